@@ -9,13 +9,13 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../src/adapters/system-clock.ts'
 import { openCatalogPublisher } from '../src/adapters/image/open-catalog-publisher.ts'
-import { openPusher } from '../src/adapters/image/open-pusher.ts'
+import { openImagePusher } from '../src/adapters/image/open-pusher.ts'
 import { readCatalogFolder } from '../src/adapters/image/read-catalog-folder.ts'
 import { openRegistryClient } from '../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../src/adapters/registry/transport/egress-policy.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import { startRealRegistry } from '../test/adapters/registry/real-registry.ts'
-import { buildCliCommand } from './built-command.ts'
+import { buildCatalogBotCli } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
 
 const [named = '', times = '5', megabytes = '15'] = process.argv.slice(2)
@@ -25,7 +25,7 @@ const catalogFolder = join(scratchFolder, 'catalog')
 const changedCatalogFolder = join(scratchFolder, 'changed')
 
 /** Milliseconds, the median of all runs. */
-async function measureMedian(
+async function measureMedianRunMs(
   label: string,
   target: number | undefined,
   run: (index: number) => unknown,
@@ -51,7 +51,7 @@ function runCommand(program: string, ...parameters: readonly string[]): void {
 }
 
 /** Installed like the published package. */
-const [start = '', ...started] = buildCliCommand(join(scratchFolder, 'package'))
+const [start = '', ...started] = buildCatalogBotCli(join(scratchFolder, 'package'))
 const runCatalogBot = (...parameters: readonly string[]) => runCommand(start, ...started, ...parameters)
 
 try {
@@ -70,7 +70,7 @@ try {
   else {
     console.log(`SKIPPED: everything that pushes, because ${missing} is not installed`)
     const alone = openCatalogPublisher({ ...openRegistryClients('127.0.0.1:1'), packsIn: 'here' })
-    await measureMedian('built in memory, without a base', 1000, () =>
+    await measureMedianRunMs('built in memory, without a base', 1000, () =>
       alone.build({ files, base: 'scratch' }),
     )
     await alone.close()
@@ -83,7 +83,7 @@ function openRegistryClients(host: string) {
   const egress = allowLoopbackRegistries(host)
   return {
     registry: openRegistryClient({ clock: systemClock, egress }),
-    pusher: openPusher({ clock: systemClock, egress, credentials: [] }),
+    pusher: openImagePusher({ clock: systemClock, egress, credentials: [] }),
   }
 }
 
@@ -103,31 +103,33 @@ async function benchRegistryBuilds(): Promise<void> {
     const other = await readCatalogFolder(changedCatalogFolder)
     const toTarget = (name: string) => ({ repository: `${server.host}/${name}`, tags: ['v4.20'] })
     console.log('in a running process, like the App')
-    const cold = await measureMedian('  cold: an empty repository', 1000, (index) =>
+    const cold = await measureMedianRunMs('  cold: an empty repository', 1000, (index) =>
       publisher.publish({ files, base }, toTarget(`org/warm-${index}`)),
     )
-    await measureMedian('  unchanged', 200, () => publisher.publish({ files, base }, toTarget('org/warm-0')))
-    await measureMedian('  unchanged, without a cache', undefined, () => {
+    await measureMedianRunMs('  unchanged', 200, () =>
+      publisher.publish({ files, base }, toTarget('org/warm-0')),
+    )
+    await measureMedianRunMs('  unchanged, without a cache', undefined, () => {
       cachedBuilds.clear()
       return publisher.publish({ files, base }, toTarget('org/warm-0'))
     })
-    await measureMedian('  one package changed', undefined, (index) => {
+    await measureMedianRunMs('  one package changed', undefined, (index) => {
       cachedBuilds.clear()
       return publisher.publish({ files: other, base }, toTarget(`org/warm-${index}`))
     })
-    await measureMedian('  rebased', undefined, (index) =>
+    await measureMedianRunMs('  rebased', undefined, (index) =>
       publisher.rebase({ image: `${server.host}/org/warm-${index}:v4.20`, base, labels: {} }),
     )
     console.log('the command, including its start')
     const pushArguments = ['-i', base, '--insecure-registry', server.host, '--push']
     const image = (name: string) => `${server.host}/${name}:v4.20`
-    const byCommand = await measureMedian('  cold: an empty repository', undefined, (index) =>
+    const byCommand = await measureMedianRunMs('  cold: an empty repository', undefined, (index) =>
       runCatalogBot('build', catalogFolder, '-t', image(`org/cli-${index}`), ...pushArguments),
     )
-    await measureMedian('  unchanged', undefined, () =>
+    await measureMedianRunMs('  unchanged', undefined, () =>
       runCatalogBot('build', catalogFolder, '-t', image('org/cli-0'), ...pushArguments),
     )
-    await measureMedian('  one package changed', undefined, (index) =>
+    await measureMedianRunMs('  one package changed', undefined, (index) =>
       runCatalogBot('build', changedCatalogFolder, '-t', image(`org/cli-${index}`), ...pushArguments),
     )
     console.log('others')
@@ -152,7 +154,7 @@ async function benchCraneAppend(host: string, base: string): Promise<void> {
   writeFileSync(join(scratchFolder, 'layer.tar.gz'), (await blobs[0]?.read()) ?? new Uint8Array(0))
   await publisher.close()
   await registry.close()
-  await measureMedian('  crane append and mutate, with an existing layer', undefined, (index) => {
+  await measureMedianRunMs('  crane append and mutate, with an existing layer', undefined, (index) => {
     const target = `${host}/org/crane-${index}:v4.20`
     runCommand(
       'crane',
@@ -179,7 +181,7 @@ async function measureDockerfileBuild(host: string, ours: number): Promise<void>
     buildOpmBaseImage(base)
     writeCatalogDockerfile(base)
     const file = join(scratchFolder, 'catalog.Dockerfile')
-    const theirs = await measureMedian(
+    const theirs = await measureMedianRunMs(
       '  buildah bud with opm’s Dockerfile, and push',
       undefined,
       (index) => {
@@ -194,7 +196,7 @@ async function measureDockerfileBuild(host: string, ours: number): Promise<void>
   console.log('  SKIPPED: buildah with opm’s Dockerfile, which requires buildah (root) and opm')
   if (!isOnPath('opm'))
     return console.log('  SKIPPED: opm’s part of the Dockerfile, because opm is not installed')
-  const step = await measureMedian(
+  const step = await measureMedianRunMs(
     '  opm’s part of its Dockerfile alone: creating the cache',
     undefined,
     (index) =>
@@ -260,7 +262,11 @@ async function pushBaseImage(host: string): Promise<void> {
   }
   mkdirSync(join(scratchFolder, 'base'), { recursive: true })
   const digestOf = (content: Uint8Array) => `sha256:${createHash('sha256').update(content).digest('hex')}`
-  const pusher = openPusher({ clock: systemClock, egress: allowLoopbackRegistries(host), credentials: [] })
+  const pusher = openImagePusher({
+    clock: systemClock,
+    egress: allowLoopbackRegistries(host),
+    credentials: [],
+  })
   const layer = { digest: digestOf(bytes), size: bytes.length }
   const images = ['amd64', 'arm64'].map((architecture) => {
     const config = Buffer.from(

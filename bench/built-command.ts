@@ -9,15 +9,15 @@ export const builtPackageEnvVariable = 'CATALOG_BOT_BUILT'
  * Builds the command line as users install it into a folder that must not exist yet. Returns the command that
  * starts it.
  */
-export function buildCliCommand(folder: string): string[] {
+export function buildCatalogBotCli(folder: string): string[] {
   const already = process.env[builtPackageEnvVariable]
-  if (already !== undefined) return createCliCommand(already)
+  if (already !== undefined) return createNodeCliCommand(already)
   const root = join(import.meta.dirname, '..')
   execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts', 'build.ts'), join(folder, 'dist')])
   for (const part of ['bin', 'package.json'])
     cpSync(join(root, part), join(folder, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return createCliCommand(folder)
+  return createNodeCliCommand(folder)
 }
 
-const createCliCommand = (folder: string) => [process.execPath, join(folder, 'bin', 'catalog-bot.cjs')]
+const createNodeCliCommand = (folder: string) => [process.execPath, join(folder, 'bin', 'catalog-bot.cjs')]

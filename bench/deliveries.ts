@@ -6,14 +6,16 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startBot } from '../sandbox/demo/bot-process.ts'
+import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { openDemoEnvironment } from '../sandbox/demo/demo-environment.ts'
 
 const deliveriesPerSecond = Number(process.argv[2] ?? 100)
 const durationSeconds = Number(process.argv[3] ?? 10)
 const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-deliveries-'))
 const demoEnvironment = await openDemoEnvironment({ directory: dataDirectory })
-const botProcess = await startBot({ environment: { ...demoEnvironment.environment, LOG_LEVEL: 'warn' } })
+const botProcess = await startBotProcess({
+  environment: { ...demoEnvironment.environment, LOG_LEVEL: 'warn' },
+})
 const httpAgent = new Agent({ keepAlive: true, maxSockets: 20, scheduling: 'fifo' })
 
 function sendDelivery(number: number): Promise<number> {

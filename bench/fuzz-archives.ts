@@ -5,12 +5,12 @@ import { parseArgs } from 'node:util'
 import { SeededRandom } from '../test/packages/fbc/go/fast/mutated-documents.ts'
 import { findGoCommand, openGoReaders } from '../test/go-readers/go-readers.ts'
 import {
-  compareDocumentReading,
-  compareImageReading,
-  type GoComparison,
+  compareDocumentReaders,
+  compareImageReaders,
+  type GoReaderComparison,
 } from '../test/adapters/registry/compare-with-go.ts'
 import { createRandomImage, type RandomLayer } from '../test/adapters/registry/random-archives.ts'
-import { createRandomDocument } from '../test/adapters/registry/random-documents.ts'
+import { createRandomRegistryDocument } from '../test/adapters/registry/random-documents.ts'
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ console.log(`seed ${randomSeed}`)
 const goArchiveReaders = openGoReaders(goCommandPath)
 if (!goArchiveReaders.readsZstd)
   console.log('SKIPPED: layers in zstd, because the Go module that reads them is not available')
-const randomSource = new SeededRandom(randomSeed)
+const seededRandom = new SeededRandom(randomSeed)
 const comparisonCountsByFormat = {
   archives: createComparisonCounts(),
   'archives in zstd': createComparisonCounts(),
@@ -40,27 +40,31 @@ const fuzzingDeadlineMs = performance.now() + Number(values.seconds) * 1000
 const isFuzzingFinished = (round: number) =>
   values.rounds === undefined ? performance.now() >= fuzzingDeadlineMs : round >= Number(values.rounds)
 // Go and catalog-bot read in parallel.
-const maxConcurrentRounds = 16
+const maxConcurrentFuzzRounds = 16
 
 for (let round = 0; !isFuzzingFinished(round); round += 1) {
-  const images = Array.from({ length: maxConcurrentRounds }, () => createImageForComparison())
-  const documents = Array.from({ length: maxConcurrentRounds * 2 }, () => createRandomDocument(randomSource))
+  const images = Array.from({ length: maxConcurrentFuzzRounds }, () => createImageForComparison())
+  const documents = Array.from({ length: maxConcurrentFuzzRounds * 2 }, () =>
+    createRandomRegistryDocument(seededRandom),
+  )
   const [compared, read] = await Promise.all([
-    Promise.all(images.map((image) => compareImageReading(goArchiveReaders, image))),
-    Promise.all(documents.map((document) => compareDocumentReading(goArchiveReaders, document))),
+    Promise.all(images.map((image) => compareImageReaders(goArchiveReaders, image))),
+    Promise.all(documents.map((document) => compareDocumentReaders(goArchiveReaders, document))),
   ])
   for (const [index, comparison] of compared.entries()) {
     const image = images[index]
     const packings = new Set(image?.map(({ packing }) => packing))
-    countComparisonResult(comparisonCountsByFormat.archives, comparison)
-    if (packings.has('zstd')) countComparisonResult(comparisonCountsByFormat['archives in zstd'], comparison)
-    if (packings.has('gzip')) countComparisonResult(comparisonCountsByFormat['archives in gzip'], comparison)
+    incrementComparisonCounts(comparisonCountsByFormat.archives, comparison)
+    if (packings.has('zstd'))
+      incrementComparisonCounts(comparisonCountsByFormat['archives in zstd'], comparison)
+    if (packings.has('gzip'))
+      incrementComparisonCounts(comparisonCountsByFormat['archives in gzip'], comparison)
     if (comparison.difference !== undefined && image) await shrinkFailingImageAndExit(round, image)
   }
   for (const [index, comparison] of read.entries()) {
-    countComparisonResult(comparisonCountsByFormat.documents, comparison)
+    incrementComparisonCounts(comparisonCountsByFormat.documents, comparison)
     if (comparison.difference === undefined) continue
-    exitWithReaderDifference(round, comparison.difference, documents[index])
+    reportReaderMismatchAndExit(round, comparison.difference, documents[index])
   }
 }
 for (const [what, { compared, refused, agreed }] of Object.entries(comparisonCountsByFormat))
@@ -73,7 +77,7 @@ if (comparisonCountsByFormat.archives.agreed === 0 || comparisonCountsByFormat.d
 
 function createImageForComparison(): readonly RandomLayer[] {
   for (;;) {
-    const image = createRandomImage(randomSource)
+    const image = createRandomImage(seededRandom)
     if (goArchiveReaders.readsZstd || image.every(({ packing }) => packing !== 'zstd')) return image
   }
 }
@@ -82,9 +86,9 @@ function createComparisonCounts() {
   return { compared: 0, refused: 0, agreed: 0 }
 }
 
-function countComparisonResult(
+function incrementComparisonCounts(
   into: ReturnType<typeof createComparisonCounts>,
-  { refused }: GoComparison,
+  { refused }: GoReaderComparison,
 ): void {
   into.compared += 1
   if (refused) into.refused += 1
@@ -97,15 +101,15 @@ async function shrinkFailingImageAndExit(round: number, image: readonly RandomLa
   for (let shrinks = true; shrinks;) {
     shrinks = false
     for (const candidate of generateSmallerImages(smallest)) {
-      if ((await compareImageReading(goArchiveReaders, candidate)).difference === undefined) continue
+      if ((await compareImageReaders(goArchiveReaders, candidate)).difference === undefined) continue
       smallest = candidate
       shrinks = true
       break
     }
   }
-  return exitWithReaderDifference(
+  return reportReaderMismatchAndExit(
     round,
-    (await compareImageReading(goArchiveReaders, smallest)).difference ?? '',
+    (await compareImageReaders(goArchiveReaders, smallest)).difference ?? '',
     smallest,
   )
 }
@@ -127,7 +131,7 @@ function* generateSmallerImages(image: readonly RandomLayer[]): Generator<readon
   }
 }
 
-function exitWithReaderDifference(round: number, difference: string, what: unknown): never {
+function reportReaderMismatchAndExit(round: number, difference: string, what: unknown): never {
   console.error(`seed ${randomSeed}, round ${round}: ${difference}`)
   console.error(JSON.stringify(what, replaceBuffersWithText, 1))
   process.exit(1)

@@ -4,7 +4,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { compareJsonReaders, compareReaders } from '../test/packages/fbc/go/fast/compare-readers.ts'
+import { compareJsonReaders, compareYamlReaders } from '../test/packages/fbc/go/fast/compare-readers.ts'
 import {
   SeededRandom,
   createMutatedDocuments,
@@ -24,15 +24,15 @@ const randomSeed = Number(values.seed ?? Date.now() % 2 ** 32)
 const fuzzingDeadlineMs = performance.now() + Number(values.seconds) * 1000
 console.log(`seed ${randomSeed}`)
 
-const corpusDocuments: string[] = [...renderedDocuments]
+const fuzzCorpusDocuments: string[] = [...renderedDocuments]
 let documentCount = 0
 let fastPathDocumentCount = 0
 for (const directory of positionals) {
   for (const path of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
     if (!/\.(ya?ml|json)$/.test(path)) continue
     const bytes = readFileSync(join(directory, path))
-    const comparison = path.endsWith('.json') ? compareJsonReaders(bytes) : compareReaders(bytes)
-    if (comparison.difference !== undefined) exitWithReaderDifference(path, comparison.difference)
+    const comparison = path.endsWith('.json') ? compareJsonReaders(bytes) : compareYamlReaders(bytes)
+    if (comparison.difference !== undefined) reportReaderMismatchAndExit(path, comparison.difference)
     documentCount += comparison.documents
     fastPathDocumentCount += comparison.fast
     if (path.endsWith('.json')) continue
@@ -41,33 +41,35 @@ for (const directory of positionals) {
       .toString('utf8')
       .split(/^---$/m)
       .filter((text) => text.length > 200 && text.length < 20_000)
-    if (first !== undefined && corpusDocuments.length < 200) corpusDocuments.push(`---${first}`)
+    if (first !== undefined && fuzzCorpusDocuments.length < 200) fuzzCorpusDocuments.push(`---${first}`)
   }
   console.log(`${directory}: equal; ${fastPathDocumentCount} of ${documentCount} documents were read fast`)
 }
 
-const randomSource = new SeededRandom(randomSeed)
-let roundCount = 0
+const seededRandom = new SeededRandom(randomSeed)
+let fuzzRoundCount = 0
 fastPathDocumentCount = 0
 const isFuzzingFinished = () =>
-  values.rounds === undefined ? performance.now() >= fuzzingDeadlineMs : roundCount >= Number(values.rounds)
-for (; !isFuzzingFinished(); roundCount++) {
-  const isJson = roundCount % 3 === 2
+  values.rounds === undefined
+    ? performance.now() >= fuzzingDeadlineMs
+    : fuzzRoundCount >= Number(values.rounds)
+for (; !isFuzzingFinished(); fuzzRoundCount++) {
+  const isJson = fuzzRoundCount % 3 === 2
   const bytes = isJson
-    ? createMutatedObjects(randomSource)
-    : createMutatedDocuments(randomSource, corpusDocuments)
-  const comparison = (isJson ? compareJsonReaders : compareReaders)(bytes)
+    ? createMutatedObjects(seededRandom)
+    : createMutatedDocuments(seededRandom, fuzzCorpusDocuments)
+  const comparison = (isJson ? compareJsonReaders : compareYamlReaders)(bytes)
   if (comparison.difference !== undefined) {
-    exitWithReaderDifference(
-      `seed ${randomSeed}, round ${roundCount}`,
+    reportReaderMismatchAndExit(
+      `seed ${randomSeed}, round ${fuzzRoundCount}`,
       `${comparison.difference}\n${Buffer.from(bytes).toString('utf8')}`,
     )
   }
   fastPathDocumentCount += comparison.fast
 }
-console.log(`${roundCount} damaged files: equal; ${fastPathDocumentCount} documents were read fast`)
+console.log(`${fuzzRoundCount} damaged files: equal; ${fastPathDocumentCount} documents were read fast`)
 
-function exitWithReaderDifference(where: string, difference: string): never {
+function reportReaderMismatchAndExit(where: string, difference: string): never {
   console.error(`${where}: ${difference}`)
   process.exit(1)
 }

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildCliCommand } from './built-command.ts'
+import { buildCatalogBotCli } from './built-command.ts'
 import { measureProcess } from './measured-process.ts'
 
 const { values } = parseArgs({
@@ -30,7 +30,7 @@ const { values } = parseArgs({
 const payloadSizeScale = Number(values.scale)
 const scratchFolder = mkdtempSync(join(tmpdir(), 'hostile-command-'))
 process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 }))
-const cliCommand = buildCliCommand(join(scratchFolder, 'package'))
+const cliCommand = buildCatalogBotCli(join(scratchFolder, 'package'))
 /** The cache of the compiled program. Catalogs are not cached. */
 const cliEnvironment = { ...process.env, CATALOG_BOT_CACHE: join(scratchFolder, 'cache') }
 const bytesPerMegabyte = 1_000_000
@@ -57,7 +57,7 @@ function* generateRepeatedContent(
 }
 
 /** `before`, then the result of `unit` for each number, then `after`. */
-function* generateNumberedContent(
+function* generateContentWithNumberedUnits(
   before: string,
   count: number,
   unit: (at: number) => string,
@@ -71,215 +71,240 @@ function* generateNumberedContent(
   yield after
 }
 
-const catalogBlobHeader = 'schema: x\n'
+const customBlobYamlHeader = 'schema: x\n'
 /** Syntax that the fast reader leaves to the exact one. */
-const slowPathBlobHeader = 'schema: &a x\n'
-const bundleBlobHeader = 'schema: olm.bundle\nname: a.v1.0.0\npackage: a\nimage: a\n'
-const channelBlobHeader = 'schema: olm.channel\nname: c\npackage: a\nentries:\n'
-const tenLetters = [...'abcdefghij']
+const slowPathBlobYamlHeader = 'schema: &a x\n'
+const bundleBlobYamlHeader = 'schema: olm.bundle\nname: a.v1.0.0\npackage: a\nimage: a\n'
+const channelBlobYamlHeader = 'schema: olm.channel\nname: c\npackage: a\nentries:\n'
+const lettersAToJ = [...'abcdefghij']
 const base64ServiceManifest = Buffer.from(
   '{"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}}',
 ).toString('base64')
 
 /** Single files, by description. */
 const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
-  '100 MB literal, one line': () => generateRepeatedContent(`${catalogBlobHeader}a: |\n  `, 'x', 100),
+  '100 MB literal, one line': () => generateRepeatedContent(`${customBlobYamlHeader}a: |\n  `, 'x', 100),
   '100 MB literal, lines of 80': () =>
-    generateRepeatedContent(`${catalogBlobHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
+    generateRepeatedContent(`${customBlobYamlHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
   '100 MB literal, lines of one letter': () =>
-    generateRepeatedContent(`${catalogBlobHeader}a: |\n`, '  x\n', 100),
-  '100 MB literal, odd, one line': () => generateRepeatedContent(`${slowPathBlobHeader}a: |\n  `, 'x', 100),
+    generateRepeatedContent(`${customBlobYamlHeader}a: |\n`, '  x\n', 100),
+  '100 MB literal, odd, one line': () =>
+    generateRepeatedContent(`${slowPathBlobYamlHeader}a: |\n  `, 'x', 100),
   '100 MB literal, odd, lines of 80': () =>
-    generateRepeatedContent(`${slowPathBlobHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
+    generateRepeatedContent(`${slowPathBlobYamlHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
   '100 MB literal, odd, lines of one letter': () =>
-    generateRepeatedContent(`${slowPathBlobHeader}a: |\n`, '  x\n', 100),
+    generateRepeatedContent(`${slowPathBlobYamlHeader}a: |\n`, '  x\n', 100),
   '100 MB folded, lines of one letter': () =>
-    generateRepeatedContent(`${catalogBlobHeader}a: >\n`, '  x\n', 100),
-  '100 MB literal, empty lines': () => generateRepeatedContent(`${slowPathBlobHeader}a: |+\n`, '\n', 100),
+    generateRepeatedContent(`${customBlobYamlHeader}a: >\n`, '  x\n', 100),
+  '100 MB literal, empty lines': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: |+\n`, '\n', 100),
   '100 MB of a description': () =>
     generateRepeatedContent('schema: olm.package\nname: a\ndescription: |\n', '  x\n', 100),
-  '100 MB double-quoted': () => generateRepeatedContent(`${slowPathBlobHeader}a: "`, 'x', 100, '"\n'),
-  '100 MB of escapes': () => generateRepeatedContent(`${catalogBlobHeader}a: "`, '\\n', 100, '"\n'),
-  '100 MB of escapes, odd': () => generateRepeatedContent(`${slowPathBlobHeader}a: "`, '\\n', 100, '"\n'),
+  '100 MB double-quoted': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, 'x', 100, '"\n'),
+  '100 MB of escapes': () => generateRepeatedContent(`${customBlobYamlHeader}a: "`, '\\n', 100, '"\n'),
+  '100 MB of escapes, odd': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, '\\n', 100, '"\n'),
   '100 MB of numeric escapes, odd': () =>
-    generateRepeatedContent(`${slowPathBlobHeader}a: "`, '\\x41', 100, '"\n'),
+    generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, '\\x41', 100, '"\n'),
   '100 MB of escapes in a name': () =>
     generateRepeatedContent('schema: olm.package\nname: "', '\\n', 100, '"\ndefaultChannel: a\n'),
   "100 MB of '' in single quotes, odd": () =>
-    generateRepeatedContent(`${slowPathBlobHeader}a: '`, "''", 100, "'\n"),
-  '100 MB of quoted words': () => generateRepeatedContent(`${slowPathBlobHeader}a: "`, 'x ', 100, '"\n'),
+    generateRepeatedContent(`${slowPathBlobYamlHeader}a: '`, "''", 100, "'\n"),
+  '100 MB of quoted words': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, 'x ', 100, '"\n'),
   '40 MB double-quoted, many lines': () =>
-    generateRepeatedContent(`${slowPathBlobHeader}a: "`, 'x\n ', 40, '"\n'),
+    generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, 'x\n ', 40, '"\n'),
   '40 MB single-quoted, many lines': () =>
-    generateRepeatedContent(`${slowPathBlobHeader}a: '`, 'x\n ', 40, "'\n"),
-  '40 MB plain, many lines': () => generateRepeatedContent(`${slowPathBlobHeader}a: `, 'x\n  ', 40),
-  '100 MB plain, whitespace': () => generateRepeatedContent(`${slowPathBlobHeader}a: `, 'x ', 100),
-  '100 MB comment': () => generateRepeatedContent(`${slowPathBlobHeader}# `, 'x', 100),
-  '100 MB of comments': () => generateRepeatedContent(slowPathBlobHeader, '#\n', 100),
-  '100 MB of blank lines': () => generateRepeatedContent(slowPathBlobHeader, '\n', 100, 'a: b\n'),
-  '100 MB tag': () => generateRepeatedContent(`${catalogBlobHeader}a: !`, 'x', 100, ' b\n'),
-  '100 MB anchor': () => generateRepeatedContent(`${catalogBlobHeader}a: &`, 'x', 100, ' b\n'),
+    generateRepeatedContent(`${slowPathBlobYamlHeader}a: '`, 'x\n ', 40, "'\n"),
+  '40 MB plain, many lines': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: `, 'x\n  ', 40),
+  '100 MB plain, whitespace': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: `, 'x ', 100),
+  '100 MB comment': () => generateRepeatedContent(`${slowPathBlobYamlHeader}# `, 'x', 100),
+  '100 MB of comments': () => generateRepeatedContent(slowPathBlobYamlHeader, '#\n', 100),
+  '100 MB of blank lines': () => generateRepeatedContent(slowPathBlobYamlHeader, '\n', 100, 'a: b\n'),
+  '100 MB tag': () => generateRepeatedContent(`${customBlobYamlHeader}a: !`, 'x', 100, ' b\n'),
+  '100 MB anchor': () => generateRepeatedContent(`${customBlobYamlHeader}a: &`, 'x', 100, ' b\n'),
   '100 MB JSON text': () => generateRepeatedContent('{"schema":"x","a":"', 'x', 100, '"}'),
   '100 MB of JSON escapes': () => generateRepeatedContent('{"schema":"x","a":"', '\\n', 100, '"}'),
-  '100 MB of digits': () => generateRepeatedContent(`${slowPathBlobHeader}a: 1`, '1', 100),
-  'a million keys': () => generateNumberedContent(catalogBlobHeader, 1e6, (at) => `k${at}: v\n`),
-  'a million keys, odd': () => generateNumberedContent(slowPathBlobHeader, 1e6, (at) => `k${at}: v\n`),
+  '100 MB of digits': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: 1`, '1', 100),
+  'a million keys': () => generateContentWithNumberedUnits(customBlobYamlHeader, 1e6, (at) => `k${at}: v\n`),
+  'a million keys, odd': () =>
+    generateContentWithNumberedUnits(slowPathBlobYamlHeader, 1e6, (at) => `k${at}: v\n`),
   'a million keys in braces': () =>
-    generateNumberedContent('schema: x\na: {', 1e6, (at) => `k${at}: v, `, '}\n'),
-  'a million keys of JSON': () => generateNumberedContent('{"schema":"x"', 1e6, (at) => `,"k${at}":1`, '}'),
-  'a million keys in capitals': () => generateNumberedContent(catalogBlobHeader, 1e6, (at) => `K${at}: v\n`),
+    generateContentWithNumberedUnits('schema: x\na: {', 1e6, (at) => `k${at}: v, `, '}\n'),
+  'a million keys of JSON': () =>
+    generateContentWithNumberedUnits('{"schema":"x"', 1e6, (at) => `,"k${at}":1`, '}'),
+  'a million keys in capitals': () =>
+    generateContentWithNumberedUnits(customBlobYamlHeader, 1e6, (at) => `K${at}: v\n`),
   'a million keys of a package': () =>
-    generateNumberedContent('schema: olm.package\nname: a\n', 1e6, (at) => `k${at}: v\n`),
-  'one key a million times': () => generateNumberedContent(catalogBlobHeader, 1e6, () => 'k: v\n'),
-  'a million items, odd': () => generateNumberedContent(`${slowPathBlobHeader}a:\n`, 1e6, () => '- v\n'),
-  'a million items in brackets': () => generateNumberedContent('schema: x\na: [', 1e6, () => 'v,', ']\n'),
+    generateContentWithNumberedUnits('schema: olm.package\nname: a\n', 1e6, (at) => `k${at}: v\n`),
+  'one key a million times': () =>
+    generateContentWithNumberedUnits(customBlobYamlHeader, 1e6, () => 'k: v\n'),
+  'a million items, odd': () =>
+    generateContentWithNumberedUnits(`${slowPathBlobYamlHeader}a:\n`, 1e6, () => '- v\n'),
+  'a million items in brackets': () =>
+    generateContentWithNumberedUnits('schema: x\na: [', 1e6, () => 'v,', ']\n'),
   'a million merges': () =>
-    generateNumberedContent('schema: &a x\nb: &b {c: d}\ne:\n', 1e6, () => '- <<: *b\n'),
+    generateContentWithNumberedUnits('schema: &a x\nb: &b {c: d}\ne:\n', 1e6, () => '- <<: *b\n'),
   '500,000 bundle objects': () =>
-    generateNumberedContent(
-      `${bundleBlobHeader}properties:\n`,
+    generateContentWithNumberedUnits(
+      `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       () => `- type: olm.bundle.object\n  value:\n    data: ${base64ServiceManifest}\n`,
     ),
   '500,000 bundle objects, odd': () =>
-    generateNumberedContent(
-      `${bundleBlobHeader}properties:\n`,
+    generateContentWithNumberedUnits(
+      `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       () => `- {type: olm.bundle.object, value: {data: ${base64ServiceManifest}}}\n`,
     ),
   '500,000 properties': () =>
-    generateNumberedContent(
-      `${bundleBlobHeader}properties:\n`,
+    generateContentWithNumberedUnits(
+      `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       (at) => `- type: t${at}\n  value: {}\n`,
     ),
   '500,000 properties, odd': () =>
-    generateNumberedContent(
-      `${bundleBlobHeader}properties:\n`,
+    generateContentWithNumberedUnits(
+      `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       (at) => `- {type: t${at}, value: {}}\n`,
     ),
   '500,000 properties, alike': () =>
-    generateNumberedContent(
-      `${bundleBlobHeader}properties:\n`,
+    generateContentWithNumberedUnits(
+      `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       () => '- type: olm.gvk\n  value:\n    group: g\n    kind: k\n    version: v\n',
     ),
   '500,000 properties of a wrong value': () =>
-    generateNumberedContent(
-      `${bundleBlobHeader}properties:\n`,
+    generateContentWithNumberedUnits(
+      `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       () => '- type: olm.gvk\n  value: 1\n',
     ),
   '500,000 entries': () =>
-    generateNumberedContent(
-      channelBlobHeader,
+    generateContentWithNumberedUnits(
+      channelBlobYamlHeader,
       500_000,
       (at) => `- name: a.v${at + 1}\n  replaces: a.v${at}\n`,
     ),
   '500,000 entries of JSON': () =>
-    generateNumberedContent(
+    generateContentWithNumberedUnits(
       '{"schema":"olm.channel","name":"c","package":"a","entries":[{}',
       500_000,
       (at) => `,{"name":"a.v${at}"}`,
       ']}',
     ),
-  '500,000 wrong entries': () => generateNumberedContent(channelBlobHeader, 500_000, () => '- name: 1\n'),
+  '500,000 wrong entries': () =>
+    generateContentWithNumberedUnits(channelBlobYamlHeader, 500_000, () => '- name: 1\n'),
   '500,000 entries of one name': () =>
-    generateNumberedContent(channelBlobHeader, 500_000, () => '- name: a\n'),
+    generateContentWithNumberedUnits(channelBlobYamlHeader, 500_000, () => '- name: a\n'),
   '500,000 empty skips': () =>
-    generateNumberedContent(`${channelBlobHeader}- name: a\n  skips:\n`, 500_000, () => '  - ""\n'),
+    generateContentWithNumberedUnits(
+      `${channelBlobYamlHeader}- name: a\n  skips:\n`,
+      500_000,
+      () => '  - ""\n',
+    ),
   '500,000 broken images': () =>
-    generateNumberedContent(
-      `${bundleBlobHeader}relatedImages:\n`,
+    generateContentWithNumberedUnits(
+      `${bundleBlobYamlHeader}relatedImages:\n`,
       500_000,
       () => '- name: a\n  image: A:B:C\n',
     ),
-  '500,000 documents': () => generateNumberedContent('', 500_000, (at) => `---\nschema: x\nname: n${at}\n`),
+  '500,000 documents': () =>
+    generateContentWithNumberedUnits('', 500_000, (at) => `---\nschema: x\nname: n${at}\n`),
   '500,000 documents of JSON': () =>
-    generateNumberedContent('', 500_000, (at) => `{"schema":"x","name":"n${at}"}\n`),
+    generateContentWithNumberedUnits('', 500_000, (at) => `{"schema":"x","name":"n${at}"}\n`),
   '500,000 bundles': () =>
-    generateNumberedContent(
+    generateContentWithNumberedUnits(
       '',
       500_000,
       (at) => `---\nschema: olm.bundle\nname: a.v${at}\npackage: a\nimage: a\n`,
     ),
   '500,000 channels of nothing': () =>
-    generateNumberedContent('', 500_000, (at) => `---\nschema: olm.channel\nname: c${at}\npackage: a\n`),
+    generateContentWithNumberedUnits(
+      '',
+      500_000,
+      (at) => `---\nschema: olm.channel\nname: c${at}\npackage: a\n`,
+    ),
   '500,000 deprecations': () =>
-    generateNumberedContent(
+    generateContentWithNumberedUnits(
       'schema: olm.package\nname: a\n---\nschema: olm.deprecations\npackage: a\nentries:\n',
       500_000,
       (at) => `- message: m\n  reference:\n    schema: olm.bundle\n    name: a.v${at}\n`,
     ),
   'a million keys of a value': () =>
-    generateNumberedContent(
-      `${bundleBlobHeader}properties:\n- type: t\n  value:\n`,
+    generateContentWithNumberedUnits(
+      `${bundleBlobYamlHeader}properties:\n- type: t\n  value:\n`,
       1e6,
       (at) => `    k${at}: v\n`,
     ),
   'a million keys of a value in braces': () =>
-    generateNumberedContent(
-      `${bundleBlobHeader}properties:\n- {type: t, value: {`,
+    generateContentWithNumberedUnits(
+      `${bundleBlobYamlHeader}properties:\n- {type: t, value: {`,
       1e6,
       (at) => `k${at}: v, `,
       '}}\n',
     ),
   'a million keys of a value of JSON': () =>
-    generateNumberedContent(
+    generateContentWithNumberedUnits(
       '{"schema":"olm.bundle","name":"a","package":"a","image":"a","properties":[{"type":"t","value":{"k":1',
       1e6,
       (at) => `,"k${at}":1`,
       '}}]}',
     ),
   'a million numbers in a value': () =>
-    generateNumberedContent(`${bundleBlobHeader}properties:\n- type: t\n  value:\n`, 1e6, () => '  - 010\n'),
+    generateContentWithNumberedUnits(
+      `${bundleBlobYamlHeader}properties:\n- type: t\n  value:\n`,
+      1e6,
+      () => '  - 010\n',
+    ),
   'a million anchors': () =>
-    generateNumberedContent(`${slowPathBlobHeader}a:\n`, 1e6, (at) => `- &a${at} v\n`),
-  'a million aliases': () => generateNumberedContent('schema: &a x\na:\n', 1e6, () => '- *a\n'),
+    generateContentWithNumberedUnits(`${slowPathBlobYamlHeader}a:\n`, 1e6, (at) => `- &a${at} v\n`),
+  'a million aliases': () => generateContentWithNumberedUnits('schema: &a x\na:\n', 1e6, () => '- *a\n'),
   'a million aliases of a list': () =>
-    generateNumberedContent(`schema: x\nb: &b [c]\na:\n`, 3e5, () => '- *b\n- d\n- e\n'),
-  'a million tags': () => generateNumberedContent(`${slowPathBlobHeader}a:\n`, 1e6, () => '- !t v\n'),
+    generateContentWithNumberedUnits(`schema: x\nb: &b [c]\na:\n`, 3e5, () => '- *b\n- d\n- e\n'),
+  'a million tags': () =>
+    generateContentWithNumberedUnits(`${slowPathBlobYamlHeader}a:\n`, 1e6, () => '- !t v\n'),
   'a million handles': () =>
-    generateNumberedContent('', 1e6, (at) => `%TAG !t${at}! t\n`, '---\nschema: x\n'),
+    generateContentWithNumberedUnits('', 1e6, (at) => `%TAG !t${at}! t\n`, '---\nschema: x\n'),
   'a thousand times nine thousand levels': () =>
-    generateNumberedContent(
-      `${slowPathBlobHeader}a:\n`,
+    generateContentWithNumberedUnits(
+      `${slowPathBlobYamlHeader}a:\n`,
       1e3,
       () => `- ${'['.repeat(9000)}${']'.repeat(9000)}\n`,
     ),
   'nine thousand levels of braces': () => [
-    `${catalogBlobHeader}a: ${'{a: '.repeat(9000)}${'}'.repeat(9000)}\n`,
+    `${customBlobYamlHeader}a: ${'{a: '.repeat(9000)}${'}'.repeat(9000)}\n`,
   ],
   'five thousand levels of a block': () =>
-    generateNumberedContent(catalogBlobHeader, 5000, (at) => `${' '.repeat(at)}a:\n`),
-  'a million keys without a colon': () => generateNumberedContent(catalogBlobHeader, 1e6, (at) => `k${at}\n`),
-  'a million question marks': () => generateNumberedContent(catalogBlobHeader, 1e6, () => '? a\n'),
+    generateContentWithNumberedUnits(customBlobYamlHeader, 5000, (at) => `${' '.repeat(at)}a:\n`),
+  'a million keys without a colon': () =>
+    generateContentWithNumberedUnits(customBlobYamlHeader, 1e6, (at) => `k${at}\n`),
+  'a million question marks': () =>
+    generateContentWithNumberedUnits(customBlobYamlHeader, 1e6, () => '? a\n'),
   '500,000 wrong properties': () =>
-    generateNumberedContent(`${bundleBlobHeader}properties:\n`, 500_000, () => '- type: 1\n'),
+    generateContentWithNumberedUnits(`${bundleBlobYamlHeader}properties:\n`, 500_000, () => '- type: 1\n'),
   '200,000 packages': () =>
-    generateNumberedContent('', 200_000, (at) => `---\nschema: olm.package\nname: p${at}\n`),
-  'a million separators': () => generateNumberedContent('', 1e6, () => '---\n'),
-  '300,000 broken documents': () => generateNumberedContent('', 300_000, () => '---\na: [\n'),
+    generateContentWithNumberedUnits('', 200_000, (at) => `---\nschema: olm.package\nname: p${at}\n`),
+  'a million separators': () => generateContentWithNumberedUnits('', 1e6, () => '---\n'),
+  '300,000 broken documents': () => generateContentWithNumberedUnits('', 300_000, () => '---\na: [\n'),
   'a bomb of aliases': () => [
-    `${tenLetters
+    `${lettersAToJ
       .map(
         (name, at) =>
           `${name}: &${name} [${Array(9)
-            .fill(at === 0 ? 'x' : `*${tenLetters[at - 1]}`)
+            .fill(at === 0 ? 'x' : `*${lettersAToJ[at - 1]}`)
             .join(',')}]`,
       )
-      .join('\n')}\n${catalogBlobHeader}`,
+      .join('\n')}\n${customBlobYamlHeader}`,
   ],
-  'fifty million brackets': () => generateRepeatedContent(`${catalogBlobHeader}a: `, '[', 50),
+  'fifty million brackets': () => generateRepeatedContent(`${customBlobYamlHeader}a: `, '[', 50),
   'fifty million brackets of JSON': () => generateRepeatedContent('{"schema":"x","a":', '[', 50),
-  'twenty million dashes': () => generateRepeatedContent(`${catalogBlobHeader}a:\n`, '- ', 40),
+  'twenty million dashes': () => generateRepeatedContent(`${customBlobYamlHeader}a:\n`, '- ', 40),
   '100 MB of bytes that are not UTF-8': function* () {
     for (let remaining = 100 * payloadSizeScale; remaining > 0; remaining--)
       yield new Uint8Array(bytesPerMegabyte).fill(0x80)
   },
   '100 MB of NUL': () => generateRepeatedContent('', '\0', 100),
-  '50 MB of a wide letter, odd': () => generateRepeatedContent(`${slowPathBlobHeader}a: "`, 'é', 25, '"\n'),
+  '50 MB of a wide letter, odd': () =>
+    generateRepeatedContent(`${slowPathBlobYamlHeader}a: "`, 'é', 25, '"\n'),
 }
 
 /** Whole directories, by description. */
@@ -328,7 +353,7 @@ interface HostileCase {
   readonly command: (directory: string) => readonly string[]
 }
 
-const createValidateArguments = (directory: string): readonly string[] => [
+const createValidateCliArguments = (directory: string): readonly string[] => [
   'validate',
   '--no-cache',
   '--no-config',
@@ -343,12 +368,12 @@ const hostileCases: readonly HostileCase[] = [
   ...Object.entries(hostileFiles).map(([name, pieces]) => ({
     name,
     fill: (directory: string) => writeContentChunks(join(directory, 'catalog.yaml'), pieces()),
-    command: createValidateArguments,
+    command: createValidateCliArguments,
   })),
   ...Object.entries(hostileDirectories).map(([name, fill]) => ({
     name,
     fill,
-    command: createValidateArguments,
+    command: createValidateCliArguments,
   })),
   ...Object.entries(hostilePullRequests).map(([name, fill]) => ({
     name,

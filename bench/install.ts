@@ -165,7 +165,7 @@ function* generateBundleFiles(name: string): Generator<[string, Uint8Array]> {
         displayName: name,
         installModes: [{ type: 'AllNamespaces', supported: true }],
         customresourcedefinitions: {
-          owned: crds.map((crd) => ({ name: crd.name, version: 'v1', kind: deriveKindFromPlural(crd) })),
+          owned: crds.map((crd) => ({ name: crd.name, version: 'v1', kind: deriveCrdKindFromPlural(crd) })),
         },
         install: {
           strategy: 'deployment',
@@ -203,7 +203,11 @@ function* generateBundleFiles(name: string): Generator<[string, Uint8Array]> {
         spec: {
           group: 'g.example',
           scope: 'Namespaced',
-          names: { plural: crd.plural, singular: crd.plural.slice(0, -1), kind: deriveKindFromPlural(crd) },
+          names: {
+            plural: crd.plural,
+            singular: crd.plural.slice(0, -1),
+            kind: deriveCrdKindFromPlural(crd),
+          },
           versions: [
             {
               name: 'v1',
@@ -230,7 +234,7 @@ function* generateBundleFiles(name: string): Generator<[string, Uint8Array]> {
   ]
 }
 
-function deriveKindFromPlural({ plural }: { readonly plural: string }): string {
+function deriveCrdKindFromPlural({ plural }: { readonly plural: string }): string {
   return `${plural[0]?.toUpperCase()}${plural.slice(1, -1)}`
 }
 

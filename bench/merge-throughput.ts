@@ -9,21 +9,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { startBot } from '../sandbox/demo/bot-process.ts'
+import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { openBotEnvironment } from '../sandbox/demo/bot-environment.ts'
 import { prependChannelEntry } from '../sandbox/demo/catalog-edits.ts'
 import { pushCatalogImages, readCatalogFixture } from '../sandbox/demo/demo-environment.ts'
 import type { MockPull } from '../sandbox/github/github-data.ts'
 import { generateCatalog } from './generated-catalog.ts'
 import {
-  createRequestFilterForPull,
+  createRequestFilterForPullRequest,
   isGitHubApiRequest,
   findRequestsAfterComment,
-  renderRequestTable,
+  renderApiRequestTable,
   findVerdictPostedTime,
   type MeasuredPullRequest,
 } from './request-table.ts'
-import { openSlowGitHub, type RecordedRequest } from './slow-github.ts'
+import { openSlowGitHubProxy, type RecordedRequest } from './slow-github.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -67,7 +67,7 @@ async function measureMergeMode(count: number, mode: (typeof mergeModes)[number]
   const directory = await mkdtemp(join(tmpdir(), 'bench-landing-'))
   const botEnvironment = await openBotEnvironment({ directory, sweepSeconds: 20, hourlyLimit: 10_000_000 })
   const { github, registry } = botEnvironment
-  const slow = await openSlowGitHub(github.url, Number(values.latency))
+  const slow = await openSlowGitHubProxy(github.url, Number(values.latency))
   const like = readCatalogFixture(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
   const names = Array.from({ length: count + waitingPullRequestCount }, (_, index) => `package-${index}`)
   const textOf = (name: string) => like.replaceAll('lighthouse', name)
@@ -108,7 +108,7 @@ async function measureMergeMode(count: number, mode: (typeof mergeModes)[number]
     const ready: MockPull[] = []
     for (const name of names.slice(0, count)) ready.push(await open(name, `owner-of-${name}`))
     console.error(`${count} are open, ${mode}`)
-    const bot = await startBot({ environment })
+    const bot = await startBotProcess({ environment })
     github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
     const started = performance.now()
     const mergedAt = new Map<MockPull, number>()
@@ -169,7 +169,7 @@ function formatMeasurement({
     mergedAt: mergedAt.get(pull),
   }))
   const idle = waiting.map((pull) => ({ pull, author: 'nobody', mergedAt: undefined }))
-  const forWaiting = idle.flatMap((one) => api.filter(createRequestFilterForPull(one)))
+  const forWaiting = idle.flatMap((one) => api.filter(createRequestFilterForPullRequest(one)))
   const later = idle.flatMap((one) => findRequestsAfterComment(one, api))
   const writes = api.reduce((sum, one) => sum + one.writes, 0)
   const idleWrites = forWaiting.reduce((sum, one) => sum + one.writes, 0)
@@ -189,16 +189,20 @@ function formatMeasurement({
   const p95 = count === greenToMergeTimeTarget.count ? greenToMergeTimeTarget.p95 : undefined
   const figures: readonly (readonly [string, number, string?])[] = [
     ['merged', merges],
-    ['merges a minute, from the start', (merges * 60) / seconds, formatMinTarget(wanted.perMinute)],
+    [
+      'merges a minute, from the start',
+      (merges * 60) / seconds,
+      formatMinPerformanceTarget(wanted.perMinute),
+    ],
     [
       'merges a minute, from the first on',
       merges < 2 ? Number.NaN : ((merges - 1) * 60_000) / Math.max(1, last - first),
-      formatMinTarget(wanted.perMinute),
+      formatMinPerformanceTarget(wanted.perMinute),
     ],
     ['green to merged, p50, seconds', percentile(0.5)],
-    ['green to merged, p95, seconds', percentile(0.95), formatMaxTarget(p95)],
-    ['requests a merge', per(api.length - forWaiting.length), formatMaxTarget(wanted.requests)],
-    ['writes a merge', per(writes - idleWrites), formatMaxTarget(wanted.writes)],
+    ['green to merged, p95, seconds', percentile(0.95), formatMaxPerformanceTarget(p95)],
+    ['requests a merge', per(api.length - forWaiting.length), formatMaxPerformanceTarget(wanted.requests)],
+    ['writes a merge', per(writes - idleWrites), formatMaxPerformanceTarget(wanted.writes)],
     ['requests of git a merge', per(passed.filter(({ path }) => path.includes('.git/')).length)],
     ...(waiting.length > 0
       ? ([
@@ -206,7 +210,7 @@ function formatMeasurement({
           [
             'what one that waits costs, for each merge',
             per(later.length) / waiting.length,
-            formatMaxTarget(0.1),
+            formatMaxPerformanceTarget(0.1),
           ],
         ] as const)
       : []),
@@ -218,12 +222,14 @@ function formatMeasurement({
       ([name, value, target = '']) =>
         `| ${name} | ${Number.isNaN(value) ? '-' : value.toFixed(value < 0.1 ? 2 : 1).replace(/\.0+$/, '')} | ${target} |`,
     ),
-    `\n${renderRequestTable(all, passed)}`,
+    `\n${renderApiRequestTable(all, passed)}`,
   ].join('\n')
 }
 
-const formatMinTarget = (target: number | undefined) => (target === undefined ? '' : `at least ${target}`)
-const formatMaxTarget = (target: number | undefined) => (target === undefined ? '' : `at most ${target}`)
+const formatMinPerformanceTarget = (target: number | undefined) =>
+  target === undefined ? '' : `at least ${target}`
+const formatMaxPerformanceTarget = (target: number | undefined) =>
+  target === undefined ? '' : `at most ${target}`
 
 const maxPullRequestsInOneByOneMode = values.only === 'one-by-one' ? Infinity : Number(values.most)
 for (const count of pullRequestCounts)

@@ -68,12 +68,12 @@ const pagesHandler = createPagesHandler({
 if (pagesHandler === undefined) throw new Error('the page handler is missing')
 const pagesServer = createServer((request, response) => void pagesHandler(request, response))
 const queuePagePath = '/r/coast/operators'
-const singleRequestMeasurement = await measureRequests(pagesServer, queuePagePath, 1)
+const singleRequestMeasurement = await measureHttpRequests(pagesServer, queuePagePath, 1)
 const baselineResponseBody = Buffer.alloc(singleRequestMeasurement.bytes, 'x')
 const baselineServer = createServer((_request, response) => void response.end(baselineResponseBody))
-const baselineMeasurement = await measureRequests(baselineServer, '/', runs)
-const pageMeasurement = await measureRequests(pagesServer, queuePagePath, runs)
-const jsonMeasurement = await measureRequests(pagesServer, `${queuePagePath}.json`, runs)
+const baselineMeasurement = await measureHttpRequests(baselineServer, '/', runs)
+const pageMeasurement = await measureHttpRequests(pagesServer, queuePagePath, runs)
+const jsonMeasurement = await measureHttpRequests(pagesServer, `${queuePagePath}.json`, runs)
 await store.close()
 rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 
@@ -94,7 +94,7 @@ if (computePercentile(pageMeasurement.times, 0.5) > maxResponseMs) {
   process.exitCode = 1
 }
 
-async function measureRequests(server: typeof pagesServer, path: string, count: number) {
+async function measureHttpRequests(server: typeof pagesServer, path: string, count: number) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const times: number[] = []

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { prependChannelEntry } from '../sandbox/demo/catalog-edits.ts'
-import { startBot } from '../sandbox/demo/bot-process.ts'
+import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import {
   openDemoEnvironment,
   pushCatalogImages,
@@ -39,7 +39,7 @@ await writeFile(
   publishTargetsFile,
   `- {github: ${demoRepositoryName}, push: [${registryHost}/${imageRepository}]}\n`,
 )
-const botProcess = await startBot({
+const botProcess = await startBotProcess({
   environment: {
     ...demoEnvironment.environment,
     LOG_LEVEL: 'warn',

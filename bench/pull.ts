@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { startBot } from '../sandbox/demo/bot-process.ts'
+import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { generateRepository } from './generated-repository.ts'
 import { openRealCatalogEnvironment } from '../test/stories/real-catalog-environment.ts'
 
@@ -32,7 +32,7 @@ const measureTimeUntilCondition = async (label: string, holds: () => boolean) =>
 }
 const evaluationDurationsMs: number[] = []
 const startedAt = performance.now()
-const botProcess = await startBot({
+const botProcess = await startBotProcess({
   environment: realCatalogEnvironment.environment,
   onLog: (line) => {
     const evaluationMs = /"examined":(?<ms>\d+)/.exec(line)?.groups?.ms

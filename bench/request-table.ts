@@ -22,7 +22,7 @@ export function findVerdictPostedTime(
 }
 
 /** The requests that refer only to this pull request. */
-export function createRequestFilterForPull({
+export function createRequestFilterForPullRequest({
   pull,
   author,
 }: MeasuredPullRequest): (one: RecordedRequest) => boolean {
@@ -44,7 +44,7 @@ export function findRequestsAfterComment(
   one: MeasuredPullRequest,
   passed: readonly RecordedRequest[],
 ): readonly RecordedRequest[] {
-  const about = passed.filter(createRequestFilterForPull(one))
+  const about = passed.filter(createRequestFilterForPullRequest(one))
   const commentIndex = about.findIndex(({ method, path }) => method === 'POST' && path.endsWith('/comments'))
   return commentIndex < 0
     ? []
@@ -55,7 +55,7 @@ const requestPhases = ['opened to shown', 'shown to merged', 'after', 'shared'] 
 type RequestPhase = (typeof requestPhases)[number]
 
 /** A Markdown table with a row for each kind of request, and the number per merge in each phase. */
-export function renderRequestTable(
+export function renderApiRequestTable(
   merged: readonly MeasuredPullRequest[],
   passed: readonly RecordedRequest[],
 ): string {
@@ -104,7 +104,7 @@ function createRequestPhaseClassifier(
   const known = merged.map((each) => {
     const shown = findVerdictPostedTime(each, api)
     return {
-      is: createRequestFilterForPull(each),
+      is: createRequestFilterForPullRequest(each),
       shown: shown ?? Infinity,
       landed: each.mergedAt ?? Infinity,
     }

@@ -20,14 +20,14 @@ export interface RecordedRequest {
   readonly pulls: readonly number[]
 }
 
-export interface SlowGitHub {
+export interface SlowGitHubProxy {
   readonly url: string
   readonly passed: readonly RecordedRequest[]
   stop(): Promise<void>
 }
 
 /** `target`: the URL of the sandbox. */
-export async function openSlowGitHub(target: string, milliseconds: number): Promise<SlowGitHub> {
+export async function openSlowGitHubProxy(target: string, milliseconds: number): Promise<SlowGitHubProxy> {
   const passed: RecordedRequest[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? '/'

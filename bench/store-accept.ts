@@ -21,7 +21,7 @@ const deliveryBody = Buffer.from(
   ),
 )
 
-const dataFolder = await mkdtemp(join(tmpdir(), 'catalog-bot-bench-'))
+const dataDirectory = await mkdtemp(join(tmpdir(), 'catalog-bot-bench-'))
 const benchmarkClock = {
   now: () => Date.now(),
   sleep: (milliseconds: number, signal?: { addEventListener(type: 'abort', listener: () => void): void }) =>
@@ -34,7 +34,7 @@ const benchmarkClock = {
     }),
 }
 const store = await openStore({
-  ...(databaseUrl ? { databaseUrl } : { dataDirectory: dataFolder }),
+  ...(databaseUrl ? { databaseUrl } : { dataDirectory: dataDirectory }),
   clock: benchmarkClock,
 })
 let jobRunCount = 0
@@ -86,4 +86,4 @@ console.log(
   `spawn(): p50 ${formatPercentileMs(0.5, processSpawnTimesMs)} ms, p99 ${formatPercentileMs(0.99, processSpawnTimesMs)} ms; ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
 )
 await store.close()
-await rm(dataFolder, { recursive: true, force: true, maxRetries: 10 })
+await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 })

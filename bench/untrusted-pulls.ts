@@ -10,7 +10,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { startBot } from '../sandbox/demo/bot-process.ts'
+import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import { openDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../sandbox/demo/stories.ts'
 import { commitTree, runGitForText, runGitForBytes } from '../sandbox/github/git/git-store.ts'
@@ -25,7 +25,7 @@ const ownersYamlWithManyLogins = `---\nreviewers:\n${joinGeneratedLines(1500, (a
 const catalogFolder = 'catalogs/v4.20'
 
 /** The changes of hostile pull requests, by description. */
-const hostilePullRequestChanges: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const hostilePullRequestFiles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'owner files of 16,000 keys': Object.fromEntries(
     joinGeneratedLines(6, (at) => `${catalogFolder}/lighthouse/d${at}/OWNERS `)
       .concat(`${catalogFolder}/lighthouse/CATALOG_OWNERS`)
@@ -114,7 +114,7 @@ const readSandboxCpuSeconds = () => readCpuSeconds(process.pid).reduce((sum, sec
 
 const dataDirectory = await mkdtemp(join(tmpdir(), 'strangers-'))
 const demoEnvironment = await openDemoEnvironment({ directory: dataDirectory })
-const botProcess = await startBot({
+const botProcess = await startBotProcess({
   environment: demoEnvironment.environment,
   ...(process.env['BENCH_LOG'] && { onLog: console.error }),
 })
@@ -135,7 +135,7 @@ const memoryPollingLoop = (async () => {
 })()
 try {
   const pulls: { title: string; pull: Awaited<ReturnType<typeof demoEnvironment.github.openPull>> }[] = []
-  for (const [title, changes] of Object.entries(hostilePullRequestChanges)) {
+  for (const [title, changes] of Object.entries(hostilePullRequestFiles)) {
     const pull = await demoEnvironment.github.openPull({
       repository: demoRepositoryName,
       author: 'mallory',

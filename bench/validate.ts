@@ -11,7 +11,7 @@ import { parseCatalogFile } from '../packages/fbc/src/load/parse-catalog-file.ts
 import { validateCatalog } from '../packages/fbc/src/model/validate-catalog.ts'
 import { listCatalogDirectoryFiles } from '../src/catalogs/catalog-directory.ts'
 import { isOnPath } from '../test/is-on-path.ts'
-import { buildCliCommand } from './built-command.ts'
+import { buildCatalogBotCli } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
 import { measureProcess, computeMedian, measureProcessMedian } from './measured-process.ts'
 import type { ProcessMeasurement } from './measured-process.ts'
@@ -29,7 +29,7 @@ const runCount = Number(values.runs)
 const opmCommand = values.opm ?? (isOnPath('opm') ? 'opm' : undefined)
 const scratchFolder = mkdtempSync(join(tmpdir(), 'bench-validate-'))
 const validateCommand = [
-  ...(values.cli?.split(' ') ?? buildCliCommand(join(scratchFolder, 'package'))),
+  ...(values.cli?.split(' ') ?? buildCatalogBotCli(join(scratchFolder, 'package'))),
   'validate',
   '--profile',
   'opm',
@@ -64,7 +64,7 @@ function listBenchmarkDirectories(): readonly string[] {
 
 /** Returns opm's result. */
 function measureCatalogDirectory(directory: string): ProcessMeasurement | undefined {
-  console.log(`\n${directory}: ${(getDirectoryBytes(directory) / 1e6).toFixed(1)} MB`)
+  console.log(`\n${directory}: ${(computeDirectorySizeBytes(directory) / 1e6).toFixed(1)} MB`)
   const opm = opmCommand === undefined ? undefined : measureOpmValidate(opmCommand, directory)
   if (opm) printMeasurement('opm', opm)
   // One run without a measurement, because the program's compile cache is part of its installation.
@@ -113,7 +113,7 @@ function measureValidateWithEmptyCache(directory: string): ProcessMeasurement {
 function measureInProcessValidation(directory: string, opm: ProcessMeasurement | undefined): void {
   const opened = listCatalogDirectoryFiles(directory)
   if (opened.kind !== 'files') throw new Error(opened.message)
-  const facts = opened.files.map((file) => ({ path: file.path, bytes: requireFileBytes(file.read()) }))
+  const facts = opened.files.map((file) => ({ path: file.path, bytes: getFileBytesOrThrow(file.read()) }))
   const files = facts.map(({ path, bytes }) => ({ path, facts: parseCatalogFile(bytes) }))
   const times = facts.slice(0, 20).map(({ path, bytes }, index) => {
     const newBytes = Buffer.concat([bytes, Buffer.from(`# change ${index}\n`)])
@@ -157,7 +157,7 @@ function printMeasurement(name: string, measured: ProcessMeasurement, opm?: Proc
   console.log(`  ${name}: ${own}${ratio}${status === 0 ? '' : ` (exit ${status})`}`)
 }
 
-function requireFileBytes(read: Uint8Array | { readonly error: string }): Uint8Array {
+function getFileBytesOrThrow(read: Uint8Array | { readonly error: string }): Uint8Array {
   if ('error' in read) throw new Error(read.error)
   return read
 }
@@ -169,7 +169,7 @@ function listYamlFiles(directory: string): string[] {
     .map((path) => join(directory, path))
 }
 
-function getDirectoryBytes(directory: string): number {
+function computeDirectorySizeBytes(directory: string): number {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)

@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { builtPackageEnvVariable, buildCliCommand } from '../bench/built-command.ts'
+import { builtPackageEnvVariable, buildCatalogBotCli } from '../bench/built-command.ts'
 import { runBeside } from './run-beside.mjs'
 import { startStepTimes } from './step-times.mjs'
 
@@ -34,7 +34,7 @@ const quickRunArguments: Readonly<Record<string, readonly string[]>> = {
 const scratchFolder = mkdtempSync(join(tmpdir(), 'benches-'))
 process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true }))
 const builtPackageFolder = join(scratchFolder, 'package')
-buildCliCommand(builtPackageFolder)
+buildCatalogBotCli(builtPackageFolder)
 
 const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>

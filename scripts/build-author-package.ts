@@ -17,8 +17,8 @@ import { basename, join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { rollUpTypeDeclarations } from './api-report.ts'
 import { createAuthorPackageJson, authorPackageReadme } from './build/author-package.ts'
-import { buildSingleFileCommand, createProjectPackagesPlugin } from './build/join-command.ts'
-import { createExcludedModulesPlugin } from './build/author-exclusions.ts'
+import { buildSingleFileCommand, createPackageResolutionPlugin } from './build/join-command.ts'
+import { createModuleExclusionPlugin } from './build/author-exclusions.ts'
 import { collectLicenses } from './build/licenses.ts'
 import { transpileSources } from './build/transpile-sources.ts'
 
@@ -52,7 +52,7 @@ try {
     entry: 'cli-author.js',
     script: join(outputFolder, 'dist', 'cli.joined.js'),
     nameOf: (path) => `cli/${flattenSourcePath(path)}`,
-    leaveOut: createExcludedModulesPlugin(transpiledSourcesFolder),
+    leaveOut: createModuleExclusionPlugin(transpiledSourcesFolder),
   })
   // All files are in one folder, at the same depth as the commands in the sources, because split files can use their
   // own location.
@@ -77,8 +77,8 @@ try {
     legalComments: 'none',
     metafile: true,
     plugins: [
-      createExcludedModulesPlugin(transpiledSourcesFolder),
-      createProjectPackagesPlugin(transpiledSourcesFolder),
+      createModuleExclusionPlugin(transpiledSourcesFolder),
+      createPackageResolutionPlugin(transpiledSourcesFolder),
     ],
     logLevel: 'warning',
   })

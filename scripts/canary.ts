@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { canaryProbes } from './canary/probes.ts'
 import type { CanaryProbe, ProbeContext } from './canary/probes.ts'
-import { CanaryStage, type ApiResponse } from './canary/stage.ts'
+import { CanaryStage, type GitHubApiResponse } from './canary/stage.ts'
 
 const canaryNamePrefix = 'catalog-bot-canary'
 // The expected contents of a dedicated repository.
@@ -108,7 +108,8 @@ async function readCloneUrl(stage: CanaryStage, isAllowed: boolean): Promise<str
   return String(data['clone_url'])
 }
 
-const getResponseItems = (answer: ApiResponse | undefined): ApiResponse['items'] => answer?.items ?? []
+const getResponseItems = (answer: GitHubApiResponse | undefined): GitHubApiResponse['items'] =>
+  answer?.items ?? []
 
 async function runProbes(stage: CanaryStage): Promise<number> {
   const rows: { readonly probe: CanaryProbe; readonly observed: string; readonly isSame: boolean }[] = []

@@ -76,7 +76,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'bundle',
     source: 'packages/bundle/src/rules',
     search: {
-      type: 'BundleRuleTypes',
+      type: 'BundleRuleSignature',
       from: '../bundle-rule.ts',
       find: `  *find({ csv }) {
     const name = asString(getField(csv.data, 'metadata', 'name'))
@@ -199,7 +199,9 @@ function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
     ...(kind.search && kind.search.type !== 'CatalogRuleSignature'
       ? [`import type { ${kind.search.type} } from '${kind.search.from}'`]
       : []),
-    ...(kind.search?.type === 'BundleRuleTypes' ? ["import { asString, getField } from '../fields.ts'"] : []),
+    ...(kind.search?.type === 'BundleRuleSignature'
+      ? ["import { asString, getField } from '../fields.ts'"]
+      : []),
     '',
     renderRuleBody(id, kind, suite),
   ].join('\n')

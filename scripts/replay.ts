@@ -12,8 +12,8 @@ import { resolve } from 'node:path'
 import type { PullRequestChange } from '../src/pull-request/change.ts'
 import { toCommitSha } from '../src/pull-request/ids.ts'
 import {
-  createLocalQuestionAnswerer,
-  createLocalPullSnapshot,
+  createLocalCheckQuestionAnswerer,
+  createLocalPullRequestSnapshot,
   openTemporaryRepository,
   parseGitHubAccount,
 } from '../src/cli/local-pull.ts'
@@ -144,11 +144,13 @@ async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
   }
   try {
     const { gate, change } = await evaluatePullSnapshot(
-      createLocalPullSnapshot(author, toCommitSha(pull.base), toCommitSha(pull.head), { base: 'main' }),
+      createLocalPullRequestSnapshot(author, toCommitSha(pull.base), toCommitSha(pull.head), {
+        base: 'main',
+      }),
       {
         repository: scratchRepository.repository,
         loader: catalogLoader,
-        ask: createLocalQuestionAnswerer(author, 'read'),
+        ask: createLocalCheckQuestionAnswerer(author, 'read'),
         memory: noopPullHistoryStore,
       },
     )

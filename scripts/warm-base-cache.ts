@@ -2,7 +2,7 @@
 // contents of its catalogs. It contains no data from pull requests.
 import type { CommitSha } from '../src/pull-request/ids.ts'
 import { detectLayout } from '../src/pull-request/layout/detect-layout.ts'
-import { getEntryPaths } from '../src/pull-request/incremental-list.ts'
+import { getTreeEntryPaths } from '../src/pull-request/incremental-list.ts'
 import { hasPathUnder } from '../src/pull-request/sorted-paths.ts'
 import type { CatalogLoader } from '../src/catalogs/catalog-loader.ts'
 import { noopCache } from '../src/catalogs/null-store.ts'
@@ -18,7 +18,7 @@ export async function warmBaseCache(
   const tree = await repository.treeOf(base)
   const entries = await repository.list(tree)
   const paths = (await repository.diff(tree, await repository.treeOf(next))).map(({ path }) => path)
-  const basePaths = getEntryPaths(entries)
+  const basePaths = getTreeEntryPaths(entries)
   const { catalogs } = detectLayout(basePaths, [])
   const directories = new Set<string>()
   for (const path of paths) {

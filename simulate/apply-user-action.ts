@@ -8,7 +8,7 @@ import { userNames } from './generate-plan.ts'
 import {
   getCatalogPath,
   renderCatalog,
-  configPath,
+  botConfigPath,
   configTextByVariant,
   getExtraCatalogFilePath,
   renderExtraCatalogFile,
@@ -248,7 +248,7 @@ function applyFileEdit(
         [getOwnersPath(edit.package)]: renderOwners([edit.who]),
       })
     case 'configure':
-      return objects.edit(tree, { [configPath]: configTextByVariant[edit.config] })
+      return objects.edit(tree, { [botConfigPath]: configTextByVariant[edit.config] })
     case 'maintain':
       return objects.edit(tree, {
         [maintainersPath]: renderMaintainers([...getMaintainers(objects, tree), edit.who]),

@@ -8,18 +8,18 @@ import { ForgeError } from '../src/adapters/github/forge-error.ts'
 import { GitError } from '../src/adapters/git/git-error.ts'
 import type { ImageQuestionAnswerer } from '../src/catalogs/registries.ts'
 import type { ImageLookupAnswer } from '../src/checks/questions.ts'
-import { toLeaseName } from '../src/jobs/lease-name.ts'
+import { toMergeLeaseName } from '../src/jobs/lease-name.ts'
 import { toJobKey } from '../src/adapters/store/jobs.ts'
 import { StoreError } from '../src/adapters/store/store-error.ts'
 import { applyUserAction, seedRepository } from './apply-user-action.ts'
 import { simulatedBotSettings, startBotInstance, type BotInstance } from './bot/bot-instance.ts'
-import { openMemoryForge } from './ports/memory-forge.ts'
-import { openMemoryMergeApi } from './ports/memory-merging.ts'
-import { openMemoryRepository, type MirrorRefs, type CallScheduler } from './ports/memory-repository.ts'
+import { createInMemoryForge } from './ports/memory-forge.ts'
+import { createInMemoryMergeApi } from './ports/memory-merging.ts'
+import { createInMemoryRepository, type MirrorRefs, type CallScheduler } from './ports/memory-repository.ts'
 import {
-  openMemoryStore,
+  createInMemoryStore,
   enqueueJob,
-  workerTimeoutMs,
+  workerHeartbeatTimeoutMs,
   StoreTables,
   type JobRow,
 } from './ports/memory-store.ts'
@@ -29,7 +29,7 @@ import {
   type InjectedFault,
   type SimulationPlan,
 } from './simulation-plan.ts'
-import { isMissingImageReference, findBundleContent } from './world/repository-contents.ts'
+import { isMissingImageReference, findBundleImageContents } from './world/repository-contents.ts'
 import {
   Scheduler,
   type PendingCall,
@@ -39,8 +39,8 @@ import {
 } from './scheduler.ts'
 import { installationId, SimulatedGitHub, type SimulatedDelivery } from './world/simulated-github.ts'
 import { UnmodeledBehaviorError } from './git/merge.ts'
-import { checkFinalState } from './oracles/check-final-state.ts'
-import { checkMerge } from './oracles/check-merge.ts'
+import { checkFinalSimulationState } from './oracles/check-final-state.ts'
+import { checkMergeInvariants } from './oracles/check-merge.ts'
 import type { ObservedSimulationRun, InvariantViolation } from './oracles/observed-run.ts'
 
 export interface SimulationResult {
@@ -175,7 +175,7 @@ export async function runSimulation(
       const onInjury = () => (job.isInjured = true)
       return scheduler.call({ process, to, label: `[${job.name}] ${label}`, onInjury }, doIt)
     }
-    const store = openMemoryStore({
+    const store = createInMemoryStore({
       tables,
       now: () => scheduler.now,
       turn: (label, doIt) => schedule('store', label, doIt),
@@ -184,7 +184,7 @@ export async function runSimulation(
       const lease = await store.acquireLease(name, seconds)
       // Leases have other uses, under separate names.
       const isMergeLease = [...server.branches.keys()].some(
-        (branch) => name === toLeaseName(server.name, branch),
+        (branch) => name === toMergeLeaseName(server.name, branch),
       )
       if (lease !== undefined && isMergeLease) observed.leasesTaken.set(process, scheduler.step)
       return lease
@@ -193,7 +193,7 @@ export async function runSimulation(
     if (mirror === undefined) throw new Error('no mirror')
     instances[at] = startBotInstance(process, scheduler, {
       store: { ...store, acquireLease },
-      forge: openMemoryForge(server, schedule, {
+      forge: createInMemoryForge(server, schedule, {
         onFreshRead: (pull, step) => void observed.freshReads.set(`${process.name} ${pull}`, step),
         onRead: (step) => {
           const job = current.getStore()
@@ -202,11 +202,11 @@ export async function runSimulation(
         lag,
         clock: scheduler.clockOf(process),
       }),
-      merging: openMemoryMergeApi(server, schedule, {
+      merging: createInMemoryMergeApi(server, schedule, {
         onMerging: (permit) =>
           record(process, permit, 'merge', permit.landing.commit, server.mustTip(permit.landing.baseRef)),
       }),
-      repository: openMemoryRepository(server, mirror, schedule, {
+      repository: createInMemoryRepository(server, mirror, schedule, {
         onMerge: (permit, commit, on) => record(process, permit, 'push', commit, on),
       }),
       registries: {
@@ -231,7 +231,7 @@ export async function runSimulation(
     const merge = { process, pull, permit, by, commit, on, step: scheduler.step, at: scheduler.now }
     observed.merges.push(merge)
     traceLine(`   MERGES #${pull} as ${commit.slice(0, 7)} by ${by}`)
-    for (const violation of checkMerge(observed, merge)) violate(violation)
+    for (const violation of checkMergeInvariants(observed, merge)) violate(violation)
   }
 
   function lag(): number {
@@ -437,8 +437,8 @@ export async function runSimulation(
       if (silentSince !== undefined && !deaths.has(by)) deaths.set(by, silentSince)
       const pausedFor = by.isAlive ? by.pausedUntil - scheduler.now : 0
       const isSilent = by.isAlive
-        ? pausedFor > workerTimeoutMs
-        : scheduler.now - (silentSince ?? scheduler.now) >= workerTimeoutMs
+        ? pausedFor > workerHeartbeatTimeoutMs
+        : scheduler.now - (silentSince ?? scheduler.now) >= workerHeartbeatTimeoutMs
       if (!isSilent) continue
       if (by.isAlive) observed.hadTwins = true
       tables.jobs.splice(tables.jobs.indexOf(row), 1)
@@ -453,7 +453,7 @@ export async function runSimulation(
       ...tables.jobs
         .filter(({ state, key }) => state === 'waiting' && !isActive(key))
         .map(({ startAfter }) => startAfter),
-      ...[...deaths.values()].map((at) => at + workerTimeoutMs),
+      ...[...deaths.values()].map((at) => at + workerHeartbeatTimeoutMs),
     ].filter((moment) => moment > scheduler.now)
     return moments.length === 0 ? undefined : Math.min(...moments)
   }
@@ -495,7 +495,7 @@ async function queryRegistry(
 }
 
 function createRegistryAnswer(question: 'image' | 'bundle' | 'install', reference: string): object {
-  const content = findBundleContent(reference)
+  const content = findBundleImageContents(reference)
   if (isMissingImageReference(reference) || content === undefined)
     return { kind: 'missing', reason: 'the registry does not have it' }
   const digest = reference.split('@')[1] ?? ''
@@ -517,7 +517,7 @@ function checkInvariants(
 ): boolean {
   if (observed.ownFailures.some(({ error }) => error instanceof UnmodeledBehaviorError)) return false
   try {
-    for (const violation of checkFinalState(observed)) violate(violation)
+    for (const violation of checkFinalSimulationState(observed)) violate(violation)
     return true
   } catch (error) {
     if (error instanceof UnmodeledBehaviorError) return false

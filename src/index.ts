@@ -95,11 +95,11 @@ export interface CatalogDifference {
 export function diffCatalogs(before: string, after: string): CatalogDifference {
   const sides = { base: loadCatalog(before), result: loadCatalog(after) }
   const bytesOf = (side: 'base' | 'result', path: string) =>
-    sides[side].bytesOf(path.slice(comparisonRoot.length + 1))
+    sides[side].bytesOf(path.slice(comparedCatalogRoot.length + 1))
   const change = describeChange({
     paths: listChangedPaths(sides.base, sides.result),
-    layout: { catalogs: [{ root: comparisonRoot }] },
-    catalogs: [{ root: comparisonRoot, base: sides.base.catalog, result: sides.result.catalog }],
+    layout: { catalogs: [{ root: comparedCatalogRoot }] },
+    catalogs: [{ root: comparedCatalogRoot, base: sides.base.catalog, result: sides.result.catalog }],
     treeFiles: { read: bytesOf },
   })
   return {
@@ -136,7 +136,7 @@ function loadCatalog(directory: string): LoadedCatalog {
 }
 
 /** Replaces both directories, because a comparison is about two states of the same directory. */
-const comparisonRoot = 'catalog'
+const comparedCatalogRoot = 'catalog'
 
 function listChangedPaths(before: LoadedCatalog, after: LoadedCatalog): PathChange[] {
   const entry = (side: LoadedCatalog, path: string) => {
@@ -146,7 +146,9 @@ function listChangedPaths(before: LoadedCatalog, after: LoadedCatalog): PathChan
   return [...new Set([...before.paths, ...after.paths])].flatMap((path): PathChange[] => {
     const [old, now] = [entry(before, path), entry(after, path)]
     if (old?.oid === now?.oid) return []
-    return [{ path: `${comparisonRoot}/${path}`, ...(old && { before: old }), ...(now && { after: now }) }]
+    return [
+      { path: `${comparedCatalogRoot}/${path}`, ...(old && { before: old }), ...(now && { after: now }) },
+    ]
   })
 }
 

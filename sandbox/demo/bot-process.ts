@@ -27,7 +27,11 @@ export interface BotProcess {
 const botExecutablePath = join(import.meta.dirname, '..', '..', 'bin', 'catalog-bot.cjs')
 
 /** Starts catalog-bot, and resolves once it listens. Rejects with the end of its log if it exits before that. */
-export async function startBot({ environment, onLog, logFile }: BotProcessOptions): Promise<BotProcess> {
+export async function startBotProcess({
+  environment,
+  onLog,
+  logFile,
+}: BotProcessOptions): Promise<BotProcess> {
   const child = spawn(process.execPath, ['--no-warnings', botExecutablePath, 'serve'], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseBundleBlobs, buildBundleImage } from '../registry/bundle-image.ts'
 import type { MockRegistry } from '../registry/registry.ts'
-import type { ImageContent } from '../registry/registry-image.ts'
+import type { MockImageSpec } from '../registry/registry-image.ts'
 import type { MockRepository } from '../github/github-data.ts'
 import { botConfigPath, setUpPublishing } from './set-up-publishing.ts'
 import { openBotEnvironment, type BotEnvironment, type BotEnvironmentOptions } from './bot-environment.ts'
@@ -97,7 +97,7 @@ export function pushCatalogImages(
   }
 }
 
-function pushImageToMockRegistry(registry: MockRegistry, reference: string, content: ImageContent): void {
+function pushImageToMockRegistry(registry: MockRegistry, reference: string, content: MockImageSpec): void {
   const [, repository, tag] = /^([^@]+):([\w.-]+)$/.exec(reference.replace(`${registry.host}/`, '')) ?? []
   if (repository !== undefined && reference.startsWith(`${registry.host}/`))
     registry.putImage(repository, tag, content)

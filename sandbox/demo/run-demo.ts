@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { execFileSync } from 'node:child_process'
 import type { DemoRunner } from '../../src/cli/demo.ts'
-import { startBot } from './bot-process.ts'
+import { startBotProcess } from './bot-process.ts'
 import { openDemoEnvironment, type DemoEnvironment } from './demo-environment.ts'
 import { evaluateDemoStory, type OpenedDemoStory } from './story-outcome.ts'
 import { demoStories } from './stories.ts'
 import { openCatalogPublisher } from '../../src/adapters/image/open-catalog-publisher.ts'
-import { openPusher } from '../../src/adapters/image/open-pusher.ts'
+import { openImagePusher } from '../../src/adapters/image/open-pusher.ts'
 import { openRegistryClient } from '../../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../src/adapters/registry/transport/egress-policy.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
@@ -48,7 +48,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
   const coast = await openDemoEnvironment({ directory, publishes: true })
   try {
     printLine(`GitHub: ${coast.github.url}, registry: ${coast.registry.url}; starting catalog-bot`)
-    const bot = await startBot({
+    const bot = await startBotProcess({
       environment: coast.environment,
       logFile: join(directory, 'bot.log'),
       ...(verbose === true && { onLog: (line) => print(`         ${line}`) }),
@@ -144,7 +144,7 @@ export function openCatalogImageReader(host: string): {
     async read(name) {
       const reading = { clock: systemClock, egress: allowLoopbackRegistries(host), credentials: [] }
       const registry = openRegistryClient(reading)
-      const publisher = openCatalogPublisher({ registry, pusher: openPusher(reading) })
+      const publisher = openCatalogPublisher({ registry, pusher: openImagePusher(reading) })
       try {
         if ((await publisher.digestOf(`${host}/${name}`)) === undefined) return undefined
         const { digest, platforms, files } = await publisher.read(`${host}/${name}`)

@@ -1,5 +1,5 @@
 // The demo's pull requests, good and bad, with their expected outcomes.
-import type { OpenPullOptions } from '../github/user-actions.ts'
+import type { CreatePullOptions } from '../github/user-actions.ts'
 import { pushCatalogImages, demoRepositoryName, type DemoEnvironment } from './demo-environment.ts'
 import { appendChannelEntry, prependChannelEntry } from './catalog-edits.ts'
 
@@ -20,10 +20,10 @@ export interface DemoStory {
   readonly ending: ExpectedStoryOutcome
   /** The other of two stories of which exactly one merges. The other one ends as `ending` specifies. */
   readonly rival?: string
-  open(coast: DemoEnvironment): OpenPullOptions
+  open(coast: DemoEnvironment): CreatePullOptions
 }
 
-const catalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
+const getCatalogFilePath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 
 function getFixtureFileText(coast: DemoEnvironment, path: string): string {
   const text = coast.files[path]
@@ -43,8 +43,8 @@ function createVersionUpdatePullOptions(
   name: string,
   version: string,
   add: (text: string) => string,
-): OpenPullOptions {
-  const path = catalogPath(name)
+): CreatePullOptions {
+  const path = getCatalogFilePath(name)
   const text = add(getFixtureFileText(coast, path))
   pushBundleImages(coast, text, name, version)
   return { repository: demoRepositoryName, author, title: `${name} ${version}`, changes: { [path]: text } }
@@ -86,7 +86,7 @@ export const demoStories: readonly DemoStory[] = [
     description: 'erin, an owner of buoy, adds 3.1.0 without pushing its images',
     ending: { kind: 'stays', check: 'images', summaryPattern: /buoy-bundle/ },
     open(coast) {
-      const path = catalogPath('buoy')
+      const path = getCatalogFilePath('buoy')
       const changes = {
         [path]: prependChannelEntry(getFixtureFileText(coast, path), 'buoy', '3.1.0', '3.0.0'),
       }
@@ -102,7 +102,7 @@ export const demoStories: readonly DemoStory[] = [
       summaryPattern: /contains a different bundle[^]*3\.2\.0[^]*3\.1\.9/,
     },
     open(coast) {
-      const path = catalogPath('buoy')
+      const path = getCatalogFilePath('buoy')
       const addVersion = (version: string) =>
         prependChannelEntry(getFixtureFileText(coast, path), 'buoy', version, '3.0.0')
       pushBundleImages(coast, addVersion('3.2.0').replaceAll(/(?<!:v)3\.2\.0/g, '3.1.9'), 'buoy', '3.1.9')

@@ -114,7 +114,7 @@ export class AppAdmin extends BranchRuleAdmin {
   #installed(installation: Installation, repositories: Iterable<MockRepository>): GitHubPayload {
     return {
       installation: toInstallationView(this.state.world, installation),
-      repositories: [...repositories].map(toShortRepositoryView),
+      repositories: [...repositories].map(toMinimalRepositoryView),
       requester: null,
     }
   }
@@ -140,8 +140,8 @@ export class AppAdmin extends BranchRuleAdmin {
     const emitChange = (action: string): void =>
       webhooks.emitTo(installation, 'installation_repositories', action, installation.account, {
         ...view(),
-        repositories_added: action === 'added' ? more.map(toShortRepositoryView) : [],
-        repositories_removed: action === 'removed' ? less.map(toShortRepositoryView) : [],
+        repositories_added: action === 'added' ? more.map(toMinimalRepositoryView) : [],
+        repositories_removed: action === 'removed' ? less.map(toMinimalRepositoryView) : [],
       })
     if (more.length > 0) emitChange('added')
     if (less.length > 0) emitChange('removed')
@@ -179,7 +179,7 @@ export class AppAdmin extends BranchRuleAdmin {
   }
 }
 
-function toShortRepositoryView(repo: MockRepository): GitHubPayload {
+function toMinimalRepositoryView(repo: MockRepository): GitHubPayload {
   return {
     id: repo.id,
     node_id: toNodeId('Repository', repo.id),

@@ -54,7 +54,7 @@ const requiredPermissionByEvent: Readonly<Record<string, string>> = {
   workflow_run: 'actions',
 }
 
-const knownAppManifestFields = new Set([
+const supportedAppManifestFields = new Set([
   'name',
   'url',
   'hook_attributes',
@@ -76,7 +76,7 @@ export function validateAppManifest(manifest: GitHubPayload): string[] {
   if (!isNonEmptyText('url')) errors.push(`"url" wasn't supplied.`)
   if (!isNonEmptyText('redirect_url')) errors.push(`"redirect_url" wasn't supplied.`)
   for (const field of Object.keys(manifest))
-    if (!knownAppManifestFields.has(field)) errors.push(`"${field}" is not a permitted key.`)
+    if (!supportedAppManifestFields.has(field)) errors.push(`"${field}" is not a permitted key.`)
   if (isNonEmptyText('name') && String(manifest['name']).length > 34)
     errors.push('Name is too long (maximum is 34 characters)')
   errors.push(...validateWebhookAttributes(manifest['hook_attributes']))
@@ -122,7 +122,7 @@ export async function handleAppRegistrationPage(
     const owner = form['org'] === undefined ? undefined : findAccountByLogin(at.world, form['org'])
     if (form['org'] !== undefined && owner?.type !== 'Organization')
       return sendHtml(404, 'Page not found', '')
-    const fields = await readFormFields(request)
+    const fields = await readRequestFormFields(request)
     const manifest = JSON.parse(fields.get('manifest') ?? '{}') as GitHubPayload
     const errors = validateAppManifest(manifest)
     if (errors.length > 0)
@@ -131,7 +131,7 @@ export async function handleAppRegistrationPage(
         'Invalid GitHub App configuration',
         `<p>The configuration does not appear to be a valid GitHub App manifest.</p><ul>${errors.map((it) => `<li>Error ${escapeHtml(it)}</li>`).join('')}</ul>`,
       )
-    if (form['step'] === 'new') return sendHtml(200, 'Create GitHub App', renderConfirmForm(url, manifest))
+    if (form['step'] === 'new') return sendHtml(200, 'Create GitHub App', renderCreateAppForm(url, manifest))
     const name = fields.get('name') ?? ''
     if (isAppNameTaken(at, name)) return sendHtml(422, 'Create GitHub App', '<p>Name is already taken</p>')
     const back = new URL(String(manifest['redirect_url']))
@@ -146,7 +146,7 @@ export async function handleAppRegistrationPage(
   return handleAppInstallationPage(at, app, request, sendHtml)
 }
 
-function renderConfirmForm(url: URL, manifest: GitHubPayload): string {
+function renderCreateAppForm(url: URL, manifest: GitHubPayload): string {
   const create = `${url.pathname.replace(/new$/, 'create')}${url.search}`
   return `<form method="post" action="${escapeHtml(create)}"><label>GitHub App name <input name="name" value="${escapeHtml(toStringOrEmpty(manifest['name']))}"></label>
 <input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(manifest))}"><button>Create GitHub App</button></form>`
@@ -189,7 +189,7 @@ async function handleAppInstallationPage(
 ): Promise<true> {
   const own = [...world.repos.values()].filter((it) => it.owner === app.owner && !it.deleted)
   if (request.method === 'POST') {
-    const chosen = new Set((await readFormFields(request)).getAll('repository'))
+    const chosen = new Set((await readRequestFormFields(request)).getAll('repository'))
     github.install(
       app,
       app.owner,
@@ -208,7 +208,7 @@ async function handleAppInstallationPage(
   )
 }
 
-async function readFormFields(request: IncomingMessage): Promise<URLSearchParams> {
+async function readRequestFormFields(request: IncomingMessage): Promise<URLSearchParams> {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part as Buffer)
   return new URLSearchParams(Buffer.concat(parts).toString('utf8'))

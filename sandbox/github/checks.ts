@@ -1,5 +1,5 @@
 // Check runs and commit statuses: creates and changes them as GitHub allows, and notifies the apps.
-import type { GitHubState } from './github-state.ts'
+import type { MockGitHubState } from './github-state.ts'
 import { findOrCreateCheckSuite } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
 import {
@@ -67,7 +67,7 @@ function validateCheckRunRequest(body: GitHubPayload): void {
     throw createValidationError('CheckRun', 'conclusion', 'missing_field')
 }
 
-function applyCheckRunRequest(state: GitHubState, run: MockCheckRun, body: GitHubPayload): void {
+function applyCheckRunRequest(state: MockGitHubState, run: MockCheckRun, body: GitHubPayload): void {
   const { name, status, conclusion, started_at, completed_at, details_url, external_id } = body as Record<
     string,
     string | undefined
@@ -98,7 +98,7 @@ function applyCheckRunRequest(state: GitHubState, run: MockCheckRun, body: GitHu
 }
 
 export async function addCheckRun(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   app: MockApp,
   sha: string,
@@ -133,7 +133,7 @@ export async function addCheckRun(
 }
 
 export async function updateCheckRun(
-  state: GitHubState,
+  state: MockGitHubState,
   run: MockCheckRun,
   body: GitHubPayload,
 ): Promise<void> {
@@ -145,7 +145,7 @@ export async function updateCheckRun(
 }
 
 async function emitCheckRunEvent(
-  state: GitHubState,
+  state: MockGitHubState,
   run: MockCheckRun,
   action: string,
   by: MockAccount,
@@ -168,7 +168,7 @@ async function emitCheckRunEvent(
 
 /** A user reruns a check run, or clicks one of its buttons. Only the app that owns it is notified. */
 export async function rerequestCheckRun(
-  state: GitHubState,
+  state: MockGitHubState,
   run: MockCheckRun,
   by: MockAccount,
   button?: string,
@@ -185,7 +185,7 @@ export async function rerequestCheckRun(
 }
 
 export async function rerequestCheckSuite(
-  state: GitHubState,
+  state: MockGitHubState,
   suite: CheckSuite,
   by: MockAccount,
 ): Promise<void> {
@@ -201,7 +201,7 @@ export interface NewCommitStatus {
 }
 
 export async function addCommitStatus(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   sha: string,
   creator: MockAccount,

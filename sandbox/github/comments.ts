@@ -1,5 +1,5 @@
 // Comments on pull requests, issues, and commits, from user actions and from REST, with the same webhooks.
-import type { GitHubState } from './github-state.ts'
+import type { MockGitHubState } from './github-state.ts'
 import { toCommentView, toCommitCommentView, toIssueView } from './views/pull-view.ts'
 import { findPullOrIssue } from './github-data.ts'
 import type {
@@ -13,7 +13,7 @@ import type {
 } from './github-data.ts'
 
 export function addComment(
-  state: GitHubState,
+  state: MockGitHubState,
   thread: PullOrIssue,
   author: MockAccount,
   app: MockApp | null,
@@ -29,7 +29,7 @@ export function addComment(
 }
 
 export function updateCommentBody(
-  state: GitHubState,
+  state: MockGitHubState,
   comment: IssueComment,
   body: string,
   by: MockAccount,
@@ -41,7 +41,7 @@ export function updateCommentBody(
   emitCommentEvent(state, findCommentedPullOrIssue(comment), comment, 'edited', by, { changes })
 }
 
-export function removeComment(state: GitHubState, comment: IssueComment, by: MockAccount): void {
+export function removeComment(state: MockGitHubState, comment: IssueComment, by: MockAccount): void {
   const thread = findCommentedPullOrIssue(comment)
   thread.comments = thread.comments.filter((it) => it !== comment)
   emitCommentEvent(state, thread, comment, 'deleted', by)
@@ -56,7 +56,7 @@ export function findComment(repo: MockRepository, id: number): IssueComment | un
 }
 
 export function addCommitComment(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   sha: string,
   author: MockAccount,
@@ -82,7 +82,7 @@ function findCommentedPullOrIssue(comment: IssueComment): PullOrIssue {
 }
 
 function emitCommentEvent(
-  state: GitHubState,
+  state: MockGitHubState,
   thread: PullOrIssue,
   comment: IssueComment,
   action: string,

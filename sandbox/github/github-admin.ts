@@ -2,8 +2,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { commitFiles, createBareRepository, readFilesRecursively, setRef } from './git/git-store.ts'
-import type { FileChanges, GitIdentity } from './git/git-store.ts'
-import type { GitHubState } from './github-state.ts'
+import type { FileChangesByPath, GitIdentity } from './git/git-store.ts'
+import type { MockGitHubState } from './github-state.ts'
 import { processRefChanges } from './git/ref-changes.ts'
 import { findAccountByLogin, findRepositoryByName } from './github-data.ts'
 import type {
@@ -19,17 +19,17 @@ import type {
   AppPermissions,
 } from './github-data.ts'
 
-export interface NewRepository {
-  readonly files?: FileChanges
+export interface NewRepositoryOptions {
+  readonly files?: FileChangesByPath
   readonly fromDirectory?: string
   readonly defaultBranch?: string
   readonly private?: boolean
 }
 
 export class GitHubAdmin {
-  protected readonly state: GitHubState
+  protected readonly state: MockGitHubState
 
-  constructor(state: GitHubState) {
+  constructor(state: MockGitHubState) {
     this.state = state
   }
 
@@ -140,7 +140,7 @@ export class GitHubAdmin {
   async createRepository(
     owner: string,
     name: string,
-    { files, fromDirectory, defaultBranch = 'main', ...more }: NewRepository = {},
+    { files, fromDirectory, defaultBranch = 'main', ...more }: NewRepositoryOptions = {},
   ): Promise<MockRepository> {
     const account = this.account(owner)
     const repo = this.addRepo(account, name, defaultBranch, null, more.private ?? false)

@@ -1,21 +1,21 @@
 // The state that routes and user actions share: the data, the credentials, the webhooks, and one task queue per
 // repository.
 import type { TokenRegistry } from './http/auth.ts'
-import type { Caller } from './http/caller.ts'
+import type { ApiCaller } from './http/caller.ts'
 import { GitHubApiError } from './http/route.ts'
 import type { MockAccount, MockRepository, MockGitHubData } from './github-data.ts'
-import type { Webhooks } from './webhooks.ts'
+import type { WebhookDispatcher } from './webhooks.ts'
 
-export class GitHubState {
+export class MockGitHubState {
   readonly world: MockGitHubData
   readonly credentials: TokenRegistry
-  readonly webhooks: Webhooks
+  readonly webhooks: WebhookDispatcher
   /** Called after a change that a merge queue may wait for: a check, a ref, a pull request. */
   queueDue: (repo: MockRepository) => void = () => undefined
   readonly #lines = new WeakMap<MockRepository, Promise<unknown>>()
   readonly #work = new Set<Promise<unknown>>()
 
-  constructor(world: MockGitHubData, credentials: TokenRegistry, webhooks: Webhooks) {
+  constructor(world: MockGitHubData, credentials: TokenRegistry, webhooks: WebhookDispatcher) {
     this.world = world
     this.credentials = credentials
     this.webhooks = webhooks
@@ -49,7 +49,7 @@ export class GitHubState {
 }
 
 /** The acting account. An installation acts as its app's bot account. */
-export function getActingAccount(caller: Caller): MockAccount {
+export function getActingAccount(caller: ApiCaller): MockAccount {
   if (caller.kind === 'installation') return caller.installation.app.bot
   if (caller.kind === 'user') return caller.account
   throw new GitHubApiError(401, 'Requires authentication')

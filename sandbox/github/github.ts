@@ -15,14 +15,14 @@ import {
   type FaultOutcome,
 } from './http/faults.ts'
 import type { RateLimits } from './http/rate-limit-types.ts'
-import { handleGitHttp, isGitRequest } from './git/git-http.ts'
-import { GitHubState } from './github-state.ts'
+import { handleGitHttpRequest, isGitHttpPath } from './git/git-http.ts'
+import { MockGitHubState } from './github-state.ts'
 import { handleAppRegistrationPage, type AppRegistrationContext } from './app-registration.ts'
-import { renderPage } from './pages.ts'
+import { renderHtmlPage } from './pages.ts'
 import { createSignInPages } from './sign-in-pages.ts'
-import { UserActions } from './user-actions.ts'
+import { MockUserActions } from './user-actions.ts'
 import { RestRouter, type RecordedHttpExchange, type RequestRecord } from './http/router.ts'
-import { createActionRoutes } from './routes/action-routes.ts'
+import { createActionsRoutes } from './routes/action-routes.ts'
 import { createAppRoutes } from './routes/app-routes.ts'
 import { createCheckRoutes } from './routes/check-routes.ts'
 import { createDeploymentRoutes } from './routes/deployment-routes.ts'
@@ -31,7 +31,7 @@ import { createPullRoutes } from './routes/pull-routes.ts'
 import { createRepositoryRoutes } from './routes/repository-routes.ts'
 import { createRuleRoutes } from './routes/rule-routes.ts'
 import { createGitWriteRoutes } from './routes/git-write-routes.ts'
-import { Webhooks } from './webhooks.ts'
+import { WebhookDispatcher } from './webhooks.ts'
 import {
   createMockGitHubData,
   type Installation,
@@ -39,7 +39,7 @@ import {
   findRepositoryByName,
 } from './github-data.ts'
 import { executeQuery, type GraphqlResult } from './graphql/execute-query.ts'
-import { findCommentFields, findCommentListFields } from './graphql/comment-fields.ts'
+import { findCommentFieldsByNodeId, findCommentListFields } from './graphql/comment-fields.ts'
 import { createMutationFields } from './graphql/mutations.ts'
 import { parseQuery } from './graphql/parse-query.ts'
 import { toRepositoryFields } from './graphql/repository-fields.ts'
@@ -72,9 +72,9 @@ export interface GitHubTrafficValidator {
   checkWebhook(event: string, action: string | null, payload: unknown): string[]
 }
 
-export class MockGitHub extends UserActions {
+export class MockGitHub extends MockUserActions {
   readonly url: string
-  readonly webhooks: Webhooks
+  readonly webhooks: WebhookDispatcher
   /** Every request, ordered by the time of its answer. */
   readonly requests: RequestRecord[]
   /** The findings of the traffic validator. Empty without one. */
@@ -84,7 +84,7 @@ export class MockGitHub extends UserActions {
   readonly #server: Server
   readonly #target: { url: string | undefined }
 
-  constructor(state: GitHubState, parts: MockGitHubParts) {
+  constructor(state: MockGitHubState, parts: MockGitHubComponents) {
     super(state)
     this.url = state.world.base
     this.webhooks = state.webhooks
@@ -164,7 +164,7 @@ export class MockGitHub extends UserActions {
   }
 }
 
-interface MockGitHubParts {
+interface MockGitHubComponents {
   readonly requests: RequestRecord[]
   readonly violations: string[]
   readonly faults: FaultInjector
@@ -181,7 +181,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
   )
   const target = { url: options.webhookTarget }
   const credentials = new TokenRegistry(world)
-  const state = new GitHubState(world, credentials, new Webhooks(world, () => target.url))
+  const state = new MockGitHubState(world, credentials, new WebhookDispatcher(world, () => target.url))
   state.queueDue = (repo) => {
     const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
     if (waits) state.runInBackground(state.runSerialized(repo, () => advanceMergeQueues(state, repo)))
@@ -201,7 +201,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     createPullRoutes,
     createIssueRoutes,
     createCheckRoutes,
-    createActionRoutes,
+    createActionsRoutes,
     createDeploymentRoutes,
   ]
   const routes = makers.flatMap((make) => make(state))
@@ -215,7 +215,8 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
   const router = new RestRouter({ world, credentials, faults, routes, record, observe })
   const page = (request: IncomingMessage, response: ServerResponse, path: string): boolean => {
     // REST paths have other shapes, but an account could have the same name as one, so routes have priority.
-    const html = request.method === 'GET' && !router.knows('GET', path) ? renderPage(world, path) : undefined
+    const html =
+      request.method === 'GET' && !router.knows('GET', path) ? renderHtmlPage(world, path) : undefined
     if (html === undefined) return false
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
     return true
@@ -228,7 +229,8 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     // Clients that expect an Enterprise Server add this prefix to every REST path.
     if (url.pathname.startsWith('/api/v3/')) url.pathname = url.pathname.slice('/api/v3'.length)
     if (url.pathname === '/api/graphql') url.pathname = '/graphql'
-    if (isGitRequest(url.pathname)) await handleGitHttp({ state, faults, record }, request, response, url)
+    if (isGitHttpPath(url.pathname))
+      await handleGitHttpRequest({ state, faults, record }, request, response, url)
     else if (page(request, response, url.pathname)) return
     else if (await signIn.answer(request, response, url)) return
     else if (
@@ -258,7 +260,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
 }
 
 /** `POST /graphql`: the merge features that REST does not have. These are the merge queue, the rules of a ref for its caller, and atomic updates of several refs with compare-and-swap. Also shows who edited a comment. */
-function createGraphqlRoutes(state: GitHubState): Route[] {
+function createGraphqlRoutes(state: MockGitHubState): Route[] {
   const respondToQuery = async ({ body, caller }: RouteCall): Promise<GraphqlResult> => {
     const { query = '', variables } = body as { query?: string; variables?: Record<string, unknown> }
     let operation
@@ -275,7 +277,8 @@ function createGraphqlRoutes(state: GitHubState): Route[] {
       if (repo === undefined || !canSeeRepository(state.world, caller, repo)) throw createNotFoundError()
       return toRepositoryFields(state, caller, repo)
     }
-    const node = ({ id }: Record<string, unknown>): object => findCommentFields(state.world, caller, id)
+    const node = ({ id }: Record<string, unknown>): object =>
+      findCommentFieldsByNodeId(state.world, caller, id)
     const nodes = ({ ids }: Record<string, unknown>): object =>
       findCommentListFields(state.world, caller, ids as unknown[])
     const viewer = (): object => {

@@ -1,5 +1,5 @@
 // Actions on issues by any caller: opening, editing, closing, and reopening, with their webhooks.
-import type { GitHubState } from './github-state.ts'
+import type { MockGitHubState } from './github-state.ts'
 import { toIssueView } from './views/pull-view.ts'
 import type { MockAccount, MockApp, MockIssue, GitHubPayload, MockRepository } from './github-data.ts'
 
@@ -19,7 +19,7 @@ export interface IssueChanges {
 }
 
 export function createIssue(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   { author, app = null, title, body = null }: NewIssue,
 ): MockIssue {
@@ -48,7 +48,7 @@ export function createIssue(
 }
 
 export function editIssue(
-  state: GitHubState,
+  state: MockGitHubState,
   issue: MockIssue,
   changes: IssueChanges,
   by: MockAccount,
@@ -74,7 +74,7 @@ export function editIssue(
 }
 
 function emitIssueEvent(
-  state: GitHubState,
+  state: MockGitHubState,
   issue: MockIssue,
   action: string,
   by: MockAccount,

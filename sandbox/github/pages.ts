@@ -4,11 +4,11 @@ import { findLatestCheckRuns } from './views/check-view.ts'
 import { findRepositoryByName } from './github-data.ts'
 import type { MockPull, MockRepository, MockGitHubData } from './github-data.ts'
 
-const pagePathPattern = /^\/([^/]+)\/([^/]+?)(?:\/pull\/(\d+))?\/?$/
+const htmlPagePathPattern = /^\/([^/]+)\/([^/]+?)(?:\/pull\/(\d+))?\/?$/
 
 /** The page at a path, or undefined if there is no such page. Private repositories have no pages. */
-export function renderPage(world: MockGitHubData, path: string): string | undefined {
-  const [, owner = '', name = '', number] = pagePathPattern.exec(path) ?? []
+export function renderHtmlPage(world: MockGitHubData, path: string): string | undefined {
+  const [, owner = '', name = '', number] = htmlPagePathPattern.exec(path) ?? []
   const repo = findRepositoryByName(world, owner, name)
   if (repo === undefined || repo.private) return undefined
   if (number === undefined) return renderRepositoryPage(repo)

@@ -1,6 +1,6 @@
 // Actions on pull requests by any caller: opening, editing, labels, reviews, and review requests.
 import { isAncestor, setRef } from './git/git-store.ts'
-import type { GitHubState } from './github-state.ts'
+import type { MockGitHubState } from './github-state.ts'
 import { closePull, emitPullRequestEvent, cancelAutoMerge, createCheckSuites } from './git/ref-changes.ts'
 import { GitHubApiError, createValidationError } from './http/route.ts'
 import { toAccountView, toTeamView } from './views/account-view.ts'
@@ -30,7 +30,7 @@ export interface NewPull {
 
 /** Opens a pull request for an existing branch. Throws GitHub's 422 if there are no changes. */
 export async function createPull(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   request: NewPull,
 ): Promise<MockPull> {
@@ -112,7 +112,7 @@ export interface PullChanges {
 
 /** Edits a pull request like `PATCH /pulls/{number}`: title, text, base, open or closed. */
 export async function editPull(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   changes: PullChanges,
   by: MockAccount,
@@ -141,7 +141,7 @@ export async function editPull(
   if (changes.state === 'open' && pull.state === 'closed') await reopenPull(state, pull, by)
 }
 
-async function reopenPull(state: GitHubState, pull: MockPull, by: MockAccount): Promise<void> {
+async function reopenPull(state: MockGitHubState, pull: MockPull, by: MockAccount): Promise<void> {
   if (pull.merged !== null || pull.headRepo === null)
     throw new GitHubApiError(422, 'Validation Failed', [
       { resource: 'PullRequest', field: 'state', code: 'invalid', message: 'state cannot be changed.' },
@@ -153,7 +153,7 @@ async function reopenPull(state: GitHubState, pull: MockPull, by: MockAccount): 
 }
 
 export async function setPullDraft(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   draft: boolean,
   by: MockAccount,
@@ -179,7 +179,7 @@ export function findOrCreateLabel(
 }
 
 export async function addPullLabel(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   name: string,
   by: MockAccount,
@@ -194,7 +194,7 @@ export async function addPullLabel(
 
 /** False when the pull request does not have the label. */
 export async function removePullLabel(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   name: string,
   by: MockAccount,
@@ -209,7 +209,7 @@ export async function removePullLabel(
 }
 
 export async function requestReviews(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   users: readonly MockAccount[],
   teams: readonly Team[],
@@ -232,7 +232,7 @@ export async function requestReviews(
 }
 
 export async function removeReviewRequests(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   users: readonly MockAccount[],
   teams: readonly Team[],
@@ -263,7 +263,7 @@ const reviewStateByEvent = {
  * Submits a review of `sha` (default: the head). Without an event, the review remains pending and sends no webhook.
  */
 export function addReview(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   author: MockAccount,
   event: ReviewEvent | undefined,
@@ -288,7 +288,12 @@ export function addReview(
   return review
 }
 
-export function dismissReview(state: GitHubState, pull: MockPull, review: MockReview, by: MockAccount): void {
+export function dismissReview(
+  state: MockGitHubState,
+  pull: MockPull,
+  review: MockReview,
+  by: MockAccount,
+): void {
   if (review.state !== 'APPROVED' && review.state !== 'CHANGES_REQUESTED')
     throw new GitHubApiError(422, 'Can not dismiss a commented pull request review')
   review.state = 'DISMISSED'
@@ -296,7 +301,7 @@ export function dismissReview(state: GitHubState, pull: MockPull, review: MockRe
 }
 
 function emitReviewEvent(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   review: MockReview,
   action: string,

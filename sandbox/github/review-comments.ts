@@ -1,6 +1,6 @@
 // Comments on lines of a pull request's diff. GitHub accepts them only on lines in the diff, and rejects a whole
 // review if one comment is on another line.
-import type { GitHubState } from './github-state.ts'
+import type { MockGitHubState } from './github-state.ts'
 import { runGitForText, findMergeBase } from './git/git-store.ts'
 import { GitHubApiError } from './http/route.ts'
 import type { MockAccount, MockPull, MockReview, MockReviewComment } from './github-data.ts'
@@ -40,7 +40,7 @@ export async function readDraftCommentDiffHunks(
 }
 
 export function addReviewComments(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   review: MockReview,
   drafts: readonly DraftReviewComment[],
@@ -59,7 +59,7 @@ export function addReviewComments(
 
 /** A user replies to a comment. */
 export function replyToReviewComment(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   comment: MockReviewComment,
   author: MockAccount,

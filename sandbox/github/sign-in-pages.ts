@@ -86,7 +86,7 @@ export function createSignInPages(world: MockGitHubData, credentials: TokenRegis
   }
 
   async function exchange(request: IncomingMessage, response: ServerResponse): Promise<true> {
-    const given = new URLSearchParams(await readBodyText(request))
+    const given = new URLSearchParams(await readRequestBodyText(request))
     const app = findAppByClientId(given.get('client_id'))
     if (app === undefined || given.get('client_secret') !== app.clientSecret)
       return sendJson(response, 200, { error: 'incorrect_client_credentials' })
@@ -117,7 +117,9 @@ export function createSignInPages(world: MockGitHubData, credentials: TokenRegis
       .split(':')
     if (app === undefined || id !== toOAuthClientId(app) || secret !== app.clientSecret)
       return sendJson(response, 401, { message: 'Requires authentication' })
-    const { access_token: token } = JSON.parse(await readBodyText(request)) as { access_token?: string }
+    const { access_token: token } = JSON.parse(await readRequestBodyText(request)) as {
+      access_token?: string
+    }
     return sendJson(response, credentials.revokeToken(token ?? '') ? 204 : 422, undefined)
   }
 
@@ -133,7 +135,7 @@ export function createSignInPages(world: MockGitHubData, credentials: TokenRegis
   }
 }
 
-async function readBodyText(request: IncomingMessage): Promise<string> {
+async function readRequestBodyText(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part as Buffer)
   return Buffer.concat(parts).toString('utf8')

@@ -7,7 +7,7 @@ import {
   advanceMergeQueues,
   removeMergeQueueEntry,
   emitMergeGroupEvent,
-  findQueueEntry,
+  findMergeQueueEntry,
 } from './branch-rules/merge-queue.ts'
 import type { DequeueReason } from './branch-rules/merge-queue.ts'
 import { enableAutoMerge } from './branch-rules/auto-merge.ts'
@@ -22,7 +22,7 @@ import {
   commitTree,
   setRef,
 } from './git/git-store.ts'
-import type { FileChanges } from './git/git-store.ts'
+import type { FileChangesByPath } from './git/git-store.ts'
 import { AppAdmin } from './app-admin.ts'
 import {
   addReview,
@@ -54,7 +54,7 @@ import type {
   PullOrIssue,
 } from './github-data.ts'
 
-export interface OpenPullOptions {
+export interface CreatePullOptions {
   readonly repository: string
   readonly author: string
   readonly title: string
@@ -70,7 +70,7 @@ export interface OpenPullOptions {
    */
   readonly fork?: boolean
   /** The changes, in one commit on the base's tip... */
-  readonly changes?: FileChanges
+  readonly changes?: FileChangesByPath
   readonly message?: string
   /** Signed by the author, with a key that GitHub can verify. */
   readonly signed?: boolean
@@ -78,7 +78,7 @@ export interface OpenPullOptions {
   readonly commit?: string
 }
 
-export interface PushOptions {
+export interface BranchPushOptions {
   readonly by?: string
   readonly message?: string
   readonly branch?: string
@@ -91,9 +91,13 @@ export interface MergeGroup {
   readonly baseSha: string
 }
 
-const reviewEventByKind = { approve: 'APPROVE', changes: 'REQUEST_CHANGES', comment: 'COMMENT' } as const
+const reviewEventByReviewKind = {
+  approve: 'APPROVE',
+  changes: 'REQUEST_CHANGES',
+  comment: 'COMMENT',
+} as const
 
-export class UserActions extends AppAdmin {
+export class MockUserActions extends AppAdmin {
   /** The author's fork of a repository. Created if it does not exist. */
   async fork(repository: string, login: string): Promise<MockRepository> {
     const parent = this.repository(repository)
@@ -110,7 +114,7 @@ export class UserActions extends AppAdmin {
     return repo
   }
 
-  async openPull(request: OpenPullOptions): Promise<MockPull> {
+  async openPull(request: CreatePullOptions): Promise<MockPull> {
     const { repository, author: login, title, changes = {}, message = title, commit } = request
     const repo = this.repository(repository)
     const author = this.account(login)
@@ -141,8 +145,8 @@ export class UserActions extends AppAdmin {
   /** One more commit on a pull request's head. */
   async pushToPull(
     pull: MockPull,
-    changes: FileChanges,
-    { by, message = 'More' }: PushOptions = {},
+    changes: FileChangesByPath,
+    { by, message = 'More' }: BranchPushOptions = {},
   ): Promise<string> {
     return await this.#pushHead(pull, pull.headSha, changes, by, message)
   }
@@ -150,8 +154,8 @@ export class UserActions extends AppAdmin {
   /** Replaces a pull request's commits with one commit on the base's tip, or with an existing commit. */
   async forcePush(
     pull: MockPull,
-    changes: FileChanges | { readonly commit: string },
-    { by, message = pull.title }: PushOptions = {},
+    changes: FileChangesByPath | { readonly commit: string },
+    { by, message = pull.title }: BranchPushOptions = {},
   ): Promise<string> {
     const base = this.#tip(pull.repo, pull.baseRef)
     if (typeof changes['commit'] === 'string' && /^[0-9a-f]{40}$/.test(changes['commit'])) {
@@ -164,7 +168,7 @@ export class UserActions extends AppAdmin {
   async #pushHead(
     pull: MockPull,
     parent: string,
-    changes: FileChanges,
+    changes: FileChangesByPath,
     by: string | undefined,
     message: string,
   ): Promise<string> {
@@ -189,8 +193,8 @@ export class UserActions extends AppAdmin {
    */
   async pushToBase(
     repository: string,
-    files: FileChanges,
-    { by, message = 'Push', branch }: PushOptions = {},
+    files: FileChangesByPath,
+    { by, message = 'Push', branch }: BranchPushOptions = {},
   ): Promise<string> {
     const repo = this.repository(repository)
     const author = by === undefined ? repo.owner : this.account(by)
@@ -257,11 +261,11 @@ export class UserActions extends AppAdmin {
   review(
     pull: MockPull,
     by: string,
-    kind: keyof typeof reviewEventByKind,
+    kind: keyof typeof reviewEventByReviewKind,
     body = '',
     commit?: string,
   ): MockReview {
-    return addReview(this.state, pull, this.account(by), reviewEventByKind[kind], body, commit)
+    return addReview(this.state, pull, this.account(by), reviewEventByReviewKind[kind], body, commit)
   }
   /** A reply to a comment on a line. */
   answerReviewComment(pull: MockPull, comment: MockReviewComment, by: string, body: string): void {
@@ -396,7 +400,7 @@ export class UserActions extends AppAdmin {
   /** Removes a pull request from its queue, like the button on its page. */
   async removeFromQueue(pull: MockPull, reason: DequeueReason = 'MANUAL', by?: string): Promise<void> {
     await this.state.runSerialized(pull.repo, async () => {
-      const entry = findQueueEntry(pull)
+      const entry = findMergeQueueEntry(pull)
       if (entry === undefined) throw new Error(`#${pull.number} is not in a merge queue`)
       await removeMergeQueueEntry(this.state, entry, reason, this.#by(pull.repo, by))
       await advanceMergeQueues(this.state, pull.repo)

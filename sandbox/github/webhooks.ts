@@ -32,28 +32,28 @@ export interface WebhookDelivery {
   responseBody: string
 }
 
-export type DeliveryMatcher = (
+export type WebhookDeliveryMatcher = (
   delivery: Pick<WebhookDelivery, 'event' | 'action' | 'payload' | 'guid'>,
 ) => boolean
-type DeliveryFaultAction =
+type WebhookFaultAction =
   'drop' | 'double' | 'hold' | { readonly delay: number } | { readonly reorder: number }
 
-interface DeliveryFaultRule {
-  readonly matches: DeliveryMatcher
-  readonly treatment: DeliveryFaultAction
+interface WebhookFaultRule {
+  readonly matches: WebhookDeliveryMatcher
+  readonly treatment: WebhookFaultAction
   readonly held: WebhookDelivery[]
 }
 
 // GitHub waits ten seconds for a receiver.
 const deliveryTimeoutMs = 10_000
 
-export class Webhooks {
+export class WebhookDispatcher {
   readonly deliveries: WebhookDelivery[] = []
   /** Receives every payload when it is created. */
   observe: ((delivery: WebhookDelivery) => void) | undefined
   readonly #world: MockGitHubData
   readonly #target: () => string | undefined
-  readonly #rules: DeliveryFaultRule[] = []
+  readonly #rules: WebhookFaultRule[] = []
   readonly #pending = new Set<Promise<void>>()
   readonly #timers = new Set<NodeJS.Timeout>()
   #closed = false
@@ -225,8 +225,8 @@ export class Webhooks {
     return again
   }
 
-  #rule(matches: DeliveryMatcher, treatment: DeliveryFaultAction): () => void {
-    const rule: DeliveryFaultRule = { matches, treatment, held: [] }
+  #rule(matches: WebhookDeliveryMatcher, treatment: WebhookFaultAction): () => void {
+    const rule: WebhookFaultRule = { matches, treatment, held: [] }
     this.#rules.push(rule)
     return () => {
       const index = this.#rules.indexOf(rule)
@@ -239,21 +239,21 @@ export class Webhooks {
    * Matching deliveries are not sent, but remain in the list for redelivery. Each of these methods returns a
    * function that ends it.
    */
-  drop(matches: DeliveryMatcher = () => true): () => void {
+  drop(matches: WebhookDeliveryMatcher = () => true): () => void {
     return this.#rule(matches, 'drop')
   }
-  double(matches: DeliveryMatcher = () => true): () => void {
+  double(matches: WebhookDeliveryMatcher = () => true): () => void {
     return this.#rule(matches, 'double')
   }
-  delay(matches: DeliveryMatcher, milliseconds: number): () => void {
+  delay(matches: WebhookDeliveryMatcher, milliseconds: number): () => void {
     return this.#rule(matches, { delay: milliseconds })
   }
   /** Collects matching deliveries and sends each `window` of them in reverse order. The rest is sent at the end. */
-  reorder(matches: DeliveryMatcher = () => true, window = 2): () => void {
+  reorder(matches: WebhookDeliveryMatcher = () => true, window = 2): () => void {
     return this.#rule(matches, { reorder: window })
   }
   /** Holds matching deliveries. The returned function sends them. */
-  hold(matches: DeliveryMatcher = () => true): () => void {
+  hold(matches: WebhookDeliveryMatcher = () => true): () => void {
     return this.#rule(matches, 'hold')
   }
 

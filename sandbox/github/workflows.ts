@@ -1,5 +1,5 @@
 // A simulation of Actions: dispatched workflows run for a while and end with the configured outcome.
-import type { GitHubState } from './github-state.ts'
+import type { MockGitHubState } from './github-state.ts'
 import { toWorkflowRunView, toWorkflowView } from './views/check-view.ts'
 import type { MockAccount, GitHubPayload, MockRepository, Workflow, MockWorkflowRun } from './github-data.ts'
 
@@ -8,7 +8,7 @@ import type { MockAccount, GitHubPayload, MockRepository, Workflow, MockWorkflow
  * step.
  */
 export async function startWorkflowRun(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   workflow: Workflow,
   event: string,
@@ -41,7 +41,7 @@ export async function startWorkflowRun(
 }
 
 async function simulateWorkflowRun(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   run: MockWorkflowRun,
 ): Promise<void> {
@@ -57,7 +57,7 @@ async function simulateWorkflowRun(
 }
 
 async function emitWorkflowRunEvent(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   run: MockWorkflowRun,
   action: string,

@@ -4,7 +4,7 @@
 import { parseAllDocuments } from 'yaml'
 import { bundleAnnotationKeys } from '@catalog-bot/bundle/bundle-metadata'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import type { ImageContent } from './registry-image.ts'
+import type { MockImageSpec } from './registry-image.ts'
 
 /** The source of a bundle: its catalog blob. */
 export interface BundleBlob {
@@ -25,7 +25,7 @@ export function parseBundleBlobs(catalog: string): readonly BundleBlob[] {
 }
 
 /** The image's single layer and its labels. Rendering the image gives the blob. */
-export function buildBundleImage(blob: BundleBlob): ImageContent {
+export function buildBundleImage(blob: BundleBlob): MockImageSpec {
   const annotations = {
     [bundleAnnotationKeys.mediaType]: 'registry+v1',
     [bundleAnnotationKeys.manifests]: 'manifests/',
@@ -40,7 +40,7 @@ export function buildBundleImage(blob: BundleBlob): ImageContent {
   writeJson(`manifests/${blob.package}.clusterserviceversion.yaml`, createCsvManifest(blob, crds))
   for (const crd of crds) writeJson(`manifests/${crd.name}.crd.yaml`, createCrdManifest(crd))
   writeJson('metadata/annotations.yaml', { annotations })
-  const dependencies = collectDependencies(blob)
+  const dependencies = collectBundleDependencies(blob)
   if (dependencies.length > 0) writeJson('metadata/dependencies.yaml', { dependencies })
   const properties = blob.properties.filter(({ type }) => !opmDerivedPropertyTypes.has(type))
   if (properties.length > 0) writeJson('metadata/properties.yaml', { properties })
@@ -67,7 +67,7 @@ interface BundleCrd {
 const getPropertyValuesByType = ({ properties }: BundleBlob, wanted: string) =>
   properties.filter(({ type }) => type === wanted).map(({ value }) => toObjectOrEmpty(value))
 const toStringOrEmpty = (value: Json | undefined) => (typeof value === 'string' ? value : '')
-const toObjectsOrEmpty = (value: Json | undefined) =>
+const toObjectArrayOrEmpty = (value: Json | undefined) =>
   Array.isArray(value) ? (value as readonly JsonObject[]) : []
 const toObjectOrEmpty = (value: Json | undefined) => (value ?? {}) as JsonObject
 
@@ -78,8 +78,8 @@ function getCsvMetadata(blob: BundleBlob): JsonObject {
 /** One for each group and kind, with the name from the metadata. */
 function collectCrds(blob: BundleBlob): readonly BundleCrd[] {
   const metadata = getCsvMetadata(blob)
-  const names = toObjectsOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['owned'])
-  const services = toObjectsOrEmpty(toObjectOrEmpty(metadata['apiServiceDefinitions'])['owned'])
+  const names = toObjectArrayOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['owned'])
+  const services = toObjectArrayOrEmpty(toObjectOrEmpty(metadata['apiServiceDefinitions'])['owned'])
   const crds = new Map<string, BundleCrd>()
   for (const value of getPropertyValuesByType(blob, 'olm.gvk')) {
     const [group, kind, version] = [
@@ -140,7 +140,10 @@ function createCsvManifest(blob: BundleBlob, crds: readonly BundleCrd[]): Json {
       apiservicedefinitions: apiServiceDefinitions ?? {},
       customresourcedefinitions: {
         ...described,
-        owned: toObjectsOrEmpty(described['owned']).length > 0 ? toObjectsOrEmpty(described['owned']) : plain,
+        owned:
+          toObjectArrayOrEmpty(described['owned']).length > 0
+            ? toObjectArrayOrEmpty(described['owned'])
+            : plain,
       },
       install: {
         strategy: 'deployment',
@@ -158,11 +161,11 @@ function createCsvDeployment(name: string, image: string): Json {
 }
 
 /** Requirements that opm does not already derive from the CSV's own lists. */
-function collectDependencies(blob: BundleBlob): readonly Json[] {
+function collectBundleDependencies(blob: BundleBlob): readonly Json[] {
   const metadata = getCsvMetadata(blob)
   const listed = [
-    ...toObjectsOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['required']),
-    ...toObjectsOrEmpty(toObjectOrEmpty(metadata['apiServiceDefinitions'])['required']),
+    ...toObjectArrayOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['required']),
+    ...toObjectArrayOrEmpty(toObjectOrEmpty(metadata['apiServiceDefinitions'])['required']),
   ]
   const kinds = getPropertyValuesByType(blob, 'olm.gvk.required').filter(
     ({ kind, version }) => !listed.some((entry) => entry['kind'] === kind && entry['version'] === version),

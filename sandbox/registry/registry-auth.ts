@@ -15,7 +15,7 @@ export interface RegistryAuth {
   readonly style?: 'hub' | 'ghcr'
 }
 
-export interface RequiredScope {
+export interface RequiredRegistryScope {
   readonly repository: string
   readonly action: 'pull' | 'push' | 'delete'
 }
@@ -26,7 +26,7 @@ interface IssuedRegistryToken {
   readonly expiresAt: number
 }
 
-export interface AuthDenial {
+export interface RegistryAuthDenial {
   readonly status: 401 | 403
   readonly headers: Record<string, string>
 }
@@ -45,7 +45,7 @@ export class RegistryAuthorizer {
   }
 
   /** Undefined if the request is allowed. */
-  check(request: IncomingMessage, need: RequiredScope | undefined): AuthDenial | undefined {
+  check(request: IncomingMessage, need: RequiredRegistryScope | undefined): RegistryAuthDenial | undefined {
     const { kind } = this.#auth
     if (kind === 'none') return undefined
     const { authorization } = request.headers

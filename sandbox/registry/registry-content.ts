@@ -1,8 +1,8 @@
 // The contents of the sandbox's registry, in memory: manifests, tags, blobs, and uploads, and the answers about them.
 // Authentication and injected faults are handled elsewhere.
 import type { IncomingHttpHeaders } from 'node:http'
-import { buildImage, computeBytesDigest, mediaTypes } from './registry-image.ts'
-import type { ImageContent, StoredManifest } from './registry-image.ts'
+import { buildImage, computeBytesDigest, manifestMediaTypes } from './registry-image.ts'
+import type { MockImageSpec, StoredManifest } from './registry-image.ts'
 
 /** Persistent quirks, each known from a real registry. */
 export interface RegistryQuirks {
@@ -39,7 +39,7 @@ export interface RegistryContentRequest {
   readonly body: Buffer
 }
 
-const acceptedMediaTypes = new Set<string>(Object.values(mediaTypes))
+const acceptedMediaTypes = new Set<string>(Object.values(manifestMediaTypes))
 
 /** An answer with the error document of the distribution specification. */
 export const createErrorResponse = (
@@ -53,7 +53,7 @@ export const createErrorResponse = (
   body: JSON.stringify({ errors: [{ code, message, detail: null }] }),
 })
 
-export class RegistryContent {
+export class MockRegistryStorage {
   readonly quirks: RegistryQuirks = {}
   readonly #shelves = new Map<string, RegistryRepositoryContent>()
   readonly #uploads = new Map<string, Buffer[]>()
@@ -71,7 +71,7 @@ export class RegistryContent {
   putImage(
     repository: string,
     tag: string | undefined,
-    content: ImageContent = {},
+    content: MockImageSpec = {},
   ): { readonly digest: string; readonly reference: string } {
     const { top, manifests, blobs } = buildImage(content)
     const shelf = this.#shelf(repository)

@@ -3,15 +3,15 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 
-export const mediaTypes = {
+export const manifestMediaTypes = {
   ociIndex: 'application/vnd.oci.image.index.v1+json',
   ociManifest: 'application/vnd.oci.image.manifest.v1+json',
   dockerList: 'application/vnd.docker.distribution.manifest.list.v2+json',
   dockerManifest: 'application/vnd.docker.distribution.manifest.v2+json',
 } as const
-export type MediaType = (typeof mediaTypes)[keyof typeof mediaTypes]
+export type MediaType = (typeof manifestMediaTypes)[keyof typeof manifestMediaTypes]
 
-export interface ImageContent {
+export interface MockImageSpec {
   readonly labels?: Readonly<Record<string, string>>
   /** One layer with these files. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
@@ -44,7 +44,7 @@ export function buildImage({
   platforms = ['linux/amd64'],
   index,
   format = 'oci',
-}: ImageContent): BuiltImage {
+}: MockImageSpec): BuiltImage {
   const oci = format === 'oci'
   const createObject = (mediaType: string, bytes: Buffer): StoredManifest => ({
     digest: computeBytesDigest(bytes),
@@ -77,7 +77,7 @@ export function buildImage({
         history: [{ created: '1970-01-01T00:00:00Z', created_by: 'sandbox' }],
       },
     )
-    const mediaType = oci ? mediaTypes.ociManifest : mediaTypes.dockerManifest
+    const mediaType = oci ? manifestMediaTypes.ociManifest : manifestMediaTypes.dockerManifest
     const body = { schemaVersion: 2, mediaType, config: descriptor(config), layers: [descriptor(layer)] }
     const platformOf = { os, architecture, ...(variant === undefined ? {} : { variant }) }
     return { config, manifest: createJsonObject(mediaType, body), platform: platformOf }
@@ -86,7 +86,7 @@ export function buildImage({
   if (first === undefined) throw new Error('an image needs a platform')
   const blobs = [layer, ...images.map((it) => it.config)]
   if (images.length === 1 && index !== true) return { top: first.manifest, manifests: [], blobs }
-  const mediaType = oci ? mediaTypes.ociIndex : mediaTypes.dockerList
+  const mediaType = oci ? manifestMediaTypes.ociIndex : manifestMediaTypes.dockerList
   const manifests = images.map(({ manifest, platform }) => ({ ...descriptor(manifest), platform }))
   const top = createJsonObject(mediaType, { schemaVersion: 2, mediaType, manifests })
   return { top, manifests: images.map((it) => it.manifest), blobs }

@@ -7,9 +7,9 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { RegistryAuthorizer } from './registry-auth.ts'
 import type { RegistryAuth } from './registry-auth.ts'
-import { RegistryContent, createErrorResponse } from './registry-content.ts'
+import { MockRegistryStorage, createErrorResponse } from './registry-content.ts'
 import type { RegistryContentRequest, RegistryResponse } from './registry-content.ts'
-import type { ImageContent } from './registry-image.ts'
+import type { MockImageSpec } from './registry-image.ts'
 
 export interface MockRegistryOptions {
   /** 0 or undefined: any free port. */
@@ -62,7 +62,7 @@ const pathPatternByRequestKind: readonly (readonly [RegistryRequestKind, RegExp]
   ['tags', new RegExp(`^/v2/${repositoryNamePattern}/tags/list()$`)],
 ]
 
-export class MockRegistry extends RegistryContent {
+export class MockRegistry extends MockRegistryStorage {
   readonly requests: RecordedRegistryRequest[] = []
   readonly #server: Server
   readonly #secure: boolean
@@ -120,7 +120,7 @@ export class MockRegistry extends RegistryContent {
   override putImage(
     repository: string,
     tag: string | undefined,
-    content: ImageContent = {},
+    content: MockImageSpec = {},
   ): { readonly digest: string; readonly reference: string } {
     const { digest, reference } = super.putImage(repository, tag, content)
     return { digest, reference: `${this.host}/${reference}` }

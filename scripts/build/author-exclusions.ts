@@ -4,13 +4,13 @@
 import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 
-const doctorUnsupportedMessage =
+const doctorCommandUnsupportedMessage =
   'This package cannot authenticate as the App. Unset APP_ID and use --app and GITHUB_TOKEN, or run doctor where the App runs.'
 
-const clusterUnsupportedMessage =
+const kubeconfigUnsupportedMessage =
   '--kubeconfig is not available in this package. To run catalog-bot with cluster support, see https://github.com/catalog-bot/catalog-bot/blob/main/docs/start.md'
 
-export function createExcludedModulesPlugin(sources: string): Plugin {
+export function createModuleExclusionPlugin(sources: string): Plugin {
   const client = join(sources, 'adapters', 'github', 'github-app.js')
   const cluster = join(sources, 'cluster-test', 'cluster', 'open-cluster.js')
   return {
@@ -19,14 +19,14 @@ export function createExcludedModulesPlugin(sources: string): Plugin {
       building.onLoad({ filter: /github-app\.js$/ }, ({ path }) =>
         path === client
           ? {
-              contents: `export function openGitHubApp() { throw new Error(${JSON.stringify(doctorUnsupportedMessage)}) }`,
+              contents: `export function openGitHubApp() { throw new Error(${JSON.stringify(doctorCommandUnsupportedMessage)}) }`,
             }
           : undefined,
       )
       building.onLoad({ filter: /open-cluster\.js$/ }, ({ path }) =>
         path === cluster
           ? {
-              contents: `export async function openCluster() { throw new Error(${JSON.stringify(clusterUnsupportedMessage)}) }`,
+              contents: `export async function openCluster() { throw new Error(${JSON.stringify(kubeconfigUnsupportedMessage)}) }`,
             }
           : undefined,
       )

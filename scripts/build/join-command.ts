@@ -95,7 +95,7 @@ export async function buildSingleFileCommand({
     plugins: [
       lazyChildProcessPlugin,
       leaveOthers,
-      createProjectPackagesPlugin(sources),
+      createPackageResolutionPlugin(sources),
       ...(leaveOut ? [leaveOut] : []),
     ],
     logLevel: 'warning',
@@ -130,7 +130,7 @@ const lazyChildProcessPlugin: Plugin = {
 /**
  * Resolves packages from the project, because the sources may be in a directory with no packages or different ones.
  */
-export function createProjectPackagesPlugin(sources: string): Plugin {
+export function createPackageResolutionPlugin(sources: string): Plugin {
   const root = join(import.meta.dirname, '..', '..')
   return {
     name: 'own-packages',

@@ -23,13 +23,13 @@ export interface CanaryStageOptions {
   readonly signal: AbortSignal
 }
 
-type JsonFields = Readonly<Record<string, unknown>>
+type JsonObject = Readonly<Record<string, unknown>>
 
-export interface ApiResponse {
+export interface GitHubApiResponse {
   readonly status: number
   /** An object's fields, and the items of a list. */
-  readonly data: JsonFields
-  readonly items: readonly JsonFields[]
+  readonly data: JsonObject
+  readonly items: readonly JsonObject[]
 }
 
 /** GitHub's answer to a push or a merge: `accepted`, or its message. */
@@ -54,7 +54,7 @@ export class CanaryStage {
    * Sends a REST request, relative to the repository. Throws only when GitHub is unreachable or the run is
    * interrupted.
    */
-  async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<ApiResponse> {
+  async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<GitHubApiResponse> {
     const { apiUrl, repository, token } = this.#options
     const response = await fetch(`${apiUrl}/repos/${repository}${path}`, {
       method,
@@ -71,12 +71,12 @@ export class CanaryStage {
     const value = parseJsonOrUndefined(text)
     return {
       status: response.status,
-      data: toJsonFields(value),
-      items: Array.isArray(value) ? value.map(toJsonFields) : [],
+      data: toJsonObjectOrEmpty(value),
+      items: Array.isArray(value) ? value.map(toJsonObjectOrEmpty) : [],
     }
   }
 
-  async #expect(method: string, path: string, body?: unknown): Promise<ApiResponse['data']> {
+  async #expect(method: string, path: string, body?: unknown): Promise<GitHubApiResponse['data']> {
     const { status, data } = await this.call(method, path, body)
     if (status >= 300)
       throw new Error(`GitHub answered ${status} to ${method} ${path}: ${getErrorMessage(data)}`)
@@ -258,7 +258,7 @@ export class CanaryStage {
       if (String(name).startsWith(`${prefix} `))
         await drop(`ruleset ${String(name)}`, 'DELETE', `/rulesets/${String(id)}`)
     for (const { number, head } of await this.#all('/pulls?state=open'))
-      if (String(toJsonFields(head)['ref']).startsWith(`${prefix}/`))
+      if (String(toJsonObjectOrEmpty(head)['ref']).startsWith(`${prefix}/`))
         await drop(`pull request #${String(number)}`, 'PATCH', `/pulls/${String(number)}`, {
           state: 'closed',
         })
@@ -268,8 +268,8 @@ export class CanaryStage {
     return leftovers
   }
 
-  async #all(path: string): Promise<JsonFields[]> {
-    const found: JsonFields[] = []
+  async #all(path: string): Promise<JsonObject[]> {
+    const found: JsonObject[] = []
     for (let page = 1; ; page++) {
       const address = `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`
       const { items } = await this.call('GET', address, undefined, new AbortController().signal)
@@ -279,8 +279,8 @@ export class CanaryStage {
   }
 }
 
-const toJsonFields = (value: unknown): JsonFields =>
-  typeof value === 'object' && value !== null ? (value as JsonFields) : {}
+const toJsonObjectOrEmpty = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null ? (value as JsonObject) : {}
 
 function parseJsonOrUndefined(text: string): unknown {
   try {
@@ -291,7 +291,7 @@ function parseJsonOrUndefined(text: string): unknown {
 }
 
 /** GitHub's message on one line. */
-function getErrorMessage(data: ApiResponse['data']): string {
+function getErrorMessage(data: GitHubApiResponse['data']): string {
   const { message = '', errors = [] } = data as { message?: string; errors?: unknown[] }
   const more = errors.map((it) => (typeof it === 'string' ? it : JSON.stringify(it)))
   return [message, ...more]

@@ -10,7 +10,7 @@ import { allRules } from '../../src/checks/all-rules.ts'
 import type { CatalogSizeLimits } from '../../src/checks/validation/limits.ts'
 import type { RuleSubjectKind } from '@catalog-bot/findings/rule'
 
-const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
+const ruleFixturesDirectory = join(import.meta.dirname, '../../fixtures/rules')
 
 /** The contents of `_case.json`. */
 export interface ExampleCaseSettings {
@@ -88,23 +88,23 @@ export interface ExampleCase {
 export const caseSettingsFile = '_case.json'
 
 /** Every case in a folder of fixtures, by rule. */
-export function readExampleCases(root = fixturesRoot): ExampleCase[] {
+export function readExampleCases(root = ruleFixturesDirectory): ExampleCase[] {
   return listFolders(root).flatMap((id) => readRuleExampleCases(id, root))
 }
 
 /** The cases of one rule, good cases first. */
-export function readRuleExampleCases(id: string, root = fixturesRoot): ExampleCase[] {
+export function readRuleExampleCases(id: string, root = ruleFixturesDirectory): ExampleCase[] {
   return (['good', 'bad'] as const).flatMap((kind) =>
     listFolders(join(root, id, kind)).map((why) => readExampleCase(root, id, kind, why)),
   )
 }
 
-const judgedSubjectByRuleId = new Map(allRules.map(({ id, judges }) => [id, judges]))
+const evaluatedSubjectByRuleId = new Map(allRules.map(({ id, judges }) => [id, judges]))
 
 function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: string): ExampleCase {
   const directory = join(root, id, kind, why)
   const settings = join(directory, caseSettingsFile)
-  const judges = judgedSubjectByRuleId.get(id) ?? 'catalog'
+  const judges = evaluatedSubjectByRuleId.get(id) ?? 'catalog'
   // A pull request is judged by the tree that would merge.
   const marked = judges === 'pull request' ? join(directory, 'result') : directory
   return {
@@ -135,7 +135,7 @@ function readExpectedFindingMarkers(file: string, path: string): string[] {
     .split('\n')
     .flatMap((line, index) => {
       const id = /# (?<id>[a-z][a-z0-9-]*)$/.exec(line)?.groups?.id
-      if (id === undefined || !judgedSubjectByRuleId.has(id)) return []
+      if (id === undefined || !evaluatedSubjectByRuleId.has(id)) return []
       return [file === '.indexignore' ? id : `${file}:${index + 1} ${id}`]
     })
 }

@@ -55,17 +55,17 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): Examp
   if (opened.kind === 'unreadable')
     return {
       findings: [
-        createFinding(fileUnreadable, createFileStartPosition(opened.file), { error: opened.message }),
+        createFinding(fileUnreadable, createFileStartLocation(opened.file), { error: opened.message }),
       ],
     }
   const found: Finding[] = []
   const catalog = assembleCatalog(
     opened.files.flatMap((file) => {
       if (file.path === caseSettingsFile) return []
-      if (file.leadsOut) found.push(createFinding(linkLeadsOut, createFileStartPosition(file.path), {}))
+      if (file.leadsOut) found.push(createFinding(linkLeadsOut, createFileStartLocation(file.path), {}))
       const bytes = file.read()
       if (!('error' in bytes)) return [{ path: file.path, facts: parseCatalogFile(bytes) }]
-      found.push(createFinding(fileUnreadable, createFileStartPosition(file.path), { error: bytes.error }))
+      found.push(createFinding(fileUnreadable, createFileStartLocation(file.path), { error: bytes.error }))
       return []
     }),
   )
@@ -109,7 +109,7 @@ const installRuleIds: ReadonlySet<string> = new Set(
 /** The bundle that an upgrade starts from is in `before/`. */
 function evaluateBundleExample(
   { id, directory, settings }: ExampleCase,
-  suites: readonly RuleSuite[] = findRuleSuites(id),
+  suites: readonly RuleSuite[] = findSuitesForRule(id),
 ): readonly Finding[] {
   const all = listFilesRecursively(directory).map((path): [string, Uint8Array] => [
     path,
@@ -132,7 +132,7 @@ function evaluateBundleExample(
   return [...findings, ...checkBundleInstall(files, options, before.size > 0 ? before : undefined)]
 }
 
-function findRuleSuites(id: string): readonly RuleSuite[] {
+function findSuitesForRule(id: string): readonly RuleSuite[] {
   const suite = allRules.find((rule) => rule.id === id)?.suite
   return suite === undefined ? [] : [suite]
 }
@@ -151,9 +151,9 @@ function createIncompressibleText(length: number): string {
 }
 
 /** The contents of a file in an example, or '' if it does not exist. */
-export function readExampleText({ directory }: Pick<ExampleCase, 'directory'>, file: string): string {
+export function readExampleFileOrEmpty({ directory }: Pick<ExampleCase, 'directory'>, file: string): string {
   const path = join(directory, file)
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
 
-const createFileStartPosition = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })
+const createFileStartLocation = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })

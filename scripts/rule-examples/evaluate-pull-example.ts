@@ -28,7 +28,7 @@ export async function evaluatePullExample(
   example: PullExample,
   check: CheckId | undefined,
 ): Promise<readonly Finding[]> {
-  const { verdict } = await runExampleEvaluation(example, await evaluatePreviouslyShownChange(example))
+  const { verdict } = await runExampleEvaluation(example, await evaluatePreviouslyReportedChange(example))
   return verdict.outcomes
     .filter((outcome) => outcome.check !== 'install' || check === 'install')
     .flatMap(({ findings }) => findings)
@@ -48,7 +48,7 @@ function runExampleEvaluation(
     ask: async (question) => answerCheckQuestion(question, settings),
     memory: {
       ...createExamplePullHistoryStore(settings),
-      ...(shown && createShownChangeHistoryStore(shown)),
+      ...(shown && createReportedChangeHistoryStore(shown)),
     },
     openPulls: async () => createOpenPulls(settings),
     demandsSignatures: settings.demandsSignatures ?? false,
@@ -56,7 +56,7 @@ function runExampleEvaluation(
 }
 
 /** The change of the same head when catalog-bot's comment showed it, before any review: the folder `shown/`. */
-async function evaluatePreviouslyShownChange({
+async function evaluatePreviouslyReportedChange({
   directory,
   settings,
 }: PullExample): Promise<PullChangeIdentity | undefined> {
@@ -159,7 +159,7 @@ function createExamplePullHistoryStore({ renamed = {} }: ExampleCaseSettings): P
 }
 
 /** Also stores the change that was shown before the reviews, and the subject of the reviews. */
-function createShownChangeHistoryStore(shown: PullChangeIdentity): Partial<PullHistoryStore> {
+function createReportedChangeHistoryStore(shown: PullChangeIdentity): Partial<PullHistoryStore> {
   const changes = new Map([[shown.id, shown.covers]])
   const approvals = new Map<number, string>()
   return {

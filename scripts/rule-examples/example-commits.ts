@@ -33,16 +33,16 @@ export function createIncomingCommits({ commits = [{}], olderCommits = 0 }: Exam
   return {
     isWhole: true,
     commits: all.map((commit, at) => ({
-      id: toExampleCommitId(commit, at),
+      id: toExampleCommitSha(commit, at),
       editsWorkflows: commit.editsWorkflows ?? false,
       ...parseCommitMessageFields(Buffer.from(renderCommitObject(commit, at))),
     })),
     // The files of a single commit are in the merged tree, so Git is not asked about them.
-    largeFiles: all.length < 2 ? [] : all.flatMap(listLargeFiles),
+    largeFiles: all.length < 2 ? [] : all.flatMap(listLargeBlobShas),
   }
 }
 
-function listLargeFiles({ files = {} }: ExampleCommit): readonly BlobSha[] {
+function listLargeBlobShas({ files = {} }: ExampleCommit): readonly BlobSha[] {
   return Object.entries(files)
     .filter(([, size]) => size > maxPushedFileBytes)
     .map(([path]) => toBlobSha(hashSha1(path)))
@@ -59,7 +59,7 @@ export function createOpenPulls({
       const commit = commits[at]
       return {
         pull: toPullNumber(Number(number)),
-        head: commit ? toExampleCommitId(commit, at) : toCommitSha(hashSha1(`head of ${number}`)),
+        head: commit ? toExampleCommitSha(commit, at) : toCommitSha(hashSha1(`head of ${number}`)),
         baseRef,
         author: createExampleAccount(author).id,
         draft,
@@ -91,7 +91,7 @@ function describeExampleCommit(commit: ExampleCommit, at: number): string {
     ...Object.entries(files).map(([path, size]) => `${path} has ${size} bytes`),
   ]
   const quotedMessage = message === undefined ? '' : ` ${JSON.stringify(message)}`
-  return `${toExampleCommitId(commit, at).slice(0, 12)}${quotedMessage}${remarks.map((remark) => ` (${remark})`).join('')}`
+  return `${toExampleCommitSha(commit, at).slice(0, 12)}${quotedMessage}${remarks.map((remark) => ` (${remark})`).join('')}`
 }
 
 function describeExamplePull([number, { author, baseRef, draft = false, labels = [] }]: [
@@ -103,7 +103,7 @@ function describeExamplePull([number, { author, baseRef, draft = false, labels =
   return `Pull request ${number} of ${author}${branch} is open${remarks.map((remark) => `, ${remark}`).join('')}.`
 }
 
-function toExampleCommitId(commit: ExampleCommit, at: number): CommitSha {
+function toExampleCommitSha(commit: ExampleCommit, at: number): CommitSha {
   return at === 0 ? exampleHeadSha : toCommitSha(hashSha1(renderCommitObject(commit, at)))
 }
 

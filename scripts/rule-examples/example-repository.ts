@@ -36,7 +36,7 @@ export function createExampleRepository(directory: string, settings: ExampleCase
       const mode = (folder === 'result' && settings.modes?.[path]) || (isLink ? '120000' : '100644')
       return { path, mode, oid }
     })
-  const others = readOtherPullTrees(directory, settings)
+  const others = readOtherOpenPullTrees(directory, settings)
   const trees = new Map<TreeSha, readonly TreeEntryWithPath[]>([
     [exampleBaseTreeSha, readTree('base')],
     [exampleResultTreeSha, readTree('result')],
@@ -85,7 +85,7 @@ export function createExampleRepository(directory: string, settings: ExampleCase
 }
 
 /** The trees that other open pull requests would merge, by their heads. */
-function readOtherPullTrees(directory: string, settings: ExampleCaseSettings) {
+function readOtherOpenPullTrees(directory: string, settings: ExampleCaseSettings) {
   return new Map(
     createOpenPulls(settings).flatMap((open) => {
       const folder = `pulls/${open.pull}`

@@ -7,7 +7,7 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { listFilesRecursively, readRuleExampleCases, type ExampleCase } from './cases.ts'
 import { describeExampleHistory } from './example-commits.ts'
-import { evaluateExample, readExampleText } from './evaluate-example.ts'
+import { evaluateExample, readExampleFileOrEmpty } from './evaluate-example.ts'
 
 /** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` if one file is enough. */
 export async function renderExample(
@@ -39,7 +39,7 @@ function listFilesWithFindings(findings: readonly Finding[]): readonly string[] 
 
 /** The documents in a file that contain a violation, or all documents without a violation. */
 function extractOffendingDocuments(one: ExampleCase, id: string, file: string): readonly string[] {
-  const text = readExampleText(one, file).trimEnd()
+  const text = readExampleFileOrEmpty(one, file).trimEnd()
   if (text === '') return []
   const documents = text.split(/^---\n/m).filter((document) => document.trim() !== '')
   const offending = documents.filter((document) => document.includes(`# ${id}`))
@@ -68,7 +68,7 @@ function renderDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly st
   const sides = ['base', 'result'].map((side) => new Set(listFilesRecursively(join(directory, side))))
   const [base, result] = sides
   return [...new Set(sides.flatMap((side) => [...side]))].sort().flatMap((path) => {
-    const readSideText = (side: string) => readExampleText({ directory: join(directory, side) }, path)
+    const readSideText = (side: string) => readExampleFileOrEmpty({ directory: join(directory, side) }, path)
     const [before, after] = [readSideText('base'), readSideText('result')]
     if (before === after) return []
     const patch =
@@ -77,14 +77,14 @@ function renderDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly st
         : [
             `--- ${base?.has(path) ? `a/${path}` : '/dev/null'}`,
             `+++ ${result?.has(path) ? `b/${path}` : '/dev/null'}`,
-            ...prefixLines('-', before),
-            ...prefixLines('+', after),
+            ...prefixEachLine('-', before),
+            ...prefixEachLine('+', after),
           ].join('\n')
     return patch === undefined ? [] : ['', '```diff', truncateExample(patch.trimEnd()), '```']
   })
 }
 
-function prefixLines(prefix: string, text: string): readonly string[] {
+function prefixEachLine(prefix: string, text: string): readonly string[] {
   return text === ''
     ? []
     : text

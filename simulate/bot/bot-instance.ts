@@ -38,7 +38,7 @@ import type { PullHistoryStore } from '../../src/ports/pull-memory.ts'
 
 /** Parsed catalogs are cached by content, so all runs share one cache. */
 const sharedCatalogLoader = createCatalogLoader(openCatalogFileReaderPool(1), noopCache)
-const metrics = createMetrics()
+const simulatorMetrics = createMetrics()
 const silentLogger = pino({ level: 'silent' })
 const disabledPublishClient: PublishClient = {
   order: () => Promise.reject(new Error('the simulator does not publish')),
@@ -51,7 +51,7 @@ const disabledClusterTestClient: ClusterTestClient = {
   close: () => Promise.resolve(),
 }
 
-const disabledReleasePool: ReleasePool = {
+const disabledReleaseWorkerPool: ReleasePool = {
   computeRelease: () => Promise.reject(new Error('the simulator does not release')),
   close: () => Promise.resolve(),
 }
@@ -100,9 +100,9 @@ export function startBotInstance(
     clusterTests: disabledClusterTestClient,
     loader: sharedCatalogLoader,
     evaluationPool: createInProcessEvaluator(repository, sharedCatalogLoader),
-    releases: disabledReleasePool,
+    releases: disabledReleaseWorkerPool,
     scheduler: createJobScheduler(clock),
-    metrics,
+    metrics: simulatorMetrics,
     clock,
     log: silentLogger,
   }

@@ -29,7 +29,7 @@ export function findMergeBases(objects: GitObjects, one: CommitSha, other: Commi
 }
 
 /** The first-parent chain from `tip`, newest first, up to but excluding the first commit that `since` contains. */
-export function listFirstParents(
+export function listFirstParentChain(
   objects: GitObjects,
   tip: CommitSha,
   since: CommitSha,
@@ -46,7 +46,7 @@ export function listFirstParents(
 }
 
 /** Whether a commit is on the first-parent chain of `tip`. */
-export function isOnFirstParentLine(objects: GitObjects, tip: CommitSha, commit: CommitSha): boolean {
+export function isOnFirstParentChain(objects: GitObjects, tip: CommitSha, commit: CommitSha): boolean {
   for (let at: CommitSha | undefined = tip; at !== undefined; [at] = objects.commit(at).parents)
     if (at === commit) return true
   return false

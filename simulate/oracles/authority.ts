@@ -7,7 +7,7 @@ import {
   listChangedPaths,
   getMaintainers,
   getPackageOwners,
-  findPackageOfPath,
+  findPackageByPath,
   findReferencedPackages,
   getTeamOwners,
 } from '../world/expected-state.ts'
@@ -23,7 +23,7 @@ import type { ObservedSimulationRun } from './observed-run.ts'
  * The number of seconds for which revoked permissions can still count. Answers about users are cached for 30
  * seconds.
  */
-const permissionCacheMs = 40_000
+const maxPermissionStalenessMs = 40_000
 
 /** The command in a comment. Recognizes only the forms that occur in a run. */
 export function parseCommentCommand({ body, isEdited, author }: SimulatedComment): string | undefined {
@@ -102,7 +102,7 @@ export function isMaintainer(
   until = Infinity,
 ): boolean {
   const listed = getMaintainers(server.objects, base).some((name) => server.people.of(name).id === id)
-  const roles = server.people.rolesBetween(id, at - permissionCacheMs, until)
+  const roles = server.people.rolesBetween(id, at - maxPermissionStalenessMs, until)
   return listed || roles.includes('maintain') || roles.includes('admin')
 }
 
@@ -124,7 +124,7 @@ export function findTouchedPackages(
   const packages = new Set<string>()
   const outside: string[] = []
   for (const path of listChangedPaths(objects, base, result)) {
-    const name = findPackageOfPath(path)
+    const name = findPackageByPath(path)
     if (name === undefined) outside.push(path)
     else packages.add(name)
     if (path.startsWith('catalog/'))

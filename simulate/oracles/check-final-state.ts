@@ -23,7 +23,7 @@ import {
 } from './authority.ts'
 import type { ObservedSimulationRun, ObservedMerge, InvariantViolation } from './observed-run.ts'
 
-export function checkFinalState(observed: ObservedSimulationRun): readonly InvariantViolation[] {
+export function checkFinalSimulationState(observed: ObservedSimulationRun): readonly InvariantViolation[] {
   const { server, tables } = observed
   const found: InvariantViolation[] = []
   const addViolation = (invariant: string, what: string) => void found.push({ invariant, what })
@@ -73,7 +73,7 @@ function checkMergeResult(
   // Another user may have merged the pull request before GitHub handled the request.
   const isOurs = by === 'push' || (parents.length === 1 && parents[0] === on)
   if (!isOurs || !hasAncestor(objects, server.mustTip(permit.landing.baseRef), commit)) return []
-  for (const word of findActiveCommitKeywords(message))
+  for (const word of findMentionsAndClosingKeywords(message))
     addViolation('I16', `the message of ${commit.slice(0, 7)} contains ${word}`)
   const isAsValidated = by === 'push' || (on === permit.landing.base && tree === permit.landing.tree)
   const isFound = tables.intents.some(
@@ -132,7 +132,7 @@ function checkFinalPullState(
   else if (!report.body.includes(pull.head.slice(0, 12)))
     addViolation('I19', 'the comment is about another head')
   for (const violation of verifyCheckRuns(observed, pull, checks)) found.push(violation)
-  const obstacles = findMergeObstacles(observed, pull)
+  const obstacles = findMergeBlockers(observed, pull)
   if (obstacles.length === 0) addViolation('I20', 'nothing blocks it, but it has not merged')
   return found
 }
@@ -157,7 +157,7 @@ function findUnescapedMarkup(text: string): readonly string[] {
  * Text in a commit message that GitHub would act on. Commit messages are not Markdown, but they can mention users
  * and close issues.
  */
-function findActiveCommitKeywords(message: string): readonly string[] {
+function findMentionsAndClosingKeywords(message: string): readonly string[] {
   return [
     ...(/(?:^|[^\w`])@canary/.test(message) ? ['a mention'] : []),
     ...(/\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#\d/i.test(message)
@@ -205,7 +205,7 @@ function verifyCheckRuns(
  * Everything that may block the merge of a pull request, generously. Without any of it, the pull request must have
  * merged. Only an owner's changes to the catalog of their package count as a clear case.
  */
-function findMergeObstacles(
+function findMergeBlockers(
   { server, tables, merges }: ObservedSimulationRun,
   pull: SimulatedPull,
 ): readonly string[] {
@@ -247,7 +247,7 @@ function findMergeObstacles(
     obstacles.push('a stop')
   if (tables.intents.some(({ outcome }) => outcome === 'mismatch')) obstacles.push('a mismatch')
   if (rules.linear || merges.some(({ by }) => by === 'merge')) obstacles.push('merged by GitHub')
-  if (mayBePushedByOthers(server, pull)) obstacles.push('pushed by another user')
+  if (mayHaveBeenPushedByOthers(server, pull)) obstacles.push('pushed by another user')
   return obstacles
 }
 
@@ -255,7 +255,7 @@ function findMergeObstacles(
  * Only the first head certainly comes from the author. Other users may have pushed later heads, and deliveries can
  * be lost. Restoring the first head is also a push.
  */
-function mayBePushedByOthers(server: SimulatedGitHub, { number }: SimulatedPull): boolean {
+function mayHaveBeenPushedByOthers(server: SimulatedGitHub, { number }: SimulatedPull): boolean {
   const [first, ...later] = server.pulls.get(number) ?? []
   return later.some(({ value }) => value.head !== first?.value.head)
 }

@@ -15,7 +15,7 @@ import {
 } from './authority.ts'
 import type { ObservedSimulationRun, ObservedMerge, InvariantViolation } from './observed-run.ts'
 
-export function checkMerge(
+export function checkMergeInvariants(
   observed: ObservedSimulationRun,
   merge: ObservedMerge,
 ): readonly InvariantViolation[] {

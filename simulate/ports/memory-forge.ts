@@ -7,7 +7,7 @@ import type { AnswerByQuestionKind } from '../../src/checks/questions.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import { ForgeError } from '../../src/adapters/github/forge-error.ts'
 import { createCommentCache } from '../../src/adapters/github/comment-cache.ts'
-import { readSnapshot as readFromGitHub } from '../../src/adapters/github/read-snapshot.ts'
+import { readPullRequestSnapshot as readFromGitHub } from '../../src/adapters/github/read-snapshot.ts'
 import { findUnchangedPulls } from '../../src/adapters/github/unchanged-pulls.ts'
 import { commentMarker } from '../../src/report/report.ts'
 import type { Clock } from '../../src/ports/clock.ts'
@@ -20,10 +20,10 @@ import {
   type SimulatedPull,
   type SimulatedGitHub,
 } from '../world/simulated-github.ts'
-import { openMemoryOctokit } from './memory-octokit.ts'
+import { createInMemoryOctokit } from './memory-octokit.ts'
 import type { CallScheduler } from './memory-repository.ts'
 
-export interface MemoryForgeHooks {
+export interface InMemoryForgeHooks {
   /** The last evaluation before a merge: all its data is as of this step. */
   readonly onFreshRead: (pull: PullNumber, step: number) => void
   /** A pull request was read as of this step. */
@@ -34,17 +34,17 @@ export interface MemoryForgeHooks {
   readonly clock: Clock
 }
 
-export function openMemoryForge(
+export function createInMemoryForge(
   server: SimulatedGitHub,
   schedule: CallScheduler,
-  { onFreshRead, onRead, lag, clock }: MemoryForgeHooks,
+  { onFreshRead, onRead, lag, clock }: InMemoryForgeHooks,
 ): Forge {
   const comments = createCommentCache(clock)
   const callGitHub = <T>(label: string, act: () => T) => schedule('github', label, act)
 
   /** The port as one job uses it. `onAnswer` receives the step as of which each answer holds. */
   const octokitFor = (onAnswer: (label: string, step: number) => void) =>
-    openMemoryOctokit(server, { ask: callGitHub, lag, onAnswer })
+    createInMemoryOctokit(server, { ask: callGitHub, lag, onAnswer })
 
   const readSnapshot: Forge['readSnapshot'] = async (pull, { skipCache = false, onCounts } = {}) => {
     /** The last time of each request. */

@@ -5,15 +5,15 @@ import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
 import type { CallScheduler } from './memory-repository.ts'
 
-export interface MemoryMergeApiHooks {
+export interface InMemoryMergeApiHooks {
   /** GitHub is about to merge. */
   readonly onMerging: (permit: MergePermit) => void
 }
 
-export function openMemoryMergeApi(
+export function createInMemoryMergeApi(
   server: SimulatedGitHub,
   schedule: CallScheduler,
-  { onMerging }: MemoryMergeApiHooks,
+  { onMerging }: InMemoryMergeApiHooks,
 ): MergeApi {
   const notModeled = (operation: string) => () => Promise.reject(new Error(`${operation} is not modelled`))
   return {

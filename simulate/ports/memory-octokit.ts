@@ -5,7 +5,7 @@ import type { GitHubAccount } from '../../src/pull-request/snapshot.ts'
 import type { Octokit } from '../../src/adapters/github/github-app.ts'
 import { appId, mainBranch, SimulatedGitHub, type SimulatedPull } from '../world/simulated-github.ts'
 
-export interface MemoryOctokitHooks {
+export interface InMemoryOctokitHooks {
   /** Runs `act` atomically when its turn comes. */
   readonly ask: <T>(label: string, act: () => T) => Promise<T>
   /** How many steps reads lag behind, as they can on a GitHub replica. */
@@ -14,7 +14,7 @@ export interface MemoryOctokitHooks {
   readonly onAnswer: (label: string, step: number) => void
 }
 
-interface RestParameters {
+interface RestRequestParameters {
   readonly pull_number?: PullNumber
   readonly issue_number?: PullNumber
   readonly ref?: string
@@ -33,9 +33,9 @@ class NotFoundError extends Error {
   readonly status = 404
 }
 
-export function openMemoryOctokit(
+export function createInMemoryOctokit(
   server: SimulatedGitHub,
-  { ask, lag, onAnswer }: MemoryOctokitHooks,
+  { ask, lag, onAnswer }: InMemoryOctokitHooks,
 ): Octokit {
   /** One request, answered by one GitHub server. */
   const respond = <T>(label: string, answer: (step: number) => T) =>
@@ -58,17 +58,17 @@ export function openMemoryOctokit(
 
   const rest = {
     pulls: {
-      get: ({ pull_number: pull }: RestParameters) =>
+      get: ({ pull_number: pull }: RestRequestParameters) =>
         respond(`read #${pull}`, (step) => toPullView(server, shownAt(pull, step))),
-      listReviews: ({ pull_number: pull, ...which }: RestParameters) =>
+      listReviews: ({ pull_number: pull, ...which }: RestRequestParameters) =>
         respond(`read the reviews of #${pull}`, (step) =>
-          slicePage(shownAt(pull, step).reviews.map(toReviewView), which),
+          getResultsPage(shownAt(pull, step).reviews.map(toReviewView), which),
         ),
     },
     issues: {
-      listComments: ({ issue_number: pull, since = '', ...which }: RestParameters) =>
+      listComments: ({ issue_number: pull, since = '', ...which }: RestRequestParameters) =>
         respond(`read the comments of #${pull}`, (step) =>
-          slicePage(
+          getResultsPage(
             shownAt(pull, step)
               .comments.map((comment) => toCommentView(server, comment))
               .filter(({ updated_at: at }) => at >= since.replace(/\.\d+Z$/, 'Z')),
@@ -77,7 +77,7 @@ export function openMemoryOctokit(
         ),
     },
     git: {
-      getRef: ({ ref = '' }: RestParameters) =>
+      getRef: ({ ref = '' }: RestRequestParameters) =>
         respond(`read the tip of ${ref}`, (step) => ({
           object: { sha: tipAt(ref.replace(/^heads\//, ''), step) },
         })),
@@ -85,8 +85,8 @@ export function openMemoryOctokit(
   }
 
   async function paginate<T>(
-    list: (which: RestParameters) => Promise<{ readonly data: readonly T[] }>,
-    about: RestParameters,
+    list: (which: RestRequestParameters) => Promise<{ readonly data: readonly T[] }>,
+    about: RestRequestParameters,
     map: (answer: { readonly data: readonly T[] }, done: () => void) => readonly T[] = ({ data }) => data,
   ): Promise<readonly T[]> {
     const all: T[] = []
@@ -129,7 +129,10 @@ export function openMemoryOctokit(
   return { rest, paginate, graphql } as unknown as Octokit
 }
 
-function slicePage<T>(all: readonly T[], { page = 1, per_page: size = 30 }: RestParameters): readonly T[] {
+function getResultsPage<T>(
+  all: readonly T[],
+  { page = 1, per_page: size = 30 }: RestRequestParameters,
+): readonly T[] {
   return all.slice((page - 1) * size, page * size)
 }
 

@@ -13,9 +13,9 @@ import type { GitRepository, RejectedPush } from '../../src/ports/repository.ts'
 import {
   findAncestors,
   hasAncestor,
-  listFirstParents,
+  listFirstParentChain,
   findMergeBases,
-  isOnFirstParentLine,
+  isOnFirstParentChain,
 } from '../git/history.ts'
 import { isSameTreeEntry, mergeTrees } from '../git/merge.ts'
 import type { GitObjects } from '../git/git-objects.ts'
@@ -66,8 +66,8 @@ export function createObjectReader(
     messageOf: async (commit) => objects.commit(commit).message,
     contains: async (commit, ancestor) => hasAncestor(objects, commit, ancestor),
     mergeBases: async (one, other) => findMergeBases(objects, one, other),
-    wasTip: async (tip, commit) => isOnFirstParentLine(objects, tip, commit),
-    firstParents: async (tip, since) => listFirstParents(objects, tip, since),
+    wasTip: async (tip, commit) => isOnFirstParentChain(objects, tip, commit),
+    firstParents: async (tip, since) => listFirstParentChain(objects, tip, since),
     readIncomingCommits: async (base, head) => {
       const known = findAncestors(objects, base)
       const commits = [...findAncestors(objects, head)].filter((commit) => !known.has(commit))
@@ -103,32 +103,35 @@ export function createObjectReader(
 
 function toIncomingCommit(objects: GitObjects, base: CommitSha, id: CommitSha): IncomingCommit {
   const { message, parents, tree } = objects.commit(id)
-  const stateOf = (commit: CommitSha) => getWorkflowFilesKey(objects, objects.commit(commit).tree)
+  const stateOf = (commit: CommitSha) => computeWorkflowFilesFingerprint(objects, objects.commit(commit).tree)
   const before = new Set(parents.length === 0 ? [''] : parents.map(stateOf))
   // A merge may take the attributes from the base.
   const allowed = before.size === 1 ? before : new Set(findMergeBases(objects, base, id).map(stateOf))
   return {
     id,
-    editsWorkflows: !allowed.has(getWorkflowFilesKey(objects, tree)),
+    editsWorkflows: !allowed.has(computeWorkflowFilesFingerprint(objects, tree)),
     ...parseCommitMessageFields(Buffer.from(`tree ${tree}\n\n${message}`)),
   }
 }
 
-function getWorkflowFilesKey(objects: GitObjects, tree: Parameters<GitObjects['tree']>[0]): string {
+function computeWorkflowFilesFingerprint(
+  objects: GitObjects,
+  tree: Parameters<GitObjects['tree']>[0],
+): string {
   const files = [...objects.tree(tree)].filter(([path]) => path.startsWith('.github/workflows/'))
   return files.map(([path, { oid }]) => `${path} ${oid}`).join('\n')
 }
 
-export interface MemoryRepositoryHooks {
+export interface InMemoryRepositoryHooks {
   /** A push by catalog-bot is about to move the base branch. */
   readonly onMerge: (permit: MergePermit, commit: CommitSha, on: CommitSha) => void
 }
 
-export function openMemoryRepository(
+export function createInMemoryRepository(
   server: SimulatedGitHub,
   mirrorRefs: MirrorRefs,
   schedule: CallScheduler,
-  { onMerge }: MemoryRepositoryHooks,
+  { onMerge }: InMemoryRepositoryHooks,
 ): GitRepository {
   const { objects } = server
   const storeRef = <K>(refs: Map<K, CommitSha>, key: K, tip: CommitSha | undefined) =>

@@ -2,7 +2,7 @@
 // one atomic turn. Timestamps come from the database clock, which is the simulated clock.
 import type { PullNumber, UserId } from '../../src/pull-request/ids.ts'
 import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
-import type { CommandRecord, ReportedHead } from '../../src/policy/commands.ts'
+import type { CommandRecord, ReportedPullHead } from '../../src/policy/commands.ts'
 import type { MergeFreeze, FreezeAuthor, FreezeEvent } from '../../src/policy/merge-freeze.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { MergeIntent } from '../../src/ports/merge-records.ts'
@@ -16,7 +16,7 @@ import { toJobKey } from '../../src/adapters/store/jobs.ts'
 import { toStorableText } from '../../src/adapters/store/storable-text.ts'
 import { StoreError } from '../../src/adapters/store/store-error.ts'
 import type { SimulatedProcess } from '../scheduler.ts'
-import { noopPageRecords } from './noop-page-records.ts'
+import { noopStatusPageStore } from './noop-page-records.ts'
 
 export type MergeIntentOutcome = 'landed' | 'abandoned' | 'mismatch'
 
@@ -53,7 +53,7 @@ export class StoreTables {
   readonly parked = new Map<string, RejectedPullRecord>()
   readonly ready = new Map<string, ReadyPull>()
   readonly epochs = new Map<string, PullEpochState[]>()
-  readonly shown = new Map<string, ReportedHead[]>()
+  readonly shown = new Map<string, ReportedPullHead[]>()
   readonly commands = new Map<string, { readonly record: CommandRecord; readonly at: number }[]>()
   readonly reviews = new Map<string, Map<number, number>>()
   readonly approvals = new Map<string, Map<number, string>>()
@@ -68,16 +68,16 @@ export class StoreTables {
 
 const toRepositoryKey = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
 const toPullKey = (repository: RepositoryName, pull: PullNumber) => `${toRepositoryKey(repository)}#${pull}`
-const cloneValue = <T>(value: T): T => structuredClone(value)
+const deepClone = <T>(value: T): T => structuredClone(value)
 const allBranchesKey = ''
 
 /** An atomic turn at the store. */
 export type StoreCallScheduler = <T>(label: string, act: () => T) => Promise<T>
 
 /** The number of silent milliseconds after which the process that works on a job counts as dead. */
-export const workerTimeoutMs = 15_000
+export const workerHeartbeatTimeoutMs = 15_000
 
-export interface MemoryStoreOptions {
+export interface InMemoryStoreOptions {
   readonly tables: StoreTables
   readonly now: () => number
   readonly turn: StoreCallScheduler
@@ -94,7 +94,7 @@ export function enqueueJob(tables: StoreTables, job: Job, startAfter: number): v
   tables.jobs.push({ key, job, startAfter, state: 'waiting', runs: 0, order: (tables.orders += 1) })
 }
 
-export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Store {
+export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions): Store {
   const listAt = <K, V>(map: Map<K, V[]>, key: K): V[] => {
     const list = map.get(key) ?? []
     map.set(key, list)
@@ -147,7 +147,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       turn(`accept ${guid}`, () => {
         if (tables.deliveries.has(guid)) return 'duplicate'
         tables.deliveries.add(guid)
-        if (push && !tables.pushes.some((seen) => isSamePush(seen, push))) tables.pushes.push(push)
+        if (push && !tables.pushes.some((seen) => isSameHeadPush(seen, push))) tables.pushes.push(push)
         for (const job of jobs) enqueueJob(tables, job, now())
         return 'new'
       }),
@@ -181,9 +181,9 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
     startMerge: (lease, merge) =>
       turn(`begin merging #${merge.pull}`, () => {
         if (!isValid(lease)) return undefined
-        const intent = { ...cloneValue(merge), id: tables.intents.length + 1, fence: lease.fence }
+        const intent = { ...deepClone(merge), id: tables.intents.length + 1, fence: lease.fence }
         tables.intents.push({ intent, lease: lease.name })
-        return cloneValue(intent)
+        return deepClone(intent)
       }),
     finishMerge: ({ id, pull, commit }, outcome, as = commit) =>
       turn(`end merging #${pull} as ${outcome}`, () => {
@@ -208,18 +208,18 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       turn('read open merges', () =>
         intents(repository)
           .filter(({ outcome }) => outcome === undefined)
-          .map(({ intent }) => cloneValue(intent)),
+          .map(({ intent }) => deepClone(intent)),
       ),
     listAbandonedMerges: (repository, pull) =>
       turn(`read what was given up of #${pull}`, () =>
         intents(repository)
           .filter(({ intent, outcome }) => intent.pull === pull && outcome === 'abandoned')
           .toReversed()
-          .map(({ intent }) => cloneValue(intent)),
+          .map(({ intent }) => deepClone(intent)),
       ),
     findMerge: (repository, pull) =>
       turn(`read the merge of #${pull}`, () =>
-        cloneValue(mergedIntents(repository).find(({ intent }) => intent.pull === pull)?.intent),
+        deepClone(mergedIntents(repository).find(({ intent }) => intent.pull === pull)?.intent),
       ),
     findMergedCommits: (repository, commits) =>
       turn('read merged commits', () => {
@@ -244,7 +244,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         const isThere = before?.snapshot.baseRef === snapshot.baseRef
         tables.ready.set(key, {
           pull: snapshot.pull,
-          snapshot: cloneValue(snapshot),
+          snapshot: deepClone(snapshot),
           readyAt: isThere ? before.readyAt : now(),
         })
       }),
@@ -253,7 +253,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         [...tables.ready.values()]
           .filter(({ snapshot }) => isIn(snapshot, repository) && snapshot.baseRef === branch)
           .toSorted((a, b) => a.readyAt - b.readyAt || a.pull - b.pull)
-          .map(cloneValue),
+          .map(deepClone),
       ),
     dropReady: (repository, pulls) =>
       turn(`drop ${pulls.join(', ')} from the ready`, () => {
@@ -284,14 +284,14 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         // A repeated rejection by GitHub is counted, not reported again.
         if (before === undefined || by.kind !== 'bot') recordFreezeEvent(order, 'stopped')
         if (before === undefined) {
-          const made: MergeFreeze = { ...cloneValue(order), since: now(), times: 1 }
+          const made: MergeFreeze = { ...deepClone(order), since: now(), times: 1 }
           tables.stops.push(made)
-          return cloneValue(made)
+          return deepClone(made)
         }
         const { since } = before
         const times = before.times + 1
-        tables.stops[at] = kind === 'refused' ? { ...cloneValue(order), since, times } : { ...before, times }
-        return cloneValue(tables.stops[at])
+        tables.stops[at] = kind === 'refused' ? { ...deepClone(order), since, times } : { ...before, times }
+        return deepClone(tables.stops[at])
       }),
     unfreezeMerges: ({ branch, kinds, by, reason, requestedAt = Infinity, repository }) =>
       turn(`resume merging: ${kinds.join(', ')}`, () => {
@@ -307,7 +307,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
           tables.stops.splice(tables.stops.indexOf(stop), 1)
           recordFreezeEvent({ ...stop, reason, by }, 'resumed')
         }
-        return cloneValue(ended)
+        return deepClone(ended)
       }),
     allowMergeAttempt: ({ repository, branch }) =>
       turn('retry merging', () => {
@@ -317,7 +317,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
       }),
     listFreezes: (repository) =>
       turn('read stops', () =>
-        cloneValue(tables.stops.filter((stop) => repository === undefined || isIn(stop, repository))),
+        deepClone(tables.stops.filter((stop) => repository === undefined || isIn(stop, repository))),
       ),
     listFreezeEvents: (repository, limit) =>
       turn('read events', () =>
@@ -325,7 +325,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
           .filter((event) => isIn(event, repository))
           .toReversed()
           .slice(0, limit)
-          .map(({ comment: _, ...event }) => cloneValue(event)),
+          .map(({ comment: _, ...event }) => deepClone(event)),
       ),
     parkPull: (repository, parked) =>
       turn(`park #${parked.pull}`, () => {
@@ -350,7 +350,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         const last = epochs.at(-1)
         const isSame =
           last?.head === state.head && last.baseRef === state.baseRef && last.config === state.config
-        if (!isSame) epochs.push(cloneValue(state))
+        if (!isSame) epochs.push(deepClone(state))
         return epochs.length - 1
       }),
     recordShown: (repository, pull, shown) =>
@@ -358,11 +358,11 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
         const all = listAt(tables.shown, toPullKey(repository, pull))
         const last = all.at(-1)
         if (last?.epoch === shown.epoch && last.head === shown.head && last.change === shown.change) return
-        all.push(cloneValue(shown))
+        all.push(deepClone(shown))
       }),
     shownHeads: (repository, pull) =>
       turn(`read what was shown on #${pull}`, () =>
-        cloneValue(listAt(tables.shown, toPullKey(repository, pull))),
+        deepClone(listAt(tables.shown, toPullKey(repository, pull))),
       ),
     recordCommand: (repository, pull, record) =>
       turn(`record command ${record.command} by ${record.login} on #${pull}: ${record.outcome}`, () => {
@@ -371,13 +371,13 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
           key.startsWith(`${toRepositoryKey(repository)}#`) ? some : [],
         )
         if (ofAll.some((each) => each.record.comment === record.comment)) return 'duplicate'
-        all.push({ record: cloneValue(record), at: now() })
+        all.push({ record: deepClone(record), at: now() })
         all.sort((a, b) => a.record.comment - b.record.comment)
         return 'new'
       }),
     commands: (repository, pull) =>
       turn(`read the commands of #${pull}`, () =>
-        listAt(tables.commands, toPullKey(repository, pull)).map(({ record }) => cloneValue(record)),
+        listAt(tables.commands, toPullKey(repository, pull)).map(({ record }) => deepClone(record)),
       ),
     firstSeenReviews: (repository, pull, epoch, reviews) =>
       turn(`read when reviews of #${pull} were seen`, () => {
@@ -388,7 +388,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
     recordChange: (repository, pull, { id, covers }) =>
       turn(`keep what #${pull} does`, () => {
         const retained = mapAt(tables.changes, toPullKey(repository, pull))
-        if (!retained.has(id)) retained.set(id, cloneValue(covers))
+        if (!retained.has(id)) retained.set(id, deepClone(covers))
       }),
     readChanges: (repository, pull, ids) =>
       turn(`read what #${pull} did`, () => {
@@ -482,14 +482,14 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
             until: now() + seconds * 1000,
           })
       }),
-    ...noopPageRecords,
+    ...noopStatusPageStore,
     waitingJobs: () => Promise.resolve([]),
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }
 }
 
-function isSamePush(a: RecordedHeadPush, b: RecordedHeadPush): boolean {
+function isSameHeadPush(a: RecordedHeadPush, b: RecordedHeadPush): boolean {
   return (
     toRepositoryKey(a.repository) === toRepositoryKey(b.repository) &&
     a.pull === b.pull &&

@@ -1,17 +1,17 @@
 // Records that only pages show. No decision depends on them, so the simulator does not store them and spends no turns
 // on them.
-import type { PageRecords } from '../../src/ports/page-records.ts'
+import type { StatusPageStore } from '../../src/ports/page-records.ts'
 
-const resolveNothing = () => Promise.resolve()
+const noopAsync = () => Promise.resolve()
 const resolveEmptyList = () => Promise.resolve([])
 const resolveUndefined = () => Promise.resolve(undefined)
 
-export const noopPageRecords: PageRecords = {
-  recordRepositories: resolveNothing,
+export const noopStatusPageStore: StatusPageStore = {
+  recordRepositories: noopAsync,
   listedRepositories: resolveEmptyList,
-  recordEvaluation: resolveNothing,
+  recordEvaluation: noopAsync,
   recordPullEnd: resolveUndefined,
-  retainOpenPulls: resolveNothing,
+  retainOpenPulls: noopAsync,
   listOpenPullRecords: resolveEmptyList,
   findPullRecord: resolveUndefined,
   verdictChanges: resolveEmptyList,
@@ -20,11 +20,11 @@ export const noopPageRecords: PageRecords = {
   mergedPulls: resolveEmptyList,
   mergedPull: resolveUndefined,
   ruleDays: resolveEmptyList,
-  recordCatalogs: resolveNothing,
+  recordCatalogs: noopAsync,
   listCatalogTotals: resolveEmptyList,
   packageSummaries: resolveEmptyList,
   strandedPackages: resolveEmptyList,
   recordedPackage: resolveUndefined,
-  recordImageSightings: resolveNothing,
+  recordImageSightings: noopAsync,
   findImageSightings: () => Promise.resolve(new Map()),
 }

@@ -4,7 +4,7 @@
 import type { TreeSha } from '../../src/pull-request/ids.ts'
 import type { GitObjects } from '../git/git-objects.ts'
 import {
-  configPath,
+  botConfigPath,
   isMissingImageReference,
   getOwnersPath,
   maintainersPath,
@@ -20,7 +20,7 @@ interface CatalogBlob {
 }
 
 /** The package whose directories contain the path. Undefined outside all packages. */
-export function findPackageOfPath(path: string): string | undefined {
+export function findPackageByPath(path: string): string | undefined {
   return /^(?:catalog|operators)\/([a-z]+)\/\w[\w.-]*$/.exec(path)?.[1]
 }
 
@@ -43,7 +43,7 @@ export const getPackageOwners = (objects: GitObjects, tree: TreeSha, name: strin
 
 /** Additional owners of a package, from the configuration and not from the package's own file. */
 export const getTeamOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
-  (objects.text(tree, configPath) ?? '').includes(`{${name}: [coast/${packageOwnerTeam.name}]}`)
+  (objects.text(tree, botConfigPath) ?? '').includes(`{${name}: [coast/${packageOwnerTeam.name}]}`)
     ? packageOwnerTeam.members
     : []
 
@@ -57,7 +57,7 @@ export type ExpectedConfig = {
 }
 
 export function parseExpectedConfig(objects: GitObjects, tree: TreeSha): ExpectedConfig {
-  const text = objects.text(tree, configPath) ?? ''
+  const text = objects.text(tree, botConfigPath) ?? ''
   return {
     isReadable: !text.includes('enabeld'),
     merges: !text.includes('enabled: false'),

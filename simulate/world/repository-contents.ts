@@ -9,7 +9,7 @@ export const getCatalogPath = (name: PackageName): string => `catalog/${name}/ca
 export const getExtraCatalogFilePath = (name: PackageName, part: number): string =>
   `catalog/${name}/extra-${part}.json`
 export const getOwnersPath = (name: PackageName): string => `operators/${name}/ci.yaml`
-export const configPath = '.github/catalog-bot.yml'
+export const botConfigPath = '.github/catalog-bot.yml'
 export const maintainersPath = 'config.yaml'
 
 /** The possible flaws of a catalog file. */
@@ -38,7 +38,7 @@ function createBundle(name: PackageName, version: number, isMissing = false): Si
 const bundleByImageReference = new Map<string, SimulatedBundle>()
 
 /** The contents of a bundle image, as its catalog blob describes them. */
-export function findBundleContent(image: string): object | undefined {
+export function findBundleImageContents(image: string): object | undefined {
   const bundle = bundleByImageReference.get(image)
   return (
     bundle && {

@@ -8,7 +8,7 @@ const maxCacheEntryAgeDays = 30
 const msPerDay = 24 * 60 * 60 * 1000
 
 /** Keys must be object ids or digests. The first write of a version removes the entries of others. */
-export function openBlobFactsCache(directory: string): Cache {
+export function openContentAddressedCache(directory: string): Cache {
   const swept = new Map<string, Promise<void>>()
   const folderOf = ({ name }: CacheNamespace<unknown>) => join(directory, toCacheFolderName(name))
   return {
@@ -21,7 +21,7 @@ export function openBlobFactsCache(directory: string): Cache {
       return found
     },
     async putCached(space, values) {
-      const sweeping = swept.get(space.name) ?? removeEntriesOfOtherVersions(directory, space.name)
+      const sweeping = swept.get(space.name) ?? removeCacheEntriesOfOtherVersions(directory, space.name)
       swept.set(space.name, sweeping)
       await sweeping
       for (const [key, value] of values)
@@ -57,7 +57,7 @@ async function writeCacheEntry(path: string, value: unknown): Promise<void> {
 const toCacheFolderName = (name: string): string => name.replaceAll(/[^a-z0-9]/gi, '-')
 
 /** Removes only other versions of the same kind; other kinds share the directory. */
-async function removeEntriesOfOtherVersions(directory: string, name: string): Promise<void> {
+async function removeCacheEntriesOfOtherVersions(directory: string, name: string): Promise<void> {
   const folder = join(directory, toCacheFolderName(name))
   const kind = `${toCacheFolderName(name.slice(0, name.lastIndexOf(' ')))}-`
   try {

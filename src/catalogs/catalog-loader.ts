@@ -2,7 +2,7 @@
 // only the files that it touches.
 import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
 import type { Catalog, CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
-import { fileFactsVersion } from '@catalog-bot/fbc/facts/facts-version'
+import { catalogFileFactsVersion } from '@catalog-bot/fbc/facts/facts-version'
 import { createUnreadableFileFacts } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { decodeIgnoreFile } from '@catalog-bot/fbc/load/indexignore'
 import {
@@ -11,7 +11,7 @@ import {
   type CatalogFileSelection,
 } from '@catalog-bot/fbc/load/select-files'
 import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
-import { createFinding, formatSubject } from '@catalog-bot/findings/rule'
+import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import type { TreePathEntry } from '../pull-request/path-change.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
@@ -28,7 +28,7 @@ export interface CatalogLoader {
   readonly cache?: Cache
 }
 
-const symlinkMode = '120000'
+const gitSymlinkMode = '120000'
 
 interface CachedCatalog {
   readonly entries: readonly TreePathEntry[]
@@ -55,7 +55,7 @@ const maxCachedCatalogs = 24
 const catalogFactsCacheSeconds = 30 * 24 * 3600
 // Raise the version when the facts change shape: test/packages/fbc/facts/facts-version.test.ts.
 const catalogFileFactsCache = defineCacheNamespace<CatalogFileFacts>('facts', {
-  version: fileFactsVersion,
+  version: catalogFileFactsVersion,
   read: (stored) => (isCatalogFileFacts(stored) ? stored : undefined),
 })
 
@@ -130,7 +130,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
         entries = [{ path: root, ...file }]
       }
       // Another tree with the same files has the same catalog and findings, unless links lead elsewhere now.
-      const same = entries.some(({ mode }) => mode === symlinkMode)
+      const same = entries.some(({ mode }) => mode === gitSymlinkMode)
         ? undefined
         : byRoot.get(root)?.find((one) => hasSameTreeEntries(one.entries, entries))
       if (same !== undefined) {
@@ -144,7 +144,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       const ignores = new Map<string, string>()
       for (const entry of entries) {
         if (!isIgnoreFile(entry.path)) continue
-        const oid = entry.mode === symlinkMode ? (await resolveLink(entry)).file : entry.oid
+        const oid = entry.mode === gitSymlinkMode ? (await resolveLink(entry)).file : entry.oid
         if (oid !== undefined)
           ignores.set(toRelativePath(entry.path), decodeIgnoreFile(await repository.read(oid)))
       }
@@ -162,7 +162,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
         if (!selected.has(toRelativePath(entry.path))) continue
         const { path } = entry
         if (entry.mode.startsWith('100')) files.push({ path, oid: entry.oid, leadsOut: false })
-        if (entry.mode !== symlinkMode) continue
+        if (entry.mode !== gitSymlinkMode) continue
         const { file, leadsOut, error } = await resolveLink(entry)
         if (file !== undefined) files.push({ path, oid: file, leadsOut })
         else {
@@ -223,7 +223,7 @@ const maxIgnoreFileBytes = 8 * 1024 * 1024
 /** Marks facts that come from behind a link. */
 function addSymlinkFinding(facts: CatalogFileFacts, path: string, leadsOut: boolean): CatalogFileFacts {
   if (!leadsOut) return facts
-  const linkFinding = { ...createFinding(linkLeadsOut, undefined, {}), subject: formatSubject([path]) }
+  const linkFinding = { ...createFinding(linkLeadsOut, undefined, {}), subject: formatFindingSubject([path]) }
   return { ...facts, findings: [...facts.findings, linkFinding] }
 }
 

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
-import { fileFactsVersion } from '@catalog-bot/fbc/facts/facts-version'
+import { catalogFileFactsVersion } from '@catalog-bot/fbc/facts/facts-version'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { getCacheDirectory } from './cache-directory.ts'
 
@@ -21,7 +21,7 @@ export function openCatalogFileFactsCache(
   directory = join(getCacheDirectory(), 'facts'),
   now = Date.now(),
 ): CatalogFileFactsCache {
-  const folder = join(directory, `v${fileFactsVersion}`)
+  const folder = join(directory, `v${catalogFileFactsVersion}`)
   let isSwept = false
   return {
     factsOf(bytes) {

@@ -42,7 +42,7 @@ export class ChangeTooLargeError extends Error {
   override readonly name = 'TooLarge'
 }
 
-export function createTooManyItemsError(found: number, what: string, max: number): ChangeTooLargeError {
+export function createChangeTooLargeError(found: number, what: string, max: number): ChangeTooLargeError {
   const [has, may] = [found, max].map((number) => number.toLocaleString('en'))
   return new ChangeTooLargeError(`the change has ${has} ${what}; catalog-bot checks at most ${may}`)
 }

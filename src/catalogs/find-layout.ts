@@ -2,7 +2,7 @@
 // pull request's own tree, its author could choose who owns what.
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layout.ts'
-import { getEntryPaths, createPathListFilter } from '../pull-request/incremental-list.ts'
+import { getTreeEntryPaths, createPathListFilter } from '../pull-request/incremental-list.ts'
 import type { TreePathEntry, TreeEntry } from '../pull-request/path-change.ts'
 import { detectLayout } from '../pull-request/layout/detect-layout.ts'
 import { toTreeSha } from '../pull-request/ids.ts'
@@ -24,7 +24,7 @@ export async function readRepositoryLayout(
   entries: readonly TreePathEntry[],
   configured: Config['catalogs'],
 ): Promise<RepositoryLayout> {
-  const paths = getEntryPaths(entries)
+  const paths = getTreeEntryPaths(entries)
   const pathLayout = detectLayout(paths, configured)
   if (configured.length > 0)
     return { ...pathLayout, catalogs: await resolveSymlinkedCatalogRoots(pathLayout.catalogs, entries, read) }

@@ -21,8 +21,8 @@ export type CheckQuestionAnswer = AnswerByQuestionKind[CheckQuestion['kind']]
 export type CheckQuestionAnswerer = (question: CheckQuestion) => Promise<CheckQuestionAnswer>
 
 /** Checks may ask more once they know more; real chains of questions are much shorter. */
-const maxQuestionRounds = 6
-const maxParallelQuestions = 32
+const maxCheckQuestionRounds = 6
+const maxParallelCheckQuestions = 32
 
 /**
  * Asks until no check has another question. Skips questions in `answered`. `allow` sees each round first, and throws
@@ -36,7 +36,7 @@ export async function gatherCheckAnswers(
   allow: (questions: readonly CheckQuestion[]) => void = () => undefined,
 ): Promise<CheckAnswers> {
   const known = new Map(answered)
-  for (let round = 0; round < maxQuestionRounds; round++) {
+  for (let round = 0; round < maxCheckQuestionRounds; round++) {
     const answers = createCheckAnswers(known)
     const open = new Map<string, CheckQuestion>()
     for (const check of checks)
@@ -46,7 +46,7 @@ export async function gatherCheckAnswers(
       }
     if (open.size === 0) break
     allow([...open.values()])
-    await forEachInParallel([...open], maxParallelQuestions, async ([key, question]) => {
+    await forEachInParallel([...open], maxParallelCheckQuestions, async ([key, question]) => {
       known.set(key, await answerQuestion(question))
     })
   }

@@ -25,7 +25,7 @@ export interface ResolvedTreePath {
   readonly error?: SymlinkError
 }
 
-const symlinkMode = '120000'
+const gitSymlinkMode = '120000'
 /** Linux follows as many. */
 const maxSymlinksFollowed = 40
 /** The limit of Linux for paths in bytes. */
@@ -100,7 +100,7 @@ async function walkPathInTree(
     }
     const here = [...at, part].join('/')
     const entry = await repository.entry(tree, here)
-    if (entry?.mode === symlinkMode) {
+    if (entry?.mode === gitSymlinkMode) {
       links.push(here)
       if (links.length > maxSymlinksFollowed) return { links, error: tooManySymlinksError }
       const target = await readSymlinkTarget(repository, entry.oid)

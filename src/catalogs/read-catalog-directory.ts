@@ -40,7 +40,7 @@ export function readCatalogDirectory(
   if (directory.kind === 'not-a-directory') return directory
   if (directory.kind === 'unreadable') {
     const { file, message } = directory
-    const findings = [createFinding(fileUnreadable, createStartOfFileLocation(file), { error: message })]
+    const findings = [createFinding(fileUnreadable, createFileStartLocation(file), { error: message })]
     return { kind: 'unreadable', message, findings }
   }
   const loadErrors: { file: string; message: string }[] = []
@@ -48,7 +48,7 @@ export function readCatalogDirectory(
   const memory = new ReusableReadBuffer()
   const catalog = assembleCatalog(
     directory.files.flatMap((file) => {
-      if (file.leadsOut) linked.push(createFinding(linkLeadsOut, createStartOfFileLocation(file.path), {}))
+      if (file.leadsOut) linked.push(createFinding(linkLeadsOut, createFileStartLocation(file.path), {}))
       const bytes = file.read(memory)
       if ('error' in bytes) {
         loadErrors.push({ file: file.path, message: bytes.error })
@@ -59,7 +59,7 @@ export function readCatalogDirectory(
   )
   const unreadable = new FindingList()
   for (const { file, message } of loadErrors)
-    unreadable.add(fileUnreadable, createStartOfFileLocation(file), { error: message })
+    unreadable.add(fileUnreadable, createFileStartLocation(file), { error: message })
   const byPath = new Map(directory.files.map((file) => [file.path, file]))
   return {
     kind: 'catalog',
@@ -83,4 +83,4 @@ function readCatalogFileBytes(file: CatalogDirectoryFile | undefined): Uint8Arra
   return bytes === undefined || 'error' in bytes ? undefined : bytes
 }
 
-const createStartOfFileLocation = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })
+const createFileStartLocation = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })

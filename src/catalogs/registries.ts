@@ -12,7 +12,7 @@ import type { Cache } from '../ports/cache.ts'
 import { limitRegistryQueries } from '../adapters/registry/query-budget.ts'
 import {
   createCachedRegistry,
-  defaultAnswerTtls,
+  defaultImageAnswerTtls,
   getImageAnswerTtl,
 } from '../adapters/registry/cached-registry.ts'
 import { createCachedBundleReaders, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
@@ -36,7 +36,7 @@ export interface EvaluationRegistries {
   close(): Promise<void>
 }
 
-export interface RegistriesOptions {
+export interface EvaluationRegistriesOptions {
   readonly clock: Clock
   readonly store: Cache
   /** Credentials, mirrors and certificates: see docs/operating.md. */
@@ -54,7 +54,7 @@ export interface RegistriesOptions {
 // cached answers.
 const defaultEvaluationTimeoutMs = 90_000
 /** Seconds. */
-const timeoutRetrySeconds = 30
+const evaluationTimeoutRetrySeconds = 30
 
 /** Rejects when a file of credentials or mirrors exists but is unusable, rather than ignoring it silently. */
 export async function openEvaluationRegistries({
@@ -65,7 +65,7 @@ export async function openEvaluationRegistries({
   bundles,
   lookTime = defaultEvaluationTimeoutMs,
   showsAll = false,
-}: RegistriesOptions): Promise<EvaluationRegistries> {
+}: EvaluationRegistriesOptions): Promise<EvaluationRegistries> {
   const access = await readRegistryAccess(environment, insecure)
   const plain = openRegistryClient({ clock, ...access })
   // Platforms need the manifest itself, which some registries count as a pull: asked only where the config wants them.
@@ -83,7 +83,7 @@ export async function openEvaluationRegistries({
     const late = {
       kind: 'unknown',
       reason: `registry lookups for this change are taking longer than ${lookTime / 1000} s; catalog-bot will continue them in the next run`,
-      retryAfter: timeoutRetrySeconds,
+      retryAfter: evaluationTimeoutRetrySeconds,
     } as const
     if (until === Infinity) return run()
     const remainingMs = until - clock.now()
@@ -123,7 +123,7 @@ export async function openEvaluationRegistries({
     async refreshImage(reference, signal) {
       const answer = await cached.plain.refresh(reference, signal)
       // Answers about a digest stay cached for days, so a missing image must also clear the answer with platforms.
-      if (getImageAnswerTtl(reference, answer, defaultAnswerTtls) === defaultAnswerTtls.negative)
+      if (getImageAnswerTtl(reference, answer, defaultImageAnswerTtls) === defaultImageAnswerTtls.negative)
         await cached.detailed.cacheAnswer(reference, answer)
       return answer
     },

@@ -1,6 +1,6 @@
 // Every rule, for rule pages, settings, and reports.
 import { bundleRules } from '@catalog-bot/bundle/rules'
-import { modelRules } from '@catalog-bot/fbc/model/rules/all'
+import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
 import { fileRules, loadRules } from '@catalog-bot/fbc/load/rules'
 import { configUnreadable } from '../config/config-unreadable.ts'
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
@@ -20,7 +20,7 @@ export const allRules: readonly FindingRuleWithoutFormatter[] = [
   ...Object.values(commitRules),
   ...fileRules,
   ...loadRules,
-  ...modelRules,
+  ...catalogModelRules,
   ...catalogRules,
   ...upgradeRules,
   ...templateRules,

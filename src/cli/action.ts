@@ -11,7 +11,7 @@ import { prepareReport } from '../evaluate/worker/prepare-report.ts'
 import { toCodeSpan, toLogLine, escapeMarkdown } from '../report/escape.ts'
 import { commentMarker, renderReport } from '../report/report.ts'
 import { formatWorkflowLog } from '../report/workflow-log.ts'
-import { withLocalPullEvaluation } from './local-pull.ts'
+import { withLocalPullRequestEvaluation } from './local-pull.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
 import { setExitCode, printToStdout } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
@@ -131,7 +131,7 @@ async function evaluatePullRequestEvent(
   const { offline } = options
   const { GITHUB_SERVER_URL: web = 'https://github.com', GITHUB_REPOSITORY: named } = process.env
   const pull = { repo: '.', base, baseName, head, author, offline }
-  return withLocalPullEvaluation(pull, async (examination, repository, loader) => {
+  return withLocalPullRequestEvaluation(pull, async (examination, repository, loader) => {
     const { verdict } = examination
     const reportInputs = await prepareReport(examination, repository, loader)
     const page =

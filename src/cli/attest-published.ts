@@ -1,7 +1,7 @@
 // Attaches an SBOM and provenance to the images of `build --push` and `rebase --push`, and signs them if `--key` is set.
 import { readFileSync } from 'node:fs'
 import { isAbsolute, normalize, sep } from 'node:path'
-import { readVersion } from './version.ts'
+import { readCatalogBotVersion } from './version.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import type {
@@ -9,10 +9,10 @@ import type {
   BuiltCatalogImage,
   CatalogPublisher,
   ImagePublishResult,
-  PublishImageTarget,
+  ImagePublishTarget,
 } from '../adapters/image/catalog-publisher.ts'
 import { ImageError } from '../adapters/image/image-error.ts'
-import { openSigningKey } from '../adapters/image/provenance/signing-key.ts'
+import { parseSigningKeyPem } from '../adapters/image/provenance/signing-key.ts'
 import type { ImageBuildRecord } from '../adapters/image/provenance/provenance-statement.ts'
 import {
   ensureSignableImage,
@@ -44,7 +44,7 @@ export interface AttestableImageBuild {
 
 export type ImageAttester = (
   published: ImagePublishResult,
-  target: PublishImageTarget,
+  target: ImagePublishTarget,
   origin: AttestableImageBuild,
 ) => Promise<ImagePublishResult>
 
@@ -61,7 +61,7 @@ export async function openImageAttester(
   const key =
     file === undefined
       ? undefined
-      : await openSigningKey(readFileSync(file, 'utf8'), process.env[passwordVariable])
+      : await parseSigningKeyPem(readFileSync(file, 'utf8'), process.env[passwordVariable])
   const attestContext: AttestationContext = { publisher, registry, key, signPlatforms: recursive }
   const started = systemClock.now()
   return async (published, target, origin) => {
@@ -107,7 +107,7 @@ function toImageBuildRecord(
     ...(rebased && { rebased }),
     platforms,
     builder: 'urn:catalog-bot:command-line',
-    version: readVersion(),
+    version: readCatalogBotVersion(),
   }
 }
 

@@ -13,7 +13,7 @@ import type {
   CatalogImageSpec,
   CatalogPublisher,
   ImagePublishResult,
-  PublishImageTarget,
+  ImagePublishTarget,
 } from '../adapters/image/catalog-publisher.ts'
 import {
   renderCompositeFiles,
@@ -23,7 +23,7 @@ import {
 import { renderDockerfile } from '../adapters/image/dockerfile.ts'
 import { ImageError } from '../adapters/image/image-error.ts'
 import { openCatalogPublisher } from '../adapters/image/open-catalog-publisher.ts'
-import { openPusher } from '../adapters/image/open-pusher.ts'
+import { openImagePusher } from '../adapters/image/open-pusher.ts'
 import { parseImageReferenceOrThrow } from '../adapters/image/base-image.ts'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { readCatalogFolder } from '../adapters/image/read-catalog-folder.ts'
@@ -64,7 +64,7 @@ export interface BuildOptions extends RebaseImageOptions {
 export async function runBuild(source: string, options: BuildOptions): Promise<void> {
   if (options.dockerfile === true) return printDockerfile(source, options)
   const list = statSync(source).isDirectory() ? undefined : parseCompositeCatalogSpec(readFileSync(source))
-  const tags = options.tag ?? getCompositeListTags(list)
+  const tags = options.tag ?? getCompositeCatalogImageTags(list)
   requireSingleImageDestination(options, tags)
   await withCatalogPublisher(options, async (publisher, registry, reader) => {
     const attest = await openImageAttester(options, publisher, reader)
@@ -172,7 +172,7 @@ function printDockerfile(source: string, options: BuildOptions): void {
   setExitCode(0)
 }
 
-function getCompositeListTags(list: CompositeCatalogSpec | undefined): readonly string[] {
+function getCompositeCatalogImageTags(list: CompositeCatalogSpec | undefined): readonly string[] {
   return list?.repository === undefined || list.tag === undefined ? [] : [`${list.repository}:${list.tag}`]
 }
 
@@ -187,7 +187,7 @@ function requireSingleImageDestination(options: RebaseImageOptions, tags: readon
 function parseImagePushTargets(
   tags: readonly string[],
   options: RebaseImageOptions & { readonly force?: boolean },
-): readonly PublishImageTarget[] {
+): readonly ImagePublishTarget[] {
   const byRepository = new Map<string, string[]>()
   for (const text of tags) {
     const [, repository, tag] = /^(.*\/[^:@]*):([^/@]+)$/.exec(text) ?? []
@@ -210,7 +210,7 @@ async function withCatalogPublisher(
   const access = await readRegistryAccess(process.env, options.insecureRegistry)
   const registry = openRegistryClient({ clock: systemClock, ...access })
   const { credentials, egress } = access
-  const pusher = openPusher({ clock: systemClock, credentials, egress })
+  const pusher = openImagePusher({ clock: systemClock, credentials, egress })
   // Doesn't use mirrors, because their tags might be outdated.
   const published = openRegistryClient({ clock: systemClock, ...access, rules: [] })
   const publisher = openCatalogPublisher({

@@ -6,7 +6,7 @@ import { detectBundleFormat } from '@catalog-bot/bundle/bundle-format'
 import { parseSuiteSelectors } from '@catalog-bot/bundle/bundle-rule'
 import { suiteNames } from '@catalog-bot/findings/suites'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
-import { findMigrationProblem, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
+import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import { renderJson } from '@catalog-bot/findings/render-json'
 import { renderText } from '@catalog-bot/findings/render-text'
@@ -57,12 +57,12 @@ export async function runBundleRender(reference: string, options: BundleCommandO
   const { bundle, problem } = readRegistryBundle(files)
   if (!bundle) throw new Error(`${reference} cannot be rendered: ${problem}`)
   const csvMetadata = options.migrateLevel === 'bundle-object-to-csv-metadata'
-  const unmigratable = csvMetadata ? findMigrationProblem(bundle, image) : undefined
+  const unmigratable = csvMetadata ? findOpmMigrationError(bundle, image) : undefined
   if (unmigratable !== undefined) throw new Error(`${reference} cannot be rendered: ${unmigratable}`)
   printToStdout(JSON.stringify(renderBundle(bundle, image, { csvMetadata }), undefined, 4))
 }
 
-interface BundleFilesWithLabels {
+interface BundleFilesAndImageLabels {
   readonly files: BundleFiles
   /** '' for a directory. */
   readonly image: string
@@ -70,7 +70,10 @@ interface BundleFilesWithLabels {
 }
 
 /** As in opm, an existing path is a directory, and anything else is an image. */
-async function loadBundleFiles(name: string, options: BundleCommandOptions): Promise<BundleFilesWithLabels> {
+async function loadBundleFiles(
+  name: string,
+  options: BundleCommandOptions,
+): Promise<BundleFilesAndImageLabels> {
   const found = statSync(name, { throwIfNoEntry: false })
   if (found) {
     if (!found.isDirectory()) throw new Error(`${name} is not a directory`)

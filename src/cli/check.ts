@@ -8,14 +8,14 @@ import { renderText } from '@catalog-bot/findings/render-text'
 import { createTooLargePullReason } from '../policy/decide.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
-import { describeBaseBreakagesAsText, type BaseBranchBreakage } from '../report/describe-base-breaks.ts'
+import { describeBaseBranchBreakagesAsText, type BaseBranchBreakage } from '../report/describe-base-breaks.ts'
 import { formatChangeAsText, describeChangeLines } from '../report/describe-change.ts'
 import { describeProjectedChange } from '../report/describe-projected-change.ts'
-import { toOneLine } from '../report/escape.ts'
-import { withLocalPullEvaluation, type LocalPullOptions } from './local-pull.ts'
+import { toSingleLineText } from '../report/escape.ts'
+import { withLocalPullRequestEvaluation, type LocalPullRequestOptions } from './local-pull.ts'
 import { setExitCode, printToStdout, printJson } from './output.ts'
 
-export interface CheckCommandOptions extends LocalPullOptions {
+export interface CheckCommandOptions extends LocalPullRequestOptions {
   readonly output: 'text' | 'json'
 }
 
@@ -36,7 +36,7 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
     })
   else if (verdict.reasons.some(({ code }) => code === 'nothing-to-merge'))
     printToStdout(
-      toOneLine(
+      toSingleLineText(
         `Nothing to merge: all commits in ${options.head} are already on ${'baseRef' in verdict ? verdict.baseRef : 'the base branch'}.`,
       ),
     )
@@ -51,8 +51,8 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
           ]
         : []),
       ...(findings.length > 0 ? [renderText(findings).trimEnd()] : []),
-      ...describeBaseBreakagesAsText(baseBreaks).map((line) => toOneLine(line)),
-      `${verdict.kind}: ${verdict.reasons.map(({ text, who }) => toOneLine(who ? `${text} (${who.join(', ')})` : text)).join('\n  ')}`,
+      ...describeBaseBranchBreakagesAsText(baseBreaks).map((line) => toSingleLineText(line)),
+      `${verdict.kind}: ${verdict.reasons.map(({ text, who }) => toSingleLineText(who ? `${text} (${who.join(', ')})` : text)).join('\n  ')}`,
     ]
     printToStdout(sections.join('\n\n'))
   }
@@ -64,7 +64,7 @@ type LocalCheckEvaluation = Pick<SnapshotEvaluation, 'change' | 'becoming' | 've
 }
 
 function evaluateLocalCheck(options: CheckCommandOptions): Promise<LocalCheckEvaluation> {
-  return withLocalPullEvaluation(options, async (evaluation, repository, loader) => {
+  return withLocalPullRequestEvaluation(options, async (evaluation, repository, loader) => {
     const { verdict, config } = evaluation
     const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
     const baseBreaks = await findBaseBreakingCommits(findings, verdict.base, { repository, loader, config })

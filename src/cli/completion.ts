@@ -3,13 +3,13 @@
 import type { Command, Option } from 'commander'
 import { listCommands } from './help.ts'
 
-export type Shell = 'bash' | 'zsh' | 'fish'
+export type CompletionShell = 'bash' | 'zsh' | 'fish'
 
-export function renderCompletionScript(program: Command, shell: Shell): string {
-  return scriptRendererByShell[shell](program)
+export function renderCompletionScript(program: Command, shell: CompletionShell): string {
+  return completionRendererByShell[shell](program)
 }
 
-const scriptRendererByShell: Readonly<Record<Shell, (program: Command) => string>> = {
+const completionRendererByShell: Readonly<Record<CompletionShell, (program: Command) => string>> = {
   bash: renderBashScript,
   zsh: renderZshScript,
   fish: renderFishScript,
@@ -66,7 +66,7 @@ function renderBashScript(program: Command): string {
       words='${words.join(' ')}' flags='${options.flatMap(getOptionFlags).join(' ')}'
       case "$before" in
 ${chosen.map((option) => `        ${getOptionFlags(option).join('|')}) words='${option.argChoices?.join(' ')}' flags='' ;;`).join('\n')}
-${formatBashFlagsWithValue(valued.filter((option) => !chosen.includes(option)))}
+${formatBashCaseForValueFlags(valued.filter((option) => !chosen.includes(option)))}
       esac ;;`
   })
   return `# bash completion for catalog-bot: source <(catalog-bot completion bash)
@@ -93,7 +93,7 @@ complete -o bashdefault -o default -F _catalog_bot catalog-bot
 `
 }
 
-function formatBashFlagsWithValue(options: readonly Option[]): string {
+function formatBashCaseForValueFlags(options: readonly Option[]): string {
   const flags = options.flatMap(getOptionFlags)
   return flags.length === 0 ? '' : `        ${flags.join('|')}) words='' flags='' ;;`
 }

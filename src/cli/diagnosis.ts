@@ -1,6 +1,6 @@
 // Evaluates what `doctor` collected about permissions, deliveries, clock, proxy, and registries.
 import type { ImageLookupAnswer } from '../checks/questions.ts'
-import { selectProxy, proxyVariables } from '../ports/proxy.ts'
+import { selectProxy, proxyEnvVariableNames } from '../ports/proxy.ts'
 import type { TokenPermissions } from '../policy/merge-requirements.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 
@@ -97,7 +97,7 @@ export function diagnoseClockSkew(answered: string | undefined, now: number): Di
 export function diagnoseProxy(
   environment: Readonly<Record<string, string | undefined>>,
 ): DiagnosisFinding | undefined {
-  const name = proxyVariables.find((one) => (environment[one] ?? '') !== '')
+  const name = proxyEnvVariableNames.find((one) => (environment[one] ?? '') !== '')
   if (name === undefined) return undefined
   let proxy
   try {

@@ -1,5 +1,5 @@
 // `diff`: describes and draws catalog changes. Exits with 0 even if nothing changes.
-import { renderChangeAsMermaid, drawChange } from '../pull-request/draw-change.ts'
+import { renderChangeAsMermaid, drawPackageChanges } from '../pull-request/draw-change.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
@@ -12,7 +12,7 @@ import {
 } from '../report/describe-change.ts'
 import { renderMermaidBlock } from '../report/fenced-mermaid.ts'
 import { toPullRequestChangeJson } from './check.ts'
-import { evaluateLocalPull } from './local-pull.ts'
+import { evaluateLocalPullRequest } from './local-pull.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { writeGraphFiles } from './write-pictures.ts'
 
@@ -33,7 +33,7 @@ export async function printCatalogDiff(options: DiffCommandOptions): Promise<voi
     change,
     becoming = [],
     merge,
-  } = await evaluateLocalPull({ ...options, author: 'nobody', offline: true })
+  } = await evaluateLocalPullRequest({ ...options, author: 'nobody', offline: true })
   if (merge.kind === 'conflict')
     throw new Error(`base and head have merge conflicts in ${merge.paths.join(', ')}`)
   switch (output) {
@@ -47,14 +47,14 @@ export async function printCatalogDiff(options: DiffCommandOptions): Promise<voi
       printToStdout(renderMarkdownDiff(change, becoming))
       break
     case 'mermaid': {
-      const graph = renderDiffGraph(change, becoming)
+      const graph = renderDiffGraphAsMermaid(change, becoming)
       if (graph === undefined) printToStderr('No channel changes, or the changes are too large to draw.')
       else printToStdout(graph)
       break
     }
     case 'svg':
       writeGraphFiles(
-        drawDiffGraph(change, becoming).map(({ catalogs, drawing }) => ({
+        createDiffGraphDrawings(change, becoming).map(({ catalogs, drawing }) => ({
           name: drawing.package,
           // Distinguishes the files of a package that changes differently in different catalogs.
           variant: catalogs.join(' '),
@@ -74,15 +74,15 @@ function formatDiffLines(
   return [...describeChangeLines(change), ...describeProjectedChange(projected)]
 }
 
-function drawDiffGraph(
+function createDiffGraphDrawings(
   change: PullRequestChange,
   projected: readonly ProjectedCatalog[],
-): ReturnType<typeof drawChange> {
-  const pictures = drawChange(change)
-  return pictures.length > 0 ? pictures : drawChange(toProjectedChange(projected))
+): ReturnType<typeof drawPackageChanges> {
+  const pictures = drawPackageChanges(change)
+  return pictures.length > 0 ? pictures : drawPackageChanges(toProjectedChange(projected))
 }
 
-function renderDiffGraph(
+function renderDiffGraphAsMermaid(
   change: PullRequestChange,
   projected: readonly ProjectedCatalog[],
 ): string | undefined {
@@ -91,6 +91,6 @@ function renderDiffGraph(
 
 function renderMarkdownDiff(change: PullRequestChange, projected: readonly ProjectedCatalog[]): string {
   const lines = formatChangeAsMarkdown(formatDiffLines(change, projected))
-  const graph = renderDiffGraph(change, projected)
+  const graph = renderDiffGraphAsMermaid(change, projected)
   return [...lines, ...(graph === undefined ? [] : ['', renderMermaidBlock(graph)])].join('\n')
 }

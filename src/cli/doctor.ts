@@ -19,7 +19,7 @@ import type { BranchRules } from '../policy/branch-rules.ts'
 import type { TokenPermissions } from '../policy/merge-requirements.ts'
 import { buildRecommendedRulesets } from '../policy/recommended-rulesets.ts'
 import { createApiVersionPlugin } from '../adapters/github/api-version.ts'
-import { openForge } from '../adapters/github/forge.ts'
+import { createGitHubForge } from '../adapters/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../adapters/github/github-app.ts'
 import { readBranchRules } from '../adapters/github/read-branch-rules.ts'
 import { formatMergePlanAsText } from '../report/merge-plan.ts'
@@ -37,7 +37,7 @@ import {
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 import { withRegistryClient } from './pulled-bundles.ts'
-import { findPackageFolder } from './version.ts'
+import { findNpmPackageFolder } from './version.ts'
 
 export interface DoctorCommandOptions {
   readonly repository?: string
@@ -123,7 +123,7 @@ async function diagnoseWithAppCredentials(
   const log = pino({ level: 'silent' })
   const app = openGitHubApp({ ...credentials, apiUrl, throttle, writePause, clock: systemClock, log })
   const octokit = await app.octokit(await app.installationOn(repository))
-  const forge = openForge(octokit, repository, app)
+  const forge = createGitHubForge(octokit, repository, app)
   const rules = await forge.branchRules(branch ?? (await forge.defaultBranch()))
   const permissions = await app.permissionsOn(repository)
   const remarks = [
@@ -192,7 +192,7 @@ async function fetchWebhookDeliveries({
 }
 
 function readAppManifestPermissions(): Readonly<Record<string, string>> {
-  const manifest = parse(readFileSync(join(findPackageFolder(), 'app.yml'), 'utf8')) as {
+  const manifest = parse(readFileSync(join(findNpmPackageFolder(), 'app.yml'), 'utf8')) as {
     readonly default_permissions: Readonly<Record<string, string>>
   }
   return manifest.default_permissions

@@ -5,10 +5,10 @@ import { summarizeChange } from '../report/summarize-change.ts'
 import { toProjectedChange, describeProjectedChange } from '../report/describe-projected-change.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../report/describe-change.ts'
 import { toPullRequestChangeJson } from './check.ts'
-import { evaluateLocalPull, type LocalPullOptions } from './local-pull.ts'
+import { evaluateLocalPullRequest, type LocalPullRequestOptions } from './local-pull.ts'
 import { setExitCode, printToStdout } from './output.ts'
 
-export async function printPullExplanation(options: LocalPullOptions): Promise<void> {
+export async function printPullExplanation(options: LocalPullRequestOptions): Promise<void> {
   const {
     snapshot,
     config,
@@ -18,7 +18,7 @@ export async function printPullExplanation(options: LocalPullOptions): Promise<v
     change,
     becoming = [],
     verdict,
-  } = await evaluateLocalPull(options)
+  } = await evaluateLocalPullRequest(options)
   const { outcomes, permit, ...decision } = verdict
   const report = renderReport(verdict, {
     summary: summarizeChange(change),

@@ -31,14 +31,14 @@ export async function printGraph(
       throw new Error(`${dir} has no channels for the package "${escapeNonPrintableCharacters(name)}"`)
   if (output === 'svg' || out !== undefined)
     writeGraphFiles(
-      graphs.map((one) => ({ name: one.name, draw: () => drawGraphs([one], output) })),
+      graphs.map((one) => ({ name: one.name, draw: () => renderPackageGraphs([one], output) })),
       {
         extension: output === 'svg' ? 'svg' : 'mmd',
         out,
         emptyMessage: `${dir} does not contain any channels.`,
       },
     )
-  else printToStdout(drawGraphs(graphs, output))
+  else printToStdout(renderPackageGraphs(graphs, output))
   for (const { file, message } of catalog.loadErrors)
     printToStderr(`${escapeNonPrintableCharacters(file)}: ${escapeNonPrintableCharacters(message)}`)
   setExitCode(catalog.loadErrors.length > 0 ? 1 : 0)
@@ -52,7 +52,7 @@ async function requireSingleLocalCatalog(): Promise<string> {
   )
 }
 
-function drawGraphs(graphs: readonly PackageGraph[], output: GraphCommandOptions['output']): string {
+function renderPackageGraphs(graphs: readonly PackageGraph[], output: GraphCommandOptions['output']): string {
   switch (output) {
     case 'mermaid':
       return renderOpmMermaid(graphs)

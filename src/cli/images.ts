@@ -34,7 +34,7 @@ export async function checkImages(dir: string, options: ImagesCommandOptions): P
       clock: systemClock,
       concurrency,
       ...(resume !== undefined && {
-        earlier: readImageAnswersToResume(resume),
+        earlier: readSavedImageLookupAnswers(resume),
         onAnswer: (reference: string, answer: ImageLookupAnswer) =>
           appendFileSync(resume, `${JSON.stringify({ reference, answer })}\n`),
       }),
@@ -76,7 +76,7 @@ function findCatalogImageReferences(dir: string): ReadonlySet<string> {
 }
 
 /** Skips an incomplete last line, so that its reference is looked up again. */
-function readImageAnswersToResume(file: string): ReadonlyMap<string, ImageLookupAnswer> {
+function readSavedImageLookupAnswers(file: string): ReadonlyMap<string, ImageLookupAnswer> {
   const earlier = new Map<string, ImageLookupAnswer>()
   if (!existsSync(file)) return earlier
   for (const line of readFileSync(file, 'utf8').split('\n')) {

@@ -16,7 +16,7 @@ import { toPrefixedCheckNames } from '../report/report.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
 import { findDefaultBaseBranch } from './pull-defaults.ts'
-import { readVersion } from './version.ts'
+import { readCatalogBotVersion } from './version.ts'
 
 interface InitPackageOptions {
   readonly defaultChannel?: string
@@ -125,7 +125,7 @@ jobs:
         with:
           node-version: 24
       # Installs outside the checkout, because an .npmrc file in the pull request could change the package registry.
-      - run: npm install --prefix "$RUNNER_TEMP/catalog-bot" --ignore-scripts @catalog-bot/cli@${readVersion()}
+      - run: npm install --prefix "$RUNNER_TEMP/catalog-bot" --ignore-scripts @catalog-bot/cli@${readCatalogBotVersion()}
         working-directory: \${{ runner.temp }}
       - run: '"$RUNNER_TEMP/catalog-bot/node_modules/.bin/catalog-bot" action'
 `

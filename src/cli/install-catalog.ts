@@ -14,11 +14,11 @@ import type { CatalogServerImageConfig, CatalogServerObservation } from '../chec
 import { openCatalogFileFactsCache } from '../catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
-import { fetchImageTree } from '../adapters/image/base-image.ts'
+import { fetchMultiPlatformImage } from '../adapters/image/base-image.ts'
 import { getCatalogDirectory, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
 import { queryCatalogServer } from '@catalog-bot/fbc-server/query-catalog-server'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
-import { queryOpm } from '@catalog-bot/fbc-server/opm-server'
+import { queryOpmServer } from '@catalog-bot/fbc-server/opm-server'
 import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface LoadedInstallCatalog {
@@ -49,14 +49,14 @@ export async function readInstallCatalog(
     if (directory === undefined)
       throw new Error(`${name} is not a catalog image: it has no label with the location of the catalog`)
     const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
-    const { images } = await fetchImageTree(registry, name, 'not-a-catalog')
+    const { images } = await fetchMultiPlatformImage(registry, name, 'not-a-catalog')
     return {
       ...parseInstallCatalogFiles(below),
       images: images.map(({ config, labels: its, platform }) => ({
         reference: name,
         platform,
         directory: getCatalogDirectory(its),
-        ...parseContainerCommand(config['config']),
+        ...parseImageConfigCommand(config['config']),
       })),
     }
   })
@@ -101,7 +101,7 @@ function parseServedCatalogFiles(files: LoadedInstallCatalog['files']): ServedCa
 }
 
 /** Ignores values that aren't strings, as other readers do. */
-function parseContainerCommand(
+function parseImageConfigCommand(
   config: unknown,
 ): Pick<CatalogServerImageConfig, 'entrypoint' | 'command' | 'user'> {
   const fields = (typeof config === 'object' && config !== null ? config : {}) as Readonly<
@@ -164,7 +164,7 @@ async function queryOpmCatalogServer(
   opm: string | undefined,
 ): Promise<readonly CatalogServerResponse[]> {
   if (opm === undefined || opm === '') return []
-  if (directory !== undefined) return queryOpm(opm, directory, [packageName], opmServerTimeoutMs)
+  if (directory !== undefined) return queryOpmServer(opm, directory, [packageName], opmServerTimeoutMs)
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-install-'))
   try {
     for (const [path, bytes] of files) {
@@ -172,7 +172,7 @@ async function queryOpmCatalogServer(
       await mkdir(dirname(join(scratch, path)), { recursive: true })
       await writeFile(join(scratch, path), bytes())
     }
-    return await queryOpm(opm, scratch, [packageName], opmServerTimeoutMs)
+    return await queryOpmServer(opm, scratch, [packageName], opmServerTimeoutMs)
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

@@ -15,11 +15,11 @@ import {
 import type { TestCatalogSource } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
 import { listSupportedInstallTargets } from '../checks/install/cluster-test/cluster-test-driver.ts'
-import { combineTestVerdicts } from '../checks/install/cluster-test/cluster-test-verdict.ts'
+import { combineClusterTestVerdicts } from '../checks/install/cluster-test/cluster-test-verdict.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { formatElapsed, formatClusterTestTitle } from '../report/describe-cluster-tests.ts'
+import { formatElapsedTime, formatClusterTestTitle } from '../report/describe-cluster-tests.ts'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import type { LoadedInstallCatalog } from './install-catalog.ts'
 import { printToStderr } from './output.ts'
@@ -82,7 +82,7 @@ export async function installOnCluster(
   const closing: (() => Promise<unknown>)[] = [() => cluster.close()]
   const began = clock.now()
   const progress = (message: string) =>
-    tell(`${formatElapsed(began, clock.now()).padStart(6)}  ${escapeNonPrintableCharacters(message)}`)
+    tell(`${formatElapsedTime(began, clock.now()).padStart(6)}  ${escapeNonPrintableCharacters(message)}`)
   try {
     const { trials, notTried } = planRequestedClusterTests(
       request,
@@ -128,7 +128,7 @@ export async function installOnCluster(
         ),
     })
     const isCut = reports.length < trials.length
-    const installs = combineTestVerdicts(reports)
+    const installs = combineClusterTestVerdicts(reports)
     // An install test covers only its own channel.
     const isWhole = request.plan.channels.every(({ resolution }) =>
       trials.some(({ channel }) => channel === resolution.channel),

@@ -66,7 +66,7 @@ export interface InstallCommandOptions extends ClusterInstallOptions {
 const maxConcurrentImagePulls = 4
 
 export async function runInstall(dir: string, options: InstallCommandOptions): Promise<void> {
-  const wanted = (options.with ?? []).map(parseInstallTarget)
+  const wanted = (options.with ?? []).map(parseInstallTargetOption)
   const local = parseBundleDirectoryOptions(options.bundle ?? [])
   const { insecureRegistry: insecure } = options
   const main = await readInstallCatalog(dir, insecure)
@@ -101,7 +101,7 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
             base: before && toClusterTestCatalog(before, options.upgradeFrom ?? ''),
             contents,
             wanted,
-            simulated: new Map(report.channels.map((one) => [one.channel, listInstallableTargets(one)])),
+            simulated: new Map(report.channels.map((one) => [one.channel, listInstallableOlmTargets(one)])),
           },
           options,
         )
@@ -115,7 +115,7 @@ function toClusterTestCatalog(catalog: LoadedInstallCatalog, name: string): Clus
   return { catalog, ...(catalog.directory === undefined && { image: name }) }
 }
 
-function listInstallableTargets({ acceptance }: ChannelInstall): readonly InstallTarget[] {
+function listInstallableOlmTargets({ acceptance }: ChannelInstall): readonly InstallTarget[] {
   return acceptance
     .filter(({ installs }) => installs === 'yes' || installs === 'unknown')
     .map(({ target }) => target)
@@ -272,7 +272,7 @@ function parseBundleDirectoryOptions(named: readonly string[]): ReadonlyMap<stri
   )
 }
 
-function parseInstallTarget(text: string): InstallTarget {
+function parseInstallTargetOption(text: string): InstallTarget {
   const found = parseInstallTargetId(text)
   if (found === undefined) throw new Error(`--with takes ${installTargetIds.join(', ')}`)
   return found

@@ -18,7 +18,7 @@ import { systemClock } from '../adapters/system-clock.ts'
 import { toCommitSha, toPullNumber, toUserId, type CommitSha } from '../pull-request/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../pull-request/snapshot.ts'
 import type { RepositoryRoleAnswer } from '../checks/questions.ts'
-import { openMirror } from '../adapters/git/mirror.ts'
+import { openGitMirror } from '../adapters/git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { readDefaultAuthorLogin, findDefaultBaseBranch, requireGitRepository } from './pull-defaults.ts'
 import { defaultBundlePullBudget } from '../adapters/registry/cached-bundles.ts'
@@ -27,7 +27,7 @@ import { formatSystemError } from './system-error.ts'
 
 const execFileAsync = promisify(execFile)
 
-export interface LocalPullOptions {
+export interface LocalPullRequestOptions {
   readonly repo: string
   readonly base?: string | undefined
   /** Name of the base branch, if `base` is a commit. */
@@ -42,13 +42,13 @@ export interface LocalPullOptions {
 }
 
 /** Rejects with an Error whose message names what is unreadable. */
-export function evaluateLocalPull(options: LocalPullOptions): Promise<SnapshotEvaluation> {
-  return withLocalPullEvaluation(options, (examination) => Promise.resolve(examination))
+export function evaluateLocalPullRequest(options: LocalPullRequestOptions): Promise<SnapshotEvaluation> {
+  return withLocalPullRequestEvaluation(options, (examination) => Promise.resolve(examination))
 }
 
-/** Like `evaluateLocalPull`, but with access to the merge result, whose objects exist until `use` has finished. */
-export async function withLocalPullEvaluation<T>(
-  options: LocalPullOptions,
+/** Like `evaluateLocalPullRequest`, but with access to the merge result, whose objects exist until `use` has finished. */
+export async function withLocalPullRequestEvaluation<T>(
+  options: LocalPullRequestOptions,
   use: (examination: SnapshotEvaluation, repository: GitRepository, loader: CatalogLoader) => Promise<T>,
 ): Promise<T> {
   const directory = resolve(options.repo)
@@ -82,11 +82,11 @@ export async function withLocalPullEvaluation<T>(
     const { repository } = borrowed
     const loader = createCatalogLoader(pool, noopCache)
     const examination = await evaluatePullSnapshot(
-      createLocalPullSnapshot(author, base, head, { base: branch.name, approvedBy }),
+      createLocalPullRequestSnapshot(author, base, head, { base: branch.name, approvedBy }),
       {
         repository,
         loader,
-        ask: createLocalQuestionAnswerer(
+        ask: createLocalCheckQuestionAnswerer(
           author,
           parseRepositoryRole(options.role),
           registries?.forEvaluation(),
@@ -120,7 +120,7 @@ export async function openTemporaryRepository(
   directory: string,
 ): Promise<{ readonly repository: GitRepository; close(): Promise<void> }> {
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-'))
-  const repository = await openMirror({
+  const repository = await openGitMirror({
     directory: join(scratch, 'result.git'),
     url: `file://${directory}`,
     credential: () => Promise.resolve(undefined),
@@ -139,7 +139,7 @@ export async function openTemporaryRepository(
 }
 
 /** Answers questions without GitHub: every user except the author has the role `read`, and other answers are unknown. */
-export function createLocalQuestionAnswerer(
+export function createLocalCheckQuestionAnswerer(
   author: GitHubAccount,
   role: LocalRepositoryRole,
   askRegistries?: ImageQuestionAnswerer,
@@ -170,7 +170,7 @@ export function createLocalQuestionAnswerer(
   }
 }
 
-export function createLocalPullSnapshot(
+export function createLocalPullRequestSnapshot(
   author: GitHubAccount,
   base: CommitSha,
   head: CommitSha,

@@ -7,7 +7,11 @@ import { getStoreFolder } from '../jobs/settings.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { formatFreezeAuthor, formatFreeze, type MergeFreeze } from '../policy/merge-freeze.ts'
-import { manageFreezes, type FreezesResponse, type FreezesRequest } from '../merge/manage-freezes.ts'
+import {
+  manageFreezes,
+  type ManageFreezesResponse,
+  type ManageFreezesRequest,
+} from '../merge/manage-freezes.ts'
 import { StoreError } from '../adapters/store/store-error.ts'
 import { openStore } from '../adapters/store/store.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
@@ -30,7 +34,7 @@ export async function runFreezeCommand(verb: string, options: FreezeCommandOptio
   setExitCode(wanted.verb === 'resume' && answer.changed.length === 0 ? 1 : 0)
 }
 
-function parseFreezeRequest(verb: string, options: FreezeCommandOptions): FreezesRequest {
+function parseFreezeRequest(verb: string, options: FreezeCommandOptions): ManageFreezesRequest {
   const repository = options.repository === undefined ? undefined : parseRepository(options.repository)
   if (verb === 'list') return { verb, ...(repository && { repository }) }
   if (verb !== 'stop' && verb !== 'resume')
@@ -42,7 +46,7 @@ function parseFreezeRequest(verb: string, options: FreezeCommandOptions): Freeze
   return verb === 'stop' ? { verb, ...order } : { verb, ...order, audit }
 }
 
-async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesResponse> {
+async function sendFreezeRequest(wanted: ManageFreezesRequest): Promise<ManageFreezesResponse> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory = 'data' } = process.env
   if (databaseUrl) return executeFreezeRequestOnStore({ databaseUrl }, wanted)
   const socket = getControlSocketPath(dataDirectory)
@@ -66,8 +70,8 @@ async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesRespons
 
 async function executeFreezeRequestOnStore(
   where: { databaseUrl: string } | { dataDirectory: string; lockTimeoutMs: number },
-  wanted: FreezesRequest,
-): Promise<FreezesResponse> {
+  wanted: ManageFreezesRequest,
+): Promise<ManageFreezesResponse> {
   const store = await openStore({ ...where, clock: systemClock })
   try {
     return await manageFreezes(wanted, store)
@@ -79,15 +83,15 @@ async function executeFreezeRequestOnStore(
 /** Resolves to undefined if no App listens at this path. */
 async function sendFreezeRequestToApp(
   socketPath: string,
-  wanted: FreezesRequest,
-): Promise<FreezesResponse | undefined> {
+  wanted: ManageFreezesRequest,
+): Promise<ManageFreezesResponse | undefined> {
   return await new Promise((done, failed) => {
     const clientRequest = request({ socketPath, method: 'POST', path: '/', timeout: 30_000 }, (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => (text += chunk))
       response.on('end', () => {
-        const value = JSON.parse(text) as FreezesResponse | { error: string }
+        const value = JSON.parse(text) as ManageFreezesResponse | { error: string }
         if ('error' in value) failed(new Error(value.error))
         else done(value)
       })
@@ -104,7 +108,7 @@ async function sendFreezeRequestToApp(
   })
 }
 
-function printFreezes(wanted: FreezesRequest, { changed, stops, events }: FreezesResponse): void {
+function printFreezes(wanted: ManageFreezesRequest, { changed, stops, events }: ManageFreezesResponse): void {
   if (wanted.verb === 'resume') {
     for (const stop of changed) printToStdout(`Unfrozen: ${formatFrozenBranch(stop)}`)
     if (changed.length === 0) printToStderr('Nothing was frozen.')

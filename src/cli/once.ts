@@ -65,7 +65,7 @@ function toSweepResultJson({ pulls, stops, left, failed }: SweepOnceResult): unk
   return { pulls, stops, left, failed: failed.map(({ job }) => job) }
 }
 
-const labelBySweptPullOutcome: Readonly<Record<SweptPull['outcome'], string>> = {
+const labelBySweepOutcome: Readonly<Record<SweptPull['outcome'], string>> = {
   merged: 'merged',
   merge: 'ready to merge',
   wait: 'waiting',
@@ -80,18 +80,18 @@ function printSweepResult({ pulls, stops, left, failed }: SweepOnceResult): void
       reasons.length === 0
         ? ''
         : `: ${reasons.map((reason) => escapeNonPrintableCharacters(reason)).join('; ')}`
-    printToStdout(`#${pull} ${labelBySweptPullOutcome[outcome]}${why}`)
+    printToStdout(`#${pull} ${labelBySweepOutcome[outcome]}${why}`)
   }
   for (const { branch, reason } of stops)
     printToStdout(
       `Merging is frozen on ${branch === undefined ? 'every branch' : escapeNonPrintableCharacters(branch)}: ${escapeNonPrintableCharacters(reason)}`,
     )
   for (const { job } of failed)
-    printToStderr(`Failed: ${formatSweptJobName(job)}. For the cause, see the log above.`)
-  for (const job of left) printToStderr(`Left for the next run: ${formatSweptJobName(job)}`)
+    printToStderr(`Failed: ${formatUnfinishedJobName(job)}. For the cause, see the log above.`)
+  for (const job of left) printToStderr(`Left for the next run: ${formatUnfinishedJobName(job)}`)
 }
 
-function formatSweptJobName(job: SweepOnceResult['left'][number]): string {
+function formatUnfinishedJobName(job: SweepOnceResult['left'][number]): string {
   if ('pull' in job) return `pull request ${job.pull}`
   return 'branch' in job ? `${job.kind} ${escapeNonPrintableCharacters(job.branch)}` : job.kind
 }

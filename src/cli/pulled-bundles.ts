@@ -58,11 +58,11 @@ export function readBundleDirectory(directory: string): BundleFiles {
 }
 
 /** opm rejects references without a host, which Docker would resolve to its own registry. */
-const registryReferencePattern = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
+const imageReferenceWithHostPattern = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
 
 /** Throws if a name that is not an existing path is not an image reference either. Usually, it is a misspelled path. */
 export function requireImageReferenceSyntax(name: string): void {
-  if (!registryReferencePattern.test(name))
+  if (!imageReferenceWithHostPattern.test(name))
     throw new Error(
       `${quoteLikeGo(name)} is neither an existing file or directory nor an image reference (HOST/REPOSITORY:TAG)`,
     )

@@ -53,11 +53,11 @@ interface CatalogRenderSource {
   readonly images: readonly string[]
   /** Identifies an image in messages. Default: its reference. */
   readonly imageLabels?: ReadonlyMap<string, string>
-  render(images: PulledImageContents): CatalogReadResult<WritableCatalog>
+  render(images: PulledImageLookup): CatalogReadResult<WritableCatalog>
 }
 
 /** The pulled images: as bundles for sources that accept only bundles, or as catalogs for sources that accept both. */
-interface PulledImageContents {
+interface PulledImageLookup {
   readonly bundles: RenderedBundleLookup
   readonly catalogs: (reference: string) => CatalogReadResult<WritableCatalog>
 }
@@ -73,7 +73,7 @@ export async function runRender(sources: readonly string[], options: RenderCatal
           pullBundleOrCatalogImages(registry, images),
         )
   const labels = new Map(opened.flatMap(({ imageLabels }) => [...(imageLabels ?? [])]))
-  const content = createPulledImageContents(pulled, labels)
+  const content = createPulledImageLookup(pulled, labels)
   const catalogs: WritableCatalog[] = []
   for (const [index, source] of opened.entries()) {
     const rendered = source.render(content)
@@ -183,10 +183,10 @@ function renderDirectory(dir: string): CatalogReadResult<WritableCatalog> {
 }
 
 /** Throws for the first image that could not be pulled, because that is a failure of the environment, not of the source. */
-function createPulledImageContents(
+function createPulledImageLookup(
   pulled: ReadonlyMap<string, PulledBundle | Error>,
   labels: ReadonlyMap<string, string>,
-): PulledImageContents {
+): PulledImageLookup {
   const found = new Map<string, PulledBundle>()
   for (const [reference, image] of pulled) {
     if (image instanceof Error) {

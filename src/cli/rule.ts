@@ -5,7 +5,7 @@ import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { allRules } from '../checks/all-rules.ts'
 import { setExitCode, printToStdout, printJson } from './output.ts'
 import { getRuleUrl } from './rule-url.ts'
-import { findPackageFolder } from './version.ts'
+import { findNpmPackageFolder } from './version.ts'
 
 export function printRuleOrRuleList(
   id: string | undefined,
@@ -50,7 +50,7 @@ function readRulePageWithoutComments(id: string): string | undefined {
 }
 
 function readRulePageMarkdown(id: string): string | undefined {
-  const folder = findPackageFolder()
+  const folder = findNpmPackageFolder()
   const page = join(folder, 'docs', 'rules', `${id}.md`)
   if (existsSync(page)) return readFileSync(page, 'utf8')
   const all = join(folder, 'dist', 'rule-pages.json')

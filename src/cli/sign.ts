@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { attachManifest } from '../adapters/image/attach-manifest.ts'
-import { openPusher } from '../adapters/image/open-pusher.ts'
+import { openImagePusher } from '../adapters/image/open-pusher.ts'
 import { fetchArtifactSubject } from '../adapters/image/provenance/provenance-artifacts.ts'
-import { createMissingSignatures } from '../adapters/image/provenance/provenance-attachments.ts'
-import { openSigningKey } from '../adapters/image/provenance/signing-key.ts'
+import { createMissingSignatureAttachments } from '../adapters/image/provenance/provenance-attachments.ts'
+import { parseSigningKeyPem } from '../adapters/image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import { setExitCode, printToStdout } from './output.ts'
 import { withRegistryClient } from './pulled-bundles.ts'
@@ -23,13 +23,16 @@ export interface SignCommandOptions {
 
 export async function runSign(name: string, options: SignCommandOptions): Promise<void> {
   const reference = requireImageReference(name)
-  const key = await openSigningKey(readFileSync(options.key, 'utf8'), process.env[options.passwordVariable])
+  const key = await parseSigningKeyPem(
+    readFileSync(options.key, 'utf8'),
+    process.env[options.passwordVariable],
+  )
   const { credentials, egress } = await readRegistryAccess(process.env, options.insecureRegistry)
-  const pusher = openPusher({ clock: systemClock, credentials, egress })
+  const pusher = openImagePusher({ clock: systemClock, credentials, egress })
   try {
     const signed = await withRegistryClient(options.insecureRegistry, async (registry) => {
       const subject = await fetchArtifactSubject(registry, reference)
-      const missing = await createMissingSignatures(registry, subject, key, options.recursive)
+      const missing = await createMissingSignatureAttachments(registry, subject, key, options.recursive)
       for (const attachment of missing) await attachManifest(registry, pusher, attachment)
       return { digest: subject.digest, isNew: missing.length > 0 }
     })

@@ -16,7 +16,7 @@ import { renderJson, type DirectoryReport } from '@catalog-bot/findings/render-j
 import { supportsColor } from './color.ts'
 import { enableOptimizingCompiler } from './optimizing-compiler.ts'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
-import { readVersion } from './version.ts'
+import { readCatalogBotVersion } from './version.ts'
 
 /** Per rule in text output. Errors are always shown. */
 const maxPrintedFindingsPerRule = 10
@@ -119,7 +119,7 @@ async function validateCatalogDirectory(
   ruleSet: OpmRuleSet,
   { profile, output, cache: isCached, config }: ValidateCommandOptions,
 ): Promise<DirectoryReport & { readonly isAbsent?: true }> {
-  const factsOf = await createCatalogFileFactsParser(isCached, profile)
+  const factsOf = await createCatalogFileParser(isCached, profile)
   const read = readCatalogDirectory(dir, (bytes) => {
     enableOptimizingCompiler(bytes.length)
     return factsOf(bytes)
@@ -142,7 +142,8 @@ async function validateCatalogDirectory(
   const all = [...verdict.findings, ...read.unreadable].sort(compareFindings)
   const { findings } = selectMostSevereFindings(all, maxReportedFindingsPerDirectory)
   const leftOut =
-    countFindingsWithOmitted(all) - findings.filter((found) => getOmittedFindingCount(found) === 0).length
+    countFindingsIncludingOmitted(all) -
+    findings.filter((found) => getOmittedFindingCount(found) === 0).length
   return {
     dir,
     passed: verdict.passed,
@@ -159,7 +160,7 @@ async function loadLocalConfigIfEnabled(dir: string, config: string | false | un
 }
 
 /** Without a cache, reads only the parts of a file that the profile needs, and doesn't load the code of the cache. */
-async function createCatalogFileFactsParser(
+async function createCatalogFileParser(
   isCached: boolean,
   profile: ValidationProfile,
 ): Promise<(bytes: Uint8Array) => CatalogFileFacts> {
@@ -168,7 +169,7 @@ async function createCatalogFileFactsParser(
   return (bytes) => cache.factsOf(bytes)
 }
 
-function countFindingsWithOmitted(findings: readonly Finding[]): number {
+function countFindingsIncludingOmitted(findings: readonly Finding[]): number {
   return findings.reduce((sum, found) => sum + (getOmittedFindingCount(found) || 1), 0)
 }
 
@@ -193,5 +194,5 @@ async function printTextReport(report: DirectoryReport, all: boolean): Promise<v
 export async function loadSarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
   const { getRulesBaseUrl: rulePages } = await import('./rule-url.ts')
-  return { version: readVersion(), rules: allRules, pages: rulePages() }
+  return { version: readCatalogBotVersion(), rules: allRules, pages: rulePages() }
 }

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { openVerifyingKey } from '../adapters/image/provenance/signing-key.ts'
+import { parseVerifyingKeyPem } from '../adapters/image/provenance/signing-key.ts'
 import { parseRepositoryName } from '../adapters/image/provenance/simple-signing.ts'
 import { verifyImage, type ImageVerification } from '../adapters/image/provenance/verify-image.ts'
 import { setExitCode, printToStdout } from './output.ts'
@@ -23,7 +23,7 @@ export async function runVerify(name: string, options: VerifyCommandOptions): Pr
   const { signedAs, recursive } = options
   if (signedAs !== undefined && parseRepositoryName(signedAs) === undefined)
     throw new Error(`--signed-as must be a repository, but is "${escapeNonPrintableCharacters(signedAs)}"`)
-  const key = openVerifyingKey(readFileSync(options.key, 'utf8'))
+  const key = parseVerifyingKeyPem(readFileSync(options.key, 'utf8'))
   const found = await withRegistryClient(options.insecureRegistry, (registry) =>
     verifyImage(registry, reference, key, { recursive, ...(signedAs !== undefined && { signedAs }) }),
   )

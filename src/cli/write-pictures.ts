@@ -19,7 +19,7 @@ export interface GraphFileOptions {
 }
 
 /** File systems allow 255 bytes. */
-const maxPictureFileNameLength = 150
+const maxGraphFileNameLength = 150
 
 /** Throws an Error if there are several pictures but no folder, or if a write fails. */
 export function writeGraphFiles(
@@ -46,15 +46,15 @@ export function writeGraphFiles(
   for (const picture of pictures) {
     const isAlone = pictures.every((other) => other === picture || other.name !== picture.name)
     const name = isAlone ? picture.name : `${picture.name} ${picture.variant ?? ''}`
-    const path = join(out, `${toPictureFileName(name)}.${extension}`)
+    const path = join(out, `${toGraphFileName(name)}.${extension}`)
     writeFileSync(path, picture.draw())
     printToStdout(path)
   }
 }
 
 /** Maps different names to different results, and keeps well-formed package names unchanged. */
-function toPictureFileName(name: string): string {
+function toGraphFileName(name: string): string {
   const plain = encodeURIComponent(name.toWellFormed()).replace(/^\./, '%2E').replaceAll('*', '%2A')
-  if (plain.length <= maxPictureFileNameLength) return plain.replaceAll('%20', ' ')
-  return `${plain.slice(0, maxPictureFileNameLength)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+  if (plain.length <= maxGraphFileNameLength) return plain.replaceAll('%20', ' ')
+  return `${plain.slice(0, maxGraphFileNameLength)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
 }

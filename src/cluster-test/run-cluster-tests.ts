@@ -3,12 +3,12 @@
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { renderClusterTestCheck, type ClusterTestView } from '../report/cluster-test-check.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
-import type { Lease, Leases } from '../ports/leases.ts'
+import type { Lease, LeaseStore } from '../ports/leases.ts'
 import type { StateStore } from '../ports/state.ts'
 import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
-  ClusterTestImages,
+  ClusterTestCatalogImages,
 } from './process/cluster-test-protocol.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
@@ -26,7 +26,7 @@ import { publicationStateNamespace } from '../publish/publication-state.ts'
 import { loadPublishInputs } from '../publish/load-publish-inputs.ts'
 
 /** By catalog root. `coming`: the preview is being built. */
-export type ClusterTestImagesByCatalog = ReadonlyMap<string, ClusterTestImages | 'coming'>
+export type ClusterTestImagesByCatalog = ReadonlyMap<string, ClusterTestCatalogImages | 'coming'>
 
 type PlannedPublications = NonNullable<Awaited<ReturnType<typeof loadPublishInputs>>>['plan']['publications']
 
@@ -34,7 +34,7 @@ const isEndedPreview = (end: string, comment: number, key: string): boolean =>
   end.startsWith(`${comment} `) && end.endsWith(` ${key}`)
 
 type ClusterTestJob = Extract<Job, { kind: 'trial' }>
-type ClusterTestContext = JobContext<StateStore & JobQueue & Leases>
+type ClusterTestContext = JobContext<StateStore & JobQueue & LeaseStore>
 type RequestedClusterTest = ClusterTestRequest['trials'][number]
 
 const clusterLeaseSeconds = 180
@@ -283,7 +283,7 @@ export async function loadTestImagesByCatalog(
   )
   if (roots.size === 0) return new Map()
   const inputs = await loadPublishInputs(ctx)
-  const found = new Map<string, ClusterTestImages | 'coming'>()
+  const found = new Map<string, ClusterTestCatalogImages | 'coming'>()
   for (const root of roots) {
     const own = (inputs?.plan.publications ?? []).filter(
       ({ catalog, entry }) => catalog.root === root && entry.preview !== undefined,
@@ -299,7 +299,7 @@ async function loadCatalogTestImages(
   pull: PullNumber,
   request: ClusterTestRequest,
   { app, forge, repository }: JobContext<StateStore>,
-): Promise<ClusterTestImages | 'coming'> {
+): Promise<ClusterTestCatalogImages | 'coming'> {
   if (own.length === 0)
     return {
       why: 'OLM v1 loads catalogs from images, and the configuration does not enable previews for this catalog',

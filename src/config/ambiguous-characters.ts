@@ -30,7 +30,7 @@ export function findInvisibleCharacter(text: string): string | undefined {
  * Equal for keys that a lenient parser might treat as the same: ignores case, normalization, whitespace, and invisible
  * characters.
  */
-export function normalizeKeyForComparison(key: string): string {
+export function normalizeYamlKeyForComparison(key: string): string {
   return key.normalize('NFKC').replace(invisibleOrSpaceCharPattern, '').toLowerCase()
 }
 

@@ -3,7 +3,7 @@
 // (docs/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
 import { automationSchema } from './automation.ts'
 import { bundleImageSchema, bundleReleaseSchema } from './bundle-release.ts'
-import { findRepeatedKey } from './repeated-key.ts'
+import { findDuplicateYamlKey } from './repeated-key.ts'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -21,7 +21,7 @@ import { templatesSchema } from './templates.ts'
 const severitySchema = z.enum(['off', 'info', 'warning', 'error'])
 
 /** Sources of ownership. Each is read at the tip of the base branch if it exists. */
-export const ownerSources = [
+export const ownerSourceNames = [
   'ci.yaml',
   'codeowners',
   'owners',
@@ -57,8 +57,8 @@ export const configSchema = z.strictObject({
   owners: z
     .strictObject({
       sources: z
-        .array(z.enum(ownerSources))
-        .default([...ownerSources])
+        .array(z.enum(ownerSourceNames))
+        .default([...ownerSourceNames])
         .describe('Owner files to read. The owners of a package are the union of the owners in these files.'),
       packages: z
         .record(z.string(), z.array(z.string().min(1)))
@@ -329,7 +329,7 @@ export function parseConfig(text: string | undefined): ConfigParseResult {
         problem: error.message.split('\n')[0] ?? error.message,
       })),
     )
-  const repeated = findRepeatedKey(document) as { range?: [number, number, number] } | undefined
+  const repeated = findDuplicateYamlKey(document) as { range?: [number, number, number] } | undefined
   if (repeated !== undefined)
     return createUnreadableConfigResult([
       { at: locationAt(repeated.range?.[0] ?? 0), problem: 'Map keys must be unique' },

@@ -3,7 +3,7 @@
 import { isScalar, visit, type Document } from 'yaml'
 
 /** The first duplicate key in the document. Ignores keys that are not scalars. */
-export function findRepeatedKey(document: Document.Parsed): unknown {
+export function findDuplicateYamlKey(document: Document.Parsed): unknown {
   let repeated: unknown
   visit(document, {
     Map: (_, { items }) => {

@@ -17,7 +17,7 @@ import {
   decideCommands,
   type CommandDecision,
   type CommandRecord,
-  type ReportedHead,
+  type ReportedPullHead,
 } from '../policy/commands.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
 import type { EvaluatePullOptions } from './evaluate-options.ts'
@@ -27,7 +27,7 @@ import {
   type CheckQuestionAnswerer,
 } from '../catalogs/gather-answers.ts'
 import {
-  createTooManyItemsError,
+  createChangeTooLargeError,
   defaultEvaluationBudget,
   type EvaluationBudget,
 } from '../catalogs/evaluation-budget.ts'
@@ -43,7 +43,7 @@ interface ApprovalCoverageOptions {
   /** The epoch in which each review was first seen. */
   readonly seen: ReadonlyMap<number, number>
   readonly now: PullChangeIdentity
-  readonly shown: readonly ReportedHead[]
+  readonly shown: readonly ReportedPullHead[]
   readonly memory: PullHistoryStore
   readonly repository: Pick<GitRepository, 'mergeBases' | 'wasTip' | 'treeOf' | 'diff'>
 }
@@ -82,7 +82,7 @@ export async function answerCheckQuestions(
   }
   const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
   const recent = await memory.recentCommands?.(snapshot.repository)
-  const described = toDescribedChange(computeChangeApprovalCoverage(unapproved))
+  const described = toPullChangeIdentity(computeChangeApprovalCoverage(unapproved))
   const commandInput = {
     check: unapproved,
     shown,
@@ -99,7 +99,7 @@ export async function answerCheckQuestions(
   )
   const { decisions, open } = decideCommands(commandInput, gathered)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
-  const agreed = await resolveReviewApprovalCoverages({
+  const agreed = await resolveApprovalCoverageByReview({
     snapshot,
     epoch,
     seen: firstSeen,
@@ -130,14 +130,14 @@ function createQuestionBudgetChecker(
       counted[isImage ? 'images' : 'people'].add(toCheckQuestionKey(question))
     }
     if (counted.people.size > budget.people)
-      throw createTooManyItemsError(counted.people.size, 'GitHub users to look up', budget.people)
+      throw createChangeTooLargeError(counted.people.size, 'GitHub users to look up', budget.people)
     if (counted.images.size > budget.images)
-      throw createTooManyItemsError(counted.images.size, 'images to look up', budget.images)
+      throw createChangeTooLargeError(counted.images.size, 'images to look up', budget.images)
   }
 }
 
 /** The change that each approving review agreed to. GitHub gives only a review's commit and time, and the same commit can mean another change when the merge base moves, so the first evaluation records it permanently. */
-export function toDescribedChange(covers: ApprovalCoverage): PullChangeIdentity {
+export function toPullChangeIdentity(covers: ApprovalCoverage): PullChangeIdentity {
   const id = createHash('sha256')
     .update(JSON.stringify([...covers]))
     .digest('hex')
@@ -146,7 +146,7 @@ export function toDescribedChange(covers: ApprovalCoverage): PullChangeIdentity 
 }
 
 /** What the approving reviews of this state agreed to, by their ids. Rejects with a StoreError or GitError. */
-async function resolveReviewApprovalCoverages(
+async function resolveApprovalCoverageByReview(
   options: ApprovalCoverageOptions,
 ): Promise<ReadonlyMap<number, ApprovalCoverage>> {
   const { snapshot, epoch, seen, now, memory } = options
@@ -161,7 +161,7 @@ async function resolveReviewApprovalCoverages(
   const fresh = reviews.filter(({ id }) => !known.has(id))
   if (fresh.length > 0) {
     const bound = new Map<number, string>()
-    const page = memoizeOnce(() => resolveCoverageShownByGitHub(options))
+    const page = memoizeOnce(() => resolveCoverageFromGitHubDiff(options))
     for (const review of fresh) bound.set(review.id, await resolveApprovalCoverageId(review, page, options))
     known = await memory.firstSeenApprovals(repository, pull, bound)
   }
@@ -193,7 +193,7 @@ async function resolveApprovalCoverageId(
   const saw =
     files !== undefined && hasSameFilesInCoverage(now.covers, files)
       ? now
-      : toDescribedChange(files ?? new Map())
+      : toPullChangeIdentity(files ?? new Map())
   await memory.recordChange?.(repository, pull, saw)
   return saw.id
 }
@@ -204,7 +204,7 @@ async function resolveApprovalCoverageId(
  * (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-comparing-branches-in-pull-requests).
  * Only a single merge base, unchanged since then, proves what every reviewer saw.
  */
-async function resolveCoverageShownByGitHub({
+async function resolveCoverageFromGitHubDiff({
   snapshot,
   repository,
 }: ApprovalCoverageOptions): Promise<ApprovalCoverage | undefined> {

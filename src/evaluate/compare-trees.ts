@@ -11,7 +11,7 @@ import {
 } from '../pull-request/layout/layout.ts'
 import { addFirstCatalogsToLayout } from '../pull-request/layout/first-catalogs.ts'
 import { addNewCatalogsToLayout } from '../pull-request/layout/detect-layout.ts'
-import { getEntryPaths } from '../pull-request/incremental-list.ts'
+import { getTreeEntryPaths } from '../pull-request/incremental-list.ts'
 import type { PathChange } from '../pull-request/path-change.ts'
 import { isPossibleCompositeImageListPath } from '../pull-request/references/reference-list.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
@@ -28,7 +28,7 @@ import {
 import type { EvaluatePullOptions } from './evaluate-options.ts'
 import { createCachedTreeReader } from '../catalogs/cached-trees.ts'
 import {
-  createTooManyItemsError,
+  createChangeTooLargeError,
   ChangeTooLargeError,
   defaultEvaluationBudget,
 } from '../catalogs/evaluation-budget.ts'
@@ -67,8 +67,8 @@ export async function compareTrees(
     readIncomingCommitsAndClosedPulls(snapshot, options),
   ])
   if (paths.length > budget.changedPaths)
-    throw createTooManyItemsError(paths.length, 'changed paths', budget.changedPaths)
-  const resultPaths = getEntryPaths(resultEntries)
+    throw createChangeTooLargeError(paths.length, 'changed paths', budget.changedPaths)
+  const resultPaths = getTreeEntryPaths(resultEntries)
   const layout =
     baseLayout.catalogs.length === 0 && paths.some(isAddedYamlOrJsonFile)
       ? addFirstCatalogsToLayout(

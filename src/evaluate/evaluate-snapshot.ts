@@ -14,13 +14,13 @@ import {
 } from '../policy/decide.ts'
 import type { VerdictReason, PullVerdict } from '../policy/verdict.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
 import type { SnapshotEvaluation } from './evaluate.ts'
 import type { EvaluationSchedulingHints } from './worker/evaluation-pool.ts'
 import type { EvaluationReport } from '../report/evaluation-report.ts'
 import type { StateStore } from '../ports/state.ts'
-import { readMergeQueueRemover } from './queue-removals.ts'
+import { readMergeQueueRemovalUser } from './queue-removals.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { requestEvaluation, type EvaluationInputs } from './request-evaluation.ts'
 import { clusterTestCheckName } from '../report/cluster-test-check.ts'
@@ -54,7 +54,7 @@ const tooLargePullCache = defineCacheNamespace<z.infer<typeof tooLargePullSchema
   read: (stored) => tooLargePullSchema.safeParse(stored).data,
 })
 
-type EvaluationStore = Required<PullHistoryStore> & MergeFreezes & Cache & StateStore
+type EvaluationStore = Required<PullHistoryStore> & MergeFreezeStore & Cache & StateStore
 
 /** Rejects with a GitError or StoreError. */
 export async function evaluateSnapshot(
@@ -76,7 +76,7 @@ export async function evaluateSnapshot(
   const key = toPullRequestKey(snapshot.repository, snapshot.pull)
   const configDigest = await readConfigDigest(snapshot, ctx)
   if (snapshot.excess !== undefined)
-    return createRejectionWithoutEvaluation(
+    return createRejectedPullEvaluation(
       snapshot,
       configDigest,
       createTooLargePullReason(snapshot.excess),
@@ -85,7 +85,7 @@ export async function evaluateSnapshot(
   const state = computeTooLargeVerdictKey(snapshot, configDigest, ctx)
   const before = (await store.getCached(tooLargePullCache, [key])).get(key)
   if (before?.state === state)
-    return createRejectionWithoutEvaluation(snapshot, configDigest, createTooLargePullReason(before.why), ctx)
+    return createRejectedPullEvaluation(snapshot, configDigest, createTooLargePullReason(before.why), ctx)
 
   const openPulls = () => forge.openPulls()
   const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
@@ -97,7 +97,7 @@ export async function evaluateSnapshot(
         ...(await store.commands(snapshot.repository, snapshot.pull)),
         ...evaluation.commands.map(({ record }) => record),
       ]
-      const removed = isQueued ? undefined : await readMergeQueueRemover(snapshot, commands, store)
+      const removed = isQueued ? undefined : await readMergeQueueRemovalUser(snapshot, commands, store)
       const verdict = decideVerdict({ ...gate, ...backoff, removedBy: removed })
       const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
       return {
@@ -116,12 +116,7 @@ export async function evaluateSnapshot(
         new Map([[key, { state, why: answer.why }]]),
         tooLargePullTtlSeconds,
       )
-      return createRejectionWithoutEvaluation(
-        snapshot,
-        configDigest,
-        createTooLargePullReason(answer.why),
-        ctx,
-      )
+      return createRejectedPullEvaluation(snapshot, configDigest, createTooLargePullReason(answer.why), ctx)
     }
   }
 }
@@ -155,7 +150,7 @@ export async function evaluateMalformedPull(
   why: string,
   ctx: JobContext<PullHistoryStore>,
 ): Promise<PullEvaluation> {
-  return createRejectionWithoutEvaluation(
+  return createRejectedPullEvaluation(
     snapshot,
     await readConfigDigest(snapshot, ctx),
     createMalformedCommitsReason(why),
@@ -163,7 +158,7 @@ export async function evaluateMalformedPull(
   )
 }
 
-async function createRejectionWithoutEvaluation(
+async function createRejectedPullEvaluation(
   snapshot: PullSnapshot,
   configDigest: string,
   reason: VerdictReason,

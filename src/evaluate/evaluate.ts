@@ -12,14 +12,14 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Config } from '../config/config.ts'
 import {
   findActivePullHold,
-  isCommandCurrent,
+  isCommandStillValid,
   findMergeCommand,
   type CommandDecision,
   type CommandRecord,
   collectCommandQuestions,
   decideCommands,
 } from '../policy/commands.ts'
-import { decideVerdict, type GateInput, type TestMergeResult } from '../policy/decide.ts'
+import { decideVerdict, type VerdictInput, type TestMergeResult } from '../policy/decide.ts'
 import { applyOverrides, findActiveOverrides, type RuleOverride } from '../policy/overrides.ts'
 import { toRequiredCheckQuestions, type AnsweredRequiredCheckQuestion } from '../policy/required-checks.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
@@ -45,7 +45,7 @@ export interface SnapshotEvaluation {
   /** Absent where the pull request cannot be merged. */
   readonly carried?: IncomingCommitsAndClosedPulls
   /** The verdict's input. Passing it to decideVerdict() gives the same verdict with a new permit. */
-  readonly gate: GateInput
+  readonly gate: VerdictInput
   readonly verdict: PullVerdict
   readonly epoch: number
   readonly commands: readonly CommandDecision[]
@@ -71,11 +71,11 @@ export async function evaluatePullSnapshot(
   if (given.state !== 'open' && configFindings.length === 0)
     return {
       ...known,
-      ...decideWithoutTreeComparison(baseState),
+      ...decideVerdictWithoutTreeComparison(baseState),
       commands: await decideCommandsOnClosedPull(baseState, options),
     }
   if (merge.kind !== 'clean' || configFindings.length > 0)
-    return { ...known, ...decideWithoutTreeComparison(baseState) }
+    return { ...known, ...decideVerdictWithoutTreeComparison(baseState) }
 
   const comparison = await compareTrees(baseState, merge.tree, options)
   const unapproved = await readCheckInput(baseState, comparison, options)
@@ -86,7 +86,7 @@ export async function evaluatePullSnapshot(
   const named =
     used.length === 0
       ? baseState
-      : { ...baseState, merge: await createTestMergeWithOverrides(used, baseState, options) }
+      : { ...baseState, merge: await createTestMergeListingOverrides(used, baseState, options) }
   const required = await fetchRequiredChecks(baseState, options)
   return {
     ...known,
@@ -95,7 +95,7 @@ export async function evaluatePullSnapshot(
   }
 }
 
-function createTestMergeWithOverrides(
+function createTestMergeListingOverrides(
   used: readonly RuleOverride[],
   { snapshot, config }: BaseBranchState,
   { repository }: EvaluatePullOptions,
@@ -125,8 +125,8 @@ function createSnapshotEvaluationDecision(
   outcomes: readonly CheckOutcome[],
   required: readonly AnsweredRequiredCheckQuestion[],
 ): SnapshotEvaluationDecision {
-  const gate: GateInput = {
-    ...pickGateInputFromBaseState(baseState),
+  const gate: VerdictInput = {
+    ...pickVerdictInputFromBaseState(baseState),
     changedPaths: paths.length,
     outcomes,
     required,
@@ -143,7 +143,7 @@ function createSnapshotEvaluationDecision(
     commands: decisions,
     records,
     described,
-    isYesToThis: (record) => isCommandCurrent(record, input),
+    isYesToThis: (record) => isCommandStillValid(record, input),
   }
 }
 
@@ -161,10 +161,10 @@ async function fetchRequiredChecks(
 }
 
 /** Nothing can be merged, or the rules are unknown, so there is nothing to compare. */
-function decideWithoutTreeComparison(baseState: BaseBranchState): SnapshotEvaluationDecision {
+function decideVerdictWithoutTreeComparison(baseState: BaseBranchState): SnapshotEvaluationDecision {
   const { baseLayout, configFindings, onRecord } = baseState
-  const gate: GateInput = {
-    ...pickGateInputFromBaseState(baseState),
+  const gate: VerdictInput = {
+    ...pickVerdictInputFromBaseState(baseState),
     changedPaths: 1,
     outcomes: configFindings.length > 0 ? [createInvalidConfigOutcome(configFindings)] : [],
     heldBy: findActivePullHold(onRecord, undefined),
@@ -180,7 +180,7 @@ function decideWithoutTreeComparison(baseState: BaseBranchState): SnapshotEvalua
   }
 }
 
-function pickGateInputFromBaseState({ snapshot, config, configDigest, merge }: BaseBranchState) {
+function pickVerdictInputFromBaseState({ snapshot, config, configDigest, merge }: BaseBranchState) {
   return { snapshot, config, configDigest, merge }
 }
 

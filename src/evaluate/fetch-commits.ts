@@ -15,13 +15,13 @@ export type FetchCommitsResult =
   | { readonly kind: 'stale' }
   | { readonly kind: 'malformed'; readonly why: string }
 
-const rejectedHeadSchema = z.object({ head: z.string(), why: z.string() })
+const rejectedPullHeadSchema = z.object({ head: z.string(), why: z.string() })
 /** If lost, the heads are fetched and rejected again. */
-const rejectedHeadCache = defineCacheNamespace<z.infer<typeof rejectedHeadSchema>>('refused head', {
+const rejectedPullHeadCache = defineCacheNamespace<z.infer<typeof rejectedPullHeadSchema>>('refused head', {
   version: 1,
-  read: (stored) => rejectedHeadSchema.safeParse(stored).data,
+  read: (stored) => rejectedPullHeadSchema.safeParse(stored).data,
 })
-const rejectedHeadTtlSeconds = 30 * 24 * 3600
+const rejectedPullHeadTtlSeconds = 30 * 24 * 3600
 
 /** Rejects with a GitError that does not concern the head, a ForgeError or a StoreError. */
 export async function fetchCommits(
@@ -30,7 +30,7 @@ export async function fetchCommits(
 ): Promise<FetchCommitsResult> {
   const { repository, app } = ctx
   const key = toPullRequestKey(snapshot.repository, snapshot.pull)
-  const before = (await app.store.getCached(rejectedHeadCache, [key])).get(key)
+  const before = (await app.store.getCached(rejectedPullHeadCache, [key])).get(key)
   if (before?.head === snapshot.head) {
     await repository.fetch(snapshot.baseRef)
     return { kind: 'malformed', why: before.why }
@@ -44,15 +44,15 @@ export async function fetchCommits(
     await repository.fetch(snapshot.baseRef)
     const why = parseFsckError(error.message)
     await app.store.putCached(
-      rejectedHeadCache,
-      new Map([[key, createRejectedHeadEntry(snapshot.head, why)]]),
-      rejectedHeadTtlSeconds,
+      rejectedPullHeadCache,
+      new Map([[key, createRejectedPullHeadEntry(snapshot.head, why)]]),
+      rejectedPullHeadTtlSeconds,
     )
     return { kind: 'malformed', why }
   }
 }
 
-const createRejectedHeadEntry = (head: CommitSha, why: string) => ({ head, why })
+const createRejectedPullHeadEntry = (head: CommitSha, why: string) => ({ head, why })
 
 /** Returns the message id and object that `git fsck` reports. */
 function parseFsckError(message: string): string {

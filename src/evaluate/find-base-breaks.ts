@@ -6,9 +6,9 @@ import type { BaseBranchBreakage } from '../report/describe-base-breaks.ts'
 import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/find-catalog-errors.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 
-const maxFilesSearchedForBreak = 3
+const maxFilesSearchedForBreakage = 3
 /** First parents that are searched for a change of the file. */
-const maxCommitsSearchedForBreak = 100
+const maxCommitsSearchedForBreakage = 100
 /** Catalogs that are validated for one file. */
 const maxCatalogsValidatedPerFile = 4
 
@@ -27,7 +27,7 @@ export async function findBaseBreakingCommits(
     ({ at }) => at?.file ?? '',
   )
   const breaks: BaseBranchBreakage[] = []
-  for (const [file, same] of [...byFile].slice(0, maxFilesSearchedForBreak)) {
+  for (const [file, same] of [...byFile].slice(0, maxFilesSearchedForBreakage)) {
     const catalog = same[0]?.data?.['catalog']
     const root = typeof catalog === 'string' ? catalog : ''
     const keys = new Set(same.map(toFindingSubjectKey))
@@ -54,7 +54,7 @@ async function findBreakingCommit(
   let validations = 0
   let commit = base
   let blob = await blobAt(commit)
-  for (let searched = 0; searched < maxCommitsSearchedForBreak; searched++) {
+  for (let searched = 0; searched < maxCommitsSearchedForBreakage; searched++) {
     const [parent] = await repository.parentsOf(commit)
     if (parent === undefined) return commit
     const before = await blobAt(parent)

@@ -1,7 +1,7 @@
 // The first stage: reads the base's tree and configuration, finds who pushed the head, and creates the merge commit.
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import { getEntryPaths } from '../pull-request/incremental-list.ts'
+import { getTreeEntryPaths } from '../pull-request/incremental-list.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
@@ -48,7 +48,7 @@ export async function loadBaseBranchState(
     repository.list(baseTree),
     memory.commands(snapshot.repository, snapshot.pull),
   ])
-  const basePaths = getEntryPaths(entries)
+  const basePaths = getTreeEntryPaths(entries)
   return {
     snapshot,
     baseTree,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { findActiveFreezes, type MergeFreeze } from '../policy/merge-freeze.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Cache } from '../ports/cache.ts'
-import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { fetchBranchRules } from './branch-rules-cache.ts'
 
@@ -17,7 +17,7 @@ export interface MergeBackoff {
 /** Reasons other than checks that keep this pull request from merging. */
 export async function readMergeBackoff(
   snapshot: PullSnapshot,
-  ctx: JobContext<MergeFreezes & Cache>,
+  ctx: JobContext<MergeFreezeStore & Cache>,
 ): Promise<MergeBackoff> {
   const { store, clock } = ctx.app
   const now = clock.now()

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import type { ReportOptions } from '../report/report-options.ts'
 import { renderReport, type PullReport } from '../report/report.ts'
 import { describeBaseBranchBreakages } from '../report/describe-base-breaks.ts'
-import { describeHeadConflicts } from '../report/describe-head-conflict.ts'
-import type { MergeRecords } from '../ports/merge-records.ts'
+import { describeChannelHeadConflicts } from '../report/describe-head-conflict.ts'
+import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { VerdictRecord } from '../ports/verdicts.ts'
@@ -50,7 +50,7 @@ export function composeEvaluationReport(
 /** Describes what others merged since, from the records. */
 async function describeConcurrentMerges(
   { snapshot, report }: PullEvaluation,
-  { app, forge }: JobContext<MergeRecords>,
+  { app, forge }: JobContext<MergeRecordStore>,
 ): Promise<readonly string[]> {
   const { moved = [], baseBreaks = [] } = report
   if (moved.length === 0 && baseBreaks.length === 0) return []
@@ -61,14 +61,14 @@ async function describeConcurrentMerges(
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
   return [
     ...describeBaseBranchBreakages(baseBreaks, pulls, page, snapshot.baseRef),
-    ...describeHeadConflicts(moved, pulls, page, snapshot.baseRef),
+    ...describeChannelHeadConflicts(moved, pulls, page, snapshot.baseRef),
   ]
 }
 
 /** A digest of everything the evaluation shows to people. */
 export async function computeEvaluationReportDigest(
   evaluation: PullEvaluation,
-  ctx: JobContext<MergeRecords>,
+  ctx: JobContext<MergeRecordStore>,
 ): Promise<string> {
   const shown = composeEvaluationReport(evaluation, ctx, {
     meanwhile: await describeConcurrentMerges(evaluation, ctx),
@@ -82,7 +82,7 @@ export async function computeEvaluationReportDigest(
  */
 export async function publishEvaluation(
   evaluation: PullEvaluation,
-  ctx: JobContext<Required<PullHistoryStore> & StateStore & MergeRecords>,
+  ctx: JobContext<Required<PullHistoryStore> & StateStore & MergeRecordStore>,
   how: Pick<PublishReportOptions, 'present' | 'isRestLater'> = {},
 ): Promise<void> {
   const { snapshot, epoch, described } = evaluation

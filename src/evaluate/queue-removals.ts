@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { PullComment } from '../pull-request/snapshot.ts'
 import type { CommandRecord } from '../policy/commands.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
-import { isRemovedByPerson, type QueueRemoval } from '../policy/queue-removal.ts'
+import { isQueueRemovalByPerson, type QueueRemoval } from '../policy/queue-removal.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 
@@ -26,7 +26,7 @@ export async function recordQueueRemoval(
   { merging, store }: { readonly merging: Pick<MergeApi, 'readQueueRemoval'>; readonly store: StateStore },
 ): Promise<{ readonly removal: QueueRemoval | undefined; readonly isNew: boolean }> {
   const removal = await merging.readQueueRemoval(pull)
-  if (removal === undefined || !isRemovedByPerson(removal)) return { removal, isNew: false }
+  if (removal === undefined || !isQueueRemovalByPerson(removal)) return { removal, isNew: false }
   const { id, at, by } = removal
   const isNew = (await store.readState(queueRemovalStateNamespace, repository, String(pull)))?.id !== id
   if (isNew)
@@ -39,7 +39,7 @@ export async function recordQueueRemoval(
 }
 
 /** Who removed this head from the queue, unless a later /merge requests it again. */
-export async function readMergeQueueRemover(
+export async function readMergeQueueRemovalUser(
   { repository, pull, head, comments }: PullHead & { readonly comments: readonly PullComment[] },
   commands: readonly CommandRecord[],
   store: Pick<StateStore, 'readState'>,

@@ -4,7 +4,7 @@ import type { TreePathEntry } from '../pull-request/path-change.ts'
 import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
-import { findMigrationProblem, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
+import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
@@ -32,7 +32,7 @@ import {
 } from '../catalogs/read-bundle-files.ts'
 import {
   cacheBundleUpgradeFacts,
-  filterBundleUpgradeFactsFiles,
+  filterAnnotationsAndCsvFiles,
   readSiblingBundleFacts,
 } from './read-neighbors.ts'
 
@@ -108,7 +108,7 @@ async function readPackageSources(
     if (!now.some(({ path }) => parseBundlePath(path) !== undefined)) {
       if (!isPublished) continue
       const removed = readBundleUpgradeFacts(
-        await readBundleFiles(repository, filterBundleUpgradeFactsFiles(old, its), its, budget),
+        await readBundleFiles(repository, filterAnnotationsAndCsvFiles(old, its), its, budget),
       )
       touched.push({ root: its, version, kind: 'removed', removed, findings: [] })
       continue
@@ -235,7 +235,7 @@ async function validateBundleDirectory(
 function renderBundleDirectory(files: BundleFiles): RenderedBundle | undefined {
   const { bundle } = readRegistryBundle(files)
   // The image is set later; opm keeps the objects where it is empty.
-  if (!bundle || findMigrationProblem(bundle, placeholderImageReference) !== undefined) return undefined
+  if (!bundle || findOpmMigrationError(bundle, placeholderImageReference) !== undefined) return undefined
   const { relatedImages = [], ...blob } = renderBundle(bundle, placeholderImageReference, {
     csvMetadata: true,
   })

@@ -19,7 +19,7 @@ import {
 const maxSiblingBundleBytes = 96 * 1024 * 1024
 
 /** The annotations, and the file that is named like a ClusterServiceVersion. */
-export function filterBundleUpgradeFactsFiles(
+export function filterAnnotationsAndCsvFiles(
   entries: readonly TreePathEntry[],
   root: string,
 ): readonly TreePathEntry[] {
@@ -64,7 +64,7 @@ export async function cacheBundleUpgradeFacts(
   root: string,
   files: BundleFiles,
 ): Promise<void> {
-  const wanted = filterBundleUpgradeFactsFiles(entries, root)
+  const wanted = filterAnnotationsAndCsvFiles(entries, root)
   const key = toSiblingBundleCacheKey(wanted, root)
   if (siblingBundleFactsLruCache.get(key) !== undefined) return
   const its = new Map<string, Uint8Array>()
@@ -93,7 +93,7 @@ export async function readSiblingBundleFacts(
   for (const [version, all] of groupTreeEntriesByVersion(entries, root)) {
     const its = `${root}/${version}`
     if (found.has(version) || !hasManifestsDirectory(all, its)) continue
-    const wanted = filterBundleUpgradeFactsFiles(all, its)
+    const wanted = filterAnnotationsAndCsvFiles(all, its)
     const key = toSiblingBundleCacheKey(wanted, its)
     const facts = siblingBundleFactsLruCache.get(key)
     // Keeps the order of the directories.

@@ -1,8 +1,8 @@
 // Records a summary of each evaluation for the pages. Decides nothing.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { findLatestReviews } from '../checks/ownership/approvals.ts'
-import { formatCheckLines } from '../report/check-lines.ts'
-import type { PageRecords, EvaluationRecord, ApprovalView } from '../ports/page-records.ts'
+import { formatCheckOutcomeLines } from '../report/check-lines.ts'
+import type { StatusPageStore, EvaluationRecord, ApprovalView } from '../ports/page-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
 
@@ -12,7 +12,7 @@ const maxRecordedTextLength = 600
 
 export async function recordEvaluation(
   evaluation: PullEvaluation,
-  { app }: JobContext<PageRecords>,
+  { app }: JobContext<StatusPageStore>,
 ): Promise<void> {
   await app.store.recordEvaluation(toEvaluationSummary(evaluation, app.clock.now()))
 }
@@ -20,7 +20,7 @@ export async function recordEvaluation(
 export async function recordPullClosedOrMerged(
   { repository, pull }: Pick<PullSnapshot, 'repository' | 'pull'>,
   state: 'closed' | 'merged',
-  { app }: JobContext<PageRecords>,
+  { app }: JobContext<StatusPageStore>,
 ): Promise<void> {
   const now = app.clock.now()
   const opened = await app.store.recordPullEnd(repository, pull, state, now)
@@ -56,7 +56,7 @@ function toEvaluationSummary(
       text: truncateText(text),
       ...(who !== undefined && who.length > 0 && { who: who.slice(0, maxNamesPerVerdictReason) }),
     })),
-    checks: formatCheckLines(verdict.outcomes).map(truncateText),
+    checks: formatCheckOutcomeLines(verdict.outcomes).map(truncateText),
     approvals: toApprovalViews(snapshot),
     findings: [...findings.values()],
     at,

@@ -4,14 +4,14 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 
 /** Differs from every configuration digest. */
-const unhandledBranchConfigDigest = 'not served'
+const unservedBranchConfigDigest = 'not served'
 
 /** Rejects with a StoreError. */
-export async function recordPullOnUnhandledBranch(
+export async function recordPullOnUnservedBranch(
   { repository, pull, head, baseRef, reviews }: PullSnapshot,
   store: Pick<PullHistoryStore, 'observe' | 'firstSeenReviews'>,
 ): Promise<void> {
-  const epoch = await store.observe(repository, pull, { head, baseRef, config: unhandledBranchConfigDigest })
+  const epoch = await store.observe(repository, pull, { head, baseRef, config: unservedBranchConfigDigest })
   // GitHub does not tell a review's base branch; one first seen here does not count after the return.
   await store.firstSeenReviews(
     repository,

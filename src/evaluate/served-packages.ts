@@ -48,7 +48,7 @@ export async function readServedPackages(
       if (one) ofCatalog.set(name, one)
     }
     if (opm !== undefined && ofCatalog.size > 0) {
-      const theirs = await queryOpmForChange(
+      const theirs = await queryOpmForChangedPackages(
         change,
         [...ofCatalog.keys()],
         { look: treeReader, tree },
@@ -121,7 +121,7 @@ function getPackageFilePaths(
 }
 
 /** One answer for each package, in the given order. Rejects with a GitError. */
-async function queryOpmForChange(
+async function queryOpmForChangedPackages(
   { root, result }: CatalogChange,
   packageNames: readonly string[],
   { look, tree }: { readonly look: TreeReader; readonly tree: TreeSha },
@@ -145,7 +145,7 @@ async function queryOpmForChange(
       await writeFile(join(scratch, path), bytes)
     }
     // Loaded lazily, because few installations configure opm, and loading gRPC takes a third of an evaluation's start time.
-    const { queryOpm: askOpm } = await import('@catalog-bot/fbc-server/opm-server')
+    const { queryOpmServer: askOpm } = await import('@catalog-bot/fbc-server/opm-server')
     const started = performance.now()
     const results = await askOpm(opm, scratch, packageNames, left.milliseconds)
     left.milliseconds -= performance.now() - started

@@ -4,7 +4,7 @@ import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { createLineMap, type LineMap } from '@catalog-bot/findings/line-map'
+import { createLineNumberMapper, type LineNumberMapper } from '@catalog-bot/findings/line-map'
 import { findShortestEdits } from '@catalog-bot/findings/shortest-edits'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
@@ -87,28 +87,28 @@ function openChangedFileTracer(
     result: () => Promise.resolve(result),
   }
   type Side = keyof typeof trees
-  const oidOf = memoizeByCommitSideAndFile(async (side: Side, file: string) => {
+  const oidOf = memoizeByTreeNameAndFile(async (side: Side, file: string) => {
     const entry = await repository.entry(await trees[side](), file)
     return entry?.mode.startsWith('100') === true ? entry.oid : undefined
   })
-  const bytesOf = memoizeByCommitSideAndFile(async (side: Side, file: string) => {
+  const bytesOf = memoizeByTreeNameAndFile(async (side: Side, file: string) => {
     const oid = await oidOf(side, file)
-    return oid && readSmallBlob(repository, oid)
+    return oid && readBlobUnlessTooLarge(repository, oid)
   })
-  const textOf = memoizeByCommitSideAndFile(async (side: Side, file: string) => {
+  const textOf = memoizeByTreeNameAndFile(async (side: Side, file: string) => {
     const bytes = await bytesOf(side, file)
     return bytes && decodeUtf8LikeGo(bytes)
   })
-  const mapTo = memoizeByCommitSideAndFile(
-    async (side: Exclude<Side, 'result'>, file: string): Promise<LineMap | undefined> => {
+  const mapTo = memoizeByTreeNameAndFile(
+    async (side: Exclude<Side, 'result'>, file: string): Promise<LineNumberMapper | undefined> => {
       const [from, to] = [await oidOf('result', file), await oidOf(side, file)]
       if (from === undefined || to === undefined) return undefined
       if (from === to) return (line) => line
       const [old, now] = [await textOf('result', file), await textOf(side, file)]
-      return old === undefined || now === undefined ? undefined : createLineMap(old, now)
+      return old === undefined || now === undefined ? undefined : createLineNumberMapper(old, now)
     },
   )
-  const changedLines = memoizeByCommitSideAndFile((_side: 'head', file: string) => linesInDiff(file))
+  const changedLines = memoizeByTreeNameAndFile((_side: 'head', file: string) => linesInDiff(file))
 
   /** Undefined where the diff is unknown. */
   async function linesInDiff(file: string): Promise<ReadonlySet<number> | undefined> {
@@ -116,7 +116,7 @@ function openChangedFileTracer(
     if (mergeBase === undefined || others.length > 0) return undefined
     const now = (await textOf('head', file))?.split('\n')
     const entry = await repository.entry(await repository.treeOf(mergeBase), file)
-    const bytes = entry && (await readSmallBlob(repository, entry.oid))
+    const bytes = entry && (await readBlobUnlessTooLarge(repository, entry.oid))
     if (now === undefined || (entry && !bytes)) return undefined
     const old = bytes ? decodeUtf8LikeGo(bytes).split('\n') : []
     const edits = findShortestEdits(old, now, maxTracedChangedLines)
@@ -157,7 +157,7 @@ function openChangedFileTracer(
   }
 }
 
-async function readSmallBlob(
+async function readBlobUnlessTooLarge(
   repository: FindingTraceRepository,
   oid: Parameters<FindingTraceRepository['read']>[0],
 ): Promise<Uint8Array | undefined> {
@@ -169,7 +169,7 @@ async function readSmallBlob(
   }
 }
 
-function memoizeByCommitSideAndFile<Side extends string, Value>(
+function memoizeByTreeNameAndFile<Side extends string, Value>(
   make: (side: Side, file: string) => Promise<Value>,
 ): (side: Side, file: string) => Promise<Value> {
   const made = new Map<string, Promise<Value>>()

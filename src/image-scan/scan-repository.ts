@@ -5,15 +5,15 @@ import { ruleByImageScanFailureKind } from '../checks/images/missing-images.ts'
 import type { Config } from '../config/config.ts'
 import type { MissingImageReference } from '../report/missing-images-issue.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
-import type { Lease, Leases } from '../ports/leases.ts'
-import type { PageRecords } from '../ports/page-records.ts'
+import type { Lease, LeaseStore } from '../ports/leases.ts'
+import type { StatusPageStore } from '../ports/page-records.ts'
 import type { StateStore } from '../ports/state.ts'
 import { interleaveReferencesByHost } from '../adapters/registry/scan-images.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { Metrics } from '../jobs/metrics.ts'
 import { loadScannedBranches, readImageReferenceLocations, listImageReferences } from './image-references.ts'
 import { reportMissingImages } from './report-missing-images.ts'
-import { pruneMatchedImageTags, imageReferencesPerScanPart, runScanSlice } from './scan-slice.ts'
+import { pruneMatchedImageTags, imageReferencesPerScanBatch, runScanSlice } from './scan-slice.ts'
 import {
   findDueScanType,
   deleteScanBatches,
@@ -22,14 +22,14 @@ import {
   findImageReferencesToRecheck,
   writeScanBatches,
   writeScanState,
-  type PendingScanReference,
+  type PendingImageReference,
   type ScanSchedule,
   type ScanState,
   type ImageScanPass,
 } from './scan-state.ts'
 import type { AppServices, JobContext } from '../jobs/job-context.ts'
 
-type ScanJob = Extract<Job, { kind: 'scan' }>
+type ImageScanJob = Extract<Job, { kind: 'scan' }>
 
 /** Shared by all repositories and instances, to bound the request rate. */
 const scanLeaseName = 'image scan'
@@ -41,8 +41,8 @@ const scanSizeLimits = { references: 50_000, hosts: 200 }
 const maxScanPassDurationMs = 12 * 3600 * 1000
 
 export async function scanRepository(
-  job: ScanJob,
-  ctx: JobContext<JobQueue & Leases & StateStore & PageRecords>,
+  job: ImageScanJob,
+  ctx: JobContext<JobQueue & LeaseStore & StateStore & StatusPageStore>,
 ): Promise<void> {
   const { store, settings } = ctx.app
   const lease = await store.acquireLease(scanLeaseName, settings.leaseSeconds)
@@ -69,7 +69,7 @@ export async function isScanDue(
 async function continueScan(
   state: ScanState,
   lease: Lease,
-  ctx: JobContext<Leases & StateStore & PageRecords>,
+  ctx: JobContext<LeaseStore & StateStore & StatusPageStore>,
 ): Promise<number | undefined> {
   const { app, forge } = ctx
   const { repository } = forge
@@ -118,10 +118,10 @@ async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Pro
       { repository: forge.repository, left: named.left },
       'the catalogs reference more images than one scan can look up',
     )
-  const parts = new Map<number, readonly PendingScanReference[]>()
+  const parts = new Map<number, readonly PendingImageReference[]>()
   const queue = interleaveReferencesByHost(references).map((reference) => ({ reference, tries: 0 }))
-  for (let at = 0; at < queue.length; at += imageReferencesPerScanPart)
-    parts.set(parts.size, queue.slice(at, at + imageReferencesPerScanPart))
+  for (let at = 0; at < queue.length; at += imageReferencesPerScanBatch)
+    parts.set(parts.size, queue.slice(at, at + imageReferencesPerScanBatch))
   const pass: ImageScanPass = {
     kind,
     startedAt: now,

@@ -3,22 +3,22 @@
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import {
   updateImageScanFailureState,
-  parseTagAndDigest,
+  parseImageTagAndDigest,
   toImageScanResult,
   toTagAndDigestScanResult,
   type ImageScanResult,
 } from '../checks/images/missing-images.ts'
 import type { ImageLookupAnswer } from '../checks/questions.ts'
 import { forEachInParallel } from '../catalogs/gather-answers.ts'
-import type { PendingScanReference, RegistryHostState, ScanState, ImageScanPass } from './scan-state.ts'
+import type { PendingImageReference, RegistryHostState, ScanState, ImageScanPass } from './scan-state.ts'
 import { readScanBatch, writeScanBatches } from './scan-state.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import type { PageRecords, RecordedImageReference } from '../ports/page-records.ts'
+import type { StatusPageStore, RecordedImageReference } from '../ports/page-records.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 /** References per part: some seconds, at four at once and a tenth of a second each. */
-export const imageReferencesPerScanPart = 100
+export const imageReferencesPerScanBatch = 100
 const maxConcurrentImageChecks = 4
 /** No new requests after this time; running ones are canceled a little later. */
 const scanSliceDurationMs = 8000
@@ -43,7 +43,7 @@ export async function pruneMatchedImageTags(
   await store.retainState(
     matchedImageTagStateNamespace,
     repository,
-    named.filter((reference) => parseTagAndDigest(reference) !== undefined),
+    named.filter((reference) => parseImageTagAndDigest(reference) !== undefined),
   )
 }
 
@@ -52,16 +52,16 @@ export async function runScanSlice(
   state: ScanState,
   pass: ImageScanPass,
   apart: number,
-  ctx: JobContext<StateStore & PageRecords>,
+  ctx: JobContext<StateStore & StatusPageStore>,
 ): Promise<{ readonly state: ScanState; readonly again: number | undefined }> {
   const { app, forge } = ctx
   const { clock, store } = app
   const missingImages = new Map(Object.entries(state.missingImages))
   const hosts = new Map(Object.entries(pass.hosts))
   const started = clock.now()
-  const later: PendingScanReference[] = []
+  const later: PendingImageReference[] = []
   const seenImages: RecordedImageReference[] = []
-  const untouched: PendingScanReference[] = []
+  const untouched: PendingImageReference[] = []
   let settled = 0
   let requestCount = 0
 
@@ -103,7 +103,7 @@ export async function runScanSlice(
   await alarm
   if (seenImages.length > 0) await store.recordImageSightings(forge.repository, seenImages)
 
-  const parts = new Map<number, readonly PendingScanReference[]>()
+  const parts = new Map<number, readonly PendingImageReference[]>()
   if (untouched.length > 0) parts.set(pass.next, untouched)
   if (later.length > 0) parts.set(pass.parts, later)
   if (parts.size > 0) await writeScanBatches(store, forge.repository, pass, parts)
@@ -140,7 +140,7 @@ async function checkImageReference(
   const answer = await queryRegistry(reference)
   const result = toImageScanResult(answer)
   if (answer.kind === 'unknown') return { result, retryAfter: answer.retryAfter }
-  const pinned = result.kind === 'well' ? parseTagAndDigest(reference) : undefined
+  const pinned = result.kind === 'well' ? parseImageTagAndDigest(reference) : undefined
   const found = answer.kind === 'ok' ? { digest: answer.digest } : {}
   if (pinned === undefined) return { result, ...found }
   const stoodForIt =

@@ -145,37 +145,37 @@ export async function writeScanState(
 }
 
 /** A reference and its number of unanswered requests. */
-export interface PendingScanReference {
+export interface PendingImageReference {
   readonly reference: string
   readonly tries: number
 }
 
 const scanBatchSchema = z.array(z.object({ reference: z.string(), tries: z.number() }))
-const scanPartStateNamespace = defineStateNamespace<readonly PendingScanReference[]>('scan part', {
+const scanBatchStateNamespace = defineStateNamespace<readonly PendingImageReference[]>('scan part', {
   version: 1,
   read: (stored) => scanBatchSchema.safeParse(stored).data,
 })
-const formatScanPartKey = (pass: ImageScanPass, index: number) => `${pass.startedAt} ${index}`
+const formatScanBatchKey = (pass: ImageScanPass, index: number) => `${pass.startedAt} ${index}`
 
 export async function readScanBatch(
   store: StateStore,
   repository: RepositoryName,
   pass: ImageScanPass,
   index: number,
-): Promise<readonly PendingScanReference[]> {
-  return (await store.readState(scanPartStateNamespace, repository, formatScanPartKey(pass, index))) ?? []
+): Promise<readonly PendingImageReference[]> {
+  return (await store.readState(scanBatchStateNamespace, repository, formatScanBatchKey(pass, index))) ?? []
 }
 
 export async function writeScanBatches(
   store: StateStore,
   repository: RepositoryName,
   pass: ImageScanPass,
-  parts: ReadonlyMap<number, readonly PendingScanReference[]>,
+  parts: ReadonlyMap<number, readonly PendingImageReference[]>,
 ): Promise<void> {
-  const values = new Map([...parts].map(([index, part]) => [formatScanPartKey(pass, index), part]))
-  await store.writeState(scanPartStateNamespace, repository, values)
+  const values = new Map([...parts].map(([index, part]) => [formatScanBatchKey(pass, index), part]))
+  await store.writeState(scanBatchStateNamespace, repository, values)
 }
 
 export async function deleteScanBatches(store: StateStore, repository: RepositoryName): Promise<void> {
-  await store.retainState(scanPartStateNamespace, repository, [])
+  await store.retainState(scanBatchStateNamespace, repository, [])
 }

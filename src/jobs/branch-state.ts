@@ -37,7 +37,7 @@ const branchStateSchema = z.object({
 export type BranchState = Readonly<z.infer<typeof branchStateSchema>>
 export type PendingRebuild = Readonly<z.infer<typeof rebuildSchema>>
 
-const branchStates = defineStateNamespace<BranchState>('branch', {
+const branchStateNamespace = defineStateNamespace<BranchState>('branch', {
   version: 1,
   read: (stored) => branchStateSchema.safeParse(stored).data,
 })
@@ -61,7 +61,7 @@ export async function readBranchState(
   { repository, branch }: RepositoryBranch,
   { app }: BranchStateContext,
 ): Promise<BranchState | undefined> {
-  return app.store.readState(branchStates, repository, branch)
+  return app.store.readState(branchStateNamespace, repository, branch)
 }
 
 export async function writeBranchState(
@@ -69,5 +69,5 @@ export async function writeBranchState(
   { app }: BranchStateContext,
   state: BranchState,
 ): Promise<void> {
-  await app.store.writeState(branchStates, repository, new Map([[branch, state]]))
+  await app.store.writeState(branchStateNamespace, repository, new Map([[branch, state]]))
 }

@@ -17,7 +17,7 @@ export const crashPoints = [
   'rebuild-dispatched',
 ] as const
 
-const strategySpecificCrashPoints = [
+const mergeStrategyCrashPoints = [
   'staged',
   'signed',
   'checks-put',
@@ -39,7 +39,7 @@ type ReleaseCrashPoint = 'release-committed' | 'release-branched' | 'release-ope
 
 export type CrashPoint =
   | (typeof crashPoints)[number]
-  | (typeof strategySpecificCrashPoints)[number]
+  | (typeof mergeStrategyCrashPoints)[number]
   | (typeof publishCrashPoints)[number]
   | ReleaseCrashPoint
   | 'rolled-back'

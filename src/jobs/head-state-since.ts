@@ -9,7 +9,7 @@ const pullHeadTimerStartSchema = z.object({ head: z.string(), since: z.number() 
 type PullHeadTimerStart = z.infer<typeof pullHeadTimerStartSchema>
 const pullHeadTimerTtlSeconds = 24 * 3600
 
-export const pullHeadTimerStartFormat = {
+export const pullHeadTimerCacheFormat = {
   version: 1,
   read: (stored: unknown): PullHeadTimerStart | undefined => pullHeadTimerStartSchema.safeParse(stored).data,
 } as const

@@ -5,7 +5,7 @@ import { readConfig } from '../catalogs/read-config.ts'
 import type { JobContext } from './job-context.ts'
 
 /** `allowCached` accepts a default branch cached for a minute; merging, publishing and signing must read it again. */
-export async function isBranchHandledByBot(
+export async function isBranchServedByBot(
   branch: string,
   { forge, repository }: JobContext,
   options: { readonly allowCached?: boolean } = {},

@@ -2,6 +2,6 @@
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { toRepositoryKey } from '../pull-request/repository-key.ts'
 
-export function toLeaseName(repository: RepositoryName, branch: string): string {
+export function toMergeLeaseName(repository: RepositoryName, branch: string): string {
   return `land ${toRepositoryKey(repository)} ${branch}`
 }

@@ -2,15 +2,15 @@
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { renderReport } from '../report/report.ts'
-import type { MergeRecords } from '../ports/merge-records.ts'
+import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
-import type { Verdicts } from '../ports/verdicts.ts'
+import type { VerdictStore } from '../ports/verdicts.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { EvaluationReport } from '../report/evaluation-report.ts'
 import type { JobContext } from './job-context.ts'
 import { publishReport, type ReportComposer, type PublishReportOptions } from './publish-report.ts'
 import { formatStatusPageUrl } from './status-page-url.ts'
-import { pullPublicationState } from './pull-publication.ts'
+import { pullPublicationStateNamespace } from './pull-publication.ts'
 
 /** The stored verdict, complete enough to render the report again. */
 export interface StoredEvaluationReport extends EvaluationReport {
@@ -23,7 +23,7 @@ export interface StoredEvaluationReport extends EvaluationReport {
  */
 export async function republishMergedReport(
   pull: PullNumber,
-  { app, forge }: JobContext<MergeRecords & Verdicts & StateStore>,
+  { app, forge }: JobContext<MergeRecordStore & VerdictStore & StateStore>,
   how: Pick<PublishReportOptions, 'present' | 'onMissing'> = {},
 ): Promise<ValidatedMerge | undefined> {
   const merge = await app.store.findMerge(forge.repository, pull)
@@ -34,7 +34,7 @@ export async function republishMergedReport(
   )
   const storedReport = record?.report as StoredEvaluationReport | undefined
   if (storedReport === undefined) return undefined
-  const published = await app.store.readState(pullPublicationState, forge.repository, String(pull))
+  const published = await app.store.readState(pullPublicationStateNamespace, forge.repository, String(pull))
   const { verdict, commandLines: _, ...reportDetails } = storedReport
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull }
   const { rulesUrl } = app.settings

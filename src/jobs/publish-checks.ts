@@ -3,7 +3,7 @@ import type { CommitSha } from '../pull-request/ids.ts'
 import type { CheckRunContent, Forge } from '../ports/forge.ts'
 
 /** The check runs in `runs` that are not in `present` with the same content. */
-export function findMissingChecks(
+export function findMissingCheckRuns(
   runs: readonly CheckRunContent[],
   present: readonly Pick<CheckRunContent, 'name' | 'digest'>[],
 ): readonly CheckRunContent[] {
@@ -12,12 +12,12 @@ export function findMissingChecks(
 }
 
 /** Rejects with a ForgeError. */
-export async function publishMissingChecks(
+export async function publishMissingCheckRuns(
   forge: Forge,
   head: CommitSha,
   runs: readonly CheckRunContent[],
 ): Promise<void> {
   const present = await forge.readOwnChecks(head)
-  const missing = findMissingChecks(runs, present)
+  const missing = findMissingCheckRuns(runs, present)
   if (missing.length > 0) await forge.perform({ kind: 'put-checks', head, runs: missing, present })
 }

@@ -1,7 +1,7 @@
 // Publishes a report on GitHub as desired minus observed, so that repeating it changes nothing.
 import { createHash } from 'node:crypto'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
-import { findMissingChecks } from './publish-checks.ts'
+import { findMissingCheckRuns } from './publish-checks.ts'
 import type { PullReport, ReportedCheck } from '../report/report.ts'
 import type { CheckRunContent, Forge, BotReports, ObservedBotComment } from '../ports/forge.ts'
 
@@ -30,7 +30,7 @@ export async function publishReport(
   const present = lastRead?.head === head ? lastRead : await forge.readOwnReports(pull, head)
   const runs = new Map<string, string>()
   for (const { name, url } of present.checks) if (url !== undefined && !runs.has(name)) runs.set(name, url)
-  const missing = findMissingChecks(
+  const missing = findMissingCheckRuns(
     compose(runs).checks.map(addDigestToCheckRunContent),
     present.checks,
   ).filter(

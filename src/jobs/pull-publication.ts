@@ -8,8 +8,11 @@ const pullPublicationSchema = z.object({
   /** False if the process may have died before it wrote the comment. */
   isShown: z.boolean(),
 })
-export type PullPublication = Readonly<z.infer<typeof pullPublicationSchema>>
-export const pullPublicationState = defineStateNamespace<PullPublication>('publication of a pull request', {
-  version: 1,
-  read: (stored) => pullPublicationSchema.safeParse(stored).data,
-})
+export type PullPublicationStatus = Readonly<z.infer<typeof pullPublicationSchema>>
+export const pullPublicationStateNamespace = defineStateNamespace<PullPublicationStatus>(
+  'publication of a pull request',
+  {
+    version: 1,
+    read: (stored) => pullPublicationSchema.safeParse(stored).data,
+  },
+)

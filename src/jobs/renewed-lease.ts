@@ -1,6 +1,6 @@
 // Renews a lease while the work under it runs, so that a push that outlasts the lease is not settled by another
 // process.
-import type { Leases, Lease } from '../ports/leases.ts'
+import type { LeaseStore, Lease } from '../ports/leases.ts'
 import type { AppServices } from './job-context.ts'
 
 export interface RenewedLease {
@@ -11,7 +11,7 @@ export interface RenewedLease {
 /** Returns undefined while another holder has the lease. */
 export async function acquireRenewedLease(
   name: string,
-  { store, clock, settings, log }: Pick<AppServices<Leases>, 'store' | 'clock' | 'settings' | 'log'>,
+  { store, clock, settings, log }: Pick<AppServices<LeaseStore>, 'store' | 'clock' | 'settings' | 'log'>,
 ): Promise<RenewedLease | undefined> {
   const lease = await store.acquireLease(name, settings.leaseSeconds)
   if (lease === undefined) return undefined

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { defaultEvaluationBudget, type EvaluationBudget } from '../catalogs/evaluation-budget.ts'
-import { documentedGitHubLimits } from '../adapters/github/budget/github-limits.ts'
+import { documentedGitHubRateLimits } from '../adapters/github/budget/github-limits.ts'
 import { defaultQuotaReserves, type QuotaReserveByWorkClass } from '../adapters/github/budget/work-class.ts'
 
 const secondsSchema = z.coerce.number().int().min(1)
@@ -32,7 +32,7 @@ const environmentSchema = z.object({
   /** Whether to respect GitHub's secondary rate limits, which its responses do not report. */
   GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
   /** Milliseconds between writes of one installation. */
-  GITHUB_WRITE_PAUSE: z.coerce.number().int().min(0).default(documentedGitHubLimits.writePause),
+  GITHUB_WRITE_PAUSE: z.coerce.number().int().min(0).default(documentedGitHubRateLimits.writePause),
   /** Percentages of GitHub's limit reserved for more important work than evaluations, sweeps and scans. */
   GITHUB_RESERVES: z
     .string()
@@ -93,7 +93,7 @@ export interface AppCredentials {
   readonly previousWebhookSecret?: string
 }
 
-export type PagesSetting = 'off' | 'public' | 'signed-in'
+export type StatusPageAccess = 'off' | 'public' | 'signed-in'
 
 export interface SignInOAuthClient {
   readonly clientId: string
@@ -130,7 +130,7 @@ export interface BotSettings {
   readonly leaseSeconds: number
   /** From the signal to the end of the process, including all pending work. */
   readonly stopSeconds: number
-  readonly pages: PagesSetting
+  readonly pages: StatusPageAccess
   /** Without a trailing slash. */
   readonly publicUrl: string | undefined
   /** If absent, sign-in is disabled. */
@@ -195,8 +195,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     },
     leaseSeconds: values.LEASE_SECONDS,
     stopSeconds: values.STOP_SECONDS,
-    ...readPagesSettings(values),
-    rulesUrl: values.RULES_URL?.replace(/\/$/, '') ?? formatBotRulesPageUrl(values),
+    ...readStatusPageSettings(values),
+    rulesUrl: values.RULES_URL?.replace(/\/$/, '') ?? formatRulesPageUrl(values),
     opm: values.OPM_PATH,
     logLevel: values.LOG_LEVEL,
     insecureRegistries: values.INSECURE_REGISTRIES.split(',')
@@ -214,15 +214,12 @@ function toRateLimitReserves([
 }
 
 /** The bot's own pages show the rules too. */
-function formatBotRulesPageUrl({
-  PAGES,
-  PUBLIC_URL,
-}: z.output<typeof environmentSchema>): string | undefined {
+function formatRulesPageUrl({ PAGES, PUBLIC_URL }: z.output<typeof environmentSchema>): string | undefined {
   return PAGES === 'off' || PUBLIC_URL === undefined ? undefined : `${PUBLIC_URL.replace(/\/+$/, '')}/rules`
 }
 
 /** Throws a SettingsError if sign-in is configured but impossible or unsafe. */
-function readPagesSettings(
+function readStatusPageSettings(
   values: z.output<typeof environmentSchema>,
 ): Pick<BotSettings, 'pages' | 'publicUrl' | 'signIn'> {
   const { PAGES: pages, PUBLIC_URL: address, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret } = values

@@ -1,7 +1,7 @@
 // Returns the address of a pull request's status page, if pages are enabled.
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import { pullPageUrl } from '../report/page-urls.ts'
+import { formatPullPageUrl } from '../report/page-urls.ts'
 import type { BotSettings } from './settings.ts'
 
 export function formatStatusPageUrl(
@@ -11,5 +11,5 @@ export function formatStatusPageUrl(
 ): string | undefined {
   return pages === 'off' || publicUrl === undefined
     ? undefined
-    : `${publicUrl}${pullPageUrl(repository, pull)}`
+    : `${publicUrl}${formatPullPageUrl(repository, pull)}`
 }

@@ -14,7 +14,7 @@ import {
   formatBrokenBaseMarker,
   type BrokenCatalog,
 } from '../report/broken-base.ts'
-import type { MergeRecords } from '../ports/merge-records.ts'
+import type { MergeRecordStore } from '../ports/merge-records.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
@@ -35,7 +35,7 @@ export interface AuditedPush {
 export async function auditPush(
   { from, tip, broken }: AuditedPush,
   config: Config,
-  ctx: JobContext<MergeRecords>,
+  ctx: JobContext<MergeRecordStore>,
 ): Promise<readonly BrokenCatalog[]> {
   const { app, repository } = ctx
   const validation = { repository, loader: app.loader, config }
@@ -74,7 +74,7 @@ export async function auditPush(
 async function findNewestNonBotCommit(
   from: CommitSha,
   tip: CommitSha,
-  { app, repository, forge }: JobContext<MergeRecords>,
+  { app, repository, forge }: JobContext<MergeRecordStore>,
 ): Promise<CommitSha | undefined> {
   // After a forced push, the old tip may be unknown or no ancestor of the new one.
   const isAhead = await repository.contains(tip, from).catch(() => false)

@@ -1,6 +1,6 @@
 // Classifies GitHub's message for a rejected merge: a race, a problem of one pull request, or a problem of the branch.
 // Sources: docs.github.com and messages that Prow, bors-ng, and other bots received. Pure.
-import { toOneLine } from '../report/escape.ts'
+import { toSingleLineText } from '../report/escape.ts'
 
 /** GitHub's response when it rejected a merge. If the response was lost, the branch is read instead. */
 export type MergeRejectionResponse =
@@ -143,11 +143,11 @@ export function classifyRejection(
   context: RejectionContext = {},
 ): MergeRejection {
   const complaints = parseRejectionReasons(rejection)
-  const reason = toOneLine([...new Set(complaints.map(({ text }) => text))].join(' '), 500)
+  const reason = toSingleLineText([...new Set(complaints.map(({ text }) => text))].join(' '), 500)
   const known = complaints.flatMap((complaint) => findRejectionScope(complaint, context) ?? [])
   const isKnown = complaints.length > 0 && known.length === complaints.length
   return {
-    scope: getWidestScope(known, isKnown),
+    scope: getWidestRejectionScope(known, isKnown),
     reason: reason === '' ? formatRejectionWithoutReason(rejection) : reason,
     retrySoon: isKnown && complaints.every(({ meaning }) => meaning?.soon === true),
     isKnown,
@@ -158,7 +158,7 @@ export function classifyRejection(
  * An unrecognized message applies to the pull request that received it. If a second one receives it, it applies to the
  * branch: merge/rejected-pulls.ts counts them.
  */
-function getWidestScope(known: readonly RejectionScope[], isKnown: boolean): RejectionScope {
+function getWidestRejectionScope(known: readonly RejectionScope[], isKnown: boolean): RejectionScope {
   if (known.includes('branch')) return 'branch'
   return isKnown && !known.includes('pull') ? 'race' : 'pull'
 }

@@ -2,14 +2,14 @@
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { CommandRecord } from '../policy/commands.ts'
 import type { JobQueue } from '../ports/jobs.ts'
-import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 /** Returns whether a freeze began or ended. Idempotent by comment id. */
 export async function executeFreezeCommand(
   { command, outcome, stop, login, user, comment }: CommandRecord,
   { repository, pull, comments }: PullSnapshot,
-  { app, installation }: JobContext<MergeFreezes & JobQueue>,
+  { app, installation }: JobContext<MergeFreezeStore & JobQueue>,
 ): Promise<boolean> {
   if (outcome !== 'done' || stop === undefined) return false
   const { branch, reason, kinds } = stop

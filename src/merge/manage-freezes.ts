@@ -1,7 +1,7 @@
 // Handles freeze requests from the command line, directly on the store or in the server.
 import { z } from 'zod'
 import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../policy/merge-freeze.ts'
-import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
 
 /** Postgres accepts neither a NUL nor an unpaired surrogate. */
 const postgresTextSchema = z
@@ -13,7 +13,7 @@ const repositorySchema = z
   .strict()
 
 /** Requests can arrive through a socket, so they are validated. */
-export const freezesRequestSchema = z.discriminatedUnion('verb', [
+export const manageFreezesRequestSchema = z.discriminatedUnion('verb', [
   z.object({ verb: z.literal('list'), repository: repositorySchema.optional() }).strict(),
   z
     .object({
@@ -37,9 +37,9 @@ export const freezesRequestSchema = z.discriminatedUnion('verb', [
     .strict(),
 ])
 
-export type FreezesRequest = z.output<typeof freezesRequestSchema>
+export type ManageFreezesRequest = z.output<typeof manageFreezesRequestSchema>
 
-export interface FreezesResponse {
+export interface ManageFreezesResponse {
   readonly changed: readonly MergeFreeze[]
   readonly stops: readonly MergeFreeze[]
   /** Earlier events of one repository, newest first. */
@@ -48,7 +48,10 @@ export interface FreezesResponse {
 
 const maxListedFreezeEvents = 20
 
-export async function manageFreezes(request: FreezesRequest, store: MergeFreezes): Promise<FreezesResponse> {
+export async function manageFreezes(
+  request: ManageFreezesRequest,
+  store: MergeFreezeStore,
+): Promise<ManageFreezesResponse> {
   const changed = await applyFreezeRequest(request, store)
   return {
     changed,
@@ -61,8 +64,8 @@ export async function manageFreezes(request: FreezesRequest, store: MergeFreezes
 }
 
 async function applyFreezeRequest(
-  request: FreezesRequest,
-  store: MergeFreezes,
+  request: ManageFreezesRequest,
+  store: MergeFreezeStore,
 ): Promise<readonly MergeFreeze[]> {
   if (request.verb === 'list') return []
   const { repository: of, branch, reason, user } = request

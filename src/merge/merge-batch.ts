@@ -9,7 +9,7 @@ import type { MergeIntent } from '../ports/merge-records.ts'
 import type { CheckRunContent } from '../ports/forge.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { isPullEpochUnchanged, epochChangedMessage, findChangedPulls } from './stale-check.ts'
+import { isPullEpochUnchanged, pullEpochChangedMessage, findBatchInvalidationReasons } from './stale-check.ts'
 import { readActiveFreezeReason, recoverPendingMerges } from './merge-pull.ts'
 import type { EvaluatedPullSnapshot, MergeOutcome, MergeOptions, PlannedMerge } from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
@@ -83,7 +83,7 @@ async function selectMergeableMembers(
     const before = await recoverPendingMerges(permit, options)
     if (before !== undefined) outcomes.set(permit.landing.pull, before)
   }
-  const changed = await findChangedPulls(
+  const changed = await findBatchInvalidationReasons(
     members.map(({ examined }) => examined),
     options.forge,
   )
@@ -91,7 +91,7 @@ async function selectMergeableMembers(
   for (const { examined, permit } of members) {
     const { pull } = permit.landing
     if (!outcomes.has(pull) && !(await isPullEpochUnchanged(examined, permit.landing, options.store)))
-      outcomes.set(pull, { kind: 'again', why: epochChangedMessage })
+      outcomes.set(pull, { kind: 'again', why: pullEpochChangedMessage })
   }
   const end = members.findIndex(({ permit }) => outcomes.has(permit.landing.pull))
   return end < 0 ? members : members.slice(0, end)

@@ -2,10 +2,10 @@
 // mergeable, and the whole must be valid. Our checks on the group's commit then let GitHub merge or drop it.
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { queueBranchPrefix } from '../policy/temporary-branch.ts'
+import { mergeQueueBranchPrefix } from '../policy/temporary-branch.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { readValidatedGroup, recordValidatedGroup } from './validated-groups.ts'
-import { publishMissingChecks } from '../jobs/publish-checks.ts'
+import { readValidatedQueueGroup, recordValidatedQueueGroup } from './validated-groups.ts'
+import { publishMissingCheckRuns } from '../jobs/publish-checks.ts'
 import { renderMergeGroupChecks, type MergeGroupVerdict } from '../report/merge-group-checks.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import type { MergeQueueEntry } from '../ports/merge-api.ts'
@@ -36,7 +36,7 @@ export async function evaluateMergeGroups(job: MergeGroupJob, ctx: JobContext<St
   const queue = await merging.readMergeQueue(job.branch)
   await recordMergeQueueBranchUse(job.repository, job.branch, queue.length > 0, app.store)
   if (!queue.some(({ group }) => group !== undefined)) return
-  const branches = await merging.listBranchesWithPrefix(`${queueBranchPrefix}${job.branch}/`)
+  const branches = await merging.listBranchesWithPrefix(`${mergeQueueBranchPrefix}${job.branch}/`)
   await repository.fetch(job.branch)
   const base = await repository.tip(job.branch)
   if (base === undefined) return
@@ -75,7 +75,7 @@ async function evaluateMergeGroup(
   ctx: JobContext<Store>,
 ): Promise<boolean> {
   const { app, forge } = ctx
-  const known = await readValidatedGroup(job.repository, group.head, app)
+  const known = await readValidatedQueueGroup(job.repository, group.head, app)
   const verdict = known
     ? createPassingMergeGroupVerdict(group)
     : await computeMergeGroupVerdict(group, job, ctx)
@@ -83,14 +83,14 @@ async function evaluateMergeGroup(
   if (reported.kind === 'good' && known === undefined) {
     const tree = await ctx.repository.treeOf(group.head)
     const pulls = group.entries.map(({ pull, head }) => ({ pull, head }))
-    await recordValidatedGroup(
+    await recordValidatedQueueGroup(
       job.repository,
       { head: group.head, tree, base: group.base, baseRef: job.branch, pulls },
       app,
     )
     triggerCrashPoint('group-judged')
   }
-  await publishMissingChecks(
+  await publishMissingCheckRuns(
     forge,
     group.head,
     renderMergeGroupChecks(reported).map(addDigestToCheckRunContent),

@@ -56,7 +56,7 @@ export interface PlannedMerge {
   readonly shutFor?: 'pull' | 'branch'
 }
 
-export interface RecoverOptions {
+export interface MergeRecoveryOptions {
   readonly repository: GitRepository
   readonly merging: MergeApi
   readonly store: Store
@@ -76,7 +76,7 @@ export interface RecoverOptions {
   readonly onEnded?: (outcome: RecordedMergeOutcome) => void
 }
 
-export interface MergeOptions extends RecoverOptions {
+export interface MergeOptions extends MergeRecoveryOptions {
   readonly forge: Forge
   readonly leaseSeconds: number
   readonly plan: () => Promise<PlannedMerge>

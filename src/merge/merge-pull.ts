@@ -7,21 +7,26 @@ import type { Lease } from '../ports/leases.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import {
   isPullEpochUnchanged,
-  epochChangedMessage,
+  pullEpochChangedMessage,
   findPermitInvalidationReason,
-  findChangedPulls,
+  findBatchInvalidationReasons,
 } from './stale-check.ts'
-import { toLeaseName } from '../jobs/lease-name.ts'
+import { toMergeLeaseName } from '../jobs/lease-name.ts'
 import type {
   EvaluatedPullSnapshot,
   MergeOptions,
   MergeOutcome,
-  RecoverOptions,
+  MergeRecoveryOptions,
   RejectedMerge,
 } from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import { recordQueueRemoval } from '../evaluate/queue-removals.ts'
-import type { PreparationResult, PreparedMerge, MergeAttempt, MergeActionResult } from './prepared-merge.ts'
+import type {
+  MergePreparationResult,
+  PreparedMerge,
+  MergeAttempt,
+  MergeActionResult,
+} from './prepared-merge.ts'
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
 import type { MergeStrategy } from '../policy/merge-strategy.ts'
@@ -40,7 +45,7 @@ export async function mergePull(
 ): Promise<MergeOutcome> {
   const { store, leaseSeconds } = options
   const { landing } = permit
-  const lease = await store.acquireLease(toLeaseName(landing.repository, landing.baseRef), leaseSeconds)
+  const lease = await store.acquireLease(toMergeLeaseName(landing.repository, landing.baseRef), leaseSeconds)
   if (lease === undefined) return { kind: 'busy' }
   try {
     return await mergePullUnderLease(examined, permit, lease, options)
@@ -61,7 +66,7 @@ export async function mergePullUnderLease(
   if (before !== undefined) return before
   const step: MergeAttempt = { ...(await options.plan()), permit, options }
   const outcome = await mergeWithStrategy(step, examined, lease)
-  const other = planRetryWithChecksFirst(step, outcome)
+  const other = planRetryWithChecksOnMergeCommit(step, outcome)
   return other === undefined ? outcome : mergeWithStrategy(other, examined, lease)
 }
 
@@ -82,7 +87,7 @@ async function mergeWithStrategy(
     const changed = await recheckBeforeMerge(prepared, examined, options)
     if (changed !== undefined) return { kind: 'again', why: changed }
     if (!(await isPullEpochUnchanged(examined, permit.landing, options.store)))
-      return { kind: 'again', why: epochChangedMessage }
+      return { kind: 'again', why: pullEpochChangedMessage }
     // Preparation can take minutes if checks must be on the merge.
     const stop = await readActiveFreezeReason(permit.landing, options)
     if (stop !== undefined) return { kind: 'again', why: stop }
@@ -99,14 +104,17 @@ async function recheckBeforeMerge(
   { forge }: MergeOptions,
 ): Promise<string | undefined> {
   if (method.kind !== 'push') return findPermitInvalidationReason(examined, forge)
-  return (await findChangedPulls([examined], forge)).get(examined.snapshot.pull)
+  return (await findBatchInvalidationReasons([examined], forge)).get(examined.snapshot.pull)
 }
 
 /**
  * GitHub documents that the checks of a head that contains its base count for the merge. If a server requires checks on
  * the merge anyway, they are added there.
  */
-function planRetryWithChecksFirst(step: MergeAttempt, outcome: MergeOutcome): MergeAttempt | undefined {
+function planRetryWithChecksOnMergeCommit(
+  step: MergeAttempt,
+  outcome: MergeOutcome,
+): MergeAttempt | undefined {
   const { plan, rules, options } = step
   const { method } = plan
   if (outcome.kind !== 'refused') return undefined
@@ -122,7 +130,7 @@ function planRetryWithChecksFirst(step: MergeAttempt, outcome: MergeOutcome): Me
 /** Describes why merging into the branch is frozen. */
 export async function readActiveFreezeReason(
   { repository, baseRef }: ValidatedMerge,
-  { store, clock }: Pick<RecoverOptions, 'store' | 'clock'>,
+  { store, clock }: Pick<MergeRecoveryOptions, 'store' | 'clock'>,
 ): Promise<string | undefined> {
   const [stop] = findActiveFreezes(await store.listFreezes(repository), baseRef, clock.now())
   return stop && formatFreeze(stop)
@@ -131,7 +139,7 @@ export async function readActiveFreezeReason(
 /** An earlier merge that is unfinished, or whose outcome must be reported first. */
 export async function recoverPendingMerges(
   { landing }: MergePermit,
-  options: RecoverOptions,
+  options: MergeRecoveryOptions,
 ): Promise<MergeOutcome | undefined> {
   const { store } = options
   const all = await recoverBranchMerges(landing.repository, landing.baseRef, options)
@@ -161,7 +169,7 @@ export async function recoverPendingMerges(
   return undefined
 }
 
-async function prepareMerge(step: MergeAttempt): Promise<PreparationResult> {
+async function prepareMerge(step: MergeAttempt): Promise<MergePreparationResult> {
   const { method } = step.plan
   switch (method?.kind) {
     case undefined:
@@ -230,7 +238,10 @@ export function toMergeOutcome(rejected: RejectedMerge): MergeOutcome {
 }
 
 /** Merges through GitHub's merge queue with the validated head. The intent remains open until the pull request leaves the queue. merge/merge-group.ts judges the queue's groups. */
-async function prepareQueueMerge(step: MergeAttempt, method: MergeQueueStrategy): Promise<PreparationResult> {
+async function prepareQueueMerge(
+  step: MergeAttempt,
+  method: MergeQueueStrategy,
+): Promise<MergePreparationResult> {
   return { kind: 'ready', method, commit: step.permit.landing.commit, act: () => enqueuePull(step) }
 }
 
@@ -248,7 +259,7 @@ async function enqueuePull({ permit, options }: MergeAttempt): Promise<MergeActi
 async function prepareGitHubMerge(
   step: MergeAttempt,
   method: GitHubMergeStrategy,
-): Promise<PreparationResult> {
+): Promise<MergePreparationResult> {
   const { permit, options, rules } = step
   const { base, head, commit } = permit.landing
   if (rules !== undefined && requiresUpToDateHead(rules) && !(await options.repository.contains(head, base)))

@@ -1,4 +1,4 @@
-import type { RecoverOptions } from './merge-options.ts'
+import type { MergeRecoveryOptions } from './merge-options.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { auditMerge } from './audit-merge.ts'
@@ -12,7 +12,7 @@ import {
   type RevertPullRequestView,
 } from '../report/mismatch-issue.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
-import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
 
 interface DetectedTreeMismatch {
   readonly intent: ValidatedMerge
@@ -24,7 +24,7 @@ interface DetectedTreeMismatch {
 
 export function createMergeRecoveryOptions(
   ctx: JobContext<Store>,
-): RecoverOptions & { readonly leaseSeconds: number } {
+): MergeRecoveryOptions & { readonly leaseSeconds: number } {
   const { repository, merging, app } = ctx
   const { store, clock } = app
   return {
@@ -42,7 +42,7 @@ export function createMergeRecoveryOptions(
 /** Rejects with a retryable ForgeError after the branch is frozen. GitHub's rejections are logged. */
 async function reportTreeMismatch(
   { intent, found, differs }: DetectedTreeMismatch,
-  ctx: JobContext<MergeFreezes>,
+  ctx: JobContext<MergeFreezeStore>,
 ): Promise<void> {
   const { app, forge } = ctx
   const { repository, pull, baseRef: branch, base, head, commit, tree } = intent

@@ -11,7 +11,7 @@ export interface MergeAttempt extends PlannedMerge {
   readonly batch?: readonly MergePermit[]
 }
 
-export type PreparationResult = PreparedMerge | RejectedMerge
+export type MergePreparationResult = PreparedMerge | RejectedMerge
 
 export interface PreparedMerge {
   readonly kind: 'ready'

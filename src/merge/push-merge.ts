@@ -11,18 +11,21 @@ import { checkDefinitions as allChecks } from '@catalog-bot/findings/checks'
 import { toPrefixedCheckNames } from '../report/reported-check.ts'
 import { findTestMergeMismatch } from './compare-test-merge.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { publishMissingChecks } from '../jobs/publish-checks.ts'
+import { publishMissingCheckRuns } from '../jobs/publish-checks.ts'
 import { recordStagedCommit, removeStagingBranch } from './staging-branches.ts'
-import type { MergeActionResult, PreparationResult, MergeAttempt } from './prepared-merge.ts'
+import type { MergeActionResult, MergePreparationResult, MergeAttempt } from './prepared-merge.ts'
 import type { RejectedMerge } from './merge-options.ts'
 
 type PushStrategy = Extract<MergeStrategy, { kind: 'push' }>
 
 /** GitHub can take a second to recognize new checks. bors-ng and other bots also wait. */
-const checkVisibilityTimeoutMs = 10_000
+const checkRunVisibilityTimeoutMs = 10_000
 const initialPushRetryPauseMs = 250
 
-export async function preparePushMerge(step: MergeAttempt, method: PushStrategy): Promise<PreparationResult> {
+export async function preparePushMerge(
+  step: MergeAttempt,
+  method: PushStrategy,
+): Promise<MergePreparationResult> {
   const { permit, options, rules } = step
   const { landing } = permit
   const isCompared = step.plan.needsGitHubsTree ?? (rules !== undefined && doesGitHubCompareMergeTrees(rules))
@@ -48,11 +51,11 @@ export async function preparePushMerge(step: MergeAttempt, method: PushStrategy)
       return {
         ...toRejectedMerge(staged, commit, false),
         reason: `GitHub rejected a temporary branch: ${staged.reason}`,
-        scope: contentPushRejectionPattern.test(staged.text) ? 'pull' : 'branch',
+        scope: pullContentRejectionPattern.test(staged.text) ? 'pull' : 'branch',
       }
     triggerCrashPoint('staged')
     if (method.signed) {
-      const signedCopy = await createGitHubSignedCopy(step)
+      const signedCopy = await createGitHubSignedCommit(step)
       if (signedCopy.unverified !== undefined)
         return {
           kind: 'refused',
@@ -70,12 +73,12 @@ export async function preparePushMerge(step: MergeAttempt, method: PushStrategy)
 }
 
 /** Rejections of the pull request's content, which apply to any branch. */
-const contentPushRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
+const pullContentRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
 
 const requiresStagingBranch = (method: PushStrategy): boolean => method.checksFirst || method.signed
 
 /** GitHub's signed commit with the same parents and tree. src/adapters/git/push-merge.ts verifies them. */
-async function createGitHubSignedCopy({ permit, options }: MergeAttempt): Promise<SignedCommit> {
+async function createGitHubSignedCommit({ permit, options }: MergeAttempt): Promise<SignedCommit> {
   const { repository, merging } = options
   const { landing } = permit
   const signedCopy = await merging.createSignedCommit(permit, await repository.messageOf(landing.commit))
@@ -113,7 +116,7 @@ async function publishBotCheckRuns(
       reason: `the branch requires the check "${lacking.name}", which did not pass`,
       scope: 'pull',
     }
-  await publishMissingChecks(forge, commit, passed)
+  await publishMissingCheckRuns(forge, commit, passed)
   triggerCrashPoint('checks-put')
   return undefined
 }
@@ -124,7 +127,7 @@ async function pushMerge(
   commit: CommitSha,
 ): Promise<MergeActionResult> {
   const { repository, clock } = options
-  const until = clock.now() + checkVisibilityTimeoutMs
+  const until = clock.now() + checkRunVisibilityTimeoutMs
   for (let pause = initialPushRetryPauseMs; ; pause *= 2) {
     const result =
       batch === undefined ? await repository.pushMerge(permit, commit) : await pushBatch(batch, repository)

@@ -6,7 +6,7 @@ import type { GitRepository } from '../ports/repository.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { readQueueGroupByMergedCommit } from './validated-groups.ts'
-import type { RecoverOptions } from './merge-options.ts'
+import type { MergeRecoveryOptions } from './merge-options.ts'
 
 export type ObservedMerge =
   /** On the branch, as validated. */
@@ -24,7 +24,7 @@ export type ObservedMerge =
 /** `isFetched`: the branch was just fetched. */
 export async function readMergeResult(
   intent: MergeIntent,
-  options: RecoverOptions,
+  options: MergeRecoveryOptions,
   isFetched = false,
 ): Promise<ObservedMerge> {
   const { repository } = options
@@ -35,7 +35,7 @@ export async function readMergeResult(
   triggerCrashPoint('fetched-for-audit')
   const tip = await repository.tip(intent.baseRef)
   const commit = method.kind === 'push' ? intent.commit : outcome?.merged
-  if (tip === undefined || commit === undefined || !(await isOnBranch(repository, tip, commit)))
+  if (tip === undefined || commit === undefined || !(await isCommitOnBranch(repository, tip, commit)))
     return { kind: 'absent', isOpen: outcome?.isOpen === true && outcome.head === intent.head }
   const differs = await describeCommitDifference(intent, commit, options)
   if (differs === undefined) return { kind: 'landed', commit }
@@ -44,7 +44,11 @@ export async function readMergeResult(
 }
 
 /** A commit that is missing locally cannot be on a branch that was just fetched. */
-async function isOnBranch(repository: GitRepository, tip: CommitSha, commit: CommitSha): Promise<boolean> {
+async function isCommitOnBranch(
+  repository: GitRepository,
+  tip: CommitSha,
+  commit: CommitSha,
+): Promise<boolean> {
   return repository.contains(tip, commit).catch(() => false)
 }
 
@@ -52,7 +56,7 @@ async function isOnBranch(repository: GitRepository, tip: CommitSha, commit: Com
 async function describeCommitDifference(
   intent: MergeIntent,
   commit: CommitSha,
-  options: RecoverOptions,
+  options: MergeRecoveryOptions,
 ): Promise<string | undefined> {
   const { repository } = options
   const { method } = intent

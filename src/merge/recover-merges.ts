@@ -2,15 +2,15 @@
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
-import type { RecordedMergeOutcome, TreeMismatch, RecoverOptions } from './merge-options.ts'
+import type { RecordedMergeOutcome, TreeMismatch, MergeRecoveryOptions } from './merge-options.ts'
 import { readMergeResult, type ObservedMerge } from './read-merge-result.ts'
 
 /** GitHub abandons an API request after ten seconds, so it does not merge later than this. */
-const lateMergeTimeoutMs = 30_000
+const delayedGitHubMergeTimeoutMs = 30_000
 /** A merged commit that cannot be evaluated for this long counts as invalid. */
 const mergedCommitValidationTimeoutMs = 600_000
 
-export type RecoveryResult =
+export type MergeRecoveryResult =
   | { readonly kind: 'landed'; readonly commit: MergeIntent['commit'] }
   | { readonly kind: 'mismatch'; readonly mismatch: TreeMismatch }
   | { readonly kind: 'abandoned' }
@@ -18,7 +18,7 @@ export type RecoveryResult =
   /** GitHub may still be processing the merge. `isMerged`: it is on the branch but cannot be evaluated yet. */
   | { readonly kind: 'unclear'; readonly isMerged?: boolean }
 
-export interface RecoveryHints {
+export interface MergeRecoveryHints {
   /** The known result of the action. Absent if no response arrived. */
   readonly heard?: 'refused' | 'done'
   /** The branch was fetched after the action and contains the commit. */
@@ -32,9 +32,9 @@ export interface RecoveryHints {
  */
 export async function recoverMerge(
   intent: MergeIntent,
-  options: RecoverOptions,
-  how: RecoveryHints = {},
-): Promise<RecoveryResult> {
+  options: MergeRecoveryOptions,
+  how: MergeRecoveryHints = {},
+): Promise<MergeRecoveryResult> {
   const { heard } = how
   const isQueue = intent.method?.kind === 'queue'
   // Reads the queue first, so that a merge in between is found below and not mistaken for a removal.
@@ -49,7 +49,7 @@ export async function recoverMerge(
     case 'mismatch': {
       // GitHub rejected catalog-bot's merge, so someone else merged it. That merge is evaluated as a push.
       if (heard === 'refused') return recordAbandonedMerge(intent, options)
-      return recoverMergeOnOtherBase(intent, observed, options)
+      return recoverMergeOnUnvalidatedBase(intent, observed, options)
     }
     case 'absent':
       break
@@ -60,17 +60,17 @@ export async function recoverMerge(
       { intent, differs: `GitHub reported the merge, but ${intent.baseRef} does not contain it` },
       options,
     )
-  const isFresh = options.clock.now() - (intent.begunAt ?? 0) < lateMergeTimeoutMs
+  const isFresh = options.clock.now() - (intent.begunAt ?? 0) < delayedGitHubMergeTimeoutMs
   if (heard === undefined && observed.isOpen && isFresh) return { kind: 'unclear' }
   return recordAbandonedMerge(intent, options)
 }
 
 /** Evaluates a merge by GitHub on another base. It is invalid unless the evaluation passes. */
-async function recoverMergeOnOtherBase(
+async function recoverMergeOnUnvalidatedBase(
   intent: MergeIntent,
   { commit, onto, differs }: Extract<ObservedMerge, { kind: 'mismatch' }>,
-  options: RecoverOptions,
-): Promise<RecoveryResult> {
+  options: MergeRecoveryOptions,
+): Promise<MergeRecoveryResult> {
   const unjudged = { kind: 'invalid', reasons: [] } as const
   const verdict =
     onto === undefined ? unjudged : ((await options.judgeMerged?.(intent, onto, commit)) ?? unjudged)
@@ -86,7 +86,7 @@ async function recoverMergeOnOtherBase(
 
 async function isPullQueued(
   { baseRef, pull, head }: MergeIntent,
-  { merging }: RecoverOptions,
+  { merging }: MergeRecoveryOptions,
 ): Promise<boolean> {
   return (await merging.readMergeQueue(baseRef)).some((entry) => entry.pull === pull && entry.head === head)
 }
@@ -94,7 +94,7 @@ async function isPullQueued(
 /** Retries until the merge is visible on GitHub's servers, which are eventually consistent. */
 async function readMergeResultWithRetries(
   intent: MergeIntent,
-  options: RecoverOptions,
+  options: MergeRecoveryOptions,
   isDone: boolean,
 ): Promise<ObservedMerge> {
   for (const pause of isDone ? [500, 1000, 2000] : []) {
@@ -107,8 +107,8 @@ async function readMergeResultWithRetries(
 
 async function recordMergeTreeMismatch(
   mismatch: TreeMismatch,
-  options: RecoverOptions,
-): Promise<RecoveryResult> {
+  options: MergeRecoveryOptions,
+): Promise<MergeRecoveryResult> {
   await options.onMismatch(mismatch)
   await recordMergeIntentOutcome(mismatch.intent, options, 'mismatch', mismatch.found)
   return { kind: 'mismatch', mismatch }
@@ -121,8 +121,8 @@ async function recordMergeTreeMismatch(
 export async function recoverBranchMerges(
   name: RepositoryName,
   branch: string,
-  options: RecoverOptions,
-): Promise<readonly { readonly intent: MergeIntent; readonly settled: RecoveryResult }[]> {
+  options: MergeRecoveryOptions,
+): Promise<readonly { readonly intent: MergeIntent; readonly settled: MergeRecoveryResult }[]> {
   const intents = (await options.store.listPendingMerges(name)).filter(({ baseRef }) => baseRef === branch)
   // All share one request for the queue.
   let queue: ReturnType<MergeApi['readMergeQueue']> | undefined
@@ -130,20 +130,23 @@ export async function recoverBranchMerges(
     ...options.merging,
     readMergeQueue: () => (queue ??= options.merging.readMergeQueue(branch)),
   }
-  const all: { intent: MergeIntent; settled: RecoveryResult }[] = []
+  const all: { intent: MergeIntent; settled: MergeRecoveryResult }[] = []
   for (const intent of intents)
     all.push({ intent, settled: await recoverMerge(intent, { ...options, merging }) })
   return all
 }
 
-async function recordAbandonedMerge(intent: MergeIntent, options: RecoverOptions): Promise<RecoveryResult> {
+async function recordAbandonedMerge(
+  intent: MergeIntent,
+  options: MergeRecoveryOptions,
+): Promise<MergeRecoveryResult> {
   await recordMergeIntentOutcome(intent, options, 'abandoned')
   return { kind: 'abandoned' }
 }
 
 async function recordMergeIntentOutcome(
   intent: MergeIntent,
-  { store, onEnded }: RecoverOptions,
+  { store, onEnded }: MergeRecoveryOptions,
   outcome: RecordedMergeOutcome,
   commit?: MergeIntent['commit'],
 ): Promise<void> {

@@ -4,8 +4,8 @@ import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import { toLeaseName } from '../jobs/lease-name.ts'
-import type { RecoverOptions } from './merge-options.ts'
+import { toMergeLeaseName } from '../jobs/lease-name.ts'
+import type { MergeRecoveryOptions } from './merge-options.ts'
 import { recoverMerge } from './recover-merges.ts'
 
 /** Returns false while the outcome is unknown. Rejects with a GitError, ForgeError or StoreError. */
@@ -20,7 +20,7 @@ export function recoverPendingMerge(pull: PullNumber, ctx: JobContext<Store>): P
 export async function recoverPullMerges(
   name: RepositoryName,
   pull: PullNumber,
-  options: RecoverOptions & { readonly leaseSeconds: number },
+  options: MergeRecoveryOptions & { readonly leaseSeconds: number },
 ): Promise<boolean> {
   const { store, leaseSeconds } = options
   const openIntents = (await store.listPendingMerges(name)).filter(
@@ -28,7 +28,7 @@ export async function recoverPullMerges(
   )
   let isAll = true
   for (const branch of new Set(openIntents.map(({ baseRef }) => baseRef))) {
-    const lease = await store.acquireLease(toLeaseName(name, branch), leaseSeconds)
+    const lease = await store.acquireLease(toMergeLeaseName(name, branch), leaseSeconds)
     if (lease === undefined) {
       isAll = false
       continue

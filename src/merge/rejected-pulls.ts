@@ -6,8 +6,8 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { computeRejectionBackOffMs, type MergeFreeze } from '../policy/merge-freeze.ts'
 import type { MergeRejection } from './classify-rejection.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import type { MergeFreezes } from '../ports/merge-freezes.ts'
-import type { PageRecords } from '../ports/page-records.ts'
+import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
+import type { StatusPageStore } from '../ports/page-records.ts'
 import { readBranchRulesDigest, readMergeRejectionInputsDigest } from '../evaluate/merge-backoff.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
@@ -40,7 +40,7 @@ const unknownMergeRejectionCache = defineCacheNamespace<z.infer<typeof unknownMe
 const unknownMergeRejectionTtlSeconds = 3600
 
 /** Whether another pull request got the same unknown text on this branch, ignoring numbers and commits. */
-async function hasOtherPullWithSameRejection(
+async function isUnknownRejectionRepeatedOnBranch(
   { repository, pull, baseRef }: PullSnapshot,
   { reason }: MergeRejection,
   { app: { store } }: JobContext<Cache>,
@@ -64,9 +64,9 @@ async function hasOtherPullWithSameRejection(
 export async function handleMergeRejection(
   snapshot: PullSnapshot,
   rejection: MergeRejection,
-  ctx: JobContext<MergeFreezes & Cache>,
+  ctx: JobContext<MergeFreezeStore & Cache>,
 ): Promise<void> {
-  const isShared = !rejection.isKnown && (await hasOtherPullWithSameRejection(snapshot, rejection, ctx))
+  const isShared = !rejection.isKnown && (await isUnknownRejectionRepeatedOnBranch(snapshot, rejection, ctx))
   const scopedRejection: MergeRejection = isShared ? { ...rejection, scope: 'branch' } : rejection
   const { store, clock, log } = ctx.app
   const { repository, pull, baseRef } = snapshot
@@ -110,7 +110,7 @@ export async function handleMergeRejection(
  */
 export async function findPullsWaitingForStatus(
   { repository: { owner, name }, commit, context }: PassingCommitStatus,
-  store: MergeFreezes & Pick<PageRecords, 'findPullRecord'>,
+  store: MergeFreezeStore & Pick<StatusPageStore, 'findPullRecord'>,
 ): Promise<readonly PullNumber[]> {
   const repository = { owner: owner.login, name }
   const waiting: PullNumber[] = []
@@ -127,7 +127,7 @@ export async function findPullsWaitingForStatus(
 /** Clears rejections after a successful merge. */
 export async function clearMergeRejections(
   { repository, pull, baseRef }: PullSnapshot,
-  { app: { store } }: JobContext<MergeFreezes & Cache>,
+  { app: { store } }: JobContext<MergeFreezeStore & Cache>,
 ): Promise<void> {
   const none = { text: '', pull }
   await store.putCached(
@@ -152,7 +152,7 @@ export async function clearMergeRejections(
 export async function retryBranchesWithNewRules(
   stops: readonly MergeFreeze[],
   others: readonly string[],
-  ctx: JobContext<MergeFreezes & Cache>,
+  ctx: JobContext<MergeFreezeStore & Cache>,
 ): Promise<void> {
   const rejectedBranches = stops.filter(({ kind, branch, rules }) => kind === 'refused' && branch && rules)
   for (const name of new Set([...rejectedBranches.flatMap(({ branch }) => branch ?? []), ...others])) {

@@ -4,7 +4,7 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { findBaseOfGitHubMerge } from './read-merge-result.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'
 import { botCheckNames } from '../report/report.ts'
-import { renderExternalMergeComment, renderUnhandledBranchReport } from '../report/unchecked-report.ts'
+import { renderExternalMergeComment, renderUnservedBranchReport } from '../report/unchecked-report.ts'
 import type { BotReports } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -12,24 +12,24 @@ import { auditMerge } from './audit-merge.ts'
 import { publishReport } from '../jobs/publish-report.ts'
 import { wasMergeAnnounced, markMergeAnnounced } from '../jobs/announced-merges.ts'
 
-type PreviouslyReadReports = BotReports | undefined
+type PrefetchedBotReports = BotReports | undefined
 
-export async function reportPullOnUnhandledBranch(
+export async function reportPullOnUnservedBranch(
   { pull, head, baseRef }: PullSnapshot,
   { forge }: JobContext,
-  read: PreviouslyReadReports,
+  read: PrefetchedBotReports,
 ): Promise<void> {
   const present = read?.head === head ? read : await forge.readOwnReports(pull, head)
   const names = botCheckNames.filter((own) => present.checks.some(({ name }) => name === own))
   if (present.comment === undefined && names.length === 0) return
-  await publishReport(forge, () => renderUnhandledBranchReport(baseRef, names), pull, head, { present })
+  await publishReport(forge, () => renderUnservedBranchReport(baseRef, names), pull, head, { present })
 }
 
 /** `merged`: GitHub reports it, and we have no record of a merge of ours. */
 export async function reportPullMergedByOthers(
   merged: PullSnapshot,
   ctx: JobContext<Store>,
-  read: PreviouslyReadReports,
+  read: PrefetchedBotReports,
 ): Promise<void> {
   const { forge, merging, repository } = ctx
   const { pull, head, baseRef } = merged

@@ -14,13 +14,13 @@ import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { mergePullUnderLease } from './merge-pull.ts'
 import { mergePullBatch, type BatchMember } from './merge-batch.ts'
 import type { MergeOutcome, PlannedMerge } from './merge-options.ts'
-import { toLeaseName } from '../jobs/lease-name.ts'
+import { toMergeLeaseName } from '../jobs/lease-name.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Job } from '../ports/jobs.ts'
 import type { Lease } from '../ports/leases.ts'
 import type { Store } from '../ports/store.ts'
 import { acquireRenewedLease } from '../jobs/renewed-lease.ts'
-import { isBranchHandledByBot } from '../jobs/is-served-branch.ts'
+import { isBranchServedByBot } from '../jobs/is-served-branch.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { requeuePull } from '../jobs/requeue-pull.ts'
 import { evaluateSnapshot, type PullEvaluation } from '../evaluate/evaluate-snapshot.ts'
@@ -72,7 +72,7 @@ interface SelectedBatchPull extends BatchMember {
 export async function runMergeBatch(job: MergeBatchJob, ctx: MergeBatchContext): Promise<void> {
   const { store } = ctx.app
   if ((await store.readyPulls(job.repository, job.branch)).length === 0) return
-  const renewedLease = await acquireRenewedLease(toLeaseName(job.repository, job.branch), ctx.app)
+  const renewedLease = await acquireRenewedLease(toMergeLeaseName(job.repository, job.branch), ctx.app)
   if (renewedLease === undefined) return store.enqueue(job, busyBranchRetrySeconds)
   let isBusy: boolean
   try {
@@ -87,7 +87,7 @@ export async function runMergeBatch(job: MergeBatchJob, ctx: MergeBatchContext):
 
 async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchContext): Promise<boolean> {
   const { app, repository } = ctx
-  if (!(await isBranchHandledByBot(job.branch, ctx))) {
+  if (!(await isBranchServedByBot(job.branch, ctx))) {
     const ready = await app.store.readyPulls(job.repository, job.branch)
     await requeuePulls(
       ready.map(({ pull }) => pull),

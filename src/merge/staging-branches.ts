@@ -11,10 +11,10 @@ import {
 } from '../policy/temporary-branch.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
-import type { Leases } from '../ports/leases.ts'
+import type { LeaseStore } from '../ports/leases.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
-import { toLeaseName } from '../jobs/lease-name.ts'
+import { toMergeLeaseName } from '../jobs/lease-name.ts'
 
 /** How often a repository without recent temporary branches is checked. */
 const stagingBranchUseCacheSeconds = 3600
@@ -72,7 +72,7 @@ export async function removeStagingBranch(
 export interface StagingSweepContext {
   readonly merging: MergeApi
   readonly repository: Pick<GitRepository, 'deleteStagingBranch'>
-  readonly store: Cache & Leases & StateStore
+  readonly store: Cache & LeaseStore & StateStore
   readonly leaseSeconds: number
 }
 
@@ -96,7 +96,7 @@ export async function removeLeftoverStagingBranches(
     // The name alone proves nothing, because anyone can use it.
     if (!known.some((one) => one.branch === branch && one.commit === tip)) continue
     isClean = false
-    const lease = await store.acquireLease(toLeaseName(name, baseRef), leaseSeconds)
+    const lease = await store.acquireLease(toMergeLeaseName(name, baseRef), leaseSeconds)
     if (lease === undefined) continue
     try {
       await removeStagingBranch({ repository: name, baseRef }, branch, ctx)

@@ -7,33 +7,33 @@ import type { Forge } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { EvaluatedPullSnapshot } from './merge-options.ts'
 
-type SnapshotSource = Pick<Forge, 'readSnapshot' | 'openPulls'>
+type PullSnapshotReader = Pick<Forge, 'readSnapshot' | 'openPulls'>
 
 /** Why the permit is no longer valid. Undefined if it is valid. */
 export async function findPermitInvalidationReason(
   examined: EvaluatedPullSnapshot,
-  forge: SnapshotSource,
+  forge: PullSnapshotReader,
   /** The base of a batch member is not on the branch yet, so it is not compared. */
   instead: Pick<PullSnapshot, 'base'> | Record<never, never> = {},
 ): Promise<string | undefined> {
   const fresh = await forge.readSnapshot(examined.snapshot.pull, { skipCache: true })
   if (fresh === null || !isSameSnapshot({ ...fresh, ...instead }, examined.snapshot))
     return 'the pull request changed'
-  return findAffectedPullsChange(examined, forge)
+  return explainAutoClosedPullsChange(examined, forge)
 }
 
 /**
  * findPermitInvalidationReason() for the pull requests of a batch. One request confirms the unchanged ones. The others are read one
  * by one. The push itself verifies the base.
  */
-export async function findChangedPulls(
+export async function findBatchInvalidationReasons(
   members: readonly EvaluatedPullSnapshot[],
   forge: Forge,
 ): Promise<ReadonlyMap<PullNumber, string>> {
   const same = await (forge.findUnchanged?.(members.map(({ snapshot }) => snapshot)) ?? new Set<PullNumber>())
   // All share one request for the open pull requests.
   let open: ReturnType<Forge['openPulls']> | undefined
-  const source: SnapshotSource = {
+  const source: PullSnapshotReader = {
     readSnapshot: (pull, how) => forge.readSnapshot(pull, how),
     openPulls: () => (open ??= forge.openPulls()),
   }
@@ -41,18 +41,18 @@ export async function findChangedPulls(
   for (const examined of members) {
     const { snapshot } = examined
     const why = same.has(snapshot.pull)
-      ? await findAffectedPullsChange(examined, source)
+      ? await explainAutoClosedPullsChange(examined, source)
       : await findPermitInvalidationReason(examined, source, { base: snapshot.base })
     if (why !== undefined) changed.set(snapshot.pull, why)
   }
   return changed
 }
 
-async function findAffectedPullsChange(
+async function explainAutoClosedPullsChange(
   examined: EvaluatedPullSnapshot,
-  forge: SnapshotSource,
+  forge: PullSnapshotReader,
 ): Promise<string | undefined> {
-  return (await hasSameAffectedPulls(examined, forge))
+  return (await wouldAutoCloseSamePulls(examined, forge))
     ? undefined
     : 'the merge would now close different pull requests than when it was checked'
 }
@@ -70,7 +70,7 @@ export async function isPullEpochUnchanged(
   return epoch === undefined || (await store.observe(repository, pull, { head, baseRef, config })) === epoch
 }
 
-export const epochChangedMessage = 'the pull request changed and then changed back'
+export const pullEpochChangedMessage = 'the pull request changed and then changed back'
 
 /** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
 function isSameSnapshot(a: PullSnapshot, b: PullSnapshot): boolean {
@@ -82,9 +82,9 @@ function isSameSnapshot(a: PullSnapshot, b: PullSnapshot): boolean {
  * Whether the pull requests that the merge would close are unchanged since the evaluation. Later changes go undetected,
  * because GitHub does not support such a condition for a push.
  */
-async function hasSameAffectedPulls(
+async function wouldAutoCloseSamePulls(
   { snapshot, carried }: EvaluatedPullSnapshot,
-  forge: SnapshotSource,
+  forge: PullSnapshotReader,
 ): Promise<boolean> {
   if (carried === undefined || !canMergeCloseOtherPulls(carried.commits)) return true
   const now = findPullsClosedByMerge(await forge.openPulls(), carried.commits, snapshot)

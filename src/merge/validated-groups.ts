@@ -2,7 +2,7 @@
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { defineStateNamespace } from '../ports/state.ts'
-import type { RecoverOptions } from './merge-options.ts'
+import type { MergeRecoveryOptions } from './merge-options.ts'
 
 /** A group that passed: the tree of its commit was validated on this base, with these heads of pull requests. */
 export interface ValidatedQueueGroup {
@@ -13,37 +13,40 @@ export interface ValidatedQueueGroup {
   readonly pulls: readonly { readonly pull: number; readonly head: CommitSha }[]
 }
 
-const latestGroupStateKey = 'latest'
+const latestQueueGroupStateKey = 'latest'
 /** The queue does not build more groups on top of one another. */
 const maxRecordedQueueGroups = 100
 
-const validatedGroupsStateNamespace = defineStateNamespace<readonly ValidatedQueueGroup[]>('good group', {
-  version: 1,
-  read: (stored) => (Array.isArray(stored) ? (stored as readonly ValidatedQueueGroup[]) : undefined),
-})
+const validatedQueueGroupsStateNamespace = defineStateNamespace<readonly ValidatedQueueGroup[]>(
+  'good group',
+  {
+    version: 1,
+    read: (stored) => (Array.isArray(stored) ? (stored as readonly ValidatedQueueGroup[]) : undefined),
+  },
+)
 
-type QueueGroupContext = Pick<RecoverOptions, 'repository' | 'store'>
+type QueueGroupContext = Pick<MergeRecoveryOptions, 'repository' | 'store'>
 
 /** Call this before GitHub learns that the group passed, so that nothing is merged without a record. */
-export async function recordValidatedGroup(
+export async function recordValidatedQueueGroup(
   name: RepositoryName,
   group: ValidatedQueueGroup,
-  { store }: Pick<RecoverOptions, 'store'>,
+  { store }: Pick<MergeRecoveryOptions, 'store'>,
 ): Promise<void> {
-  const known = (await readValidatedGroups(name, store)).filter(({ head }) => head !== group.head)
+  const known = (await readValidatedQueueGroups(name, store)).filter(({ head }) => head !== group.head)
   await store.writeState(
-    validatedGroupsStateNamespace,
+    validatedQueueGroupsStateNamespace,
     name,
-    new Map([[latestGroupStateKey, [group, ...known].slice(0, maxRecordedQueueGroups)]]),
+    new Map([[latestQueueGroupStateKey, [group, ...known].slice(0, maxRecordedQueueGroups)]]),
   )
 }
 
-export async function readValidatedGroup(
+export async function readValidatedQueueGroup(
   name: RepositoryName,
   head: CommitSha,
-  { store }: Pick<RecoverOptions, 'store'>,
+  { store }: Pick<MergeRecoveryOptions, 'store'>,
 ): Promise<ValidatedQueueGroup | undefined> {
-  return (await readValidatedGroups(name, store)).find((group) => group.head === head)
+  return (await readValidatedQueueGroups(name, store)).find((group) => group.head === head)
 }
 
 /**
@@ -55,7 +58,7 @@ export async function readQueueGroupByMergedCommit(
   commit: CommitSha,
   { repository, store }: QueueGroupContext,
 ): Promise<ValidatedQueueGroup | undefined> {
-  for (const group of await readValidatedGroups(name, store)) {
+  for (const group of await readValidatedQueueGroups(name, store)) {
     if (group.head === commit) return group
     const tip = await repository.tip(group.baseRef)
     const isContained = async (outer: CommitSha, inner: CommitSha) =>
@@ -71,9 +74,9 @@ export async function readQueueGroupByMergedCommit(
   return undefined
 }
 
-async function readValidatedGroups(
+async function readValidatedQueueGroups(
   name: RepositoryName,
-  store: RecoverOptions['store'],
+  store: MergeRecoveryOptions['store'],
 ): Promise<readonly ValidatedQueueGroup[]> {
-  return (await store.readState(validatedGroupsStateNamespace, name, latestGroupStateKey)) ?? []
+  return (await store.readState(validatedQueueGroupsStateNamespace, name, latestQueueGroupStateKey)) ?? []
 }

@@ -6,14 +6,14 @@ import type { Store } from '../ports/store.ts'
 import { isMergedByBot } from '../jobs/is-merged-by-bot.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { recoverPendingMerge } from './recover-pending-merge.ts'
-import { createPullHeadTimer, pullHeadTimerStartFormat } from '../jobs/head-state-since.ts'
+import { createPullHeadTimer, pullHeadTimerCacheFormat } from '../jobs/head-state-since.ts'
 
 /** After this time, a person's push that left the pull request open is reported. */
 const mergedStateTimeoutSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */
 const measureMsSinceBaseContainsHead = createPullHeadTimer(
-  defineCacheNamespace('contained head', pullHeadTimerStartFormat),
+  defineCacheNamespace('contained head', pullHeadTimerCacheFormat),
 )
 
 /**

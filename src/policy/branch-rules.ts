@@ -9,7 +9,7 @@ export interface RequiredCheck {
 }
 
 /** "Require a pull request before merging". */
-export interface PullRequestRequirement {
+export interface PullRequestRuleSettings {
   readonly approvals: number
   /** If true, GitHub compares the tree of a pushed merge with the tree of its test merge (`refs/pull/N/merge`). */
   readonly dismissesStale: boolean
@@ -29,7 +29,7 @@ export interface BranchRules {
   readonly owner: 'user' | 'organization'
   /** Required checks of all rules, without duplicates. `strict`: the head must contain the base. */
   readonly checks: { readonly required: readonly RequiredCheck[]; readonly strict: boolean }
-  readonly pullRequest?: PullRequestRequirement
+  readonly pullRequest?: PullRequestRuleSettings
   /** A list limits who can update the branch, and the App is not on it. */
   readonly closedToUs: boolean
   /**

@@ -3,7 +3,7 @@
 import type { BranchRules, MergeMethod } from './branch-rules.ts'
 import {
   describeMergeConditions,
-  describeUncertainRequirements,
+  describeUncertainMergeRequirements,
   suggestFasterMergeSettings,
 } from './merge-advice.ts'
 import type { MergeStrategy, MergePlan } from './merge-strategy.ts'
@@ -32,7 +32,7 @@ export function chooseMergeStrategy(input: MergePlanInput): MergePlan {
     missing: [...shut, ...findChecksRequiredFromOtherApps(input)],
     conditions: describeMergeConditions(input, requirements, method),
     faster: suggestFasterMergeSettings(input, requirements, method),
-    unsure: describeUncertainRequirements(input, requirements, method),
+    unsure: describeUncertainMergeRequirements(input, requirements, method),
   }
 }
 
@@ -42,7 +42,10 @@ interface MergeStrategyChoice {
   readonly missing: readonly string[]
 }
 
-const createMissingStrategyChoice = (...missing: string[]): MergeStrategyChoice => ({ because: '', missing })
+const createUnavailableStrategyChoice = (...missing: string[]): MergeStrategyChoice => ({
+  because: '',
+  missing,
+})
 
 function chooseStrategyForBranch(
   input: MergePlanInput,
@@ -56,13 +59,13 @@ function chooseStrategyForBranch(
     case 'push':
       return requirements.noPush.length === 0
         ? createPushMergeChoice(input, requirements)
-        : createMissingStrategyChoice(
+        : createUnavailableStrategyChoice(
             ...requirements.noPush.map(
               (why) => `merge.method is push, but GitHub would reject the push because ${why}`,
             ),
           )
     case 'queue':
-      return createMissingStrategyChoice(
+      return createUnavailableStrategyChoice(
         'merge.method is queue, but the branch has no merge queue: add one, or set merge.method to auto',
       )
     case 'merge':
@@ -78,12 +81,12 @@ function createMergeQueueChoice(
   { app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
 ): MergeStrategyChoice {
   if (wanted !== 'auto' && wanted !== 'queue')
-    return createMissingStrategyChoice(
+    return createUnavailableStrategyChoice(
       `the branch accepts changes only through its merge queue, but merge.method is ${wanted}: set it to auto or queue`,
     )
   // GitHub merges a group when its required checks pass. Without catalog-bot's checks, it would merge unvalidated groups.
   if (own.length === 0)
-    return createMissingStrategyChoice(
+    return createUnavailableStrategyChoice(
       `the merge queue does not wait for this App's checks: require ${formatQuotedList(checksToRequire)} from App ${app} on the branch`,
     )
   const because = 'the branch accepts changes only through its merge queue'
@@ -104,7 +107,7 @@ function chooseStrategyAutomatically(
   // A rejected push changes nothing, so uncertainty alone does not rule out a push.
   if (requirements.noPush.length === 0) return createPushMergeChoice(input, requirements)
   const allowed = formatListWithAnd(input.rules.mergeMethods) || 'none'
-  return createMissingStrategyChoice(
+  return createUnavailableStrategyChoice(
     `no merge method works: ${obstacles.join('; ')}; and the methods that GitHub allows (${allowed}) conflict with the other rules: ${suggestMergeSettingsFix(input.rules)}`,
   )
 }
@@ -137,10 +140,11 @@ function createGitHubMergeChoice(
   method: MergeMethod,
   why: string,
 ): MergeStrategyChoice {
-  if (!methods.includes(method)) return createMissingStrategyChoice(explainDisallowedMethod(rules, method))
+  if (!methods.includes(method))
+    return createUnavailableStrategyChoice(explainDisallowedMergeMethod(rules, method))
   // If the head is behind its base, GitHub expects all checks to run again, even if they passed.
   if (requiresUpToDateHead(rules) && pull?.containsBase === false)
-    return createMissingStrategyChoice(
+    return createUnavailableStrategyChoice(
       `GitHub must merge this pull request (${why}), but it is behind its base and the branch requires it to be up to date: update the pull request, or turn off that requirement`,
     )
   return {
@@ -150,7 +154,7 @@ function createGitHubMergeChoice(
   }
 }
 
-function explainDisallowedMethod(rules: BranchRules, method: MergeMethod): string {
+function explainDisallowedMergeMethod(rules: BranchRules, method: MergeMethod): string {
   const fault = !rules.mergeMethods.includes(method)
     ? 'the repository or a rule does not allow it'
     : method === 'merge'

@@ -13,7 +13,7 @@ import {
   createPullAuthorizationChecker,
   type ApprovalCoverage,
 } from '../checks/ownership/ownership.ts'
-import type { RightsResult, UnansweredCheckQuestion } from '../checks/ownership/principal-matcher.ts'
+import type { PermissionCheckResult, UnansweredCheckQuestion } from '../checks/ownership/principal-matcher.ts'
 import { normalizeLogin } from '../checks/ownership/principal.ts'
 import { toCheckQuestionKey } from '../checks/questions.ts'
 import type { CheckAnswers, CheckQuestion, InconclusiveAnswer } from '../checks/questions.ts'
@@ -21,7 +21,7 @@ import type { FreezeKind } from './merge-freeze.ts'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 
 /** A head that catalog-bot's comment showed. */
-export interface ReportedHead {
+export interface ReportedPullHead {
   readonly head: CommitSha
   readonly epoch: number
   /** ISO 8601 in UTC, by GitHub's clock. */
@@ -78,10 +78,10 @@ export interface FreezeCommand {
   readonly kinds: readonly FreezeKind[]
 }
 
-export interface CommandInput {
+export interface CommandEvaluationInput {
   /** The input of the checks. Its snapshot is read again before a command takes effect. */
   readonly check: CheckInput
-  readonly shown: readonly ReportedHead[]
+  readonly shown: readonly ReportedPullHead[]
   readonly change: string
   readonly records: readonly CommandRecord[]
   /** Commands per account id in this repository within the last hour. */
@@ -127,7 +127,7 @@ const commandsAllowedAfterClose: ReadonlySet<CommandName> = new Set(['rollback']
 
 /** The questions to answer before deciding. Empty if there is no command to decide on. */
 export function collectCommandQuestions(
-  input: CommandInput,
+  input: CommandEvaluationInput,
   answers: CheckAnswers,
 ): readonly CheckQuestion[] {
   const questions = new Map<string, CheckQuestion>()
@@ -146,21 +146,24 @@ export function collectCommandQuestions(
  * Decides on each unrecorded command, in comment order. Stops at the first command whose author's permissions are not
  * known yet, because order matters.
  */
-export function decideCommands(input: CommandInput, answers: CheckAnswers): CommandDecisionResult {
+export function decideCommands(
+  input: CommandEvaluationInput,
+  answers: CheckAnswers,
+): CommandDecisionsWithQuestions {
   return evaluateCommands(input, answers, { stops: true })
 }
 
-interface CommandDecisionResult {
+interface CommandDecisionsWithQuestions {
   readonly decisions: readonly CommandDecision[]
   readonly open: readonly UnansweredCheckQuestion[]
 }
 
 /** `stops`: whether to end at the first undecidable command. */
 function evaluateCommands(
-  input: CommandInput,
+  input: CommandEvaluationInput,
   answers: CheckAnswers,
   { stops }: { stops: boolean },
-): CommandDecisionResult {
+): CommandDecisionsWithQuestions {
   const { snapshot } = input.check
   const known = new Set(input.records.map(({ comment }) => comment))
   const decisions: CommandDecision[] = []
@@ -246,10 +249,10 @@ const denialReasonByRole: Readonly<Record<(typeof requiredRoleByCommand)[Command
 function isCommandPermitted(
   name: CommandName,
   person: GitHubAccount,
-  input: CommandInput,
+  input: CommandEvaluationInput,
   records: readonly CommandRecord[],
   authorisation: () => ReturnType<typeof createPullAuthorizationChecker>,
-): RightsResult {
+): PermissionCheckResult {
   const account = { id: person.id, login: normalizeLogin(person) }
   const isAuthor = input.check.snapshot.author?.id === person.id
   switch (requiredRoleByCommand[name]) {
@@ -269,7 +272,7 @@ function isCommandPermitted(
   }
 }
 
-type FreezeTargetResolution =
+type FreezeCommandResolution =
   | { readonly kind: 'known'; readonly stop?: FreezeCommand | undefined }
   | { readonly kind: 'unknown'; readonly open: readonly UnansweredCheckQuestion[] }
 
@@ -282,9 +285,9 @@ const branchNamePattern = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$/
  */
 function resolveFreezeBranch(
   { name, words = '' }: SlashCommand,
-  { check }: CommandInput,
+  { check }: CommandEvaluationInput,
   answers: CheckAnswers,
-): FreezeTargetResolution {
+): FreezeCommandResolution {
   if (name !== 'freeze' && name !== 'thaw') return { kind: 'known' }
   const { baseRef } = check.snapshot
   const [first = '', ...others] = words.split(/[ \t]+/).filter((word) => word !== '')
@@ -315,7 +318,7 @@ function toCommandDecision(
   command: SlashCommand,
   comment: PullComment,
   author: GitHubAccount,
-  input: CommandInput,
+  input: CommandEvaluationInput,
   stop: FreezeCommand | undefined,
 ): CommandDecision {
   const done = (
@@ -357,7 +360,7 @@ function toCommandDecision(
     case 'approve':
     case 'override':
     case 'merge': {
-      const override = command.name === 'override' ? parseOverride(command) : undefined
+      const override = command.name === 'override' ? parseOverrideCommand(command) : undefined
       if (typeof override === 'string')
         return {
           record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
@@ -389,11 +392,11 @@ function toCommandDecision(
 function findStaleCommandReason(
   command: SlashCommand,
   comment: PullComment,
-  { check, shown, change }: CommandInput,
+  { check, shown, change }: CommandEvaluationInput,
 ): string | undefined {
   const { head } = check.snapshot
   const epoch = check.epoch ?? 0
-  const commandText = formatCommandForHead(command, head)
+  const commandText = formatCommandForPullHead(command, head)
   const hint = `comment "${commandText}" to use the current commit`
   // GitHub's times are in whole seconds, so a head shown in the same second may be later than the comment.
   const last = shown
@@ -412,18 +415,18 @@ function findStaleCommandReason(
 }
 
 /** The same command for the current head. */
-function formatCommandForHead({ name, words = '' }: SlashCommand, head: CommitSha): string {
+function formatCommandForPullHead({ name, words = '' }: SlashCommand, head: CommitSha): string {
   if (name === 'override') return `/override ${words}`
   return name === 'unhold' ? '/unhold' : `/${name} ${head.slice(0, 12)}`
 }
 
-const overrideTextPattern = /^(?<rule>[a-z][a-z0-9-]*)[ \t]+because[ \t]+(?<reason>.*[\p{L}\p{N}].*)$/u
+const overrideArgumentsPattern = /^(?<rule>[a-z][a-z0-9-]*)[ \t]+because[ \t]+(?<reason>.*[\p{L}\p{N}].*)$/u
 /** Limit for the comment, the merge message and the records, in characters. */
 const maxOverrideReasonLength = 300
 
 /** The requested override, or why it is not allowed. */
-function parseOverride({ words = '' }: SlashCommand): OverrideCommand | string {
-  const { rule, reason } = overrideTextPattern.exec(words)?.groups ?? {}
+function parseOverrideCommand({ words = '' }: SlashCommand): OverrideCommand | string {
+  const { rule, reason } = overrideArgumentsPattern.exec(words)?.groups ?? {}
   if (rule === undefined || reason === undefined) return 'use the form /override RULE because REASON'
   if (!knownRuleIds.has(rule)) return 'this rule does not exist'
   if (!overridableRuleIds.has(rule)) return 'this rule cannot be overridden'
@@ -435,7 +438,7 @@ function parseOverride({ words = '' }: SlashCommand): OverrideCommand | string {
 const knownRuleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
 
 function toCommandRecord(
-  { check }: CommandInput,
+  { check }: CommandEvaluationInput,
   comment: PullComment,
   author: GitHubAccount,
   command: CommandRecord['command'],
@@ -461,7 +464,7 @@ export function findCommandApprovals(
   records: readonly CommandRecord[],
   comments: readonly PullComment[],
 ): Approval[] {
-  const currentCommands = parseCurrentCommands(comments)
+  const currentCommands = parseUneditedCommentCommands(comments)
   return records
     .filter(
       ({ command, outcome, comment }) =>
@@ -501,7 +504,7 @@ export function findActivePullHold(
   const hold = inOrder.findLast(({ command }) => command === 'hold')
   if (hold === undefined) return undefined
   const lifted = inOrder.filter(({ command, comment }) => command === 'unhold' && comment > hold.comment)
-  if (lifted.some((record) => check === undefined || isCommandCurrent(record, check))) return undefined
+  if (lifted.some((record) => check === undefined || isCommandStillValid(record, check))) return undefined
   return { user: hold.user, login: hold.login, isBack: lifted.length > 0 }
 }
 
@@ -511,7 +514,7 @@ export function findMergeCommand(
   check: CheckInput,
 ): CommandRecord | undefined {
   return records.find(
-    (record) => record.command === 'merge' && record.outcome === 'done' && isCommandCurrent(record, check),
+    (record) => record.command === 'merge' && record.outcome === 'done' && isCommandStillValid(record, check),
   )
 }
 
@@ -519,7 +522,7 @@ export function findMergeCommand(
  * The commands that comments still contain, by comment id. Edited comments contain none. GitHub's times hide an edit
  * within the same second, so callers compare the text.
  */
-function parseCurrentCommands(comments: readonly PullComment[]): ReadonlyMap<number, SlashCommand> {
+function parseUneditedCommentCommands(comments: readonly PullComment[]): ReadonlyMap<number, SlashCommand> {
   const commands = new Map<number, SlashCommand>()
   for (const { id, body, createdAt, updatedAt } of comments) {
     const parsed = createdAt === updatedAt ? parseComment(body) : undefined
@@ -529,13 +532,13 @@ function parseCurrentCommands(comments: readonly PullComment[]): ReadonlyMap<num
 }
 
 /** Whether the approved state is still the current one, and the comment still contains the command. */
-export function isCommandCurrent(record: CommandRecord, check: CheckInput): boolean {
+export function isCommandStillValid(record: CommandRecord, check: CheckInput): boolean {
   const { snapshot, epoch = 0 } = check
   return (
     record.head === snapshot.head &&
     record.baseRef === snapshot.baseRef &&
     record.epoch === epoch &&
-    isCommandStillInComment(record, parseCurrentCommands(snapshot.comments).get(record.comment)) &&
+    isCommandStillInComment(record, parseUneditedCommentCommands(snapshot.comments).get(record.comment)) &&
     record.covers !== undefined &&
     isChangeCoveredByApproval(computeChangeApprovalCoverage(check), record.covers)
   )
@@ -548,6 +551,6 @@ function isCommandStillInComment(
 ): boolean {
   if (current?.name !== command) return false
   if (override === undefined) return command !== 'override'
-  const parsed = parseOverride(current)
+  const parsed = parseOverrideCommand(current)
   return typeof parsed !== 'string' && parsed.rule === override.rule && parsed.reason === override.reason
 }

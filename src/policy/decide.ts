@@ -21,7 +21,7 @@ export type TestMergeResult =
   | { readonly kind: 'conflict'; readonly paths: readonly string[] }
   | { readonly kind: 'nothing' }
 
-export interface GateInput {
+export interface VerdictInput {
   readonly snapshot: PullSnapshot
   readonly config: Config
   readonly configDigest: string
@@ -48,7 +48,7 @@ interface VerdictReasonWithKind extends VerdictReason {
 }
 
 /** Decides on one pull request. Pure: the same input gives the same verdict. */
-export function decideVerdict(input: GateInput): PullVerdict {
+export function decideVerdict(input: VerdictInput): PullVerdict {
   const { snapshot, merge, outcomes } = input
   // Nothing else matters, and no check will run, if the base already contains the head.
   const isNothing = merge.kind === 'nothing'
@@ -83,9 +83,9 @@ export function decideVerdict(input: GateInput): PullVerdict {
     waiting: outcomes.flatMap((outcome) => outcome.waiting),
     ...(merge.kind === 'clean' && { result: { commit: merge.commit, tree: merge.tree } }),
   }
-  if (kind === 'unknown') return { ...verdict, retryAfter: getMinUnansweredRetrySeconds(outcomes) }
+  if (kind === 'unknown') return { ...verdict, retryAfter: getMinQuestionRetrySeconds(outcomes) }
   const others = outcomes.some(({ unanswered }) => unanswered.length > 0)
-    ? [getMinUnansweredRetrySeconds(outcomes)]
+    ? [getMinQuestionRetrySeconds(outcomes)]
     : []
   if (required.length > 0) return { ...verdict, retryAfter: Math.min(requiredCheckRetrySeconds, ...others) }
   // Retry an optional check's open questions while the pull request waits for something else.
@@ -111,7 +111,7 @@ export function decideVerdict(input: GateInput): PullVerdict {
  * Never has a permit.
  */
 export function createUncheckablePullVerdict(
-  { snapshot, configDigest }: Pick<GateInput, 'snapshot' | 'configDigest'>,
+  { snapshot, configDigest }: Pick<VerdictInput, 'snapshot' | 'configDigest'>,
   reason: VerdictReason,
 ): PullVerdict {
   return {
@@ -143,7 +143,7 @@ function* findPullStateVerdictReasons({
   heldBy,
   removedBy,
   requestedBy,
-}: GateInput): Generator<VerdictReasonWithKind> {
+}: VerdictInput): Generator<VerdictReasonWithKind> {
   if (snapshot.state !== 'open')
     yield createVerdictReason('wait', 'closed', `the pull request is ${snapshot.state}`)
   if (snapshot.author === null)
@@ -192,7 +192,7 @@ function* findTestMergeVerdictReasons({
   merge,
   changedPaths,
   snapshot,
-}: GateInput): Generator<VerdictReasonWithKind> {
+}: VerdictInput): Generator<VerdictReasonWithKind> {
   if (merge.kind === 'conflict') {
     const shown = merge.paths.slice(0, 3).join(', ')
     const more = merge.paths.length > 3 ? ` and ${merge.paths.length - 3} more` : ''
@@ -218,7 +218,7 @@ function* findCheckVerdictReasons({
   config,
   requestedBy,
   merge,
-}: GateInput): Generator<VerdictReasonWithKind> {
+}: VerdictInput): Generator<VerdictReasonWithKind> {
   const requiredChecks = getRequiredBotChecks(config)
   for (const id of requiredChecks) {
     // A conflict already blocks the merge, and no check runs until it is resolved.
@@ -233,7 +233,7 @@ function* findCheckVerdictReasons({
       yield createVerdictReason(
         'blocked',
         'findings',
-        `${outcome.check}: ${errors} ${errors === 1 ? 'error' : 'errors'}${areAllErrorsOnBase(outcome.findings) ? ', already on the base branch' : ''}`,
+        `${outcome.check}: ${errors} ${errors === 1 ? 'error' : 'errors'}${areAllErrorsOnBaseBranch(outcome.findings) ? ', already on the base branch' : ''}`,
       )
     for (const { question, reason: why } of outcome.unanswered)
       yield createVerdictReason(
@@ -249,7 +249,7 @@ function* findCheckVerdictReasons({
 }
 
 /** Whether the base branch has every error, so that the pull request caused none. */
-function areAllErrorsOnBase(findings: readonly Finding[]): boolean {
+function areAllErrorsOnBaseBranch(findings: readonly Finding[]): boolean {
   return findings.every(({ severity, isOnBase }) => severity !== 'error' || isOnBase === true)
 }
 
@@ -263,7 +263,7 @@ function createVerdictReason(
 }
 
 /** Seconds until the first open question can be retried. Default: 60. */
-function getMinUnansweredRetrySeconds(outcomes: readonly CheckOutcome[]): number {
+function getMinQuestionRetrySeconds(outcomes: readonly CheckOutcome[]): number {
   const waits = outcomes.flatMap((outcome) =>
     outcome.unanswered.map((open: { retryAfter: number }) => open.retryAfter),
   )

@@ -158,7 +158,7 @@ function suggestMergeQueueSettings({ queue }: BranchRules): string[] {
   ]
 }
 
-export function describeUncertainRequirements(
+export function describeUncertainMergeRequirements(
   { rules, permissions }: MergePlanInput,
   { doubtful }: MergeRequirements,
   method: MergeStrategy | undefined,

@@ -2,7 +2,7 @@
 import { overridableRuleIds } from '../checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../checks/check.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { isCommandCurrent, type CommandRecord } from './commands.ts'
+import { isCommandStillValid, type CommandRecord } from './commands.ts'
 
 export interface RuleOverride {
   readonly rule: string
@@ -20,7 +20,7 @@ export function findActiveOverrides(
   for (const record of records.toSorted((a, b) => a.comment - b.comment)) {
     const { command, outcome, override, login } = record
     if (command !== 'override' || outcome !== 'done' || override === undefined) continue
-    if (overridableRuleIds.has(override.rule) && isCommandCurrent(record, check))
+    if (overridableRuleIds.has(override.rule) && isCommandStillValid(record, check))
       found.set(override.rule, { ...override, by: login })
   }
   return [...found.values()]

@@ -11,7 +11,7 @@ export interface QueueRemoval {
 }
 
 /** From GitHub's webhook schema (`pull_request.dequeued`) and, for the timeline, djinnos/djinn#768. */
-const removalMessageByReason: Readonly<Record<string, string>> = {
+const queueRemovalMessageByReason: Readonly<Record<string, string>> = {
   MANUAL: 'the pull request was removed from the merge queue',
   DEQUEUED: 'the pull request was removed from the merge queue',
   MERGE: 'the merge queue merged the pull request',
@@ -36,13 +36,15 @@ const normalizeQueueRemovalReason = ({ reason }: Pick<QueueRemoval, 'reason'>) =
 /** A clause without a period. */
 export function formatQueueRemoval(removal: Pick<QueueRemoval, 'reason'> | undefined): string {
   return (
-    (removal && removalMessageByReason[normalizeQueueRemovalReason(removal)]) ??
+    (removal && queueRemovalMessageByReason[normalizeQueueRemovalReason(removal)]) ??
     'the merge queue removed the pull request without giving a reason'
   )
 }
 
 /** Whether a person removed it. False if it left the queue because it was merged. */
-export function isRemovedByPerson(removal: QueueRemoval): removal is QueueRemoval & { readonly by: string } {
+export function isQueueRemovalByPerson(
+  removal: QueueRemoval,
+): removal is QueueRemoval & { readonly by: string } {
   return (
     removal.by !== undefined &&
     !['MERGE', 'MERGED', 'ALREADY_MERGED'].includes(normalizeQueueRemovalReason(removal))

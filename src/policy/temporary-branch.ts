@@ -8,7 +8,7 @@ export const temporaryBranchPrefix = 'catalog-bot/tmp-'
 export const temporaryBranchPattern = `refs/heads/${temporaryBranchPrefix}*`
 
 /** The prefix of GitHub's branches for merge queue groups. */
-export const queueBranchPrefix = 'gh-readonly-queue/'
+export const mergeQueueBranchPrefix = 'gh-readonly-queue/'
 
 /** Ends with the commit's first digits to avoid collisions with other branches. */
 export function formatTemporaryBranch({

@@ -10,7 +10,7 @@ export interface WebhookDelivery {
   readonly body: Uint8Array
 }
 
-export interface WebhookDeliveries {
+export interface WebhookDeliveryStore {
   /**
    * Records the delivery and enqueues its jobs, in one transaction. A known GUID changes nothing and results in 'duplicate'.
    * A job that equals a waiting one is coalesced into it. `push` is recorded for `listPushers`.

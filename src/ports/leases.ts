@@ -6,7 +6,7 @@ export interface Lease {
   readonly fence: number
 }
 
-export interface Leases {
+export interface LeaseStore {
   /** The lease outlives the process. Undefined while another holder's lease is valid. */
   acquireLease(name: string, seconds: number): Promise<Lease | undefined>
   /** False if the lease is lost. */

@@ -34,7 +34,7 @@ export interface RejectedPullRecord {
   readonly tryAgainAt: number
 }
 
-export interface MergeFreezes {
+export interface MergeFreezeStore {
   /**
    * Freezes merging and resolves to the active freeze. There is one per repository, branch, and kind: `frozen` and `audit`
    * keep the first reason, `refused` keeps the newest and counts. A comment that already froze or unfroze has no effect.

@@ -23,7 +23,7 @@ export interface MergeIntent extends PendingMerge {
   readonly fence: number
 }
 
-export interface MergeRecords {
+export interface MergeRecordStore {
   /** Writes the intent in the transaction that checks the lease's fence. Undefined if the lease is lost. */
   startMerge(lease: Lease, merge: PendingMerge): Promise<MergeIntent | undefined>
   /**

@@ -6,7 +6,7 @@ import type { Severity } from '@catalog-bot/findings/finding'
 import type { VerdictReasonCode, VerdictKind } from '../policy/verdict.ts'
 import type { PackageSummary, RecordedCatalog, RecordedPackage } from '../pull-request/recorded-package.ts'
 
-export interface ListedRepository {
+export interface RecordedRepository {
   readonly repository: RepositoryName
   readonly installation: number
   /** True only if GitHub confirmed that anyone can read the repository. */
@@ -90,7 +90,7 @@ export interface MergedPullRecord {
 }
 
 /** The number of pull requests that a rule affected on a day. */
-export interface DailyRuleCount {
+export interface DailyRulePullCount {
   /** Days since the epoch, UTC. */
   readonly day: number
   readonly rule: string
@@ -112,10 +112,10 @@ export interface CatalogTotals extends RecordedCatalog {
   readonly stranded: number
 }
 
-export interface PageRecords {
+export interface StatusPageStore {
   /** Replaces the list of installed repositories. */
-  recordRepositories(repositories: readonly ListedRepository[]): Promise<void>
-  listedRepositories(): Promise<readonly ListedRepository[]>
+  recordRepositories(repositories: readonly RecordedRepository[]): Promise<void>
+  listedRepositories(): Promise<readonly RecordedRepository[]>
 
   recordEvaluation(look: EvaluationRecord): Promise<void>
   /** Records that the pull request is closed. Resolves to its opening time if it was recorded as open. */
@@ -149,7 +149,7 @@ export interface PageRecords {
     before?: number,
   ): Promise<readonly MergedPullRecord[]>
   mergedPull(repository: RepositoryName, pull: PullNumber): Promise<MergedPullRecord | undefined>
-  ruleDays(repository: RepositoryName, sinceDay: number): Promise<readonly DailyRuleCount[]>
+  ruleDays(repository: RepositoryName, sinceDay: number): Promise<readonly DailyRulePullCount[]>
 
   /** Replaces a branch's catalogs. Without `packages`, a catalog keeps its own. */
   recordCatalogs(

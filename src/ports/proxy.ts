@@ -16,8 +16,8 @@ type EnvironmentVariables = Readonly<Record<string, string | undefined>>
  * The first variable that is set applies. Programs disagree on the order of uppercase and lowercase names. This is curl's
  * order.
  */
-export const proxyVariables = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const
-const noProxyVariables = ['no_proxy', 'NO_PROXY'] as const
+export const proxyEnvVariableNames = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const
+const noProxyEnvVariableNames = ['no_proxy', 'NO_PROXY'] as const
 
 /**
  * Returns undefined for a direct connection. If the value isn't a proxy URL, throws an Error with the name of the variable,
@@ -25,14 +25,15 @@ const noProxyVariables = ['no_proxy', 'NO_PROXY'] as const
  */
 export function selectProxy(target: URL, environment: EnvironmentVariables): ProxyServer | undefined {
   if (target.protocol !== 'https:') return undefined
-  const variable = proxyVariables.find((name) => (environment[name] ?? '') !== '')
+  const variable = proxyEnvVariableNames.find((name) => (environment[name] ?? '') !== '')
   if (variable === undefined) return undefined
-  const proxy = parseProxy(environment[variable] ?? '', variable)
-  const exceptions = noProxyVariables.map((name) => environment[name] ?? '').find((text) => text !== '') ?? ''
+  const proxy = parseProxyUrl(environment[variable] ?? '', variable)
+  const exceptions =
+    noProxyEnvVariableNames.map((name) => environment[name] ?? '').find((text) => text !== '') ?? ''
   return isProxyExempt(target, exceptions) ? undefined : proxy
 }
 
-function parseProxy(text: string, variable: string): ProxyServer {
+function parseProxyUrl(text: string, variable: string): ProxyServer {
   // The value might contain a password, which must not get into the log.
   const wrong = () =>
     new Error(`${variable} is not a proxy URL: it must have the form http://HOST:PORT or https://HOST:PORT`)

@@ -2,7 +2,7 @@
 import type { CommitSha, PullNumber, UserId } from '../pull-request/ids.ts'
 import type { GitHubAccount, RepositoryName } from '../pull-request/snapshot.ts'
 import type { ApprovalCoverage } from '../checks/ownership/ownership.ts'
-import type { CommandRecord, ReportedHead } from '../policy/commands.ts'
+import type { CommandRecord, ReportedPullHead } from '../policy/commands.ts'
 
 /** A change in any of these starts a new epoch (docs/threats.md#t21). */
 export interface PullEpochState {
@@ -35,9 +35,9 @@ export interface PullHistoryStore {
    * Records that catalog-bot's comment showed this head and change. `at`: GitHub's update time in ISO 8601 format. Repeating
    * the latest record has no effect, but going back to an earlier one does.
    */
-  recordShown(repository: RepositoryName, pull: PullNumber, shown: ReportedHead): Promise<void>
+  recordShown(repository: RepositoryName, pull: PullNumber, shown: ReportedPullHead): Promise<void>
   /** In the order in which they were shown. */
-  shownHeads(repository: RepositoryName, pull: PullNumber): Promise<readonly ReportedHead[]>
+  shownHeads(repository: RepositoryName, pull: PullNumber): Promise<readonly ReportedPullHead[]>
   /** Records the result of a command, once per comment. A second record results in 'duplicate'. */
   recordCommand(
     repository: RepositoryName,

@@ -10,7 +10,7 @@ export interface ReadyPull {
   readonly readyAt: number
 }
 
-export interface ReadyPulls {
+export interface ReadyPullStore {
   /** Call this before you notify a worker about the pull request. */
   putReady(snapshot: PullSnapshot): Promise<void>
   /** Longest waiting first. */

@@ -20,7 +20,7 @@ export type GitMergeResult =
   /** The base contains the head. */
   | { readonly kind: 'nothing' }
 
-export type StagingResult =
+export type StagingPushResult =
   | { readonly kind: 'staged' }
   /** The branch holds another commit and stays as it is. */
   | { readonly kind: 'taken' }
@@ -87,7 +87,7 @@ export interface GitRepository {
    */
   pushMergeBatch?(permits: readonly MergePermit[]): Promise<MergePushResult>
   /** Creates the temporary branch of a merge, for check runs. Does not change an existing branch. */
-  createStagingBranch(permit: MergePermit): Promise<StagingResult>
+  createStagingBranch(permit: MergePermit): Promise<StagingPushResult>
   /**
    * Deletes a temporary branch if its tip is this commit (compare-and-swap). False if the tip differs, in which case the
    * branch remains. Succeeds if the branch does not exist. Rejects with a GitError for any other branch.

@@ -1,15 +1,15 @@
 // All records in one database. Each user of the store depends only on the ports that it needs.
 import type { Cache } from './cache.ts'
-import type { WebhookDeliveries } from './deliveries.ts'
+import type { WebhookDeliveryStore } from './deliveries.ts'
 import type { JobQueue, JobQueueStatistics, JobRunner } from './jobs.ts'
-import type { MergeFreezes } from './merge-freezes.ts'
-import type { MergeRecords } from './merge-records.ts'
-import type { Leases } from './leases.ts'
-import type { PageRecords } from './page-records.ts'
+import type { MergeFreezeStore } from './merge-freezes.ts'
+import type { MergeRecordStore } from './merge-records.ts'
+import type { LeaseStore } from './leases.ts'
+import type { StatusPageStore } from './page-records.ts'
 import type { PullHistoryStore } from './pull-memory.ts'
-import type { ReadyPulls } from './ready-pulls.ts'
+import type { ReadyPullStore } from './ready-pulls.ts'
 import type { StateStore } from './state.ts'
-import type { Verdicts } from './verdicts.ts'
+import type { VerdictStore } from './verdicts.ts'
 
 export type { WebhookDelivery } from './deliveries.ts'
 export type { Job } from './jobs.ts'
@@ -19,17 +19,17 @@ export type { VerdictRecord } from './verdicts.ts'
 
 export interface Store
   extends
-    WebhookDeliveries,
+    WebhookDeliveryStore,
     JobQueue,
     JobQueueStatistics,
     JobRunner,
-    Leases,
-    MergeRecords,
-    MergeFreezes,
-    ReadyPulls,
+    LeaseStore,
+    MergeRecordStore,
+    MergeFreezeStore,
+    ReadyPullStore,
     Required<PullHistoryStore>,
-    PageRecords,
-    Verdicts,
+    StatusPageStore,
+    VerdictStore,
     StateStore,
     Cache {
   /** Resolves when the database responds. Rejects with a StoreError. */

@@ -10,7 +10,7 @@ export interface Tracing {
 }
 
 /** For running without a collector. */
-export const noTracing: Tracing = {
+export const noopTracing: Tracing = {
   span: (_name, _attributes, work) => work(),
   close: () => Promise.resolve(),
 }
@@ -21,7 +21,7 @@ export function traceMethodCalls<T extends object>(
   spanNames: Readonly<Partial<Record<keyof T & string, string>>>,
   tracing: Tracing,
 ): T {
-  if (tracing === noTracing) return of
+  if (tracing === noopTracing) return of
   const nameByMethod: ReadonlyMap<string | symbol, string> = new Map(
     Object.entries<string>(spanNames as Record<string, string>),
   )

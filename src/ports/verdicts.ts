@@ -15,7 +15,7 @@ export interface VerdictRecord {
   readonly decidedAt: number
 }
 
-export interface Verdicts {
+export interface VerdictStore {
   /** Stores the latest verdict per (repository, pull, head, base, config). */
   recordVerdict(record: VerdictRecord): Promise<void>
   /** Newest first. */

@@ -31,7 +31,7 @@ export async function computeCatalogContentKey(
   return createHash('sha256').update(made).digest('hex')
 }
 
-const maxCatalogChangeLines = 40
+const maxChangeSummaryLines = 40
 
 /** Returns Markdown lines, or none if the change cannot be described. */
 export async function describeCatalogChange(
@@ -55,7 +55,7 @@ export async function describeCatalogChange(
       catalogs: [{ ...catalog, ...(base && { base }), ...(result && { result }) }],
       treeFiles: await readChangedFileContents(paths, repository),
     })
-    return formatChangeAsMarkdown(describeChangeLines(change)).slice(0, maxCatalogChangeLines)
+    return formatChangeAsMarkdown(describeChangeLines(change)).slice(0, maxChangeSummaryLines)
   } catch (error) {
     // A forced push may have removed the old commit, or a file may be too large.
     if (isGitError(error) && !error.retryable) return []

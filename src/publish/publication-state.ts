@@ -91,7 +91,7 @@ export const rollbackRequestStateNamespace = defineStateNamespace<RollbackReques
 })
 
 /** What was last shown on GitHub, so that it is written once. */
-const postedPublicationsSchema = z.object({
+const reportedPublicationsSchema = z.object({
   checks: z.record(z.string(), z.string()),
   deployments: z.record(z.string(), z.string()),
   answers: z.record(z.string(), z.number()),
@@ -99,11 +99,11 @@ const postedPublicationsSchema = z.object({
   /** When each configuration problem was first seen. */
   problems: z.record(z.string(), z.number()),
 })
-export type ReportedPublications = Readonly<z.infer<typeof postedPublicationsSchema>>
+export type ReportedPublications = Readonly<z.infer<typeof reportedPublicationsSchema>>
 export const reportedPublicationsStateNamespace = defineStateNamespace<ReportedPublications>(
   'shown publications',
   {
     version: 1,
-    read: (stored) => postedPublicationsSchema.safeParse(stored).data,
+    read: (stored) => reportedPublicationsSchema.safeParse(stored).data,
   },
 )

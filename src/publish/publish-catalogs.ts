@@ -3,9 +3,9 @@
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { toPullNumber, type CommitSha } from '../pull-request/ids.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
-import type { MergeRecords } from '../ports/merge-records.ts'
+import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
-import type { Verdicts } from '../ports/verdicts.ts'
+import type { VerdictStore } from '../ports/verdicts.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { computeCatalogContentKey } from './content-key.ts'
 import type { Publication } from './plan-publications.ts'
@@ -13,7 +13,7 @@ import {
   isPublishDue,
   isRollbackPending,
   recheckPublishedTags,
-  computeMsUntilNextStep,
+  computeMsUntilNextPublishStep,
   runPublishStep,
   rollBackImage,
   type PublishStepInput,
@@ -31,14 +31,14 @@ import {
   reportBuildProgress,
   type PublicationRollbackStatus,
 } from './report-publications.ts'
-import { pullPublicationState } from '../jobs/pull-publication.ts'
+import { pullPublicationStateNamespace } from '../jobs/pull-publication.ts'
 import type { PublicationStatus } from './publication-views.ts'
 
 /** More follow with the next image. */
 const maxImageRemovalsPerRun = 20
 
 type PublishJob = Extract<Job, { kind: 'publish' }>
-type PublishJobContext = JobContext<JobQueue & StateStore & MergeRecords & Verdicts>
+type PublishJobContext = JobContext<JobQueue & StateStore & MergeRecordStore & VerdictStore>
 
 /** Restarts within one job because of newer commits. */
 const maxPublishRestartsPerJob = 5
@@ -150,7 +150,7 @@ async function addMergedPullsToPublicationState(
   const mergedPulls = await app.store.findPullsOfCommits(forge.repository, commits)
   const concerned: number[] = []
   for (const [commit, pull] of mergedPulls) {
-    const reported = await app.store.readState(pullPublicationState, forge.repository, String(pull))
+    const reported = await app.store.readState(pullPublicationStateNamespace, forge.repository, String(pull))
     const isReported = reported?.isShown === true && reported.state === 'published'
     if (!isReported && (await isCatalogChangedByCommit(commit, catalog.root, repository)))
       concerned.push(pull)
@@ -181,7 +181,7 @@ async function scheduleNextPublishJob(
 ): Promise<void> {
   const now = app.clock.now()
   const waits = statuses.flatMap(
-    ({ publication, state }) => computeMsUntilNextStep(publication, state, now) ?? [],
+    ({ publication, state }) => computeMsUntilNextPublishStep(publication, state, now) ?? [],
   )
   if (waits.length === 0) return
   await app.store.enqueue(job, Math.max(minRescheduleDelaySeconds, Math.ceil(Math.min(...waits) / 1000)))

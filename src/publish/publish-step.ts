@@ -35,7 +35,7 @@ const minPublishFailuresBeforeReport = 4
 /** Maximum milliseconds between two attempts. */
 const maxPublishRetryDelayMs = 30 * 60_000
 /** Milliseconds between two checks of unchanged tags. */
-const tagCheckIntervalMs = 3600_000
+const publishedTagCheckIntervalMs = 3600_000
 /** Minimum length of the image history, even if the registry deletes old images. */
 const minImageHistoryLength = 10
 
@@ -65,20 +65,20 @@ export function isRollbackPending(
 }
 
 /** Milliseconds until the next scheduled step, or undefined. */
-export function computeMsUntilNextStep(
+export function computeMsUntilNextPublishStep(
   { entry }: Publication,
   { failure, lookedAt, current }: PublicationState,
   now: number,
 ): number | undefined {
   const waits = [
     ...(failure === undefined ? [] : [failure.again - now]),
-    ...(current === undefined ? [] : [(lookedAt ?? now) + computeCheckIntervalMs(entry.rebase) - now]),
+    ...(current === undefined ? [] : [(lookedAt ?? now) + computeTagCheckIntervalMs(entry.rebase) - now]),
   ]
   return waits.length === 0 ? undefined : Math.max(0, Math.min(...waits))
 }
 
-function computeCheckIntervalMs(rebase: string): number {
-  return Math.min(parseHoursOrDaysToMs(rebase) ?? Infinity, tagCheckIntervalMs)
+function computeTagCheckIntervalMs(rebase: string): number {
+  return Math.min(parseHoursOrDaysToMs(rebase) ?? Infinity, publishedTagCheckIntervalMs)
 }
 
 export async function runPublishStep(step: PublishStepInput): Promise<PublishStepResult> {
@@ -177,7 +177,7 @@ export async function recheckPublishedTags(step: PublishStepInput): Promise<Publ
   const { app, forge, installation } = ctx
   const { current, lookedAt } = state
   const now = app.clock.now()
-  const interval = computeCheckIntervalMs(publication.entry.rebase)
+  const interval = computeTagCheckIntervalMs(publication.entry.rebase)
   if (current === undefined) return state
   if (lookedAt === undefined) return writePublicationState(step, { ...state, lookedAt: now })
   if (now - lookedAt < interval) return state

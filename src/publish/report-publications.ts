@@ -11,9 +11,9 @@ import {
 } from '../report/publish-check.ts'
 import { renderRollbackResult } from '../report/rollback.ts'
 import type { JobQueue } from '../ports/jobs.ts'
-import type { MergeRecords } from '../ports/merge-records.ts'
+import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
-import type { Verdicts } from '../ports/verdicts.ts'
+import type { VerdictStore } from '../ports/verdicts.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { requeuePull } from '../jobs/requeue-pull.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
@@ -32,7 +32,7 @@ import {
   toPublicationStateView,
   type PublicationStatus as Told,
 } from './publication-views.ts'
-import { pullPublicationState } from '../jobs/pull-publication.ts'
+import { pullPublicationStateNamespace } from '../jobs/pull-publication.ts'
 import {
   renderPublishIssue,
   publishIssueClosingComment,
@@ -48,7 +48,7 @@ export interface PublicationRollbackStatus extends Told {
   readonly rollbackRequest?: RollbackRequest | undefined
 }
 
-type PublicationReportContext = JobContext<JobQueue & StateStore & MergeRecords & Verdicts>
+type PublicationReportContext = JobContext<JobQueue & StateStore & MergeRecordStore & VerdictStore>
 
 const emptyReportedPublications: ReportedPublications = {
   checks: {},
@@ -219,11 +219,11 @@ async function reportPublicationsToPulls(
       lines: [...formatPublishedImageLines(views)],
       isShown: true,
     }
-    const known = await app.store.readState(pullPublicationState, forge.repository, String(pull))
+    const known = await app.store.readState(pullPublicationStateNamespace, forge.repository, String(pull))
     if (JSON.stringify(known) !== JSON.stringify(wanted)) {
       const writeReported = (isShown: boolean) =>
         app.store.writeState(
-          pullPublicationState,
+          pullPublicationStateNamespace,
           forge.repository,
           new Map([[String(pull), { ...wanted, isShown }]]),
         )

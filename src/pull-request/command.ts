@@ -39,28 +39,28 @@ export type ParsedComment =
 export const maxCommandLines = 20
 
 const commandLinePattern = /^\/(?<name>[a-z]+(?:-[a-z]+)*)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
-const commitPrefixPattern = /^[0-9a-f]{7,64}$/
-const commandsTakingCommit: ReadonlySet<CommandName> = new Set([
+const commitShaPrefixPattern = /^[0-9a-f]{7,64}$/
+const commandsWithCommitArgument: ReadonlySet<CommandName> = new Set([
   'approve',
   'merge',
   'preview',
   'test-install',
 ])
-const commandsTakingText: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback', 'override'])
+const commandsWithTextArgument: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback', 'override'])
 
 export function parseComment(body: string): ParsedComment {
   const found = new Map<string, SlashCommand>()
-  for (const line of findPlainParagraphLines(body)) {
+  for (const line of findMarkdownParagraphLines(body)) {
     const match = commandLinePattern.exec(line)?.groups
     const written = match?.['name']
     const name = commandAliases.get(written) ?? commandNames.find((known) => known === written)
     if (match === undefined || name === undefined) continue
     const rest = match.rest ?? ''
-    if (rest !== '' && commandsTakingText.has(name)) {
+    if (rest !== '' && commandsWithTextArgument.has(name)) {
       found.set(`${name} ${rest}`, { name, words: rest })
       continue
     }
-    if (rest !== '' && !(commandsTakingCommit.has(name) && commitPrefixPattern.test(rest)))
+    if (rest !== '' && !(commandsWithCommitArgument.has(name) && commitShaPrefixPattern.test(rest)))
       return {
         kind: 'unclear',
         reason: `/${written} cannot be followed by ${JSON.stringify(rest.slice(0, 40))}`,
@@ -83,7 +83,7 @@ const markdownSpanStartPattern = /[`[\]*_~$\\{}]/
 const emailQuoteHeaderPattern = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
 
 /** Yields the lines of plain paragraphs near the top. Skips lines that could belong to another construct. */
-function* findPlainParagraphLines(body: string): Generator<string> {
+function* findMarkdownParagraphLines(body: string): Generator<string> {
   let paragraph: string[] = []
   // CommonMark's only line endings.
   for (const line of [...body.split(/\r\n|\n|\r/).slice(0, maxCommandLines), '']) {

@@ -27,7 +27,7 @@ export interface BlobPairComparer {
  * Compares blobs of one catalog at `root`. `differs` says whether a path's content differs between the trees.
  * Locations can be relative to the repository root or to the catalog root.
  */
-export function compareBlobs(
+export function createBlobPairComparer(
   root: string,
   differs: (path: string) => boolean,
   treeFiles: TreeFileReader,

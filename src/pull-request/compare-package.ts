@@ -4,12 +4,12 @@ import type {
   BlobLocation,
   BundleBlob,
   DeprecationEntry,
-  OtherBlob,
+  CustomSchemaBlob,
   PackageBlob,
 } from '@catalog-bot/fbc/facts/catalog'
 import {
-  blobShapes,
-  propertyValueShapes,
+  fieldShapesByBlobSchema,
+  valueShapesByPropertyType,
   getFieldShape,
   type KnownFieldShape as FieldShape,
 } from '@catalog-bot/fbc/load/known-fields'
@@ -30,7 +30,7 @@ import { getBundleVersion, getBlobLocations, type PackageBlobs } from './package
 type BlobFieldValue = BlobFields extends ReadonlyMap<string, infer Held> ? Held | undefined : never
 
 const fieldShapeByPropertyType: Readonly<Record<string, FieldShape>> = {
-  ...propertyValueShapes,
+  ...valueShapesByPropertyType,
   'olm.label': { label: {} },
   'olm.label.required': { label: {} },
 }
@@ -60,7 +60,7 @@ export function comparePackage(
     bundles: compareBundles(base?.bundles ?? [], result?.bundles ?? [], comparer),
     channels: compareChannels(base?.channels ?? [], result?.channels ?? [], comparer),
     ...(moved && { defaultChannel: { before: before.defaultChannel, after: after.defaultChannel } }),
-    metadata: compareMetadata(base?.packages ?? [], result?.packages ?? [], comparer),
+    metadata: comparePackageMetadata(base?.packages ?? [], result?.packages ?? [], comparer),
     deprecations: compareDeprecations(base, result),
     others: countChangedCustomBlobs(base, result, comparer),
   }
@@ -122,9 +122,9 @@ function compareBundles(
   for (const [name, [bundle]] of before)
     if (bundle && !after.has(name)) removed.push({ name, version: getBundleVersion(bundle) })
   return {
-    added: added.sort(compareNames),
-    removed: removed.sort(compareNames),
-    changed: changed.sort(compareNames),
+    added: added.sort(compareByName),
+    removed: removed.sort(compareByName),
+    changed: changed.sort(compareByName),
   }
 }
 
@@ -141,26 +141,26 @@ function findBundleDifferences(base: BundleBlob, result: BundleBlob, comparer: B
   const values = comparer.values(base.place, result.place)
   if (values) {
     const differing = findDifferingFields(values.base, values.result, unorderedBundleFields)
-    return filterOlmVisibleFields(differing, values.base, values.result)
+    return filterFieldsReadByOlm(differing, values.base, values.result)
   }
   const fields = []
   if (base.image !== result.image) fields.push('image')
-  if (formatComparableList(base.properties) !== formatComparableList(result.properties))
+  if (formatListForComparison(base.properties) !== formatListForComparison(result.properties))
     fields.push('properties')
-  if (formatComparableList(base.relatedImages) !== formatComparableList(result.relatedImages))
+  if (formatListForComparison(base.relatedImages) !== formatListForComparison(result.relatedImages))
     fields.push('relatedImages')
   // The facts omit most metadata, so equal facts don't prove equality if the text differs.
   return fields.length > 0 ? fields : ['text']
 }
 
-function formatComparableList(list: BundleBlob['properties'] | BundleBlob['relatedImages']): string {
+function formatListForComparison(list: BundleBlob['properties'] | BundleBlob['relatedImages']): string {
   return list
     .map(({ mark: _, ...fact }) => toCanonicalJson(fact))
     .sort()
     .join()
 }
 
-function compareMetadata(
+function comparePackageMetadata(
   base: readonly PackageBlob[],
   result: readonly PackageBlob[],
   comparer: BlobPairComparer,
@@ -203,11 +203,11 @@ function countChangedCustomBlobs(
 ): number {
   if (!base?.others.length && !result?.others.length) return 0
   // Compares values only between blobs of the same schema and name.
-  const before = Map.groupBy(base?.others ?? [], toBlobKey)
+  const before = Map.groupBy(base?.others ?? [], toCustomBlobKey)
   let left = base?.others.length ?? 0
   let unpaired = 0
   for (const blob of result?.others ?? []) {
-    const alike = before.get(toBlobKey(blob)) ?? []
+    const alike = before.get(toCustomBlobKey(blob)) ?? []
     const pair = alike
       .slice(0, maxComparedBlobsPerName)
       .findIndex((other) => hasSameBlobValue(other.place, blob.place, comparer))
@@ -223,7 +223,7 @@ function countChangedCustomBlobs(
 /** The limit for blobs with the same schema and name. The others count as different. */
 const maxComparedBlobsPerName = 100
 
-function toBlobKey({ schema, name }: OtherBlob): string {
+function toCustomBlobKey({ schema, name }: CustomSchemaBlob): string {
   return `${schema}\n${name}`
 }
 
@@ -245,26 +245,21 @@ function groupBlobsByName<Blob extends { readonly name: string }>(
   return named
 }
 
-function compareNames(a: { readonly name: string }, b: { readonly name: string }): number {
+function compareByName(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0
 }
 
 /** Returns the differing fields in which a part that OLM reads differs. */
-function filterOlmVisibleFields(
-  differing: readonly string[],
-  base: BlobFields,
-  result: BlobFields,
-): string[] {
+function filterFieldsReadByOlm(differing: readonly string[], base: BlobFields, result: BlobFields): string[] {
   return differing.filter(
     (field) =>
-      formatOlmVisibleFieldText(field, base.get(field)) !==
-      formatOlmVisibleFieldText(field, result.get(field)),
+      formatFieldAsReadByOlm(field, base.get(field)) !== formatFieldAsReadByOlm(field, result.get(field)),
   )
 }
 
 /** Returns the text of a field as OLM reads it, for comparison. Ignores the order of lists. */
-function formatOlmVisibleFieldText(field: string, value: BlobFieldValue): string {
-  const bundle = blobShapes['olm.bundle']
+function formatFieldAsReadByOlm(field: string, value: BlobFieldValue): string {
+  const bundle = fieldShapesByBlobSchema['olm.bundle']
   const shape = typeof bundle === 'object' ? getFieldShape(bundle, field) : 'any'
   if (shape === undefined || value === undefined) return ''
   if (typeof value === 'string') return value
@@ -272,13 +267,13 @@ function formatOlmVisibleFieldText(field: string, value: BlobFieldValue): string
   const isOfProperties = getFieldShape({ properties: {} }, field) !== undefined
   return items
     .map((item) =>
-      toCanonicalJson(isOfProperties ? toOlmVisibleProperty(item) : toOlmVisibleValue(item, shape)),
+      toCanonicalJson(isOfProperties ? toPropertyAsReadByOlm(item) : toValueAsReadByOlm(item, shape)),
     )
     .sort()
     .join('\n')
 }
 
-function toOlmVisibleProperty(property: Json): Json {
+function toPropertyAsReadByOlm(property: Json): Json {
   if (!isJsonObject(property)) return property
   const { type } = property
   const named = Object.keys(property).filter((name) => getFieldShape({ type: {}, value: {} }, name))
@@ -288,11 +283,11 @@ function toOlmVisibleProperty(property: Json): Json {
   const shape = Object.hasOwn(fieldShapeByPropertyType, type) ? fieldShapeByPropertyType[type] : undefined
   return {
     type,
-    ...('value' in property && { value: toOlmVisibleValue(property['value'] ?? null, shape ?? 'any') }),
+    ...('value' in property && { value: toValueAsReadByOlm(property['value'] ?? null, shape ?? 'any') }),
   }
 }
 
-function toOlmVisibleValue(value: Json, shape: FieldShape): Json {
+function toValueAsReadByOlm(value: Json, shape: FieldShape): Json {
   if (typeof shape === 'string' || !isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, held]): [string, Json][] => {

@@ -1,7 +1,7 @@
 // Describes the difference of two trees in catalog terms: classified paths, changed packages, and new images. Reads
 // only differing files, through the caller's `texts`.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { compareBlobs, toRepositoryPath, type TreeFileReader } from './compare-blobs.ts'
+import { createBlobPairComparer, toRepositoryPath, type TreeFileReader } from './compare-blobs.ts'
 import { compareCatalogs } from './layout/catalog-version.ts'
 import type {
   CatalogChange,
@@ -85,7 +85,7 @@ function describeCatalogChange(
   const names = new Set([...findPackageNames(base, files), ...findPackageNames(result, files)])
   const before = groupBlobsByPackage(base, names)
   const after = groupBlobsByPackage(result, names)
-  const comparer = compareBlobs(root, (path) => differing.has(path), treeFiles)
+  const comparer = createBlobPairComparer(root, (path) => differing.has(path), treeFiles)
   const packages: PackageChange[] = []
   for (const name of [...names].sort(compareStrings)) {
     const change = comparePackage(root, name, before.get(name), after.get(name), comparer)

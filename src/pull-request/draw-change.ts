@@ -9,7 +9,7 @@ export interface PackageChangeDrawing {
 }
 
 /** Returns drawings in the order of catalogs and packages. Removed packages have no drawing. */
-export function drawChange(change: PullRequestChange): PackageChangeDrawing[] {
+export function drawPackageChanges(change: PullRequestChange): PackageChangeDrawing[] {
   const found = new Map<string, { catalogs: string[]; drawing: PackageDrawing }>()
   for (const { root, version, base, result, packages } of change.catalogs)
     for (const { name, kind } of packages) {
@@ -27,5 +27,5 @@ export function drawChange(change: PullRequestChange): PackageChangeDrawing[] {
 
 /** Returns the Mermaid source of all legible drawings, or undefined if there are none. */
 export function renderChangeAsMermaid(change: PullRequestChange): string | undefined {
-  return drawMermaid(drawChange(change).map(({ drawing }) => drawing))
+  return drawMermaid(drawPackageChanges(change).map(({ drawing }) => drawing))
 }

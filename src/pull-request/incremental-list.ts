@@ -22,7 +22,7 @@ const originByPatchedPathList = new WeakMap<readonly PathOrPathEntry[], PatchedP
 /** Recomputing costs no more than following a longer chain. */
 const maxPatchChainLength = 32
 
-const maxRunsBeforeFlattening = 10_000
+const maxSublistsBeforeFlattening = 10_000
 
 const getEntryPath = (entry: PathOrPathEntry): string => (typeof entry === 'string' ? entry : entry.path)
 
@@ -51,7 +51,7 @@ export function applyPathListPatch<Entry extends PathOrPathEntry>(
     next = here !== undefined && removedPaths.has(path) && getEntryPath(here) === path ? at + 1 : at
     const entry = arriving.get(path)
     if (entry !== undefined) runs.push([entry])
-    if (runs.length > maxRunsBeforeFlattening) join()
+    if (runs.length > maxSublistsBeforeFlattening) join()
   }
   runs.push(list.slice(next))
   join()
@@ -133,7 +133,7 @@ export function createPathListKeyCollector<Entry extends PathOrPathEntry>(
 }
 
 /** The paths of entries. Returns the same object for related trees with the same paths. */
-export const getEntryPaths = memoizePerPathList<TreePathEntry, readonly string[]>(
+export const getTreeEntryPaths = memoizePerPathList<TreePathEntry, readonly string[]>(
   (entries) => entries.map(getEntryPath),
   (paths, { removed, added }) => {
     const [removedPaths, arriving] = [new Set(removed.map(getEntryPath)), new Set(added.map(getEntryPath))]

@@ -4,7 +4,7 @@ import type {
   Catalog,
   ChannelBlob,
   DeprecationBlob,
-  OtherBlob,
+  CustomSchemaBlob,
   PackageBlob,
 } from '@catalog-bot/fbc/facts/catalog'
 
@@ -13,7 +13,7 @@ export interface PackageBlobs {
   readonly channels: readonly ChannelBlob[]
   readonly bundles: readonly BundleBlob[]
   readonly deprecations: readonly DeprecationBlob[]
-  readonly others: readonly OtherBlob[]
+  readonly others: readonly CustomSchemaBlob[]
 }
 
 /** Shared, because a catalog can have hundreds of thousands of packages, and most lack most kinds of blobs. */

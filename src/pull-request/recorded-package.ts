@@ -5,7 +5,7 @@ import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
 import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
 import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version'
 import type { BundleBlob, Catalog, CsvMetadata } from '@catalog-bot/fbc/facts/catalog'
-import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
 
 export interface RecordedCatalog {
   /** Used in URLs: unique in the repository, without a slash. */
@@ -201,7 +201,7 @@ function sortBundlesNewestFirst(bundles: readonly BundleBlob[]) {
     .map((bundle) => {
       const version = bundle.properties
         .filter(({ type }) => type === 'olm.package')
-        .map(({ value }) => getJsonTextField(value, 'version'))
+        .map(({ value }) => getJsonStringField(value, 'version'))
         .join('')
       return { bundle, version: truncateText(version), parsed: parseVersion(version) }
     })
@@ -236,7 +236,7 @@ function truncateText(text: string): string {
 }
 
 /** Returns catalog names for URLs: the version if it is unique, else the directory, else the whole path. */
-export function createCatalogUrlKeys(
+export function createCatalogUrlSegments(
   catalogs: readonly { readonly root: string; readonly version?: string }[],
 ) {
   const lastSegment = (root: string) => root.split('/').at(-1) ?? ''

@@ -2,16 +2,16 @@
 // reason if it does not open one.
 import { createHash } from 'node:crypto'
 import type { PullNumber } from '../pull-request/ids.ts'
-import { formatBundleImage } from '../config/bundle-release.ts'
+import { expandBundleImageTemplate } from '../config/bundle-release.ts'
 import type { Config } from '../config/config.ts'
 import { parseHoursOrDaysToMs } from '../config/publish.ts'
-import type { BundleImage, ReadyRelease, ReleaseResult } from './worker/release-messages.ts'
+import type { BundleImage, ReadyBundleRelease, ReleaseResult } from './worker/release-messages.ts'
 import { GitError } from '../adapters/git/git-error.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
-import { publishMissingChecks } from '../jobs/publish-checks.ts'
+import { publishMissingCheckRuns } from '../jobs/publish-checks.ts'
 import { renderReleaseCheck, renderReleaseProblem, type ReleasePullProblem } from '../report/release-pull.ts'
 import type { BotPullRequest } from '../ports/forge.ts'
-import type { MergeRecords } from '../ports/merge-records.ts'
+import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
 import {
@@ -48,7 +48,7 @@ export interface ReleaseStepInput {
   readonly saveRelease: (entry: PendingRelease) => Promise<void>
 }
 
-type ReleaseContext = JobContext<MergeRecords>
+type ReleaseContext = JobContext<MergeRecordStore>
 
 /**
  * Returns the new state, or undefined when the release is over. Rejects with a ForgeError, a GitError or a process
@@ -122,7 +122,7 @@ async function applyComputedRelease(
 
 async function openOrUpdateReleasePull(
   step: ReleaseStepInput,
-  readyRelease: ReadyRelease,
+  readyRelease: ReadyBundleRelease,
   own: BotPullRequest | undefined,
   ctx: ReleaseContext,
 ): Promise<PendingRelease> {
@@ -181,7 +181,7 @@ async function resolveReleaseImage(step: ReleaseStepInput, ctx: ReleaseContext):
   const { entry, config, base } = step
   const { app } = ctx
   const { directory, version } = entry
-  const image = formatBundleImage(config.bundles.image ?? '', directory, version)
+  const image = expandBundleImageTemplate(config.bundles.image ?? '', directory, version)
   if (image === undefined)
     return reportReleaseProblemOnce(
       { ...entry, seen: base.tip, again: app.clock.now() + maxReleaseRetryDelayMs },
@@ -210,7 +210,7 @@ async function scheduleRegistryRetry(
   const reportAfterMs = parseHoursOrDaysToMs(config.bundles.release.wait) ?? 0
   if (own !== undefined || now - entry.since < reportAfterMs) return next
   const image =
-    entry.image ?? formatBundleImage(config.bundles.image ?? '', entry.directory, entry.version) ?? ''
+    entry.image ?? expandBundleImageTemplate(config.bundles.image ?? '', entry.directory, entry.version) ?? ''
   return reportReleaseProblemOnce(
     next,
     { kind: 'late', image, hours: Math.round(reportAfterMs / 3600_000), reason },
@@ -235,7 +235,7 @@ async function reportReleaseProblemOnce(
   try {
     const pull = await findMergedPullByCommit(entry, base, ctx)
     if (pull === undefined)
-      await publishMissingChecks(forge, entry.commit, [
+      await publishMissingCheckRuns(forge, entry.commit, [
         addDigestToCheckRunContent(renderReleaseCheck(message)),
       ])
     else {

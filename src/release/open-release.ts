@@ -2,7 +2,7 @@
 // finds and creates nothing twice.
 import { createHash } from 'node:crypto'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
-import type { ReadyRelease } from './worker/release-messages.ts'
+import type { ReadyBundleRelease } from './worker/release-messages.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import {
@@ -35,7 +35,7 @@ export interface ReleaseBaseBranch {
  */
 export async function openReleasePull(
   entry: PendingRelease,
-  release: ReadyRelease & Pick<ReleasePullView, 'image' | 'pull'>,
+  release: ReadyBundleRelease & Pick<ReleasePullView, 'image' | 'pull'>,
   base: ReleaseBaseBranch,
   own: BotPullRequest | undefined,
   { forge, repository }: Pick<JobContext, 'forge' | 'repository'>,
@@ -43,7 +43,7 @@ export async function openReleasePull(
 ): Promise<PendingRelease> {
   const branch = formatReleaseBranchName(entry)
   const view: ReleasePullView = { ...release, ...entry, image: release.image }
-  const digest = computeFilesDigest(release.files)
+  const digest = computeCommitFilesDigest(release.files)
   let next = entry
   if (entry.digest !== digest || entry.head === undefined) {
     const from = own?.head ?? (await fetchBranchTip(branch, repository))
@@ -97,7 +97,7 @@ async function fetchBranchTip(
   return repository.tip(branch)
 }
 
-function computeFilesDigest(files: readonly CommitFile[]): string {
+function computeCommitFilesDigest(files: readonly CommitFile[]): string {
   const hash = createHash('sha256')
   for (const { path, bytes, isExecutable } of files)
     hash.update(`${JSON.stringify([path, isExecutable, bytes.length])}\n`).update(bytes)

@@ -4,10 +4,10 @@ import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version
 import type { Config } from '../config/config.ts'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { readConfig } from '../catalogs/read-config.ts'
-import { toLeaseName } from '../jobs/lease-name.ts'
+import { toMergeLeaseName } from '../jobs/lease-name.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
-import type { MergeRecords } from '../ports/merge-records.ts'
-import type { Leases } from '../ports/leases.ts'
+import type { MergeRecordStore } from '../ports/merge-records.ts'
+import type { LeaseStore } from '../ports/leases.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { acquireRenewedLease } from '../jobs/renewed-lease.ts'
@@ -41,7 +41,7 @@ type BundleDirectoryId = Pick<MergedBundle, 'directory' | 'version'>
 const releaseConfigPathPattern = /^operators\/([^/]+)\/([^/]+)\/release-config\.ya?ml$/
 
 type ReleaseJob = Extract<Job, { kind: 'release' }>
-type ReleaseJobContext = JobContext<StateStore & JobQueue & Leases & MergeRecords>
+type ReleaseJobContext = JobContext<StateStore & JobQueue & LeaseStore & MergeRecordStore>
 
 /** Seconds until retry while another process holds the lease. */
 const leaseRetrySeconds = 5
@@ -64,7 +64,10 @@ export async function isReleaseJobNeeded(
 
 export async function releaseBundles(job: ReleaseJob, ctx: ReleaseJobContext): Promise<void> {
   const { app } = ctx
-  const renewedLease = await acquireRenewedLease(`${toLeaseName(job.repository, job.branch)} release`, app)
+  const renewedLease = await acquireRenewedLease(
+    `${toMergeLeaseName(job.repository, job.branch)} release`,
+    app,
+  )
   if (renewedLease === undefined) return app.store.enqueue(job, leaseRetrySeconds)
   try {
     await advanceReleases(job, ctx)

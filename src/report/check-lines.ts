@@ -3,7 +3,7 @@ import type { CheckOutcome } from '../checks/check.ts'
 import { countFindings, formatFindingCounts } from './count-findings.ts'
 
 /** `validation: 1 error`, `images: passed`. In the order of the outcomes. */
-export function formatCheckLines(outcomes: readonly CheckOutcome[]): readonly string[] {
+export function formatCheckOutcomeLines(outcomes: readonly CheckOutcome[]): readonly string[] {
   return outcomes.map((outcome) => `${outcome.check}: ${formatCheckOutcome(outcome)}`)
 }
 

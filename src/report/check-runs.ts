@@ -5,17 +5,17 @@ import type { CheckOutcome } from '../checks/check.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { countFindings, formatFindingCounts } from './count-findings.ts'
 import { compareBySeverity, describeFinding } from './describe-findings.ts'
-import { toCodeSpan, toOneLine, escapeMarkdown, toTableCodeSpan } from './escape.ts'
+import { toCodeSpan, toSingleLineText, escapeMarkdown, toTableCodeSpan } from './escape.ts'
 import { truncateText } from './truncate-text.ts'
 import type { ReportOptions } from './report-options.ts'
-import { capitalize } from './sentence.ts'
+import { capitalizeFirstLetter } from './sentence.ts'
 import { checkNamePrefix, type ReportedAnnotation, type ReportedCheck } from './reported-check.ts'
 import { createTracedLineLookup } from './traced-line.ts'
 import type { InstallStep, InstallVerdict, InstallStepOutcome } from '../checks/install/install-report.ts'
 import type { InstallSummary } from '../checks/install/install-summary.ts'
 import { installRemarkLabels } from './describe-install.ts'
 
-const iconByStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
+const iconByInstallStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   passed: '✅',
   warning: '⚠️',
   failed: '❌',
@@ -31,9 +31,9 @@ const installVerdictLabels: Readonly<Record<InstallVerdict | 'other format', str
 }
 
 /** The number of packages whose steps are shown. The tables cover the rest. */
-const maxDetailedInstalls = 10
+const maxInstallsWithDisplayedSteps = 10
 
-const maxAnnotations = 150
+const maxCheckRunAnnotations = 150
 
 /** Escapes untrusted text. */
 export function renderCheck(id: CheckId, verdict: PullVerdict, options: ReportOptions): ReportedCheck {
@@ -92,7 +92,7 @@ export function renderCheck(id: CheckId, verdict: PullVerdict, options: ReportOp
 function formatMergeBlockers({ reasons }: PullVerdict): readonly string[] {
   return reasons
     .filter((reason) => reason.code === 'stopped' || reason.code === 'refused')
-    .map(({ text }) => `${escapeMarkdown(capitalize(text))}.`)
+    .map(({ text }) => `${escapeMarkdown(capitalizeFirstLetter(text))}.`)
 }
 
 function renderCheckSummary(outcome: CheckOutcome, verdict: PullVerdict, options: ReportOptions): string {
@@ -116,7 +116,7 @@ function renderAnnotations(findings: readonly Finding[], { lines }: ReportOption
   const traced = createTracedLineLookup(lines)
   const annotations: ReportedAnnotation[] = []
   for (const { at, severity, rule, what, why, fix } of findings.toSorted(compareBySeverity)) {
-    if (at === undefined || annotations.length === maxAnnotations) continue
+    if (at === undefined || annotations.length === maxCheckRunAnnotations) continue
     // GitHub cannot annotate a line that the head lacks. The summary links to the line on the base.
     const there = traced(at.file, at.line)
     if (lines !== undefined && there?.side !== 'head') continue
@@ -130,7 +130,7 @@ function renderAnnotations(findings: readonly Finding[], { lines }: ReportOption
       // GitHub shows this as plain text. Removes invisible and bidirectional characters.
       message: [what, why, fix]
         .filter((text) => text !== '')
-        .map((text) => toOneLine(text, 5000))
+        .map((text) => toSingleLineText(text, 5000))
         .join('\n'),
     })
   }
@@ -140,10 +140,11 @@ function renderAnnotations(findings: readonly Finding[], { lines }: ReportOption
 /** Paragraphs of Markdown. */
 export function* describeSimulatedInstalls(simulated: readonly InstallSummary[]): Generator<string> {
   yield '**Install results** (simulated without a cluster)'
-  for (const one of simulated) yield [formatInstallTitle(one), '', ...renderAcceptanceTable(one)].join('\n')
-  for (const one of simulated.slice(0, maxDetailedInstalls)) yield renderInstallSteps(one)
-  if (simulated.length > maxDetailedInstalls)
-    yield `The steps of ${simulated.length - maxDetailedInstalls} more installs are not shown. To see them, run ${toCodeSpan('catalog-bot install')}.`
+  for (const one of simulated)
+    yield [formatInstallTitle(one), '', ...renderInstallTargetTable(one)].join('\n')
+  for (const one of simulated.slice(0, maxInstallsWithDisplayedSteps)) yield renderInstallSteps(one)
+  if (simulated.length > maxInstallsWithDisplayedSteps)
+    yield `The steps of ${simulated.length - maxInstallsWithDisplayedSteps} more installs are not shown. To see them, run ${toCodeSpan('catalog-bot install')}.`
   yield 'The simulation does not show whether the Operator runs after the installation.'
 }
 
@@ -154,7 +155,7 @@ function formatInstallTitle({ package: its, channel, bundle, catalogs }: Install
   return `Package ${toCodeSpan(its)}, channel ${toCodeSpan(channel)}: ${resolvedBundle}, in ${shown.join(', ')}${more}`
 }
 
-function renderAcceptanceTable({ acceptance }: InstallSummary): readonly string[] {
+function renderInstallTargetTable({ acceptance }: InstallSummary): readonly string[] {
   const rows = acceptance.map(({ target, installs, because }) => {
     const why = because.map((reason) => toTableCodeSpan(reason, 300)).join('; ')
     return `| ${target} | ${installVerdictLabels[installs]} | ${why} |`
@@ -171,7 +172,7 @@ function renderInstallSteps(one: InstallSummary): string {
 
 function renderInstallStep({ title, outcome, facts, remarks }: InstallStep): readonly string[] {
   return [
-    `- ${iconByStepOutcome[outcome]} ${title}${outcome === 'left out' ? ' (skipped)' : ''}`,
+    `- ${iconByInstallStepOutcome[outcome]} ${title}${outcome === 'left out' ? ' (skipped)' : ''}`,
     ...facts.map((fact) => `  - ${escapeMarkdown(fact)}`),
     ...remarks.map(
       ({ kind, says, targets }) =>

@@ -3,7 +3,7 @@
 import { failureClassByCode } from '../checks/install/cluster-test/cluster-test-outcome.ts'
 import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
-import { formatElapsed } from './describe-cluster-tests.ts'
+import { formatElapsedTime } from './describe-cluster-tests.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
@@ -18,8 +18,8 @@ export type ClusterTestView =
   | { readonly kind: 'not-tried'; readonly what: string; readonly why: string }
 
 /** GitHub accepts 65,535 characters. */
-const maxSummaryLength = 60_000
-const maxEvents = 30
+const maxClusterTestSummaryLength = 60_000
+const maxDisplayedClusterTestEvents = 30
 
 export const clusterTestCheckName = `${checkNamePrefix}cluster`
 
@@ -48,7 +48,7 @@ export function renderClusterTestCheck(views: readonly ClusterTestView[], isRequ
 
 /** Starts with the most important parts. Omits whole parts that do not fit. */
 function renderClusterTestSummary(views: readonly ClusterTestView[]): string {
-  let left = maxSummaryLength
+  let left = maxClusterTestSummaryLength
   const parts: string[] = []
   for (const part of views.flatMap((one) => [...describeClusterTest(one)])) {
     left -= part.length + 2
@@ -82,7 +82,7 @@ function* describeClusterTest(view: ClusterTestView): Generator<string> {
   }
 }
 
-const verdictLabels: Readonly<Record<ClusterTestReport['outcome']['verdict'], string>> = {
+const labelByClusterTestVerdict: Readonly<Record<ClusterTestReport['outcome']['verdict'], string>> = {
   installs: 'installs',
   'does not install': 'does not install',
   'could not be found out': 'inconclusive',
@@ -100,15 +100,15 @@ function* describeClusterTestReport(report: ClusterTestReport): Generator<string
     channel,
     steps: steps.map((root) => ({ root })),
   })
-  yield `${mark} ${testTitle}: **${verdictLabels[outcome.verdict]}**`
+  yield `${mark} ${testTitle}: **${labelByClusterTestVerdict[outcome.verdict]}**`
   if ('code' in outcome) {
     const isOurs = ['environment', 'infra'].includes(failureClassByCode[outcome.code])
     yield `${toCodeSpan(outcome.code)}: ${escapeMarkdown(outcome.says, 1500)}${isOurs ? '\n\nThis failure is unrelated to the change. To retry, a maintainer can comment `/test-install`.' : ''}`
   }
-  yield `On ${cluster.map((one) => toCodeSpan(one)).join(', ') || 'the cluster'}, mode ${mode}, namespace ${toCodeSpan(namespace)}, ${formatElapsed(started, ended)} minutes.${report.isNetworkClosed ? ` ${networkPolicyNote}` : ''}`
+  yield `On ${cluster.map((one) => toCodeSpan(one)).join(', ') || 'the cluster'}, mode ${mode}, namespace ${toCodeSpan(namespace)}, ${formatElapsedTime(started, ended)} minutes.${report.isNetworkClosed ? ` ${networkPolicyNote}` : ''}`
   const events = report.events
-    .slice(-maxEvents)
-    .map(({ at, says }) => `- ${formatElapsed(started, at)} ${escapeMarkdown(says)}`)
+    .slice(-maxDisplayedClusterTestEvents)
+    .map(({ at, says }) => `- ${formatElapsedTime(started, at)} ${escapeMarkdown(says)}`)
   yield ['<details><summary>Events</summary>', '', ...events, '', '</details>'].join('\n')
   for (const { title, lines } of report.evidence)
     yield [

@@ -32,7 +32,7 @@ export function describeBaseBranchBreakages(
 }
 
 /** One line per file, for a terminal. */
-export function describeBaseBreakagesAsText(breaks: readonly BaseBranchBreakage[]): readonly string[] {
+export function describeBaseBranchBreakagesAsText(breaks: readonly BaseBranchBreakage[]): readonly string[] {
   return breaks.map(({ file, errors, commit }) => {
     const since = commit === undefined ? '' : ` since commit ${commit.slice(0, 12)}`
     return `The base branch already has ${errors === 1 ? 'an error' : `${errors} errors`} in ${file}${since}. Your change didn't cause ${errors === 1 ? 'it' : 'them'}.`

@@ -28,7 +28,7 @@ const maxDisplayedChangeLines = 60
 export function describeChangeLines(change: PullRequestChange): DescriptionLine[] {
   const lines = [
     ...describePackages(change.catalogs),
-    ...(change.lists ?? []).flatMap(describeReferenceList),
+    ...(change.lists ?? []).flatMap(describeCompositeImageListChange),
     ...describeTouchedFiles(change.paths),
   ]
   if (lines.length === 0) return [describeUnchangedContent(change.paths)]
@@ -159,7 +159,8 @@ function describeAddedBundles(
     for (const { channel, entry } of listed.get(name) ?? []) {
       const edges: DescriptionLineSegment[] = []
       if (entry.replaces !== '') edges.push(', replaces ', label(entry.replaces))
-      if (entry.skips.length > 0) edges.push(', skips ', ...formatSegmentList(entry.skips.map(label), 3))
+      if (entry.skips.length > 0)
+        edges.push(', skips ', ...formatDescriptionSegments(entry.skips.map(label), 3))
       if (entry.skipRange !== '') edges.push(', skips the range ', { name: entry.skipRange })
       const key = JSON.stringify(edges)
       const group = groups.get(key) ?? { edges, channels: [] }
@@ -186,7 +187,7 @@ function describeEditedBundles({ bundles }: PackageChange, label: BundleLabeler)
   if (bundles.removed.length > 0)
     lines.push([
       bundles.removed.length === 1 ? 'bundle ' : 'bundles ',
-      ...formatSegmentList(bundles.removed.map(({ name }) => label(name))),
+      ...formatDescriptionSegments(bundles.removed.map(({ name }) => label(name))),
       ' removed',
     ])
   return lines
@@ -223,10 +224,10 @@ function describeChannels(
       )
     const joining = entries.added.filter((entry) => !isNew.has(entry))
     const leaving = entries.removed.filter((entry) => !isGone.has(entry))
-    if (joining.length > 0) append(...formatSegmentList(joining.map(label)), ' added')
-    if (leaving.length > 0) append(...formatSegmentList(leaving.map(label)), ' removed')
+    if (joining.length > 0) append(...formatDescriptionSegments(joining.map(label)), ' added')
+    if (leaving.length > 0) append(...formatDescriptionSegments(leaving.map(label)), ' removed')
     if (entries.changed.length > 0)
-      append('changed upgrade edges of ', ...formatSegmentList(entries.changed.map(label)))
+      append('changed upgrade edges of ', ...formatDescriptionSegments(entries.changed.map(label)))
     if (segments.length === 0 && entries.added.length + entries.removed.length === 0)
       append('changed properties')
     if (segments.length > 0) lines.push(['channel ', { name }, ...segments])
@@ -254,7 +255,7 @@ function describePackageFields(change: PackageChange, label: BundleLabeler): Des
   return lines
 }
 
-function describeReferenceList({
+function describeCompositeImageListChange({
   path,
   added,
   removed,
@@ -314,13 +315,13 @@ function formatUntrustedNames(
   values: readonly string[],
   limit = maxDisplayedNames,
 ): DescriptionLineSegment[] {
-  return formatSegmentList(
+  return formatDescriptionSegments(
     values.map((name) => ({ name })),
     limit,
   )
 }
 
-function formatSegmentList(
+function formatDescriptionSegments(
   items: readonly DescriptionLineSegment[],
   limit = maxDisplayedNames,
 ): DescriptionLineSegment[] {

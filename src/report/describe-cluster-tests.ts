@@ -8,7 +8,7 @@ import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-t
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 
 /** `0:42`. */
-export function formatElapsed(from: number, to: number): string {
+export function formatElapsedTime(from: number, to: number): string {
   const seconds = Math.max(0, Math.round((to - from) / 1000))
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
@@ -24,17 +24,17 @@ export function formatClusterTestTitle({
   return `${its}, channel ${channel}, ${target}: ${subject}`
 }
 
-const failureClassLabels = {
+const labelByTestFailureClass = {
   content: 'the bundles or their dependencies',
   catalog: 'the catalog image',
   environment: 'the cluster; unrelated to the change',
   infra: 'the network or a server; unrelated to the change',
 } as const
 
-function formatTestOutcome(outcome: ClusterTestOutcome): string {
+function formatClusterTestOutcome(outcome: ClusterTestOutcome): string {
   if (!('code' in outcome)) return 'installs'
   const verdict = outcome.verdict === 'could not be found out' ? 'inconclusive' : outcome.verdict
-  return `${verdict} (${outcome.code}; ${failureClassLabels[failureClassByCode[outcome.code]]})`
+  return `${verdict} (${outcome.code}; ${labelByTestFailureClass[failureClassByCode[outcome.code]]})`
 }
 
 export function describeClusterTests(
@@ -52,10 +52,10 @@ export function describeClusterTests(
 function describeClusterTest(report: ClusterTestReport): readonly string[] {
   const { outcome, cluster, mode, namespace, events, evidence, leftovers, started, ended } = report
   return [
-    `${formatClusterTestTitle(report)}: ${formatTestOutcome(outcome)}`,
+    `${formatClusterTestTitle(report)}: ${formatClusterTestOutcome(outcome)}`,
     ...('says' in outcome ? [`  ${outcome.says}`] : []),
-    `  On ${cluster.length === 0 ? 'the cluster' : cluster.join(', ')}; mode ${mode}, namespace ${namespace}, ${formatElapsed(started, ended)}`,
-    ...events.map(({ at, says }) => `  ${formatElapsed(started, at).padStart(6)}  ${says}`),
+    `  On ${cluster.length === 0 ? 'the cluster' : cluster.join(', ')}; mode ${mode}, namespace ${namespace}, ${formatElapsedTime(started, ended)}`,
+    ...events.map(({ at, says }) => `  ${formatElapsedTime(started, at).padStart(6)}  ${says}`),
     ...evidence.flatMap(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `      ${line}`)]),
     ...(leftovers.length > 0
       ? ['  These objects remain on the cluster:', ...leftovers.map((one) => `      ${one}`)]

@@ -6,17 +6,17 @@ import { formatFixAsDiff } from '@catalog-bot/findings/fix'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { toCodeSpan, toTableCodeSpan, escapeMarkdown, escapeSentenceWithCodeSpans } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
-import { formatLinesUrl } from './github-urls.ts'
+import { formatLineRangeUrl } from './github-urls.ts'
 import type { FindingLinkOptions } from './report-options.ts'
 import { endWithPeriod } from './sentence.ts'
 import { toFindingIdentityKey, createTracedLineLookup, type TracedFindingLine } from './traced-line.ts'
 
 /** The check runs list the other errors. */
 const maxDetailedErrorGroups = 4
-const maxSimilarFindings = 4
+const maxDisplayedSimilarFindings = 4
 const maxFindingsTableRows = 20
 /** Longer fixes are too long for a comment. */
-const maxFixLines = 16
+const maxDisplayedFixLines = 16
 
 type VerdictCommits = Pick<PullVerdict, 'head' | 'base' | 'baseRef'>
 
@@ -58,11 +58,11 @@ function renderErrorGroupDetails(
   if (first === undefined) return ''
   const location = getFindingLocation(first, commits, options)
   const title = [
-    `**${capitalizeKnownFirstWord(escapeSentenceWithCodeSpans(first.what, 1500))}**`,
+    `**${capitalizeFirstWordUnlessName(escapeSentenceWithCodeSpans(first.what, 1500))}**`,
     ...(location ? [location.link] : []),
     formatRuleLink(first, options),
   ]
-  const elsewhere = location?.isOnBase === true ? [formatLineOnlyOnBaseNote(commits)] : []
+  const elsewhere = location?.isOnBase === true ? [formatLineMissingFromHeadNote(commits)] : []
   const fix = renderSuggestedFixDiff(first, options)
   // A diff replaces the description of the fix.
   const explanations = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
@@ -81,7 +81,7 @@ function renderErrorGroupDetails(
 function renderSuggestedFixDiff(finding: Finding, { fixes = [] }: FindingLinkOptions): string | undefined {
   const reportedFix = fixes.find((each) => each.finding === toFindingIdentityKey(finding))
   const lines = reportedFix && formatFixAsDiff(reportedFix.fix)
-  if (lines === undefined || lines.length > maxFixLines) return undefined
+  if (lines === undefined || lines.length > maxDisplayedFixLines) return undefined
   return renderFencedBlock('diff', lines.map((line) => removeInvisibleCharacters(line)).join('\n'))
 }
 
@@ -97,13 +97,13 @@ function describeSimilarFindings(
   commits: VerdictCommits,
   options: FindingLinkOptions,
 ): readonly string[] {
-  const lines = others.slice(0, maxSimilarFindings).map((other) => {
+  const lines = others.slice(0, maxDisplayedSimilarFindings).map((other) => {
     const problem = other.what === first.what ? '' : `**${escapeSentenceWithCodeSpans(other.what, 1500)}**`
     const remedy = other.fix === '' || other.fix === first.fix ? '' : `*${formatEscapedSentence(other.fix)}*`
     return `- ${[getFindingLocation(other, commits, options)?.link ?? '', problem, remedy].filter((part) => part !== '').join(' ')}`
   })
   const uniqueLines = [...new Set(lines)].filter((line) => line !== '- ')
-  const left = others.length - Math.min(others.length, maxSimilarFindings)
+  const left = others.length - Math.min(others.length, maxDisplayedSimilarFindings)
   return left > 0
     ? [...uniqueLines, `- … and ${left} more for this rule. The check runs list them.`]
     : uniqueLines
@@ -212,7 +212,7 @@ function getFindingLocation(
   const label = formatLocation(at.file, traced ?? { first: line, last: line })
   if (traced === undefined || page === undefined) return { link: label, isOnBase: false }
   const { side } = traced
-  const link = `[${label}](${formatLinesUrl(page, side === 'head' ? commits.head : commits.base, at.file, traced)})`
+  const link = `[${label}](${formatLineRangeUrl(page, side === 'head' ? commits.head : commits.base, at.file, traced)})`
   return { link, isOnBase: side === 'base' }
 }
 
@@ -226,7 +226,7 @@ function formatLocation(
   return `${toTableCodeSpan(name)}, ${where}`
 }
 
-function formatLineOnlyOnBaseNote({ baseRef }: VerdictCommits): string {
+function formatLineMissingFromHeadNote({ baseRef }: VerdictCommits): string {
   return `This line exists only on ${toCodeSpan(baseRef)}. Merge ${toCodeSpan(baseRef)} into your branch, then apply the fix.`
 }
 
@@ -236,10 +236,10 @@ function formatOverrideNote({ overridden }: Finding): string {
 }
 
 const formatEscapedSentence = (text: string): string =>
-  endWithPeriod(capitalizeKnownFirstWord(escapeSentenceWithCodeSpans(text, 1500)))
+  endWithPeriod(capitalizeFirstWordUnlessName(escapeSentenceWithCodeSpans(text, 1500)))
 
 /** Names keep their case. */
-function capitalizeKnownFirstWord(text: string): string {
+function capitalizeFirstWordUnlessName(text: string): string {
   const isWord =
     /^(?:a|an|all|the|no|in|its|one|channel|bundle|package|image|property|published|catalog|entry|file)\b(?= )/
   return isWord.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text

@@ -3,7 +3,7 @@ import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { toCodeSpan } from './escape.ts'
 import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './github-urls.ts'
 
-export interface HeadConflict {
+export interface ChannelHeadConflict {
   readonly commit: CommitSha
   /** `replaces` is '' if the entry replaces nothing. */
   readonly entry: string
@@ -15,8 +15,8 @@ export interface HeadConflict {
 }
 
 /** Limited to one screen. `pulls`: pull requests that catalog-bot merged, by merge commit. */
-export function describeHeadConflicts(
-  moved: readonly HeadConflict[] | undefined,
+export function describeChannelHeadConflicts(
+  moved: readonly ChannelHeadConflict[] | undefined,
   pulls: ReadonlyMap<CommitSha, PullNumber>,
   page: PullUrlParts,
   branch: string,

@@ -9,7 +9,7 @@ import type {
 } from '../checks/install/install-report.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 
-const labelByStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
+const labelByInstallStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   passed: 'ok      ',
   warning: 'warning ',
   failed: 'FAILED  ',
@@ -86,7 +86,7 @@ function describeInstallStep(
 ): readonly string[] {
   const more = remarks.length - maxRemarksPerInstallStep
   return [
-    `  ${labelByStepOutcome[outcome]}${title}`,
+    `  ${labelByInstallStepOutcome[outcome]}${title}`,
     ...facts.map((fact) => `            ${fact}`),
     ...remarks
       .slice(0, maxRemarksPerInstallStep)
@@ -103,7 +103,7 @@ function describeInstallStep(
 function describeSkippedInstallSteps(steps: readonly InstallStep[]): readonly string[] {
   const skipped = steps.filter(({ outcome }) => outcome === 'left out')
   return [...Map.groupBy(skipped, ({ facts }) => facts.join(' '))].flatMap(([reason, same]) => [
-    `  ${labelByStepOutcome['left out']}Not checked: ${same.map(({ title }) => title).join('; ')}`,
+    `  ${labelByInstallStepOutcome['left out']}Not checked: ${same.map(({ title }) => title).join('; ')}`,
     ...(reason === '' ? [] : [`            ${reason}`]),
   ])
 }

@@ -9,7 +9,7 @@ const invisibleCharacterPattern =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]|\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}/gu
 
 /** One line without invisible characters, truncated with an ellipsis beyond `limit` characters. */
-export function toOneLine(text: string, limit = 300): string {
+export function toSingleLineText(text: string, limit = 300): string {
   const clean = text.replace(/\s+/g, ' ').replace(invisibleCharacterPattern, '\ufffd').trim()
   const characters = [...clean]
   return characters.length <= limit ? clean : `${characters.slice(0, limit - 1).join('')}…`
@@ -17,7 +17,7 @@ export function toOneLine(text: string, limit = 300): string {
 
 /** A code span, in which GitHub ignores mentions, references and links. */
 export function toCodeSpan(text: string, limit = 200): string {
-  const shown = toOneLine(text, limit)
+  const shown = toSingleLineText(text, limit)
   if (shown === '') return '*(empty)*'
   const maxRunLength = Math.max(0, ...[...shown.matchAll(/`+/g)].map((run) => run[0].length))
   const fence = '`'.repeat(maxRunLength + 1)
@@ -35,12 +35,12 @@ export function toTableCodeSpan(text: string, limit = 120): string {
  * (https://github.com/actions/runner, ActionCommand).
  */
 export function toLogLine(text: string): string {
-  return `| ${neutralizeLegacyCommandSyntax(toOneLine(text, 2000))}`
+  return `| ${neutralizeLegacyCommandSyntax(toSingleLineText(text, 2000))}`
 }
 
 /** The message of a workflow command. Preserves line breaks. */
 export function escapeWorkflowCommandMessage(text: string): string {
-  const lines = text.split('\n').map((line) => neutralizeLegacyCommandSyntax(toOneLine(line, 2000)))
+  const lines = text.split('\n').map((line) => neutralizeLegacyCommandSyntax(toSingleLineText(line, 2000)))
   return escapeWorkflowCommandData(lines.join('\n'))
 }
 
@@ -60,7 +60,7 @@ function escapeWorkflowCommandData(text: string): string {
 
 /** Escapes every character that Markdown, HTML or GitHub's linking could interpret. */
 export function escapeMarkdown(text: string, limit = 600): string {
-  return toOneLine(text, limit)
+  return toSingleLineText(text, limit)
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
     .replace(/>/g, '&gt;')
@@ -79,7 +79,7 @@ export function escapeMarkdown(text: string, limit = 600): string {
  * untrusted name brought the backticks: a code span can't contain markup either.
  */
 export function escapeSentenceWithCodeSpans(text: string, limit = 600): string {
-  return toOneLine(text, limit)
+  return toSingleLineText(text, limit)
     .split(/`([^`]+)`/)
     .map((part, at) =>
       at % 2 === 1 ? toTableCodeSpan(part, limit) : escapeMarkdownKeepingSpaces(part, limit),
@@ -96,7 +96,7 @@ function escapeMarkdownKeepingSpaces(text: string, limit: number): string {
 /** A commit message title: one plain line without words that trigger actions in GitHub or CI systems. */
 export function toCommitTitle(title: string, limit = 100): string {
   // Normalizes first, because a system that normalizes full-width letters would recognize such words.
-  let text = toOneLine(title.normalize('NFKC'), limit)
+  let text = toSingleLineText(title.normalize('NFKC'), limit)
   // Repeats, because a removal can join its neighbors into another such word.
   for (;;) {
     const tamed = removeCommitTriggerWords(text)

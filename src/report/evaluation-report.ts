@@ -1,6 +1,6 @@
 import type { CommentPolicy } from '../config/config.ts'
 import type { BaseBranchBreakage } from './describe-base-breaks.ts'
-import type { HeadConflict } from './describe-head-conflict.ts'
+import type { ChannelHeadConflict } from './describe-head-conflict.ts'
 import type { SuggestedFixForFinding, TracedFindingLine } from './traced-line.ts'
 
 /** What a report shows in addition to the verdict. Computed in the evaluation process, and stored with the verdict. */
@@ -15,7 +15,7 @@ export interface EvaluationReport {
   readonly lines?: readonly TracedFindingLine[] | undefined
   readonly fixes?: readonly SuggestedFixForFinding[] | undefined
   /** Conflicting changes that were merged into the base since the pull request was opened. */
-  readonly moved?: readonly HeadConflict[] | undefined
+  readonly moved?: readonly ChannelHeadConflict[] | undefined
   /** Who broke the base, if the errors are on it already. */
   readonly baseBreaks?: readonly BaseBranchBreakage[] | undefined
   /** Whether the repository wants a comment and suggestions. */

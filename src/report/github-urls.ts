@@ -21,7 +21,7 @@ export function formatCommitUrl(page: PullUrlParts, commit: CommitSha | string):
   return `${formatRepositoryUrl(page)}/commit/${encodeUrlComponentForMarkdown(commit)}`
 }
 
-export function formatLinesUrl(
+export function formatLineRangeUrl(
   page: PullUrlParts,
   commit: CommitSha,
   path: string,

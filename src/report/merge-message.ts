@@ -15,7 +15,7 @@ export function formatMergeMessage(
   template: MergeMessageTemplate = {},
   overrides: readonly RuleOverride[] = [],
 ): string {
-  const fill = createMergeTemplateFiller(snapshot)
+  const fill = createMergeMessageRenderer(snapshot)
   const title = template.title === undefined ? '' : fill(template.title)
   const lines = (template.body ?? '').split(/\r\n|\r|\n/).map(fill)
   return [
@@ -38,7 +38,7 @@ function formatDefaultMergeTitle({ pull, title }: PullSnapshot): string {
 }
 
 /** Cleans each line after substitution, because a harmless template and title can be harmful together. */
-function createMergeTemplateFiller(snapshot: PullSnapshot): (line: string) => string {
+function createMergeMessageRenderer(snapshot: PullSnapshot): (line: string) => string {
   const values: Readonly<Record<MergeMessagePlaceholder, string>> = {
     number: String(snapshot.pull),
     title: toCommitTitle(snapshot.title),

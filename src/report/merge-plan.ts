@@ -1,9 +1,9 @@
 import type { MergeStrategy, MergePlan } from '../policy/merge-strategy.ts'
-import { toCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
-import { capitalize } from './sentence.ts'
+import { toCodeSpan, toSingleLineText, escapeMarkdown } from './escape.ts'
+import { capitalizeFirstLetter } from './sentence.ts'
 
 export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): string {
-  const shown = (clause: string) => formatClauseAsSentence(escapeMarkdown(clause, maxCheckListLength))
+  const shown = (clause: string) => formatClauseAsSentence(escapeMarkdown(clause, maxCheckNameListLength))
   const lists = buildMergePlanSections(plan).map(
     ([title, clauses]) => `**${title}**\n\n${clauses.map((clause) => `- ${shown(clause)}`).join('\n')}`,
   )
@@ -12,12 +12,12 @@ export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): stri
 }
 
 export function formatMergePlanAsText(branch: string, plan: MergePlan): string {
-  const shown = (clause: string) => formatClauseAsSentence(toOneLine(clause, maxCheckListLength))
+  const shown = (clause: string) => formatClauseAsSentence(toSingleLineText(clause, maxCheckNameListLength))
   const lists = buildMergePlanSections(plan).map(
     ([title, clauses]) => `${title}\n${clauses.map((clause) => `  - ${shown(clause)}`).join('\n')}`,
   )
   return [
-    `${toOneLine(branch)}: ${formatMergeMethod(plan.method)}.`,
+    `${toSingleLineText(branch)}: ${formatMergeMethod(plan.method)}.`,
     `  ${shown(plan.because)}`,
     ...lists,
   ].join('\n')
@@ -39,7 +39,7 @@ export function formatMergeMethod(method: MergeStrategy | undefined): string {
 }
 
 /** The maximum length of a list of checks. */
-const maxCheckListLength = 1500
+const maxCheckNameListLength = 1500
 
 /** Titles, each with clauses without a period. */
 export function buildMergePlanSections(plan: MergePlan): readonly (readonly [string, readonly string[]])[] {
@@ -52,4 +52,4 @@ export function buildMergePlanSections(plan: MergePlan): readonly (readonly [str
   return all.filter(([, clauses]) => clauses.length > 0)
 }
 
-export const formatClauseAsSentence = (clause: string): string => `${capitalize(clause)}.`
+export const formatClauseAsSentence = (clause: string): string => `${capitalizeFirstLetter(clause)}.`

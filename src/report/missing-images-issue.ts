@@ -50,7 +50,7 @@ export function renderMissingImagesIssue(
   missing: readonly MissingImageReference[],
   options: MissingImagesOptions,
 ): { readonly title: string; readonly body: string } {
-  const packages = groupByPackage(missing)
+  const packages = groupMissingImagesByPackage(missing)
   const head = [
     missingImagesMarker,
     'Catalogs in this repository reference images that are missing or have changed. Users cannot install or upgrade to a version whose image is missing.',
@@ -91,7 +91,7 @@ export function renderMissingImagesIssue(
           `… and ${formatCountWithNoun(left.entries, 'more reference')} in ${formatCountWithNoun(left.packages, 'package')} that do not fit here. To list all of them, run ${toCodeSpan('catalog-bot images DIR')}.`,
         ]
   return {
-    title: `${formatCountWithNoun(missing.length, 'image')} in ${formatIssueTitle(packages)} ${missing.length === 1 ? 'is' : 'are'} missing or changed`,
+    title: `${formatCountWithNoun(missing.length, 'image')} in ${formatMissingImagesIssueTitle(packages)} ${missing.length === 1 ? 'is' : 'are'} missing or changed`,
     body: [head, ...shown, ...rest, foot].join('\n\n'),
   }
 }
@@ -110,7 +110,7 @@ export const missingImagesClosingComment =
 /** A reference as the body shows it. Used to find it in an issue that has no record. */
 export const formatImageReferenceAsCode = (reference: string): string => toCodeSpan(reference, 500)
 
-function groupByPackage(
+function groupMissingImagesByPackage(
   missing: readonly MissingImageReference[],
 ): readonly (readonly [name: string, images: readonly MissingImageReference[]])[] {
   const packages = new Map<string, MissingImageReference[]>()
@@ -124,7 +124,7 @@ function groupByPackage(
   return [...packages].sort(([a], [b]) => compareStrings(a, b))
 }
 
-function formatIssueTitle(packages: ReturnType<typeof groupByPackage>): string {
+function formatMissingImagesIssueTitle(packages: ReturnType<typeof groupMissingImagesByPackage>): string {
   const [[name] = [''], ...others] = packages
   // A title is plain text, but a name in it could still mention a user or close an issue.
   return others.length === 0 && /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)

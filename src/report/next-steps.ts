@@ -6,7 +6,7 @@ import { configPath } from '../config/config-path.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../policy/verdict.ts'
 import { groupSimilarFindings } from './describe-findings.ts'
 import { toCodeSpan, escapeMarkdown, escapeSentenceWithCodeSpans } from './escape.ts'
-import { capitalize, endWithPeriod } from './sentence.ts'
+import { capitalizeFirstLetter, endWithPeriod } from './sentence.ts'
 
 export interface NextStep {
   /** The comment's headline, if this is the first step. */
@@ -19,7 +19,7 @@ export interface NextStep {
 const maxMentionedPeople = 5
 /** `who` of the steps that need no person. */
 const botName = 'catalog-bot'
-const noActionStepActor = 'no action needed'
+const noActionNeededLabel = 'no action needed'
 
 /** In order; at least one. */
 export function decideNextSteps(verdict: PullVerdict): readonly NextStep[] {
@@ -46,17 +46,17 @@ function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
       },
     ]
   const author = getAuthorSteps(verdict)
-  const fixes = [...author, ...getErrorSteps(verdict)]
+  const fixes = [...author, ...getErrorFixSteps(verdict)]
   // The author's fixes come first because they can change who must approve.
-  if (kind === 'blocked') return fixes.length > 0 ? fixes : getNextStepsWithoutNamedPeople(verdict)
-  const people = [...getReviewerSteps(verdict), ...getNextStepsWithoutNamedPeople(verdict)]
+  if (kind === 'blocked') return fixes.length > 0 ? fixes : getUnassignedSteps(verdict)
+  const people = [...getReviewerSteps(verdict), ...getUnassignedSteps(verdict)]
   if (kind === 'unknown')
     return [...getUnansweredQuestionSteps(verdict, author.length + people.length > 0), ...author, ...people]
-  return addNoteThatMergeFollows([...author, ...people], verdict)
+  return addAutomaticMergeNote([...author, ...people], verdict)
 }
 
 /** Adds that the merge follows, if only an approval is missing. */
-function addNoteThatMergeFollows(
+function addAutomaticMergeNote(
   steps: readonly NextStep[],
   { reasons, waiting }: PullVerdict,
 ): readonly NextStep[] {
@@ -115,7 +115,7 @@ export function collectRequiredCheckErrors({ outcomes }: PullVerdict): CheckOutc
     .flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'error'))
 }
 
-function getErrorSteps(verdict: PullVerdict): readonly NextStep[] {
+function getErrorFixSteps(verdict: PullVerdict): readonly NextStep[] {
   const { reasons, waiting, baseRef } = verdict
   if (!reasons.some((reason) => reason.code === 'findings')) return []
   const errors = collectRequiredCheckErrors(verdict)
@@ -251,10 +251,10 @@ function formatPeopleList(people: readonly string[], limit = maxMentionedPeople)
 }
 
 /** Steps that do not wait for people by name. */
-const otherStepByReasonCode: Partial<Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>> = {
+const unassignedStepByReasonCode: Partial<Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>> = {
   closed: ({ text }) => ({
     headline: '⏳ Closed',
-    who: noActionStepActor,
+    who: noActionNeededLabel,
     what: formatEscapedSentence(text),
   }),
   label: ({ text }) => ({
@@ -274,7 +274,7 @@ const otherStepByReasonCode: Partial<Record<VerdictReasonCode, (reason: VerdictR
   }),
   stacked: ({ text }) => ({
     headline: '⏳ Waiting for another pull request',
-    who: noActionStepActor,
+    who: noActionNeededLabel,
     what: formatEscapedSentence(text),
   }),
   stopped: ({ text }) => ({
@@ -299,7 +299,7 @@ const otherStepByReasonCode: Partial<Record<VerdictReasonCode, (reason: VerdictR
   }),
   'required-check': ({ text }) => ({
     headline: '⏳ Waiting for another check',
-    who: noActionStepActor,
+    who: noActionNeededLabel,
     what: formatEscapedSentence(text),
   }),
   'snapshot-stale': ({ text }) => ({
@@ -309,9 +309,9 @@ const otherStepByReasonCode: Partial<Record<VerdictReasonCode, (reason: VerdictR
   }),
 }
 
-function getNextStepsWithoutNamedPeople({ reasons }: PullVerdict): readonly NextStep[] {
+function getUnassignedSteps({ reasons }: PullVerdict): readonly NextStep[] {
   return reasons.flatMap((reason) => {
-    const step = otherStepByReasonCode[reason.code]?.(reason)
+    const step = unassignedStepByReasonCode[reason.code]?.(reason)
     return step === undefined ? [] : [step]
   })
 }
@@ -339,7 +339,7 @@ function getUnansweredQuestionSteps({ reasons }: PullVerdict, needsPeople: boole
 
 /** False if catalog-bot merges or retries automatically. */
 export function needsHumanAction(verdict: PullVerdict): boolean {
-  return decideNextSteps(verdict).some(({ who }) => who !== botName && who !== noActionStepActor)
+  return decideNextSteps(verdict).some(({ who }) => who !== botName && who !== noActionNeededLabel)
 }
 
 /** Owner files are untrusted, so only valid GitHub names are mentioned. */
@@ -350,4 +350,4 @@ export function formatMention(name: string): string {
 }
 
 const formatEscapedSentence = (text: string): string =>
-  endWithPeriod(escapeSentenceWithCodeSpans(capitalize(text)))
+  endWithPeriod(escapeSentenceWithCodeSpans(capitalizeFirstLetter(text)))

@@ -9,35 +9,39 @@ const encodePathSegment = (text: string): string =>
 
 export const homePageUrl = '/'
 
-export const repositoryPageUrl = ({ owner, name }: RepositoryName): string =>
+export const formatRepositoryPageUrl = ({ owner, name }: RepositoryName): string =>
   `/r/${encodePathSegment(owner)}/${encodePathSegment(name)}`
 
-export const pullPageUrl = (repository: RepositoryName, pull: number): string =>
-  `${repositoryPageUrl(repository)}/pull/${pull}`
+export const formatPullPageUrl = (repository: RepositoryName, pull: number): string =>
+  `${formatRepositoryPageUrl(repository)}/pull/${pull}`
 
-export const overviewPageUrl = (repository: RepositoryName): string =>
-  `${repositoryPageUrl(repository)}/overview`
+export const formatOverviewPageUrl = (repository: RepositoryName): string =>
+  `${formatRepositoryPageUrl(repository)}/overview`
 
-export const mergedPageUrl = (repository?: RepositoryName): string =>
-  `${repository === undefined ? '' : repositoryPageUrl(repository)}/merged`
+export const formatMergedPullsPageUrl = (repository?: RepositoryName): string =>
+  `${repository === undefined ? '' : formatRepositoryPageUrl(repository)}/merged`
 
-export const catalogsPageUrl = (repository: RepositoryName): string =>
-  `${repositoryPageUrl(repository)}/catalog`
+export const formatCatalogsPageUrl = (repository: RepositoryName): string =>
+  `${formatRepositoryPageUrl(repository)}/catalog`
 
-export const catalogPageUrl = (repository: RepositoryName, catalog: string, packageName?: string): string =>
-  `${catalogsPageUrl(repository)}/${encodePathSegment(catalog)}${packageName === undefined ? '' : `/${encodePathSegment(packageName)}`}`
+export const formatCatalogPageUrl = (
+  repository: RepositoryName,
+  catalog: string,
+  packageName?: string,
+): string =>
+  `${formatCatalogsPageUrl(repository)}/${encodePathSegment(catalog)}${packageName === undefined ? '' : `/${encodePathSegment(packageName)}`}`
 
-export const rulePageUrl = (id?: string): string =>
+export const formatRulePageUrl = (id?: string): string =>
   id === undefined ? '/rules' : `/rules/${encodePathSegment(id)}`
 
-export const badgeUrl = ({ owner, name }: RepositoryName): string =>
+export const formatBadgeUrl = ({ owner, name }: RepositoryName): string =>
   `/badge/${encodePathSegment(owner)}/${encodePathSegment(name)}.svg`
 
-export const signInUrl = (to: string): string => `/sign-in?to=${encodePathSegment(to)}`
+export const formatSignInUrl = (to: string): string => `/sign-in?to=${encodePathSegment(to)}`
 
-export type PageFormat = 'html' | 'json' | 'atom' | 'svg' | 'css'
+export type StatusPageFormat = 'html' | 'json' | 'atom' | 'svg' | 'css'
 
-export type PageRequest =
+export type StatusPageRequest =
   | { readonly page: 'home' | 'overview' | 'merged' | 'rules' | 'style' }
   | { readonly page: 'sign-in' | 'signed-in' }
   | { readonly page: 'sign-out' }
@@ -57,9 +61,9 @@ export type PageRequest =
     }
 
 export interface ParsedPageUrl {
-  readonly pageRequest: PageRequest
+  readonly pageRequest: StatusPageRequest
   /** From the address; undefined if the browser's preference decides. */
-  readonly form?: PageFormat
+  readonly form?: StatusPageFormat
 }
 
 /** Returns whether a path is spelled as in links, which bounds the number of distinct paths per page. */
@@ -84,10 +88,10 @@ export function parsePageUrl(path: string): ParsedPageUrl | undefined {
   if (path.length > 2000 || !path.startsWith('/') || path.includes('//')) return undefined
   const ending = /\.(?<form>json|atom)$/.exec(path)?.groups?.['form'] as 'json' | 'atom' | undefined
   // A repository may be called `x.json`, so the whole path is tried before the ending.
-  const whole = parsePageSegments(path)
+  const whole = parsePagePathSegments(path)
   if (whole !== undefined && !(ending !== undefined && supportsFormatExtension(whole)))
     return { pageRequest: whole, ...getFixedPageFormat(whole) }
-  const shorter = ending === undefined ? undefined : parsePageSegments(path.slice(0, -ending.length - 1))
+  const shorter = ending === undefined ? undefined : parsePagePathSegments(path.slice(0, -ending.length - 1))
   if (shorter === undefined || ending === undefined) return undefined
   const isFeed = shorter.page === 'merged' || shorter.page === 'repository-merged'
   if (ending === 'atom' && !isFeed) return undefined
@@ -97,16 +101,16 @@ export function parsePageUrl(path: string): ParsedPageUrl | undefined {
 }
 
 /** Only on pages whose last part is an external name does `.json` ask for JSON. */
-function supportsFormatExtension({ page }: PageRequest): boolean {
+function supportsFormatExtension({ page }: StatusPageRequest): boolean {
   return ['repository', 'catalog', 'package', 'rule'].includes(page)
 }
 
-function getFixedPageFormat({ page }: PageRequest): { form?: PageFormat } {
+function getFixedPageFormat({ page }: StatusPageRequest): { form?: StatusPageFormat } {
   if (page === 'badge') return { form: 'svg' }
   return page === 'style' ? { form: 'css' } : {}
 }
 
-function parsePageSegments(path: string): PageRequest | undefined {
+function parsePagePathSegments(path: string): StatusPageRequest | undefined {
   const segments = path.slice(1).split('/').map(decodePathSegment)
   if (segments.includes(undefined)) return undefined
   const [first = '', ...rest] = segments as string[]
@@ -148,7 +152,7 @@ function parsePageSegments(path: string): PageRequest | undefined {
 function parseRepositoryPage(
   repository: RepositoryName,
   [section, ...more]: readonly string[],
-): PageRequest | undefined {
+): StatusPageRequest | undefined {
   const [first, second] = more
   switch (section) {
     case undefined:

@@ -1,6 +1,6 @@
 // Renders the publication of a catalog image as a check run, as lines in the comment on a merged pull request, and as the
 // description of a deployment.
-import { toCodeSpan, toTableCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
+import { toCodeSpan, toTableCodeSpan, toSingleLineText, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
 export interface PublishedImageView {
@@ -179,7 +179,7 @@ export function formatDeploymentDescription(state: PublicationView): string {
       return 'Included in the image of a newer commit'
     case 'failed':
     case 'refused':
-      return toOneLine(`Not published: ${state.why}`, maxDeploymentDescriptionLength)
+      return toSingleLineText(`Not published: ${state.why}`, maxDeploymentDescriptionLength)
   }
 }
 

@@ -2,7 +2,7 @@
 // not opened. Names and reasons are untrusted.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { formatChangeAsMarkdown, type DescriptionLine } from './describe-change.ts'
-import { toCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
+import { toCodeSpan, toSingleLineText, escapeMarkdown } from './escape.ts'
 import { renderMermaidBlock } from './fenced-mermaid.ts'
 import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
@@ -28,7 +28,7 @@ export interface ReleasePullView extends MergedBundleDirectory {
 const maxPullRequestBodyLength = 60_000
 
 export function formatReleaseTitle({ directory, version }: MergedBundleDirectory): string {
-  return `Add ${toOneLine(`${directory} ${version}`, 150)} to the catalogs`
+  return `Add ${toSingleLineText(`${directory} ${version}`, 150)} to the catalogs`
 }
 
 export function renderReleaseBody(release: ReleasePullView): string {
@@ -59,7 +59,7 @@ export function renderReleaseBody(release: ReleasePullView): string {
 export function formatReleaseCommitMessage(
   release: MergedBundleDirectory & { readonly name: string; readonly image: string },
 ): string {
-  return `${formatReleaseTitle(release)}\n\nAdds ${toOneLine(release.name)} as ${toOneLine(release.image, 500)}.\n`
+  return `${formatReleaseTitle(release)}\n\nAdds ${toSingleLineText(release.name)} as ${toSingleLineText(release.image, 500)}.\n`
 }
 
 export type ReleasePullProblem =

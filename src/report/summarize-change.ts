@@ -43,7 +43,7 @@ function createPackageChangeFormatter(
   const forked = channels.find(
     ({ name: its, heads }) => heads.length > 1 && addsOrChangesChannel(change, its),
   )
-  if (forked !== undefined) return createMultipleHeadsFormatter(change, forked)
+  if (forked !== undefined) return createMultiHeadChannelFormatter(change, forked)
   const moved = channels.filter((channel) => addsOrMovesChannelHead(change, channel))
   const main = moved.find(({ isDefault }) => isDefault) ?? moved[0]
   if (main !== undefined) return createNewChannelHeadFormatter(name, main)
@@ -57,7 +57,7 @@ function createPackageChangeFormatter(
     `${joins} joins channel ${toCodeSpan(home.name)} of ${name}${where}; new installations still get ${head}.`
 }
 
-function createMultipleHeadsFormatter(
+function createMultiHeadChannelFormatter(
   { name, bundles }: PackageChange,
   channel: ChannelGraph,
 ): (where: string) => string {

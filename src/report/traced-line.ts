@@ -1,6 +1,6 @@
 // Maps lines of the merge result, which GitHub never shows, to lines of the head, or of the base if the head lacks the
 // line.
-import type { Fix } from '@catalog-bot/findings/fix'
+import type { SuggestedFix } from '@catalog-bot/findings/fix'
 import type { Finding } from '@catalog-bot/findings/finding'
 
 export interface TracedFindingLine {
@@ -16,7 +16,7 @@ export interface TracedFindingLine {
 export interface SuggestedFixForFinding {
   /** See toFindingIdentityKey(). */
   readonly finding: string
-  readonly fix: Fix
+  readonly fix: SuggestedFix
   /** The lines of the head to replace, all within the diff of the pull request. */
   readonly suggestion?: { readonly first: number; readonly last: number }
 }

@@ -5,7 +5,7 @@ import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import type { PullReport } from './report.ts'
 
 /** `checks`: names of existing check runs. They are not neutral, because GitHub counts neutral as success. */
-export function renderUnhandledBranchReport(branch: string, checks: readonly string[]): PullReport {
+export function renderUnservedBranchReport(branch: string, checks: readonly string[]): PullReport {
   const why = `catalog-bot does not handle the branch ${toCodeSpan(branch, 200)}, so its earlier results no longer apply.`
   const fix =
     'Change the base branch of this pull request, or ask a maintainer to add the branch to `branches` in `.github/catalog-bot.yml` on the default branch.'
@@ -31,7 +31,7 @@ export interface ExternalMergeView {
   readonly verdict: MergedCommitVerdict
 }
 
-const messageByMergedVerdict = {
+const messageByMergedCommitVerdict = {
   valid: '✅ catalog-bot checked the merged commit against its parent, and all checks passed.',
   invalid: '❌ catalog-bot would not have merged this commit:',
   unknown: '⚠️ catalog-bot could not determine whether this commit is valid:',
@@ -51,7 +51,7 @@ export function renderExternalMergeComment({
     commentMarker,
     `### Merged by ${autoMergeBy === undefined ? merger : "GitHub's auto-merge"}`,
     `${actor} merged this pull request as ${toCodeSpan(commit.slice(0, 12))} without catalog-bot.`,
-    messageByMergedVerdict[verdict.kind],
+    messageByMergedCommitVerdict[verdict.kind],
     ...(reasons.length > 0 ? [reasons.map((reason) => `- ${escapeMarkdown(reason, 300)}`).join('\n')] : []),
   ].join('\n\n')
 }

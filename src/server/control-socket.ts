@@ -4,8 +4,8 @@ import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { relative, resolve } from 'node:path'
 import type { Logger } from 'pino'
-import { manageFreezes, freezesRequestSchema } from '../merge/manage-freezes.ts'
-import type { MergeFreezes } from '../ports/merge-freezes.ts'
+import { manageFreezes, manageFreezesRequestSchema } from '../merge/manage-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
 
 /** Operating systems limit socket paths to 104 or 108 bytes. */
 const maxSocketPathBytes = 100
@@ -21,7 +21,7 @@ export function getControlSocketPath(dataDirectory: string): string | undefined 
 /** The caller must hold the data folder's lock: a socket left by an earlier process is removed. */
 export async function openControlSocket(
   dataDirectory: string,
-  { store, log }: { readonly store: MergeFreezes; readonly log: Logger },
+  { store, log }: { readonly store: MergeFreezeStore; readonly log: Logger },
 ): Promise<{ close(): Promise<void> }> {
   const path = getControlSocketPath(dataDirectory)
   if (path === undefined) {
@@ -33,7 +33,7 @@ export async function openControlSocket(
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
     readJsonBody(request)
       .then(async (body) => {
-        const wanted = freezesRequestSchema.safeParse(body)
+        const wanted = manageFreezesRequestSchema.safeParse(body)
         if (!wanted.success)
           return respond(400, { error: 'the running catalog-bot does not recognize this request' })
         const done = await manageFreezes(wanted.data, store)

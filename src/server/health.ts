@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
-import type { RateLimitHeldInstallation } from '../adapters/github/budget/installation-budgets.ts'
+import type { ThrottledInstallation } from '../adapters/github/budget/installation-budgets.ts'
 import type { WorkClass } from '../adapters/github/budget/work-class.ts'
 import { isSettledWithinTimeout } from './is-done-within.ts'
 
@@ -27,13 +27,13 @@ const labelByWorkClass: Readonly<Record<WorkClass, string>> = {
   scan: 'image scans',
 }
 
-const formatRateLimitedInstallation = ({ installation, works, until }: RateLimitHeldInstallation): string =>
+const formatRateLimitedInstallation = ({ installation, works, until }: ThrottledInstallation): string =>
   `to stay within GitHub's rate limit for installation ${installation}, catalog-bot delays this work until ${new Date(until).toISOString()}: ${works.map((work) => labelByWorkClass[work]).join(', ')}`
 
 export function createHealthMonitor(
   store: { ping(): Promise<void> },
   clock: Clock,
-  held: () => readonly RateLimitHeldInstallation[] = () => [],
+  held: () => readonly ThrottledInstallation[] = () => [],
 ): HealthMonitor {
   let areCredentialsRejected = false
   let silentSince: number | undefined

@@ -2,19 +2,19 @@
 import { resolve } from 'node:path'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { toRepositoryKey } from '../pull-request/repository-key.ts'
-import { openMirror, type GitMirror } from '../adapters/git/mirror.ts'
+import { openGitMirror, type GitMirror } from '../adapters/git/mirror.ts'
 import { createCommentCache } from '../adapters/github/comment-cache.ts'
-import { openForge } from '../adapters/github/forge.ts'
+import { createGitHubForge } from '../adapters/github/forge.ts'
 import type { GitHubApp } from '../adapters/github/github-app.ts'
-import { openMergeApi } from '../adapters/github/merge-api.ts'
+import { createMergeApi } from '../adapters/github/merge-api.ts'
 import { createRepositoryCache } from '../adapters/github/repository-cache.ts'
 import type { Store } from '../ports/store.ts'
-import { noTracing, traceMethodCalls } from '../ports/tracing.ts'
+import { noopTracing, traceMethodCalls } from '../ports/tracing.ts'
 import type { WorkClass } from '../adapters/github/budget/work-class.ts'
 import type { AppServices, JobContext } from '../jobs/job-context.ts'
 
 /** The App with its credentials, or the holder of one of its tokens. */
-export type ActingGitHubClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
+export type AppOrTokenGitHubClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
   Partial<Pick<GitHubApp, 'permissionsOn'>>
 
 export interface RepositoryContexts {
@@ -59,9 +59,9 @@ const spanNameByGitMethod = {
 
 export function openRepositoryContexts(
   app: AppServices<Store>,
-  github: ActingGitHubClient,
+  github: AppOrTokenGitHubClient,
 ): RepositoryContexts {
-  const { tracing = noTracing } = app
+  const { tracing = noopTracing } = app
   const mirrors = new Map<string, Promise<GitMirror>>()
   const acting = {
     ...github,
@@ -78,7 +78,7 @@ export function openRepositoryContexts(
     const key = toRepositoryKey(repository)
     const known = mirrors.get(key)
     if (known !== undefined) return known
-    const opened = openMirror({
+    const opened = openGitMirror({
       directory: mirrorFolderOf(repository),
       maxPaths: app.settings.budget.paths,
       url: `${app.settings.gitUrl}/${repository.owner}/${repository.name}.git`,
@@ -99,8 +99,12 @@ export function openRepositoryContexts(
       return {
         app,
         installation: job.installation,
-        forge: traceMethodCalls(openForge(octokit, job.repository, acting), spanNameByForgeMethod, tracing),
-        merging: traceMethodCalls(openMergeApi(octokit, job.repository), spanNameByMergeMethod, tracing),
+        forge: traceMethodCalls(
+          createGitHubForge(octokit, job.repository, acting),
+          spanNameByForgeMethod,
+          tracing,
+        ),
+        merging: traceMethodCalls(createMergeApi(octokit, job.repository), spanNameByMergeMethod, tracing),
         repository: traceMethodCalls(
           await openRepositoryMirror(job.installation, job.repository),
           spanNameByGitMethod,

@@ -44,7 +44,7 @@ import { openRepositoryContexts } from './repository-contexts.ts'
 import { openTracing } from './tracing/open-tracing.ts'
 
 /** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
-const splitShutdownTimeoutMs = (whole: number) => ({
+const splitShutdownTimeout = (whole: number) => ({
   images: Math.min(5_000, whole / 2),
   last: Math.min(3_000, whole / 4),
 })
@@ -58,12 +58,12 @@ export interface RunningApp {
 }
 
 /** Resolves to false for addresses it does not serve. */
-type PageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
+type StatusPageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
 export interface ServeOptions {
   readonly clock?: Clock
   /** An extra page that uses the App's GitHub access. */
-  readonly page?: (github: GitHubApp) => PageHandler
+  readonly page?: (github: GitHubApp) => StatusPageHandler
 }
 
 /**
@@ -91,7 +91,7 @@ export async function startApp(
     clock,
     log,
   })
-  await verifyCredentials(github, log)
+  await verifyAppCredentials(github, log)
   // Before any child process starts, so that none inherits the credentials.
   const publishEnvironment = extractPublishEnvironment(process.env)
   const clusterTestEnvironment = extractClusterTestEnvVariables(process.env)
@@ -248,7 +248,7 @@ export async function startApp(
       const stopped = worker.stop()
       const stopsWithin = (milliseconds: number) => isSettledWithinTimeout(stopped, milliseconds, clock)
       const all = settings.stopSeconds * 1000
-      const { images, last } = splitShutdownTimeoutMs(all)
+      const { images, last } = splitShutdownTimeout(all)
       if (!(await stopsWithin(images))) log.info('waiting for jobs to finish')
       // The next process restarts the install test and cleans up after this one.
       await Promise.all([publishing.close(), clusterTests.close()])
@@ -305,7 +305,7 @@ function toArrayIfDefined<T>(value: T | undefined): readonly T[] {
   return value === undefined ? [] : [value]
 }
 
-async function verifyCredentials(github: GitHubApp, log: Logger): Promise<void> {
+async function verifyAppCredentials(github: GitHubApp, log: Logger): Promise<void> {
   try {
     await github.login()
   } catch (error) {
@@ -322,7 +322,7 @@ interface RequestHandlerOptions {
   /** Absent if another port serves the metrics. */
   readonly metrics: (() => Promise<string>) | undefined
   readonly health: () => Promise<HealthReport>
-  readonly pages: readonly PageHandler[]
+  readonly pages: readonly StatusPageHandler[]
   readonly log: Logger
 }
 

@@ -6,7 +6,7 @@ import { readSettings } from '../jobs/settings.ts'
 import { startSetup } from './setup/set-up.ts'
 import { readPackageVersion } from '../adapters/package-version.ts'
 
-const packageFolder = join(import.meta.dirname, '..', '..')
+const npmPackageFolder = join(import.meta.dirname, '..', '..')
 
 /** Redacted wherever they appear in a log. */
 const redactedLogPaths = [
@@ -37,7 +37,7 @@ export async function startFromEnvironment({
   const log = pino({ level: settings.logLevel, redact: { paths: redactedLogPaths, censor: '[secret]' } })
   log.info(
     {
-      version: readPackageVersion(packageFolder),
+      version: readPackageVersion(npmPackageFolder),
       node: process.version,
       data: settings.databaseUrl === undefined ? settings.dataDirectory : 'a Postgres server',
       github: settings.gitUrl,

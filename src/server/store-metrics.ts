@@ -5,8 +5,8 @@ import type { Registry } from 'prom-client'
 import { toRepositoryKey } from '../pull-request/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JobQueueStatistics } from '../ports/jobs.ts'
-import type { MergeFreezes } from '../ports/merge-freezes.ts'
-import type { PageRecords } from '../ports/page-records.ts'
+import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
+import type { StatusPageStore } from '../ports/page-records.ts'
 import { findActiveFreezes } from '../policy/merge-freeze.ts'
 import { isSettledWithinTimeout } from './is-done-within.ts'
 import { jobKinds } from './jobs/work-class-of-job.ts'
@@ -19,7 +19,7 @@ const storeMetricsTimeoutMs = 2_000
 const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
 const freezeKinds = ['frozen', 'audit', 'refused'] as const
 
-type MetricsStore = JobQueueStatistics & MergeFreezes & Pick<PageRecords, 'countOpenPulls'>
+type MetricsStore = JobQueueStatistics & MergeFreezeStore & Pick<StatusPageStore, 'countOpenPulls'>
 
 /** Returns a function that updates the gauges. */
 export function createStoreMetrics(

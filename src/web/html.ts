@@ -1,5 +1,5 @@
 // HTML templates that escape every value except markup made here. The only place where external text becomes markup.
-import { toOneLine } from '../report/escape.ts'
+import { toSingleLineText } from '../report/escape.ts'
 import { escapeHtml } from './escape-html.ts'
 
 const maxHtmlTextLength = 10_000
@@ -54,7 +54,7 @@ function escapeHtmlTemplatePart(part: HtmlTemplatePart): string {
   if (typeof part === 'string' && !needsHtmlEscapingPattern.test(part)) return part
   // Invisible and bidirectional characters are shown as visible marks.
   if (typeof part === 'string')
-    return `${/^\s/.test(part) ? ' ' : ''}${escapeHtml(toOneLine(part, maxHtmlTextLength))}${/\S\s$/.test(part) ? ' ' : ''}`
+    return `${/^\s/.test(part) ? ' ' : ''}${escapeHtml(toSingleLineText(part, maxHtmlTextLength))}${/\S\s$/.test(part) ? ' ' : ''}`
   if (EscapedHtml.is(part)) return EscapedHtml.textOf(part)
   return part.map(escapeHtmlTemplatePart).join('')
 }

@@ -27,14 +27,15 @@ const { values, positionals } = parseArgs({
 })
 
 const sharedBundlesDirectory = join(import.meta.dirname, '../../../shared/bundles')
-const bundleRoots =
+const bundleRootDirectories =
   positionals.length > 0 ? positionals : existsSync(sharedBundlesDirectory) ? [sharedBundlesDirectory] : []
-if (bundleRoots.length === 0) throw new Error('name directories of bundles')
-const bundleDirectories = bundleRoots.flatMap((root) => findBundleDirectories(root)).sort()
+if (bundleRootDirectories.length === 0) throw new Error('name directories of bundles')
+const bundleDirectories = bundleRootDirectories.flatMap((root) => findBundleDirectories(root)).sort()
 const buildDirectory =
   values.program === undefined ? mkdtempSync(join(tmpdir(), 'bundle-validators-')) : undefined
-const validatorsProgram = values.program ?? buildValidators(join(buildDirectory ?? '', 'bundle-validators'))
-const { stdout, status, stderr } = spawnSync(validatorsProgram, {
+const validatorsProgramPath =
+  values.program ?? buildValidators(join(buildDirectory ?? '', 'bundle-validators'))
+const { stdout, status, stderr } = spawnSync(validatorsProgramPath, {
   input: `${bundleDirectories.join('\n')}\n`,
   encoding: 'utf8',
   maxBuffer: 1024 ** 3,
@@ -47,7 +48,7 @@ interface ValidatorRuleTally {
   onlyTheirs: string[]
   onlyOurs: string[]
 }
-const tallyByRule = new Map<string, ValidatorRuleTally>()
+const validatorTallyByRule = new Map<string, ValidatorRuleTally>()
 const explainedDifferenceCounts = new Map<string, number>()
 let [agreed, differing] = [0, 0]
 for (const line of stdout.trim().split('\n')) {
@@ -56,10 +57,10 @@ for (const line of stdout.trim().split('\n')) {
     directory: string
     said: readonly ValidatorFinding[]
   }
-  compareFindings(bundle, said)
+  tallyValidatorFindings(bundle, said)
 }
 
-for (const [rule, { foundByBoth, onlyTheirs, onlyOurs }] of [...tallyByRule].sort(([a], [b]) =>
+for (const [rule, { foundByBoth, onlyTheirs, onlyOurs }] of [...validatorTallyByRule].sort(([a], [b]) =>
   a < b ? -1 : 1,
 )) {
   console.log(
@@ -74,7 +75,7 @@ console.log(`${bundleDirectories.length} bundles: the same errors in ${agreed}, 
 process.exitCode = differing > 0 ? 1 : 0
 
 /** Notes for each of our rules whether both, only they or only we tell it of a bundle; and whether the errors are the same. */
-function compareFindings(bundle: string, validatorFindings: readonly ValidatorFinding[]): void {
+function tallyValidatorFindings(bundle: string, validatorFindings: readonly ValidatorFinding[]): void {
   const { findings } = validateBundle(readBundleDirectory(bundle), {
     packedSize: (bytes) => gzipSync(bytes).length,
     suites: suiteNames,
@@ -99,8 +100,8 @@ function compareFindings(bundle: string, validatorFindings: readonly ValidatorFi
   }
   for (const rule of new Set([...theirs.keys(), ...severities.keys()])) {
     const [their, our] = [theirs.get(rule), severities.get(rule)]
-    const tally = tallyByRule.get(rule) ?? { foundByBoth: 0, onlyTheirs: [], onlyOurs: [] }
-    tallyByRule.set(rule, tally)
+    const tally = validatorTallyByRule.get(rule) ?? { foundByBoth: 0, onlyTheirs: [], onlyOurs: [] }
+    validatorTallyByRule.set(rule, tally)
     const ourMessage = findings.find((one) => one.rule === rule)?.what.slice(0, 160)
     if (their && our) {
       tally.foundByBoth++

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { createCachedTreeReader } from '../../src/catalogs/cached-trees.ts'
-import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
+import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
-import { createOrigin, createTemporaryDirectory } from '../adapters/git/origin.ts'
+import { createOriginRepository, createTemporaryDirectory } from '../adapters/git/origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('look')
-let mirror: GitMirror
+let gitMirror: GitMirror
 beforeAll(async () => {
-  const origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
-  mirror = await openMirror({
+  const origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  gitMirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: async () => undefined,
@@ -23,10 +23,10 @@ beforeAll(async () => {
       program: { mode: '100755', content: 'x' },
     }),
   )
-  await mirror.fetch('main')
+  await gitMirror.fetch('main')
 })
 afterAll(async () => {
-  await mirror.close()
+  await gitMirror.close()
   temporaryDirectory.remove()
 })
 
@@ -37,11 +37,11 @@ const unreachableTreeReader: TreeReader = {
 }
 
 async function cacheMainBranchTree() {
-  const tip = await mirror.tip('main')
+  const tip = await gitMirror.tip('main')
   if (!tip) throw new Error('no branch')
-  const tree = await mirror.treeOf(tip)
-  const entries = await mirror.list(tree)
-  const blobs = new Map(entries.map(({ oid }) => [oid, mirror.read(oid)]))
+  const tree = await gitMirror.treeOf(tip)
+  const entries = await gitMirror.list(tree)
+  const blobs = new Map(entries.map(({ oid }) => [oid, gitMirror.read(oid)]))
   return {
     tree,
     entries,
@@ -70,8 +70,8 @@ test('a tree that was listed lists each directory and finds each entry as git do
     'b//c',
   ]
   for (const path of [...paths, ...entries.map((entry) => entry.path)]) {
-    expect(await look.list(tree, path)).toEqual(await mirror.list(tree, path))
-    if (path !== '') expect(await look.entry(tree, path)).toEqual(await mirror.entry(tree, path))
+    expect(await look.list(tree, path)).toEqual(await gitMirror.list(tree, path))
+    if (path !== '') expect(await look.entry(tree, path)).toEqual(await gitMirror.entry(tree, path))
   }
 })
 
@@ -82,6 +82,9 @@ test('a blob that was read is not read again, except where more of it was read t
   expect(Buffer.from(await look.read(oid)).toString()).toBe('b/c.yaml')
   expect(Buffer.from(await look.read(oid, 8)).toString()).toBe('b/c.yaml')
   await expect(look.read(oid, 7)).rejects.toThrow('it was read again')
-  const real = createCachedTreeReader(mirror, { trees: new Map(), blobs: new Map([[oid, mirror.read(oid)]]) })
+  const real = createCachedTreeReader(gitMirror, {
+    trees: new Map(),
+    blobs: new Map([[oid, gitMirror.read(oid)]]),
+  })
   await expect(real.read(oid, 7)).rejects.toMatchObject({ code: 'too-large' })
 })

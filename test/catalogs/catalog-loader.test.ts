@@ -11,11 +11,11 @@ import type { GitRepository } from '../../src/ports/repository.ts'
 
 type TreeFileContent = string | { readonly link: string }
 
-const rootTree = toTreeSha('a'.repeat(40))
+const rootTreeSha = toTreeSha('a'.repeat(40))
 const catalogRoot = 'catalogs/v4.20'
 
 /** A tree of files and links. Blobs are numbered in order. */
-function createRepository(files: Readonly<Record<string, TreeFileContent>>): GitRepository {
+function createFakeGitRepository(files: Readonly<Record<string, TreeFileContent>>): GitRepository {
   const blobTexts: string[] = []
   const entries = Object.entries(files).map(([path, content]) => {
     const text = typeof content === 'string' ? content : content.link
@@ -40,8 +40,8 @@ async function loadCatalogFromFiles(
   readers = readerPool,
 ): Promise<Catalog> {
   const loaded = await createCatalogLoader(readers, noopCache).load(
-    createRepository(files),
-    rootTree,
+    createFakeGitRepository(files),
+    rootTreeSha,
     catalogRoot,
   )
   if (!loaded) throw new Error('nothing is there')
@@ -49,7 +49,7 @@ async function loadCatalogFromFiles(
 }
 
 const createPackageYaml = (name: string) => `schema: olm.package\nname: ${name}\ndefaultChannel: stable\n`
-const listLinkFindings = (catalog: Catalog) =>
+const listEscapingLinkFiles = (catalog: Catalog) =>
   runCatalogRules(catalog)
     .filter(({ rule }) => rule === 'link-leads-out')
     .map(({ at }) => at?.file)
@@ -66,7 +66,7 @@ describe('a link in a catalog', () => {
       ['foo', `${catalogRoot}/foo/catalog.yaml`],
       ['bar', `${catalogRoot}/foo/other.yaml`],
     ])
-    expect(listLinkFindings(catalog)).toEqual([])
+    expect(listEscapingLinkFiles(catalog)).toEqual([])
   })
 
   test.each([
@@ -78,7 +78,7 @@ describe('a link in a catalog', () => {
       [`${catalogRoot}/foo/catalog.yaml`]: { link },
       'shared/foo.yaml': createPackageYaml('foo'),
     })
-    expect(listLinkFindings(catalog)).toEqual([`${catalogRoot}/foo/catalog.yaml`])
+    expect(listEscapingLinkFiles(catalog)).toEqual([`${catalogRoot}/foo/catalog.yaml`])
     expect(catalog.packages).toHaveLength(packages)
     expect(catalog.loadErrors).toHaveLength(1 - packages)
   })
@@ -148,10 +148,10 @@ test('a file that exceeds the reader limits fails its catalog, and the failure i
     read: (bytes) => Promise.resolve(isBusy ? undefined : parseCatalogFile(bytes)),
   }
   const loader = createCatalogLoader(readers, noopCache)
-  const repository = createRepository({ [`${catalogRoot}/foo.yaml`]: createPackageYaml('foo') })
-  expect((await loader.load(repository, rootTree, catalogRoot))?.loadErrors).toMatchObject([
+  const repository = createFakeGitRepository({ [`${catalogRoot}/foo.yaml`]: createPackageYaml('foo') })
+  expect((await loader.load(repository, rootTreeSha, catalogRoot))?.loadErrors).toMatchObject([
     { message: 'reading the file takes more time or memory than allowed' },
   ])
   isBusy = false
-  expect((await loader.load(repository, rootTree, catalogRoot))?.packages).toHaveLength(1)
+  expect((await loader.load(repository, rootTreeSha, catalogRoot))?.packages).toHaveLength(1)
 })

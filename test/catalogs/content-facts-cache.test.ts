@@ -3,43 +3,43 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { fileFactsVersion } from '../../packages/fbc/src/facts/facts-version.ts'
+import { catalogFileFactsVersion } from '../../packages/fbc/src/facts/facts-version.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { getCacheDirectory } from '../../src/catalogs/cache-directory.ts'
 import { openCatalogFileFactsCache } from '../../src/catalogs/content-facts-cache.ts'
 import { renderedDocuments } from '../packages/fbc/go/fast/mutated-documents.ts'
 
-let directory: string
+let factsCacheDirectory: string
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'facts-'))
+  factsCacheDirectory = mkdtempSync(join(tmpdir(), 'facts-'))
 })
-afterEach(() => rmSync(directory, { recursive: true, force: true }))
+afterEach(() => rmSync(factsCacheDirectory, { recursive: true, force: true }))
 
-const catalogBytes = Buffer.from(renderedDocuments.join('').repeat(10))
-const getCacheFolder = (): string => join(directory, `v${fileFactsVersion}`)
+const catalogFileBytes = Buffer.from(renderedDocuments.join('').repeat(10))
+const getVersionedCacheDirectory = (): string => join(factsCacheDirectory, `v${catalogFileFactsVersion}`)
 const listCacheFiles = (): string[] =>
-  readdirSync(getCacheFolder()).map((name) => join(getCacheFolder(), name))
+  readdirSync(getVersionedCacheDirectory()).map((name) => join(getVersionedCacheDirectory(), name))
 
 describe('the cache of facts', () => {
   test('gives the very facts that reading gives, the first time and later', () => {
-    const facts = parseCatalogFile(catalogBytes)
-    expect(openCatalogFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
+    const facts = parseCatalogFile(catalogFileBytes)
+    expect(openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
-    expect(openCatalogFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
+    expect(openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
   })
 
   test('does not read a file that it knows', () => {
-    openCatalogFileFactsCache(directory).factsOf(catalogBytes)
+    openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)
     const [entry = ''] = listCacheFiles()
-    const json = JSON.stringify({ ...parseCatalogFile(catalogBytes), packages: [] })
+    const json = JSON.stringify({ ...parseCatalogFile(catalogFileBytes), packages: [] })
     writeFileSync(entry, `${createHash('sha256').update(json).digest('hex')}\n${json}`)
-    expect(openCatalogFileFactsCache(directory).factsOf(catalogBytes).packages).toEqual([])
+    expect(openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes).packages).toEqual([])
   })
 
   test('keeps nothing of small files', () => {
-    openCatalogFileFactsCache(directory).factsOf(Buffer.from(renderedDocuments[0]))
-    expect(readdirSync(directory)).toEqual([])
+    openCatalogFileFactsCache(factsCacheDirectory).factsOf(Buffer.from(renderedDocuments[0]))
+    expect(readdirSync(factsCacheDirectory)).toEqual([])
   })
 
   test.each([
@@ -48,35 +48,37 @@ describe('the cache of facts', () => {
     ['empty', () => ''],
     ['something else', () => 'not facts\nat all'],
   ])('does not believe an entry that was %s, and replaces it', (_name, damage) => {
-    const facts = openCatalogFileFactsCache(directory).factsOf(catalogBytes)
+    const facts = openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)
     const [entry = ''] = listCacheFiles()
     const good = readFileSync(entry, 'utf8')
     writeFileSync(entry, damage(good))
-    expect(openCatalogFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
+    expect(openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
     expect(readFileSync(entry, 'utf8')).toBe(good)
   })
 
   test('tells files apart by their content', () => {
-    const other = Buffer.from(catalogBytes.toString().replaceAll('foo', 'bar'))
-    const cache = openCatalogFileFactsCache(directory)
-    expect(cache.factsOf(catalogBytes).packages[0]?.name).toBe('foo')
+    const other = Buffer.from(catalogFileBytes.toString().replaceAll('foo', 'bar'))
+    const cache = openCatalogFileFactsCache(factsCacheDirectory)
+    expect(cache.factsOf(catalogFileBytes).packages[0]?.name).toBe('foo')
     expect(cache.factsOf(other).packages[0]?.name).toBe('bar')
   })
 
   test('drops what is old and what another version of the reader wrote', () => {
-    openCatalogFileFactsCache(directory).factsOf(catalogBytes)
+    openCatalogFileFactsCache(factsCacheDirectory).factsOf(catalogFileBytes)
     const [old = ''] = listCacheFiles()
     utimesSync(old, 0, 0)
-    mkdirSync(join(directory, 'v0'))
-    openCatalogFileFactsCache(directory).factsOf(Buffer.concat([catalogBytes, catalogBytes]))
-    expect(readdirSync(directory)).toEqual([`v${fileFactsVersion}`])
+    mkdirSync(join(factsCacheDirectory, 'v0'))
+    openCatalogFileFactsCache(factsCacheDirectory).factsOf(
+      Buffer.concat([catalogFileBytes, catalogFileBytes]),
+    )
+    expect(readdirSync(factsCacheDirectory)).toEqual([`v${catalogFileFactsVersion}`])
     expect(listCacheFiles()).not.toContain(old)
   })
 
   test('is no cache, and no failure, where it cannot write', () => {
-    writeFileSync(join(directory, 'file'), '')
-    expect(openCatalogFileFactsCache(join(directory, 'file')).factsOf(catalogBytes)).toEqual(
-      parseCatalogFile(catalogBytes),
+    writeFileSync(join(factsCacheDirectory, 'file'), '')
+    expect(openCatalogFileFactsCache(join(factsCacheDirectory, 'file')).factsOf(catalogFileBytes)).toEqual(
+      parseCatalogFile(catalogFileBytes),
     )
   })
 })

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
-import { evaluateLocalPull } from '../../src/cli/local-pull.ts'
+import { evaluateLocalPullRequest } from '../../src/cli/local-pull.ts'
 import { loadLocalConfig } from '../../src/cli/local-config.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
@@ -13,11 +13,11 @@ import { createSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 
 const configPath = '.github/catalog-bot.yml'
-const strictConfig = 'merge: {enabled: false}\n'
+const mergeDisabledConfig = 'merge: {enabled: false}\n'
 const createConfigPosition = (line: number, column: number) => ({ file: configPath, line, column })
-const regularFilePattern = /Ask a maintainer to replace .* with a regular file/
+const regularFileFixPattern = /Ask a maintainer to replace .* with a regular file/
 
-const configCases: readonly [
+const unreadableConfigCases: readonly [
   what: string,
   files: OriginFiles,
   problem: string,
@@ -26,31 +26,31 @@ const configCases: readonly [
 ][] = [
   [
     'a link',
-    { [configPath]: { mode: '120000', content: '../strict.yml' }, 'strict.yml': strictConfig },
+    { [configPath]: { mode: '120000', content: '../strict.yml' }, 'strict.yml': mergeDisabledConfig },
     'it is a symbolic link, and catalog-bot does not follow symbolic links',
-    regularFilePattern,
+    regularFileFixPattern,
   ],
   [
     'a submodule',
     { [configPath]: { mode: '160000', oid: '1234567890'.repeat(4) } },
     'it is a submodule, and catalog-bot does not read submodules',
-    regularFilePattern,
+    regularFileFixPattern,
   ],
   [
     'a directory',
-    { [`${configPath}/strict.yml`]: strictConfig },
+    { [`${configPath}/strict.yml`]: mergeDisabledConfig },
     'it is a directory, but must be a file',
-    regularFilePattern,
+    regularFileFixPattern,
   ],
   [
     'a file below a link',
-    { '.github': { mode: '120000', content: 'elsewhere' }, 'elsewhere/catalog-bot.yml': strictConfig },
+    { '.github': { mode: '120000', content: 'elsewhere' }, 'elsewhere/catalog-bot.yml': mergeDisabledConfig },
     'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read a configuration in it',
     /make .github a regular directory/,
   ],
   [
     'a file of more than 128 KB',
-    { [configPath]: `${strictConfig}${'#\n'.repeat(65 * 1024)}` },
+    { [configPath]: `${mergeDisabledConfig}${'#\n'.repeat(65 * 1024)}` },
     'it is larger than 128 KB',
     /Ask a maintainer to shorten/,
   ],
@@ -71,13 +71,18 @@ const configCases: readonly [
 
 let ownershipScenario: OwnershipScenario
 const ownedFilePath = 'operators/mine/README.md'
-const baseFiles: OriginFiles = { 'operators/mine/ci.yaml': 'reviewers: [alice]\n', [ownedFilePath]: 'one\n' }
+const baseBranchFiles: OriginFiles = {
+  'operators/mine/ci.yaml': 'reviewers: [alice]\n',
+  [ownedFilePath]: 'one\n',
+}
 beforeAll(async () => void (ownershipScenario = await openOwnershipScenario('config-file')))
 afterAll(() => ownershipScenario.close())
 
-async function commitConfigPull(files: OriginFiles) {
-  const from = ownershipScenario.origin.commit({ ...baseFiles, ...files })
-  const head = ownershipScenario.origin.commit({ ...baseFiles, ...files, [ownedFilePath]: 'two\n' }, [from])
+async function createPullCommitsWithConfig(files: OriginFiles) {
+  const from = ownershipScenario.origin.commit({ ...baseBranchFiles, ...files })
+  const head = ownershipScenario.origin.commit({ ...baseBranchFiles, ...files, [ownedFilePath]: 'two\n' }, [
+    from,
+  ])
   ownershipScenario.origin.branch('main', from)
   ownershipScenario.origin.pull(7, head)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
@@ -88,7 +93,7 @@ type PullEvaluationResult = Awaited<ReturnType<typeof evaluatePullSnapshot>>
 const findConfigFindings = ({ verdict }: PullEvaluationResult) =>
   verdict.outcomes.flatMap(({ findings }) => findings).filter(({ rule }) => rule === 'config-unreadable')
 
-async function evaluateAsApp({ from, head }: Awaited<ReturnType<typeof commitConfigPull>>) {
+async function evaluatePullCommits({ from, head }: Awaited<ReturnType<typeof createPullCommitsWithConfig>>) {
   return evaluatePullSnapshot(
     createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
     {
@@ -101,19 +106,19 @@ async function evaluateAsApp({ from, head }: Awaited<ReturnType<typeof commitCon
 }
 
 describe('a configuration that is', () => {
-  test.each(configCases)(
+  test.each(unreadableConfigCases)(
     '%s is reported with its location and a fix, and blocks the merge',
     async (_what, files, problem, fix, position = createConfigPosition(1, 1)) => {
-      const pull = await commitConfigPull(files)
+      const pull = await createPullCommitsWithConfig(files)
       const repo = ownershipScenario.origin.directory
-      const locally = await evaluateLocalPull({
+      const locally = await evaluateLocalPullRequest({
         repo,
         base: pull.from,
         head: pull.head,
         author: 'alice',
         offline: true,
       })
-      for (const examined of [await evaluateAsApp(pull), locally]) {
+      for (const examined of [await evaluatePullCommits(pull), locally]) {
         expect(examined.verdict.kind).toBe('blocked')
         const [found, ...more] = findConfigFindings(examined)
         expect(more).toEqual([])
@@ -127,7 +132,9 @@ describe('a configuration that is', () => {
   test('not UTF-8 is reported with its location', async () => {
     const bytes = Buffer.concat([Buffer.from('# ü\nowners: # '), Buffer.from([0xfc]), Buffer.from('\n')])
     const oid = ownershipScenario.origin.git(['hash-object', '-w', '--stdin'], bytes)
-    const examined = await evaluateAsApp(await commitConfigPull({ [configPath]: { mode: '100644', oid } }))
+    const examined = await evaluatePullCommits(
+      await createPullCommitsWithConfig({ [configPath]: { mode: '100644', oid } }),
+    )
     expect(examined.verdict.kind).toBe('blocked')
     expect(findConfigFindings(examined)).toMatchObject([
       { at: createConfigPosition(2, 11), what: expect.stringContaining('it is not UTF-8 text') },
@@ -135,9 +142,9 @@ describe('a configuration that is', () => {
   })
 
   test('a link is reported by check and for a directory, but accepted as an explicit path', async () => {
-    const { from, head } = await commitConfigPull({
+    const { from, head } = await createPullCommitsWithConfig({
       [configPath]: { mode: '120000', content: '../strict.yml' },
-      'strict.yml': strictConfig,
+      'strict.yml': mergeDisabledConfig,
     })
     const { code, out } = await runCatalogBot(
       'check',
@@ -154,7 +161,7 @@ describe('a configuration that is', () => {
     expect(code).toBe(1)
     expect(out).toContain(`${configPath}:1:1`)
     expect(out).toContain('it is a symbolic link, and catalog-bot does not follow symbolic links')
-    expect(out).toMatch(regularFilePattern)
+    expect(out).toMatch(regularFileFixPattern)
     ownershipScenario.origin.branch('main', from)
     const checkout = `${ownershipScenario.origin.directory}-checkout`
     execFileSync('git', [

@@ -7,12 +7,12 @@ afterEach(() => readerPool?.close())
 const encodeText = (text: string) => new TextEncoder().encode(text)
 const createLargeCatalogInput = (text: string) => encodeText(`${text}\n${'# comment\n'.repeat(5000)}`)
 /** Each item is a separate value, which takes time, and many times the size of the file in memory. */
-const expensiveYaml = encodeText(`schema: x\na:\n${'- b\n'.repeat(10_000_000)}`)
+const slowToParseYamlBytes = encodeText(`schema: x\na:\n${'- b\n'.repeat(10_000_000)}`)
 
 test('a file that takes too long is abandoned, and the next file is read', async () => {
   readerPool = openCatalogFileReaderPool(1, { time: 2500, memory: 4096 })
   const answers = [
-    readerPool.read(expensiveYaml),
+    readerPool.read(slowToParseYamlBytes),
     readerPool.read(createLargeCatalogInput('schema: y y\nname: z')),
   ]
   expect((await answers[0]) ?? 'given up').toBe('given up')
@@ -21,7 +21,7 @@ test('a file that takes too long is abandoned, and the next file is read', async
 
 test('a file that takes too much memory is abandoned, and the next file is read', async () => {
   readerPool = openCatalogFileReaderPool(1, { time: 60_000, memory: 64 })
-  expect((await readerPool.read(expensiveYaml)) ?? 'given up').toBe('given up')
+  expect((await readerPool.read(slowToParseYamlBytes)) ?? 'given up').toBe('given up')
   expect((await readerPool.read(createLargeCatalogInput('schema: z')))?.others).toMatchObject([
     { schema: 'z' },
   ])

@@ -13,28 +13,32 @@ const createFinding = (rule: string): Finding => ({
   fix: '',
   at: { file: 'catalogs/foo/catalog.yaml', line: 1, column: 1 },
 })
-const applyConfiguredRules = (rules: Config['rules'], ...names: string[]) =>
+const formatConfiguredSeverities = (rules: Config['rules'], ...names: string[]) =>
   applyConfiguredSeverities(names.map(createFinding), { ...defaultConfig, rules }).map(
     ({ rule, severity }) => `${rule} ${severity}`,
   )
 
 describe('rules about images, as the configuration wants them', () => {
   test('another severity, off, or silent for some paths', () => {
-    expect(applyConfiguredRules({ 'image-by-tag': 'error' }, 'image-by-tag')).toEqual(['image-by-tag error'])
-    expect(applyConfiguredRules({ 'image-by-tag': 'off' }, 'image-by-tag', 'tag-moved')).toEqual([
+    expect(formatConfiguredSeverities({ 'image-by-tag': 'error' }, 'image-by-tag')).toEqual([
+      'image-by-tag error',
+    ])
+    expect(formatConfiguredSeverities({ 'image-by-tag': 'off' }, 'image-by-tag', 'tag-moved')).toEqual([
       'tag-moved warning',
     ])
     const ignore = (path: string) => ({ 'image-by-tag': { ignore: [path] } })
-    expect(applyConfiguredRules(ignore('catalogs/foo/**'), 'image-by-tag')).toEqual([])
-    expect(applyConfiguredRules(ignore('catalogs/bar/**'), 'image-by-tag')).toEqual(['image-by-tag warning'])
+    expect(formatConfiguredSeverities(ignore('catalogs/foo/**'), 'image-by-tag')).toEqual([])
+    expect(formatConfiguredSeverities(ignore('catalogs/bar/**'), 'image-by-tag')).toEqual([
+      'image-by-tag warning',
+    ])
   })
   test('a rule of an optional suite is silent until it is given a severity', () => {
-    expect(applyConfiguredRules({}, 'no-icon')).toEqual([])
-    expect(applyConfiguredRules({ 'no-icon': { ignore: ['x'] } }, 'no-icon')).toEqual([])
-    expect(applyConfiguredRules({ 'no-icon': 'info' }, 'no-icon')).toEqual(['no-icon info'])
-    expect(applyConfiguredRules({ 'no-icon': { severity: 'error', ignore: ['x'] } }, 'no-icon')).toEqual([
-      'no-icon error',
-    ])
+    expect(formatConfiguredSeverities({}, 'no-icon')).toEqual([])
+    expect(formatConfiguredSeverities({ 'no-icon': { ignore: ['x'] } }, 'no-icon')).toEqual([])
+    expect(formatConfiguredSeverities({ 'no-icon': 'info' }, 'no-icon')).toEqual(['no-icon info'])
+    expect(
+      formatConfiguredSeverities({ 'no-icon': { severity: 'error', ignore: ['x'] } }, 'no-icon'),
+    ).toEqual(['no-icon error'])
   })
   test('the check itself applies them', () => {
     const judge = (rules: Config['rules']) =>

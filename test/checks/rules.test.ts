@@ -12,33 +12,36 @@ import { findDefinedRules, renderRuleLists } from '../../scripts/rule-lists.ts'
 import { allRules } from '../../src/checks/all-rules.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const exampleCases = readExampleCases()
-const formatCaseName = (one: ExampleCase) => `${one.id}/${one.kind}/${one.why}`
+const ruleExampleCases = readExampleCases()
+const formatExampleCaseName = (one: ExampleCase) => `${one.id}/${one.kind}/${one.why}`
 
 describe('every example has the result that its folder declares', () => {
-  test.each(exampleCases.map((one) => [formatCaseName(one), one] as const))('%s', async (_name, one) => {
-    const { findings } = await evaluateExample(one)
-    const alongside = Object.keys(one.settings.alongside ?? {})
-    const found = findings.filter(({ rule }) => !alongside.includes(rule))
-    // A bad example violates only its rule, because otherwise it is unclear what it proves.
-    const others = found.filter(({ rule }) => one.kind === 'good' || rule !== one.id)
-    expect({
-      foundBesides: others.map(
-        ({ rule, at, what }) => `${rule}: ${at?.file ?? ''}:${at?.line ?? ''} ${what}`,
-      ),
-      findsItsOwn: found.some(({ rule }) => rule === one.id),
-    }).toEqual({ foundBesides: [], findsItsOwn: one.kind === 'bad' })
-    // The excused findings must exist, because otherwise the excuse is outdated.
-    expect(findings.map(({ rule }) => rule)).toEqual(expect.arrayContaining(alongside))
-    if (one.marked.length > 0)
-      expect(found.map(({ at, rule }) => (at ? `${at.file}:${at.line} ${rule}` : rule)).sort()).toEqual(
-        one.marked,
-      )
-    for (const { what, why, fix, rule } of found) {
-      expect({ rule, words: [what, fix].every((text) => text !== '') }).toEqual({ rule, words: true })
-      expect(`${what}${why}${fix}`).not.toMatch(/undefined|\[object|NaN/)
-    }
-  })
+  test.each(ruleExampleCases.map((one) => [formatExampleCaseName(one), one] as const))(
+    '%s',
+    async (_name, one) => {
+      const { findings } = await evaluateExample(one)
+      const alongside = Object.keys(one.settings.alongside ?? {})
+      const found = findings.filter(({ rule }) => !alongside.includes(rule))
+      // A bad example violates only its rule, because otherwise it is unclear what it proves.
+      const others = found.filter(({ rule }) => one.kind === 'good' || rule !== one.id)
+      expect({
+        foundBesides: others.map(
+          ({ rule, at, what }) => `${rule}: ${at?.file ?? ''}:${at?.line ?? ''} ${what}`,
+        ),
+        findsItsOwn: found.some(({ rule }) => rule === one.id),
+      }).toEqual({ foundBesides: [], findsItsOwn: one.kind === 'bad' })
+      // The excused findings must exist, because otherwise the excuse is outdated.
+      expect(findings.map(({ rule }) => rule)).toEqual(expect.arrayContaining(alongside))
+      if (one.marked.length > 0)
+        expect(found.map(({ at, rule }) => (at ? `${at.file}:${at.line} ${rule}` : rule)).sort()).toEqual(
+          one.marked,
+        )
+      for (const { what, why, fix, rule } of found) {
+        expect({ rule, words: [what, fix].every((text) => text !== '') }).toEqual({ rule, words: true })
+        expect(`${what}${why}${fix}`).not.toMatch(/undefined|\[object|NaN/)
+      }
+    },
+  )
 })
 
 describe('every rule', () => {
@@ -77,12 +80,12 @@ describe('every rule', () => {
     const ids = allRules.map(({ id }) => id)
     expect(ids.toSorted()).toEqual([...findDefinedRules(projectRoot).keys()].sort())
     expect(new Set(ids).size).toBe(ids.length)
-    expect([...new Set(exampleCases.map(({ id }) => id))].filter((id) => !ids.includes(id))).toEqual([])
+    expect([...new Set(ruleExampleCases.map(({ id }) => id))].filter((id) => !ids.includes(id))).toEqual([])
   })
 
   test('of a suite finds nothing if the suite is not requested', async () => {
     const optional = new Map(allRules.flatMap(({ id, suite }) => (suite === undefined ? [] : [[id, suite]])))
-    for (const one of exampleCases.filter(({ id, kind }) => kind === 'bad' && optional.has(id))) {
+    for (const one of ruleExampleCases.filter(({ id, kind }) => kind === 'bad' && optional.has(id))) {
       const { findings } = await evaluateExample(one, { suites: [] })
       expect({ id: one.id, found: findings.map(({ rule }) => rule) }).toEqual({ id: one.id, found: [] })
     }
@@ -90,7 +93,7 @@ describe('every rule', () => {
   })
 
   test('is enforced by opm exactly if its bad example has an opm message', async () => {
-    for (const one of exampleCases.filter(({ kind, judges }) => kind === 'bad' && judges === 'catalog')) {
+    for (const one of ruleExampleCases.filter(({ kind, judges }) => kind === 'bad' && judges === 'catalog')) {
       const rule = allRules.find(({ id }) => id === one.id)
       const { message } = await evaluateExample(one)
       // The message for a file that cannot be opened comes from the operating system.

@@ -11,9 +11,9 @@ import { runCatalogBot } from './command.ts'
 jest.setTimeout(60_000)
 
 let temporaryDirectory: string
-let registry: MockRegistry
+let mockRegistry: MockRegistry
 beforeAll(async () => {
-  registry = await startMockRegistry()
+  mockRegistry = await startMockRegistry()
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'build-command-'))
   for (const { path, bytes } of createSmallCatalog()) {
     mkdirSync(dirname(join(temporaryDirectory, 'catalog', path)), { recursive: true })
@@ -21,7 +21,7 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
-  await registry.stop()
+  await mockRegistry.stop()
   rmSync(temporaryDirectory, { recursive: true })
 })
 
@@ -80,22 +80,22 @@ test('a composite list with a missing image is not built, and the error names th
   const catalog = Object.fromEntries(
     createSmallCatalog().map(({ path, bytes }) => [`configs/${path}`, new TextDecoder().decode(bytes)]),
   )
-  registry.putImage('acme/catalog', '1', {
+  mockRegistry.putImage('acme/catalog', '1', {
     labels: { 'operators.operatorframework.io.index.configs.v1': '/configs' },
     files: catalog,
   })
   const list = join(temporaryDirectory, 'list.yaml')
-  const extra = `${registry.host}/acme/extra:1`
+  const extra = `${mockRegistry.host}/acme/extra:1`
   writeFileSync(
     list,
-    `name: all\nreferences:\n- name: first\n  image: ${registry.host}/acme/catalog:1\n- name: extra\n  image: ${extra}\n`,
+    `name: all\nreferences:\n- name: first\n  image: ${mockRegistry.host}/acme/catalog:1\n- name: extra\n  image: ${extra}\n`,
   )
   const layout = join(temporaryDirectory, 'list-layout')
   const { code, err } = await runCatalogBot(
-    ...['build', list, '-i', 'scratch', '--oci-layout', layout, '--insecure-registry', registry.host],
+    ...['build', list, '-i', 'scratch', '--oci-layout', layout, '--insecure-registry', mockRegistry.host],
   )
-  const { host } = registry
-  await registry.stop()
+  const { host } = mockRegistry
+  await mockRegistry.stop()
   expect(code).toBe(2)
   expect(err).toContain(`${list}: reference "extra" (${extra}): ${host} doesn't have this image (404`)
   expect(err).toContain('). Correct the reference or push the image.')

@@ -99,7 +99,7 @@ const findCompiledCacheFile = () => {
   const [cachedFile] = listCachedFiles().filter((entry) => entry.isFile())
   return join(cacheDirectory, 'compiled', cachedFile?.name ?? 'nothing was kept')
 }
-const oldDate = new Date('2020-01-01')
+const staleFileDate = new Date('2020-01-01')
 const oneHourAgo = new Date(Date.now() - 3_600_000)
 
 describe('the built command', () => {
@@ -190,9 +190,9 @@ describe('compiled code', () => {
 
   test('from another day is regenerated', async () => {
     await validate()
-    utimesSync(findCompiledCacheFile(), oldDate, oldDate)
+    utimesSync(findCompiledCacheFile(), staleFileDate, staleFileDate)
     await validate()
-    expect(statSync(findCompiledCacheFile()).mtimeMs).toBeGreaterThan(oldDate.getTime() + 1)
+    expect(statSync(findCompiledCacheFile()).mtimeMs).toBeGreaterThan(staleFileDate.getTime() + 1)
   })
 
   test('leaves no temporary files behind', async () => {

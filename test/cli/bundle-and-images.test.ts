@@ -27,15 +27,15 @@ const createCsvSpec = () => ({
 })
 
 let temporaryDirectory: string
-let registry: ScriptedRegistry
+let scriptedRegistry: ScriptedRegistry
 const writeTestFile = (path: string, bytes: Uint8Array | string) => {
   mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
   writeFileSync(join(temporaryDirectory, path), bytes)
 }
 beforeAll(async () => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'cli-'))
-  registry = await startScriptedRegistry()
-  registry.add('org/there', '1')
+  scriptedRegistry = await startScriptedRegistry()
+  scriptedRegistry.add('org/there', '1')
   const modes = createCsvSpec()
   for (const [path, bytes] of createBundleFiles('good', { spec: modes })) writeTestFile(`good/${path}`, bytes)
   const installable = {
@@ -62,13 +62,13 @@ spec: {displayName: M, version: 1.0.0, install: {strategy: deployment}, installM
     `---\nschema: olm.bundle\nname: ${name}\npackage: foo\nimage: ${image}\n`
   writeTestFile(
     'catalog/c.yaml',
-    bundle('a', `${registry.host}/org/there:1`) + bundle('b', `${registry.host}/org/gone:1`),
+    bundle('a', `${scriptedRegistry.host}/org/there:1`) + bundle('b', `${scriptedRegistry.host}/org/gone:1`),
   )
-  writeTestFile('whole/c.yaml', bundle('a', `${registry.host}/org/there:1`))
+  writeTestFile('whole/c.yaml', bundle('a', `${scriptedRegistry.host}/org/there:1`))
 })
 afterAll(async () => {
   rmSync(temporaryDirectory, { recursive: true })
-  await registry.close()
+  await scriptedRegistry.close()
 })
 
 test('a nonexistent path is reported as neither a file, a directory, nor an image reference', async () => {
@@ -181,24 +181,24 @@ describe('images', () => {
       'images',
       join(temporaryDirectory, 'catalog'),
       '--insecure-registry',
-      registry.host,
+      scriptedRegistry.host,
       '--resume',
       answers,
     )
     expect(first).toMatchObject({ code: 1, err: '' })
-    expect(first.out).toContain(`missing: ${registry.host}/org/gone:1`)
+    expect(first.out).toContain(`missing: ${scriptedRegistry.host}/org/gone:1`)
     expect(first.out).toMatch(/: 2 \((?:1 ok, 1 missing|1 missing, 1 ok)\)/)
     expect(readFileSync(answers, 'utf8').trim().split('\n')).toHaveLength(2)
-    const requestsBefore = registry.requests.length
+    const requestsBefore = scriptedRegistry.requests.length
     await runCli(
       'images',
       join(temporaryDirectory, 'catalog'),
       '--insecure-registry',
-      registry.host,
+      scriptedRegistry.host,
       '--resume',
       answers,
     )
-    expect(registry.requests).toHaveLength(requestsBefore)
+    expect(scriptedRegistry.requests).toHaveLength(requestsBefore)
   }, 90_000)
   test('an image without an answer from its registry does not pass', async () => {
     writeTestFile('away/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image: 'localhost:1/org/a:1' })) // prettier-ignore
@@ -207,14 +207,21 @@ describe('images', () => {
   }, 90_000)
   test('passes if all images exist, and fails for a nonexistent directory', async () => {
     expect(
-      (await runCli('images', join(temporaryDirectory, 'whole'), '--insecure-registry', registry.host)).code,
+      (
+        await runCli(
+          'images',
+          join(temporaryDirectory, 'whole'),
+          '--insecure-registry',
+          scriptedRegistry.host,
+        )
+      ).code,
     ).toBe(0)
     expect((await runCli('images', join(temporaryDirectory, 'nowhere'))).code).toBe(2)
   }, 90_000)
 })
 
 test('escape codes in a catalog or an argument do not reach the terminal', async () => {
-  const image = `${registry.host}/org/\u001b[2Jgone`
+  const image = `${scriptedRegistry.host}/org/\u001b[2Jgone`
   writeTestFile(
     'hostile/catalog.json',
     JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image }),
@@ -223,7 +230,7 @@ test('escape codes in a catalog or an argument do not reach the terminal', async
     'images',
     join(temporaryDirectory, 'hostile'),
     '--insecure-registry',
-    registry.host,
+    scriptedRegistry.host,
   )
   expect(out).toContain('malformed: ')
   expect(out).toContain('\\u{1b}[2J')

@@ -14,8 +14,8 @@ import { runCatalogBot } from './command.ts'
 jest.setTimeout(300_000)
 
 let repositoryDirectory: string
-let registry: MockRegistry
-const imageByVersion = new Map<string, string>()
+let mockRegistry: MockRegistry
+const bundleImageByVersion = new Map<string, string>()
 const templatePath = 'operators/lantern/catalog-templates/v4.20.yaml'
 const catalogPath = 'catalogs/v4.20/lantern/catalog.yaml'
 
@@ -47,7 +47,7 @@ async function runShellCommand(command: string): Promise<string> {
     '-o',
     format,
     '--insecure-registry',
-    registry.host,
+    mockRegistry.host,
   )
   expect(err).toBe('')
   return commitFiles({ [file]: out })
@@ -60,7 +60,7 @@ entries:
   package: lantern
   name: stable
   entries: [${versions.map((version, at) => `{name: lantern.v${version}${at > 0 ? `, replaces: lantern.v${versions[at - 1]}` : ''}}`).join(', ')}]
-${versions.map((version) => `- {schema: olm.bundle, image: "${imageByVersion.get(version)}"}\n`).join('')}`
+${versions.map((version) => `- {schema: olm.bundle, image: "${bundleImageByVersion.get(version)}"}\n`).join('')}`
 
 async function runCheckCommand(base: string, head: string, ...more: string[]) {
   const { out } = await runCatalogBot(
@@ -77,7 +77,7 @@ async function runCheckCommand(base: string, head: string, ...more: string[]) {
       '--role',
       'admin',
     ],
-    ...['-o', 'json', '--insecure-registry', registry.host, ...more],
+    ...['-o', 'json', '--insecure-registry', mockRegistry.host, ...more],
   )
   const { verdict, reasons, findings } = JSON.parse(out) as {
     verdict: string
@@ -89,24 +89,24 @@ async function runCheckCommand(base: string, head: string, ...more: string[]) {
 
 beforeAll(async () => {
   repositoryDirectory = mkdtempSync(join(tmpdir(), 'templates-'))
-  registry = await startMockRegistry()
+  mockRegistry = await startMockRegistry()
   for (const version of ['1.0.0', '1.1.0']) {
     const installModes = [{ type: 'AllNamespaces', supported: true }]
     const files = createBundleFiles('lantern', {
       metadata: { name: `lantern.v${version}` },
       spec: { version, installModes, install: { strategy: 'deployment', spec: { deployments: [] } } },
     })
-    const { reference } = registry.putImage('lantern/bundle', undefined, {
+    const { reference } = mockRegistry.putImage('lantern/bundle', undefined, {
       labels: { [bundleAnnotationKeys.package]: 'lantern' },
       files: Object.fromEntries([...files].map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
     })
-    imageByVersion.set(version, reference)
+    bundleImageByVersion.set(version, reference)
   }
   runGit('init', '-q')
 })
 afterAll(async () => {
   rmSync(repositoryDirectory, { recursive: true })
-  await registry.stop()
+  await mockRegistry.stop()
 })
 
 describe('a pull request that changes only the template', () => {
@@ -138,7 +138,7 @@ describe('a pull request that changes only the template', () => {
     const added = commitFiles({ [templatePath]: basicTemplate('1.0.0', '1.1.0') })
     const open = await runCheckCommand(base, added, '--offline')
     expect(open).toMatchObject({ verdict: 'unknown', drift: [] })
-    expect(open.reasons[0]?.text).toContain(imageByVersion.get('1.1.0'))
+    expect(open.reasons[0]?.text).toContain(bundleImageByVersion.get('1.1.0'))
 
     runGit('checkout', '-q', base)
     const edited = commitFiles({

@@ -16,11 +16,11 @@ let lastCommandPromise: Promise<unknown> = Promise.resolve()
 
 /** `PATH` is kept for git alone; without a home there are no credentials and no cache. */
 export function runCatalogBot(...parameters: string[]): Promise<CommandResult> {
-  return runCatalogBotIn('.', ...parameters)
+  return runCatalogBotInDirectory('.', ...parameters)
 }
 
 /** The same from another directory. */
-export function runCatalogBotIn(cwd: string, ...parameters: string[]): Promise<CommandResult> {
+export function runCatalogBotInDirectory(cwd: string, ...parameters: string[]): Promise<CommandResult> {
   const result = lastCommandPromise.then(() => sendCommandToProcess({ cwd: absolute(cwd), parameters }))
   lastCommandPromise = result.catch(() => undefined)
   return result

@@ -46,10 +46,10 @@ function runDoctor(args: readonly string[], environment: Record<string, string> 
   })
 }
 
-const maintainerEnvironment = () => ({
+const createMaintainerEnvironment = () => ({
   MY_TOKEN: mergeRulesFixture.githubFixture.github.tokenFor('maintainer'),
 })
-const tokenArguments = () => [
+const createTokenArguments = () => [
   '--app',
   String(mergeRulesFixture.githubFixture.app.id),
   '--token-variable',
@@ -60,8 +60,8 @@ describe('doctor', () => {
   test('with a token reports how the App would merge, and writes rulesets that allow it', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const folder = await mkdtemp(join(mergeRulesFixture.githubFixture.directory, 'rulesets-'))
-    const args = ['--repository', it.full, ...tokenArguments(), '--rulesets', folder]
-    const before = await runDoctor(args, maintainerEnvironment())
+    const args = ['--repository', it.full, ...createTokenArguments(), '--rulesets', folder]
+    const before = await runDoctor(args, createMaintainerEnvironment())
     // Only the App can read its permissions, so whether it can merge is unknown.
     expect(before).toMatchObject({ code: 2, err: expect.stringContaining('ruleset-a.json') })
     expect(before.out).toContain('main: catalog-bot pushes the validated merge.')
@@ -76,7 +76,7 @@ describe('doctor', () => {
     }
     expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 
-    const after = await runDoctor([...args, '--output', 'json'], maintainerEnvironment())
+    const after = await runDoctor([...args, '--output', 'json'], createMaintainerEnvironment())
     expect(after.code).toBe(2)
     expect(JSON.parse(after.out)).toMatchObject({
       rules: { reservedForUs: true, closedToUs: false },

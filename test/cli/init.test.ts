@@ -19,7 +19,7 @@ beforeAll(() => {
 afterEach(() => process.chdir(originalDirectory))
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
-function createRepository(name: string, files: Readonly<Record<string, string>>): string {
+function createGitRepository(name: string, files: Readonly<Record<string, string>>): string {
   const top = join(temporaryDirectory, name)
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(top, dirname(path)), { recursive: true })
@@ -35,7 +35,7 @@ const runGit = (top: string, ...parameters: string[]) =>
     stdio: 'ignore',
   })
 
-async function captureOutput(run: () => Promise<void>): Promise<{ code: unknown; out: string }> {
+async function captureCommandOutput(run: () => Promise<void>): Promise<{ code: unknown; out: string }> {
   let out = ''
   const spy = jest.spyOn(process.stdout, 'write').mockImplementation(((text: string) => {
     out += text
@@ -51,11 +51,12 @@ async function captureOutput(run: () => Promise<void>): Promise<{ code: unknown;
   }
 }
 
-const runInitCommand = (options: InitCommandOptions) => captureOutput(() => runInit(undefined, options))
+const runInitCommand = (options: InitCommandOptions) =>
+  captureCommandOutput(() => runInit(undefined, options))
 const catalogYaml = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
 
 test('a known layout needs no configuration, and none is written', async () => {
-  const top = createRepository('known', { 'catalogs/v4.20/tern/catalog.yaml': catalogYaml })
+  const top = createGitRepository('known', { 'catalogs/v4.20/tern/catalog.yaml': catalogYaml })
   const { code, out } = await runInitCommand({ write: true })
   expect(code).toBe(0)
   expect(out).toContain('Catalogs: catalogs/v4.20\n')
@@ -64,7 +65,7 @@ test('a known layout needs no configuration, and none is written', async () => {
 })
 
 test('without a catalog, a configuration is shown, and --write creates it but overwrites none', async () => {
-  const top = createRepository('unknown', { 'README.md': 'x' })
+  const top = createGitRepository('unknown', { 'README.md': 'x' })
   const file = join(top, '.github', 'catalog-bot.yml')
   expect(await runInitCommand({})).toMatchObject({ code: 1, out: expect.stringContaining('- path: catalog') })
   expect(existsSync(file)).toBe(false)
@@ -79,7 +80,7 @@ test('without a catalog, a configuration is shown, and --write creates it but ov
 })
 
 test('the rulesets name the App and the default branch', async () => {
-  createRepository('rulesets', { 'catalogs/v4.20/tern/catalog.yaml': catalogYaml })
+  createGitRepository('rulesets', { 'catalogs/v4.20/tern/catalog.yaml': catalogYaml })
   expect((await runInitCommand({})).out).toContain('catalog-bot init --app ID')
   const { out } = await runInitCommand({ app: 4711 })
   const [a, b] = [...out.matchAll(/^\{\n.*?^\}$/gms)].map(
@@ -109,7 +110,7 @@ test('the workflow is read-only, pins what it runs, and uses a package in our ow
 })
 
 test('check without options compares with the default branch, as the user in the git config', async () => {
-  const top = createRepository('defaults', {
+  const top = createGitRepository('defaults', {
     'catalogs/v4.20/tern/catalog.yaml': catalogYaml,
     'operators/tern/ci.yaml': 'reviewers: [terry]\n',
   })
@@ -122,7 +123,7 @@ test('check without options compares with the default branch, as the user in the
   writeFileSync(join(top, 'catalogs/v4.20/tern/catalog.yaml'), `${catalogYaml}description: a bird\n`)
   runGit(top, 'commit', '--quiet', '--all', '--message', 'work')
   process.chdir(join(top, 'catalogs'))
-  const { code, out } = await captureOutput(() =>
+  const { code, out } = await captureCommandOutput(() =>
     runCheckCommand({ repo: '.', head: 'HEAD', offline: true, output: 'json' }),
   )
   expect(code).toBe(1)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { InstallReport } from '../../src/checks/install/install-report.ts'
 import { createSmallBundle } from '../checks/install/small-bundle.ts'
 import { parseCatalogBlobs } from '../checks/install/parse-catalog-lines.ts'
-import { runCatalogBotIn } from './command.ts'
+import { runCatalogBotInDirectory } from './command.ts'
 
 let temporaryDirectory: string
 const writeTestFile = (path: string, content: Uint8Array | string) => {
@@ -34,7 +34,7 @@ afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 test('install says whether a package installs, by its words and its exit code', async () => {
   const install = (...parameters: string[]) =>
-    runCatalogBotIn(temporaryDirectory, 'install', 'catalog', ...parameters)
+    runCatalogBotInDirectory(temporaryDirectory, 'install', 'catalog', ...parameters)
   const [yes, no, unknown, absent] = await Promise.all([
     install('--package', 'foo', '--bundle', 'foo.v1.1.0=bundle', '--objects', '-o', 'json'),
     install('--package', 'lone', '--offline'),
@@ -57,8 +57,8 @@ test('install says whether a package installs, by its words and its exit code', 
 test('what was not looked at is no yes, by the exit code and by the words', async () => {
   const lone = ['install', 'catalog', '--package', 'lone', '--with', 'rukpak-registry'] as const
   const [closed, opened] = await Promise.all([
-    runCatalogBotIn(temporaryDirectory, ...lone, '--offline'),
-    runCatalogBotIn(temporaryDirectory, ...lone, '--bundle', 'lone.v1.0.0=lone'),
+    runCatalogBotInDirectory(temporaryDirectory, ...lone, '--offline'),
+    runCatalogBotInDirectory(temporaryDirectory, ...lone, '--bundle', 'lone.v1.0.0=lone'),
   ])
   expect(closed.code).toBe(2)
   expect(closed.out).toContain('lone, channel stable: inconclusive')
@@ -88,7 +88,7 @@ test('a catalog that holds the whole bundle, and one beside it, are enough witho
   writeTestFile('inline/catalog.json', text(written))
   writeTestFile('red/catalog.json', text(red))
   const install = (...parameters: string[]) =>
-    runCatalogBotIn(
+    runCatalogBotInDirectory(
       temporaryDirectory,
       'install',
       'inline',

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
-import { runCatalogBotIn } from './command.ts'
+import { runCatalogBotInDirectory } from './command.ts'
 
 jest.setTimeout(180_000)
 
@@ -16,7 +16,7 @@ afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
 const catalogYaml = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
 
-function createRepository(name: string, files: Record<string, string>): string {
+function createGitRepository(name: string, files: Record<string, string>): string {
   const top = join(temporaryDirectory, name)
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(top, dirname(path)), { recursive: true })
@@ -26,22 +26,29 @@ function createRepository(name: string, files: Record<string, string>): string {
   return top
 }
 
-const runValidate = async (directory: string, ...more: string[]) => {
-  const { out, code, err } = await runCatalogBotIn(directory, 'validate', '--no-cache', '-o', 'json', ...more)
+const runValidateCommand = async (directory: string, ...more: string[]) => {
+  const { out, code, err } = await runCatalogBotInDirectory(
+    directory,
+    'validate',
+    '--no-cache',
+    '-o',
+    'json',
+    ...more,
+  )
   const lines = out.split('\n').filter((line) => line !== '')
   return { code, err, dirs: lines.map((line) => (JSON.parse(line) as { dir: string }).dir) }
 }
 
 test('validate checks every catalog of the repository from any directory, older versions first', async () => {
-  const top = createRepository('versions', {
+  const top = createGitRepository('versions', {
     'catalogs/v4.20/tern/catalog.yaml': catalogYaml,
     'catalogs/v4.9/tern/catalog.yaml': catalogYaml,
     'operators/tern/ci.yaml': 'reviewers: []\n',
   })
-  expect(await runValidate(top)).toMatchObject({ code: 1, dirs: ['catalogs/v4.9', 'catalogs/v4.20'] })
+  expect(await runValidateCommand(top)).toMatchObject({ code: 1, dirs: ['catalogs/v4.9', 'catalogs/v4.20'] })
   const inside = join(top, 'catalogs', 'v4.20')
-  expect(await runValidate(inside)).toMatchObject({ dirs: ['../v4.9', '.'] })
-  const graph = await runCatalogBotIn(top, 'graph')
+  expect(await runValidateCommand(inside)).toMatchObject({ dirs: ['../v4.9', '.'] })
+  const graph = await runCatalogBotInDirectory(top, 'graph')
   expect(graph.code).toBe(2)
   expect(graph.err).toContain(
     'the repository contains 2 catalogs; specify one of them: catalogs/v4.9 catalogs/v4.20',
@@ -49,25 +56,25 @@ test('validate checks every catalog of the repository from any directory, older 
 })
 
 test('catalogs are found by the content of their files, or by the configuration', async () => {
-  const top = createRepository('odd', {
+  const top = createGitRepository('odd', {
     'deploy/index/tern.yaml': catalogYaml,
     'deploy/values.yaml': 'a: 1\n',
   })
-  expect(await runValidate(top)).toMatchObject({ dirs: ['deploy/index'] })
-  expect((await runCatalogBotIn(top, 'graph')).code).toBe(0)
+  expect(await runValidateCommand(top)).toMatchObject({ dirs: ['deploy/index'] })
+  expect((await runCatalogBotInDirectory(top, 'graph')).code).toBe(0)
   mkdirSync(join(top, '.github'))
   writeFileSync(join(top, '.github', 'catalog-bot.yml'), 'catalogs:\n  - path: deploy\n')
-  expect(await runValidate(top)).toMatchObject({ dirs: ['deploy'] })
-  expect(await runValidate(top, '--no-config')).toMatchObject({ dirs: ['deploy/index'] })
+  expect(await runValidateCommand(top)).toMatchObject({ dirs: ['deploy'] })
+  expect(await runValidateCommand(top, '--no-config')).toMatchObject({ dirs: ['deploy/index'] })
 })
 
 test('the error reports that there is no catalog or no Git repository', async () => {
-  const top = createRepository('none', { 'README.md': 'x' })
-  const found = await runValidate(top)
+  const top = createGitRepository('none', { 'README.md': 'x' })
+  const found = await runValidateCommand(top)
   expect(found).toMatchObject({ code: 2, dirs: [] })
   expect(found.err).toContain('no catalog found')
   mkdirSync(join(temporaryDirectory, 'no-repository'))
-  expect((await runValidate(join(temporaryDirectory, 'no-repository'))).err).toContain(
+  expect((await runValidateCommand(join(temporaryDirectory, 'no-repository'))).err).toContain(
     'not in a Git repository',
   )
 })

@@ -9,15 +9,15 @@ import { openControlSocket } from '../../src/server/control-socket.ts'
 import { getStoreFolder } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
-import { systemTestClock } from '../adapters/store/sample-records.ts'
-import { runCatalogBotIn } from './command.ts'
+import { realTimeClock } from '../adapters/store/sample-records.ts'
+import { runCatalogBotInDirectory } from './command.ts'
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'merging-'))
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 const runMergingCommand = (...parameters: string[]) =>
-  runCatalogBotIn(temporaryDirectory, 'merging', ...parameters)
-const runLegacyAliasCommand = (...parameters: string[]) =>
-  runCatalogBotIn(temporaryDirectory, 'landings', ...parameters)
+  runCatalogBotInDirectory(temporaryDirectory, 'merging', ...parameters)
+const runOldMergingCommand = (...parameters: string[]) =>
+  runCatalogBotInDirectory(temporaryDirectory, 'landings', ...parameters)
 const repositoryArguments = ['--repository', 'o/R']
 
 test('freeze, list and unfreeze through a running App and without one', async () => {
@@ -27,7 +27,7 @@ test('freeze, list and unfreeze through a running App and without one', async ()
   })
   const dataDirectory = getStoreFolder(join(temporaryDirectory, 'data'))
   await copyPreparedStore(dataDirectory)
-  const store = await openStore({ dataDirectory, clock: systemTestClock })
+  const store = await openStore({ dataDirectory, clock: realTimeClock })
   const unanswered = await runMergingCommand()
   const socket = await openControlSocket(join(temporaryDirectory, 'data'), {
     store,
@@ -61,7 +61,7 @@ test('freeze, list and unfreeze through a running App and without one', async ()
       reason: 'x',
       by: { kind: 'bot' },
     })
-    for (const run of [runMergingCommand('freeze'), runLegacyAliasCommand('stop')])
+    for (const run of [runMergingCommand('freeze'), runOldMergingCommand('stop')])
       expect(await run).toMatchObject({
         code: 2,
         err: expect.stringContaining('requires --repository'),
@@ -72,13 +72,13 @@ test('freeze, list and unfreeze through a running App and without one', async ()
   }
   const unfrozen = await runMergingCommand('unfreeze', ...repositoryArguments)
   expect(unfrozen).toMatchObject({ code: 0, err: expect.stringContaining('unfreeze with --audit') })
-  const all = await runLegacyAliasCommand('resume', ...repositoryArguments, '--audit', '--json')
+  const all = await runOldMergingCommand('resume', ...repositoryArguments, '--audit', '--json')
   expect(JSON.parse(all.out)).toMatchObject({ changed: [{ kind: 'audit' }], stops: [] })
   expect(await runMergingCommand('unfreeze', ...repositoryArguments)).toMatchObject({
     code: 1,
     err: expect.stringContaining('Nothing was frozen.'),
   })
-  expect(await runLegacyAliasCommand('resume', ...repositoryArguments)).toMatchObject({ code: 1 })
+  expect(await runOldMergingCommand('resume', ...repositoryArguments)).toMatchObject({ code: 1 })
   expect((await runMergingCommand('list', ...repositoryArguments)).out).toMatch(
     /^No branch is frozen\.\n\n[^]* unfreeze \(merge verification failed\) main by [^]* freeze \(manual\) main by /,
   )

@@ -20,7 +20,7 @@ import { readSettings } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
-import { openTokenClient } from '../../src/adapters/github/token-client.ts'
+import { openGitHubTokenClient } from '../../src/adapters/github/token-client.ts'
 import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 
@@ -78,33 +78,36 @@ const traceCollector = createServer((request, response) => {
   })
 })
 
-let directory: string
+let temporaryDirectory: string
 let demoEnvironment: DemoEnvironment
 beforeAll(async () => {
   await new Promise<void>((resolve) => traceCollector.listen(0, '127.0.0.1', resolve))
-  directory = await mkdtemp(join(tmpdir(), 'once-'))
-  demoEnvironment = await openDemoEnvironment({ directory, validator: createTrafficValidator() })
+  temporaryDirectory = await mkdtemp(join(tmpdir(), 'once-'))
+  demoEnvironment = await openDemoEnvironment({
+    directory: temporaryDirectory,
+    validator: createTrafficValidator(),
+  })
   demoEnvironment.github.webhooks.drop()
 })
 afterAll(async () => {
   traceCollector.close()
   traceCollector.closeAllConnections()
   await demoEnvironment.stop()
-  await rm(directory, { recursive: true, force: true })
+  await rm(temporaryDirectory, { recursive: true, force: true })
 })
 
-interface OnceResult {
+interface OnceCommandResult {
   readonly code: number
   readonly out: string
   readonly err: string
 }
 
 /** Runs `once` with the URLs that a GitHub Enterprise Server runner sets, with REST below `/api/v3`. */
-function runOnce(token: string, ...args: readonly string[]): Promise<OnceResult> {
+function runOnceCommand(token: string, ...args: readonly string[]): Promise<OnceCommandResult> {
   const env = {
     PATH: process.env['PATH'],
-    HOME: directory,
-    TMPDIR: join(directory, 'tmp'),
+    HOME: temporaryDirectory,
+    TMPDIR: join(temporaryDirectory, 'tmp'),
     GITHUB_API_URL: `${demoEnvironment.github.url}/api/v3`,
     GITHUB_SERVER_URL: demoEnvironment.github.url,
     GITHUB_THROTTLE: 'off',
@@ -121,7 +124,7 @@ function runOnce(token: string, ...args: readonly string[]): Promise<OnceResult>
   )
 }
 
-const findStory = (id: string) => {
+const findDemoStory = (id: string) => {
   const found = demoStories.find((one) => one.id === id)
   if (found === undefined) throw new Error(`there is no story "${id}"`)
   return found
@@ -152,13 +155,13 @@ describe('the workflow to copy', () => {
 
 describe('once', () => {
   test('merges a passing pull request, not an unapproved one, and leaves no files behind', async () => {
-    await mkdir(join(directory, 'tmp'))
-    const good = await demoEnvironment.github.openPull(findStory('good update').open(demoEnvironment))
+    await mkdir(join(temporaryDirectory, 'tmp'))
+    const good = await demoEnvironment.github.openPull(findDemoStory('good update').open(demoEnvironment))
     const bad = await demoEnvironment.github.openPull(
-      findStory('update by a non-owner').open(demoEnvironment),
+      findDemoStory('update by a non-owner').open(demoEnvironment),
     )
     const token = demoEnvironment.github.installationTokenFor(demoRepositoryName, documentedPermissions)
-    const ran = await runOnce(token, '-o', 'json')
+    const ran = await runOnceCommand(token, '-o', 'json')
     expect(ran).toMatchObject({ code: 0, err: '' })
     expect(JSON.parse(ran.out)).toMatchObject({
       pulls: [
@@ -172,7 +175,7 @@ describe('once', () => {
     expect(good.merged).not.toBeNull()
     expect(bad.merged).toBeNull()
     expect(demoEnvironment.github.violations).toEqual([])
-    expect(await readdir(join(directory, 'tmp'))).toEqual([])
+    expect(await readdir(join(temporaryDirectory, 'tmp'))).toEqual([])
     expect(`${ran.out}${ran.err}`).not.toContain(token)
 
     // The traces of the same run show a job for that pull request, with its steps as child spans.
@@ -195,12 +198,12 @@ describe('once', () => {
 
   test("rejects a person's token, and one that GitHub does not know", async () => {
     const open = (token: string) =>
-      openTokenClient({
+      openGitHubTokenClient({
         token,
         apiUrl: demoEnvironment.github.url,
         throttle: false,
         clock: systemClock,
-        warn: throwError,
+        warn: throwErrorWithMessage,
       })
     const person = demoEnvironment.github.tokenFor('harbormaster')
     await expect(open(person)).rejects.toMatchObject({ code: 'rejected', retryable: false })
@@ -209,7 +212,7 @@ describe('once', () => {
   })
 
   test('closes its store when something else cannot be opened, so that the process ends', async () => {
-    const folder = join(directory, 'kept')
+    const folder = join(temporaryDirectory, 'kept')
     const store = join(folder, 'store')
     await copyPreparedStore(store)
     const pendingSweep = sweepOnce({
@@ -227,6 +230,6 @@ describe('once', () => {
   }, 90_000)
 })
 
-function throwError(why: string): never {
+function throwErrorWithMessage(why: string): never {
   throw new Error(why)
 }

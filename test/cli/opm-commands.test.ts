@@ -10,7 +10,7 @@ import { printCatalogObjectList } from '../../src/cli/list.ts'
 import { renderGraph } from '../../src/cli/render-graph.ts'
 import { runOpm } from '../run-opm.ts'
 
-const bundleYaml = (version: string) => `---
+const createBundleYaml = (version: string) => `---
 schema: olm.bundle
 package: foo
 name: foo.v${version}
@@ -61,7 +61,7 @@ package: foo
 entries:
   - reference: {schema: olm.bundle, name: foo.v1.1.0}
     message: old
-${['1.0.0', '1.1.0', '1.2.0'].map(bundleYaml).join('')}  - type: olm.bundle.object
+${['1.0.0', '1.1.0', '1.2.0'].map(createBundleYaml).join('')}  - type: olm.bundle.object
     value: {data: ${encodedCsv}}
 ---
 schema: x.custom
@@ -85,7 +85,9 @@ beforeAll(() => {
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
 /** What a command prints, and its exit code. */
-async function captureOutput(run: () => unknown): Promise<{ code: unknown; out: string; err: string }> {
+async function captureCommandOutput(
+  run: () => unknown,
+): Promise<{ code: unknown; out: string; err: string }> {
   const captured = { out: '', err: '' }
   const spies = [
     jest.spyOn(process.stdout, 'write').mockImplementation(((text: string) => {
@@ -108,7 +110,7 @@ async function captureOutput(run: () => unknown): Promise<{ code: unknown; out: 
 }
 
 async function expectSameOutputAsOpm(parameters: readonly string[], run: () => unknown): Promise<string> {
-  const ours = await captureOutput(run)
+  const ours = await captureCommandOutput(run)
   const theirs = runOpm(parameters)
   if (theirs) expect(ours).toMatchObject({ code: theirs.code, out: theirs.out })
   expect(ours.code).toBe(0)
@@ -132,7 +134,7 @@ describe('convert-template', () => {
 
   test('rejects an invalid catalog with the message of opm', async () => {
     writeFileSync(join(temporaryDirectory, 'broken.yaml'), 'schema: olm.bundle\nimage: [1]\n')
-    const ours = await captureOutput(() =>
+    const ours = await captureCommandOutput(() =>
       convertTemplate('basic', join(temporaryDirectory, 'broken.yaml'), { output: 'json' }),
     )
     expect(ours).toMatchObject({ code: 1, out: '', err: expect.stringContaining('parse bundle: ') })
@@ -156,7 +158,7 @@ describe('list', () => {
   })
 
   test('as JSON is a list of rows', async () => {
-    const { out } = await captureOutput(() =>
+    const { out } = await captureCommandOutput(() =>
       printCatalogObjectList('bundles', catalogDirectory, 'foo', { output: 'json' }),
     )
     expect((JSON.parse(out) as unknown[])[0]).toEqual({
@@ -172,7 +174,7 @@ describe('list', () => {
 
   test('rejects an unknown package', async () => {
     expect(
-      await captureOutput(() =>
+      await captureCommandOutput(() =>
         printCatalogObjectList('channels', catalogDirectory, 'bar', { output: 'text' }),
       ),
     ).toEqual({
@@ -204,7 +206,7 @@ describe('render-graph', () => {
 
   test('reports an unknown bundle with the message of opm', async () => {
     expect(
-      await captureOutput(() => renderGraph([catalogDirectory], { minimumEdge: 'foo.v9' })),
+      await captureCommandOutput(() => renderGraph([catalogDirectory], { minimumEdge: 'foo.v9' })),
     ).toMatchObject({
       code: 1,
       err: 'Error: unknown minimum edge name: "foo.v9"\n',
@@ -227,7 +229,7 @@ describe('init', () => {
   test('an SVG icon, which opm rejects', async () => {
     const icon = join(temporaryDirectory, 'icon.svg')
     writeFileSync(icon, '<svg xmlns="http://www.w3.org/2000/svg"/>')
-    const { out } = await captureOutput(() => initPackage('foo', { icon }))
+    const { out } = await captureCommandOutput(() => initPackage('foo', { icon }))
     expect(JSON.parse(out)).toMatchObject({ icon: { mediatype: 'image/svg+xml' } })
   })
 })
@@ -235,7 +237,7 @@ describe('init', () => {
 test('generate dockerfile writes the same file as opm, and never overwrites one', async () => {
   const order = { baseImage: 'a/b:c', builderImage: 'd/e:f', extraLabels: ['x=y', 'x=z'] }
   const written = join(temporaryDirectory, 'cat.Dockerfile')
-  const { err, code } = await captureOutput(() => generateDockerfile(catalogDirectory, order))
+  const { err, code } = await captureCommandOutput(() => generateDockerfile(catalogDirectory, order))
   expect({ err, code }).toEqual({ err: `Wrote ${written}\n`, code: 0 })
   expect(() => generateDockerfile(catalogDirectory, order)).toThrow('EEXIST')
   const ours = readFileSync(written, 'utf8')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toReferrersTag } from '../../src/adapters/image/attach-manifest.ts'
-import { openVerifyingKey, type VerifyingKey } from '../../src/adapters/image/provenance/signing-key.ts'
+import { parseVerifyingKeyPem, type VerifyingKey } from '../../src/adapters/image/provenance/signing-key.ts'
 import { verifyImage } from '../../src/adapters/image/provenance/verify-image.ts'
 import { openRegistryClient } from '../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/adapters/registry/registry-client.ts'
@@ -16,9 +16,9 @@ import { createManualClock } from '../adapters/registry/manual-clock.ts'
 import { startRealRegistry, type RealRegistry } from '../adapters/registry/real-registry.ts'
 import { runCatalogBot } from './command.ts'
 
-const describeWithRegistry = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
+const describeIfRegistryInstalled = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
 
-describeWithRegistry('an image that is pushed with a key', () => {
+describeIfRegistryInstalled('an image that is pushed with a key', () => {
   let server: RealRegistry
   let registry: RegistryClient
   let folder: string
@@ -43,7 +43,7 @@ describeWithRegistry('an image that is pushed with a key', () => {
     writeFileSync(path('cosign.key'), privateKey.export({ format: 'pem', type: 'pkcs8' }))
     const pem = publicKey.export({ format: 'pem', type: 'spki' }) as string
     writeFileSync(path('cosign.pub'), pem)
-    verifying = openVerifyingKey(pem)
+    verifying = parseVerifyingKeyPem(pem)
     server = await startRealRegistry()
     registry = openRegistryClient({
       clock: createManualClock(),

@@ -52,7 +52,7 @@ beforeEach(() => {
 afterEach(() => rmSync(repositoryDirectory, { recursive: true, force: true }))
 
 /** Creates a remote with these branches, as `git fetch` leaves it. */
-function createRemote(name: string, branches: readonly string[], head?: string): void {
+function createGitRemote(name: string, branches: readonly string[], head?: string): void {
   runGit('remote', 'add', name, '/nowhere')
   for (const branch of branches) runGit('update-ref', `refs/remotes/${name}/${branch}`, 'HEAD')
   if (head !== undefined) runGit('symbolic-ref', `refs/remotes/${name}/HEAD`, `refs/remotes/${name}/${head}`)
@@ -60,7 +60,7 @@ function createRemote(name: string, branches: readonly string[], head?: string):
 
 describe('the base', () => {
   test('is the default branch of the remote, regardless of its name', async () => {
-    createRemote('origin', ['main', 'release/v4'], 'release/v4')
+    createGitRemote('origin', ['main', 'release/v4'], 'release/v4')
     expect(await findDefaultBaseBranch(repositoryDirectory)).toEqual({
       revision: 'refs/remotes/origin/release/v4',
       name: 'release/v4',
@@ -68,8 +68,8 @@ describe('the base', () => {
   })
 
   test('is the branch of the upstream remote in a fork', async () => {
-    createRemote('origin', ['main'], 'main')
-    createRemote('upstream', ['master'])
+    createGitRemote('origin', ['main'], 'main')
+    createGitRemote('upstream', ['master'])
     expect(await findDefaultBaseBranch(repositoryDirectory)).toEqual({
       revision: 'refs/remotes/upstream/master',
       name: 'master',
@@ -86,7 +86,7 @@ describe('the base', () => {
 
   test('must be specified if it cannot be determined', async () => {
     await expect(findDefaultBaseBranch(repositoryDirectory)).rejects.toThrow('specify the base with --base')
-    createRemote('mine', ['next'])
+    createGitRemote('mine', ['next'])
     await expect(findDefaultBaseBranch(repositoryDirectory)).rejects.toThrow(
       'git remote set-head mine --auto',
     )

@@ -15,26 +15,26 @@ import { runCatalogBot } from './command.ts'
 jest.setTimeout(180_000)
 
 let temporaryDirectory: string
-let registry: MockRegistry
-const hasOpm = runOpm(['version']) !== undefined
-const testWithOpm = hasOpm ? test : test.skip
+let mockRegistry: MockRegistry
+const isOpmInstalled = runOpm(['version']) !== undefined
+const testIfOpmInstalled = isOpmInstalled ? test : test.skip
 const resolveTestPath = (name: string) => join(temporaryDirectory, name)
 const writeTestFile = (name: string, content: string | Uint8Array) => {
   mkdirSync(dirname(resolveTestPath(name)), { recursive: true })
   writeFileSync(resolveTestPath(name), content)
 }
 const runRenderCommand = (name: string, ...more: string[]) =>
-  runCatalogBot('render', name, ...more, '--insecure-registry', registry.host)
+  runCatalogBot('render', name, ...more, '--insecure-registry', mockRegistry.host)
 /** Runs opm asynchronously, because the registry runs in this process and must not be blocked. */
 const renderWithOpm = (...parameters: string[]) =>
   new Promise<string>((resolve) =>
     execFile('opm', [...parameters, '--use-http'], { maxBuffer: 1 << 30 }, (_, out) => resolve(out)),
   )
-const bundleImageReference = (version: string) => `${registry.host}/lantern/bundle:v${version}`
+const bundleImageReference = (version: string) => `${mockRegistry.host}/lantern/bundle:v${version}`
 
 beforeAll(async () => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'render-'))
-  registry = await startMockRegistry()
+  mockRegistry = await startMockRegistry()
   for (const version of ['0.9.0', '1.0.0', '1.1.0']) {
     const files = createBundleFiles('lantern', {
       metadata: { name: `lantern.v${version}` },
@@ -45,7 +45,7 @@ beforeAll(async () => {
         relatedImages: [{ name: 'b', image: 'example.com/b:1' }],
       },
     })
-    registry.putImage('lantern/bundle', `v${version}`, {
+    mockRegistry.putImage('lantern/bundle', `v${version}`, {
       labels: {
         [bundleAnnotationKeys.mediaType]: 'registry+v1',
         [bundleAnnotationKeys.manifests]: 'manifests/',
@@ -57,7 +57,7 @@ beforeAll(async () => {
     })
     for (const [name, bytes] of files) writeTestFile(`bundle-${version}/${name}`, bytes)
   }
-  registry.putImage('lantern/other', 'v1', { labels: {}, files: { 'manifests/a.yaml': 'a: 1' } })
+  mockRegistry.putImage('lantern/other', 'v1', { labels: {}, files: { 'manifests/a.yaml': 'a: 1' } })
   writeTestFile(
     'catalog/c.yaml',
     `---
@@ -143,11 +143,11 @@ substitutions:
 })
 afterAll(async () => {
   rmSync(temporaryDirectory, { recursive: true })
-  await registry.stop()
+  await mockRegistry.stop()
 })
 
 describe('the output is identical to that of opm for', () => {
-  testWithOpm.each(['json', 'yaml'])('a catalog, as %s', async (format) => {
+  testIfOpmInstalled.each(['json', 'yaml'])('a catalog, as %s', async (format) => {
     const mine = await runRenderCommand(resolveTestPath('catalog'), '-o', format)
     expect(mine).toMatchObject({
       code: 0,
@@ -156,23 +156,26 @@ describe('the output is identical to that of opm for', () => {
     })
     expect(mine.out).not.toBe('')
   })
-  testWithOpm.each(['json', 'yaml'])('a real catalog, as %s', async (format) => {
+  testIfOpmInstalled.each(['json', 'yaml'])('a real catalog, as %s', async (format) => {
     const catalog = findSharedPath('community-operators', 'catalogs', 'v4.16')
     if (catalog === undefined) return
     const mine = await runRenderCommand(catalog, '-o', format)
     expect(mine.out === (await renderWithOpm('render', catalog, '-o', format))).toBe(true)
   })
-  testWithOpm.each(['json', 'yaml'])('a catalog and a bundle image migrated, as %s', async (format) => {
-    const sources = [resolveTestPath('with-objects'), bundleImageReference('1.0.0')]
-    const level = ['--migrate-level', 'bundle-object-to-csv-metadata', '-o', format]
-    const mine = await runRenderCommand(sources[0] ?? '', ...sources.slice(1), ...level)
-    expect(mine).toMatchObject({ code: 0, out: await renderWithOpm('render', ...sources, ...level) })
-    expect(mine.out.match(/olm\.csv\.metadata/g)).toHaveLength(2)
-    expect(await runRenderCommand(sources[0] ?? '', ...sources.slice(1), '--migrate', '-o', format)).toEqual(
-      mine,
-    )
-  })
-  testWithOpm('a bundle directory', async () => {
+  testIfOpmInstalled.each(['json', 'yaml'])(
+    'a catalog and a bundle image migrated, as %s',
+    async (format) => {
+      const sources = [resolveTestPath('with-objects'), bundleImageReference('1.0.0')]
+      const level = ['--migrate-level', 'bundle-object-to-csv-metadata', '-o', format]
+      const mine = await runRenderCommand(sources[0] ?? '', ...sources.slice(1), ...level)
+      expect(mine).toMatchObject({ code: 0, out: await renderWithOpm('render', ...sources, ...level) })
+      expect(mine.out.match(/olm\.csv\.metadata/g)).toHaveLength(2)
+      expect(
+        await runRenderCommand(sources[0] ?? '', ...sources.slice(1), '--migrate', '-o', format),
+      ).toEqual(mine)
+    },
+  )
+  testIfOpmInstalled('a bundle directory', async () => {
     const mine = await runRenderCommand(resolveTestPath('bundle-1.0.0'))
     expect(mine).toMatchObject({
       code: 0,
@@ -180,7 +183,7 @@ describe('the output is identical to that of opm for', () => {
     })
     expect(mine.out).toContain('lantern.v1.0.0')
   })
-  testWithOpm('bundle images', async () => {
+  testIfOpmInstalled('bundle images', async () => {
     const mine = await runRenderCommand(bundleImageReference('1.0.0'), bundleImageReference('1.1.0'))
     expect(mine).toMatchObject({
       code: 0,
@@ -188,7 +191,7 @@ describe('the output is identical to that of opm for', () => {
     })
     expect(mine.out).toContain('lantern.v1.1.0')
   })
-  testWithOpm.each(['semver', 'basic', 'substitutes'])('a %s template', async (name) => {
+  testIfOpmInstalled.each(['semver', 'basic', 'substitutes'])('a %s template', async (name) => {
     const mine = await runRenderCommand(resolveTestPath(`${name}.yaml`), '-o', 'yaml')
     expect(mine).toMatchObject({
       code: 0,
@@ -210,17 +213,20 @@ describe('the output is identical to that of opm for', () => {
 
 describe('rendering at a migration level', () => {
   const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
-  testWithOpm.each(['catalog', 'bundle-1.0.0', 'objects'])('%s matches the output of opm', async (name) => {
-    const whole = await runRenderCommand(resolveTestPath('semver.yaml'))
-    writeTestFile('objects/catalog.json', whole.out)
-    const mine = await runRenderCommand(resolveTestPath(name), ...level)
-    expect(mine).toMatchObject({
-      code: 0,
-      err: '',
-      out: await renderWithOpm('render', resolveTestPath(name), ...level),
-    })
-    if (name === 'objects') expect(mine.out).not.toContain('olm.bundle.object')
-  })
+  testIfOpmInstalled.each(['catalog', 'bundle-1.0.0', 'objects'])(
+    '%s matches the output of opm',
+    async (name) => {
+      const whole = await runRenderCommand(resolveTestPath('semver.yaml'))
+      writeTestFile('objects/catalog.json', whole.out)
+      const mine = await runRenderCommand(resolveTestPath(name), ...level)
+      expect(mine).toMatchObject({
+        code: 0,
+        err: '',
+        out: await renderWithOpm('render', resolveTestPath(name), ...level),
+      })
+      if (name === 'objects') expect(mine.out).not.toContain('olm.bundle.object')
+    },
+  )
 })
 
 describe('a composite list', () => {
@@ -236,11 +242,11 @@ entries: [{name: torch.v1}]
   const listOf = (...images: string[]) =>
     `name: all\nreferences:\n${images.map((image, at) => `- name: entry-${at}\n  image: ${image}\n`).join('')}`
   const catalogImage = (name: string, label: string, files: Record<string, string>) => {
-    registry.putImage('torch/catalog', name, {
+    mockRegistry.putImage('torch/catalog', name, {
       labels: { 'operators.operatorframework.io.index.configs.v1': label },
       files,
     })
-    return `${registry.host}/torch/catalog:${name}`
+    return `${mockRegistry.host}/torch/catalog:${name}`
   }
 
   test('combines all its bundles and catalogs into one catalog', async () => {
@@ -261,7 +267,7 @@ entries: [{name: torch.v1}]
     expect(mine.out).toBe(alone.map(({ out }) => out).join(''))
     expect(mine.out).toContain('name: torch')
   })
-  testWithOpm('with a catalog image matches the output of opm', async () => {
+  testIfOpmInstalled('with a catalog image matches the output of opm', async () => {
     const torch = catalogImage('v2', 'configs/', { 'configs/torch/catalog.yaml': published })
     expect(await runRenderCommand(torch)).toMatchObject({
       code: 0,
@@ -269,7 +275,10 @@ entries: [{name: torch.v1}]
     })
   })
   test('with an image that has no bundle or catalog fails with the cause', async () => {
-    writeTestFile('bad-list.yaml', listOf(bundleImageReference('1.0.0'), `${registry.host}/lantern/other:v1`))
+    writeTestFile(
+      'bad-list.yaml',
+      listOf(bundleImageReference('1.0.0'), `${mockRegistry.host}/lantern/other:v1`),
+    )
     expect(await runRenderCommand(resolveTestPath('bad-list.yaml'))).toMatchObject({
       code: 1,
       out: '',
@@ -284,19 +293,19 @@ entries: [{name: torch.v1}]
   })
   test('with a missing image is not rendered, and the error names the file, the reference, and the next step', async () => {
     const path = resolveTestPath('gone-list.yaml')
-    const gone = `${registry.host}/acme/extra:1`
+    const gone = `${mockRegistry.host}/acme/extra:1`
     writeTestFile('gone-list.yaml', listOf(bundleImageReference('1.0.0'), gone))
     const { code, err } = await runRenderCommand(path)
     expect(code).toBe(2)
     expect(err).toContain(
-      `${path}: reference "entry-1" (${gone}): ${registry.host} doesn't have this image (404`,
+      `${path}: reference "entry-1" (${gone}): ${mockRegistry.host} doesn't have this image (404`,
     )
     expect(err).toContain('). Correct the reference or push the image.')
   })
 })
 
 describe('invalid input', () => {
-  testWithOpm('a CSV that cannot be migrated fails in both, with the same message', async () => {
+  testIfOpmInstalled('a CSV that cannot be migrated fails in both, with the same message', async () => {
     const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
     const errorMessage =
       'migrate: json: cannot unmarshal number into Go struct field ClusterServiceVersionSpec.spec.displayName of type string'
@@ -323,7 +332,7 @@ describe('invalid input', () => {
       code: 1,
       err: expect.stringContaining('unknown template schema: olm.package'),
     })
-    expect(await runRenderCommand(`${registry.host}/lantern/other:v1`)).toMatchObject({
+    expect(await runRenderCommand(`${mockRegistry.host}/lantern/other:v1`)).toMatchObject({
       code: 1,
       err: expect.stringContaining('is not a bundle'),
     })

@@ -16,12 +16,12 @@ import { runCatalogBot } from './command.ts'
 
 const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 let catalogDirectory: string
-let registry: MockRegistry
+let mockRegistry: MockRegistry
 beforeAll(async () => {
   catalogDirectory = mkdtempSync(join(tmpdir(), 'serve-catalog-'))
   writeUnusualCatalog(catalogDirectory)
-  registry = await startMockRegistry()
-  registry.putImage('odd/catalog', 'v1', {
+  mockRegistry = await startMockRegistry()
+  mockRegistry.putImage('odd/catalog', 'v1', {
     labels: { 'operators.operatorframework.io.index.configs.v1': '/configs' },
     files: Object.fromEntries(
       Object.entries(unusualCatalog).map(([path, text]) => [`configs/${path}`, text]),
@@ -30,10 +30,10 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   rmSync(catalogDirectory, { recursive: true, force: true })
-  await registry.stop()
+  await mockRegistry.stop()
 })
 
-async function startServe(...args: readonly string[]) {
+async function startServeCatalogCommand(...args: readonly string[]) {
   const child = spawn(
     process.execPath,
     ['--no-warnings', cliPath, 'serve-catalog', '--port', '0', '--http-port', '0', ...args],
@@ -52,10 +52,10 @@ async function startServe(...args: readonly string[]) {
 }
 
 test('a directory and its image serve the same content until SIGTERM', async () => {
-  const image = `${registry.host}/odd/catalog:v1`
+  const image = `${mockRegistry.host}/odd/catalog:v1`
   const running = await Promise.all([
-    startServe(catalogDirectory),
-    startServe(image, '--insecure-registry', registry.host),
+    startServeCatalogCommand(catalogDirectory),
+    startServeCatalogCommand(image, '--insecure-registry', mockRegistry.host),
   ])
   const answers = await Promise.all(
     running.map(async ({ lines }) => {
@@ -82,7 +82,7 @@ test('a directory and its image serve the same content until SIGTERM', async () 
 })
 
 test('a missing image fails with exit code 2 and nothing on stdout', async () => {
-  const name = `${registry.host}/odd/catalog:v2`
-  const other = await runCatalogBot('serve-catalog', name, '--insecure-registry', registry.host)
+  const name = `${mockRegistry.host}/odd/catalog:v2`
+  const other = await runCatalogBot('serve-catalog', name, '--insecure-registry', mockRegistry.host)
   expect(other).toMatchObject({ code: 2, out: '' })
 })

@@ -8,7 +8,7 @@ import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/reg
 import { runCatalogBot } from './command.ts'
 
 let temporaryDirectory: string
-let registry: MockRegistry
+let mockRegistry: MockRegistry
 const resolveTestPath = (name: string) => join(temporaryDirectory, name)
 beforeAll(async () => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'verify-'))
@@ -17,16 +17,16 @@ beforeAll(async () => {
     writeFileSync(resolveTestPath(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
     writeFileSync(resolveTestPath(`${name}.pub`), publicKey.export({ format: 'pem', type: 'spki' }))
   }
-  registry = await startMockRegistry()
-  registry.putImage('org/catalog', 'v1', { labels: {}, files: { a: 'a' } })
+  mockRegistry = await startMockRegistry()
+  mockRegistry.putImage('org/catalog', 'v1', { labels: {}, files: { a: 'a' } })
 })
 afterAll(async () => {
   rmSync(temporaryDirectory, { recursive: true, force: true })
-  await registry.stop()
+  await mockRegistry.stop()
 })
 
 test('an image is verified once it is signed, by that key alone', async () => {
-  const image = `${registry.host}/org/catalog:v1`
+  const image = `${mockRegistry.host}/org/catalog:v1`
   const run = (command: string, key: string, ...more: string[]) =>
     runCatalogBot(
       command,
@@ -34,7 +34,7 @@ test('an image is verified once it is signed, by that key alone', async () => {
       '--key',
       resolveTestPath(key),
       '--insecure-registry',
-      registry.host,
+      mockRegistry.host,
       ...more,
     )
   const before = await run('verify', 'ours.pub')

@@ -16,17 +16,17 @@ export interface CommandResult {
 }
 
 /** Thrown by `process.exit()` so that this process survives. */
-class CommandExited extends Error {}
+class CommandExitError extends Error {}
 
 // A signal, because process.exit() is replaced below.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.exit = (code) => {
   process.exitCode = code ?? process.exitCode ?? 0
-  throw new CommandExited()
+  throw new CommandExitError()
 }
 
 /** Captures writes to a stream instead of printing them, until the returned function is called. */
-function captureStream(stream: NodeJS.WriteStream): () => string {
+function captureStreamWrites(stream: NodeJS.WriteStream): () => string {
   const parts: Buffer[] = []
   const write = stream.write.bind(stream)
   stream.write = (chunk: string | Uint8Array, ...more: unknown[]) => {
@@ -44,11 +44,11 @@ function captureStream(stream: NodeJS.WriteStream): () => string {
 async function runCommand({ cwd, parameters }: CommandInput): Promise<CommandResult> {
   process.chdir(cwd)
   process.exitCode = 0
-  const [out, err] = [captureStream(process.stdout), captureStream(process.stderr)]
+  const [out, err] = [captureStreamWrites(process.stdout), captureStreamWrites(process.stderr)]
   try {
     await buildProgram(addAppCommands).parseAsync([...parameters], { from: 'user' })
   } catch (error) {
-    if (!(error instanceof CommandExited)) exitWithError(error)
+    if (!(error instanceof CommandExitError)) exitWithError(error)
   }
   const code = Number(process.exitCode)
   process.exitCode = 0

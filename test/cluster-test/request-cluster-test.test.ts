@@ -11,7 +11,7 @@ import type { CommandRecord } from '../../src/policy/commands.ts'
 
 const headCommitSha = toCommitSha('1'.repeat(40))
 const baseTree = toTreeSha('2'.repeat(40))
-const plannedTest: PlannedClusterTest = {
+const plannedClusterTest: PlannedClusterTest = {
   target: 'OLM v0',
   package: 'foo',
   channel: 'stable',
@@ -37,7 +37,7 @@ function createEvaluatedPull(
     unanswered: more.unknown === check ? [{ question: 'x', reason: 'y', retryAfter: 1 }] : [],
     waiting: more.waits === check ? [{ what: 'an owner approves', who: [] }] : [],
     summary: '',
-    ...(check === 'install' && { clusterTests: [{ root: 'catalog', trial: plannedTest }] }),
+    ...(check === 'install' && { clusterTests: [{ root: 'catalog', trial: plannedClusterTest }] }),
   }))
   return {
     snapshot: {
@@ -63,14 +63,16 @@ const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =
   epoch: 0,
   ...more,
 })
-const decideTestRequest = (given: ClusterTestCandidate, records: readonly CommandRecord[] = []) =>
-  decideClusterTestRequest(given, records, baseTree)
+const decideClusterTestRequestAtBase = (
+  given: ClusterTestCandidate,
+  records: readonly CommandRecord[] = [],
+) => decideClusterTestRequest(given, records, baseTree)
 
 test('without a command, tests only what passed every check and approval, and only if configured', () => {
-  expect(decideTestRequest(createEvaluatedPull())).toMatchObject({
+  expect(decideClusterTestRequestAtBase(createEvaluatedPull())).toMatchObject({
     head: headCommitSha,
     baseTree,
-    trials: [{ root: 'catalog', trial: plannedTest }],
+    trials: [{ root: 'catalog', trial: plannedClusterTest }],
   })
   for (const given of [
     { onCluster: 'off' },
@@ -80,12 +82,12 @@ test('without a command, tests only what passed every check and approval, and on
     { unknown: 'ownership' },
     { isOpen: false },
   ] as const)
-    expect(decideTestRequest(createEvaluatedPull(given))).toBeUndefined()
+    expect(decideClusterTestRequestAtBase(createEvaluatedPull(given))).toBeUndefined()
 })
 
 test('a maintainer can request a test of an unapproved commit, and of exactly that commit', () => {
   const given = createEvaluatedPull({ onCluster: 'asked', waits: 'ownership' })
-  expect(decideTestRequest(given, [createCommandRecord()])).toBeDefined()
+  expect(decideClusterTestRequestAtBase(given, [createCommandRecord()])).toBeDefined()
   for (const wrong of [
     { outcome: 'denied' },
     { outcome: 'stale' },
@@ -93,28 +95,34 @@ test('a maintainer can request a test of an unapproved commit, and of exactly th
     { epoch: 1 },
     { command: 'preview' },
   ] as const)
-    expect(decideTestRequest(given, [createCommandRecord(wrong)])).toBeUndefined()
+    expect(decideClusterTestRequestAtBase(given, [createCommandRecord(wrong)])).toBeUndefined()
   expect(
-    decideTestRequest(createEvaluatedPull({ onCluster: 'off' }), [createCommandRecord()]),
+    decideClusterTestRequestAtBase(createEvaluatedPull({ onCluster: 'off' }), [createCommandRecord()]),
   ).toBeUndefined()
 })
 
 test('never tests a change whose validation, images, or install check does not pass, even on request', () => {
   for (const check of ['validation', 'images', 'install'] as const) {
-    expect(decideTestRequest(createEvaluatedPull({ fails: check }), [createCommandRecord()])).toBeUndefined()
     expect(
-      decideTestRequest(createEvaluatedPull({ unknown: check }), [createCommandRecord()]),
+      decideClusterTestRequestAtBase(createEvaluatedPull({ fails: check }), [createCommandRecord()]),
+    ).toBeUndefined()
+    expect(
+      decideClusterTestRequestAtBase(createEvaluatedPull({ unknown: check }), [createCommandRecord()]),
     ).toBeUndefined()
   }
 })
 
 test('tests the same change once, and once more for each new command', () => {
-  expect(decideTestRequest(createEvaluatedPull())?.key).toBe(decideTestRequest(createEvaluatedPull())?.key)
-  expect(decideTestRequest(createEvaluatedPull(), [createCommandRecord()])?.key).not.toBe(
-    decideTestRequest(createEvaluatedPull())?.key,
+  expect(decideClusterTestRequestAtBase(createEvaluatedPull())?.key).toBe(
+    decideClusterTestRequestAtBase(createEvaluatedPull())?.key,
+  )
+  expect(decideClusterTestRequestAtBase(createEvaluatedPull(), [createCommandRecord()])?.key).not.toBe(
+    decideClusterTestRequestAtBase(createEvaluatedPull())?.key,
   )
   expect(
-    decideTestRequest(createEvaluatedPull(), [createCommandRecord(), createCommandRecord({ comment: 10 })])
-      ?.key,
-  ).not.toBe(decideTestRequest(createEvaluatedPull(), [createCommandRecord()])?.key)
+    decideClusterTestRequestAtBase(createEvaluatedPull(), [
+      createCommandRecord(),
+      createCommandRecord({ comment: 10 }),
+    ])?.key,
+  ).not.toBe(decideClusterTestRequestAtBase(createEvaluatedPull(), [createCommandRecord()])?.key)
 })

@@ -16,12 +16,12 @@ import type {
   ClusterTestWorkerRequest,
 } from '../../src/cluster-test/process/cluster-test-protocol.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
-import { createFailedOutcome } from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
+import { createFailedTestOutcome } from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
 import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
 
 const repository = { owner: 'coast', name: 'catalog' }
-const job = { kind: 'trial', installation: 7, repository, pull: toPullNumber(5) } as const
-const plannedTest = {
+const clusterTestJob = { kind: 'trial', installation: 7, repository, pull: toPullNumber(5) } as const
+const plannedClusterTest = {
   target: 'OLM v0' as const,
   package: 'foo',
   channel: 'stable',
@@ -30,11 +30,11 @@ const plannedTest = {
   crds: [],
   isUpgrade: true,
 }
-const testRequest: ClusterTestRequest = {
+const clusterTestRequest: ClusterTestRequest = {
   head: toCommitSha('1'.repeat(40)),
   tree: toTreeSha('2'.repeat(40)),
   baseTree: toTreeSha('3'.repeat(40)),
-  trials: [{ root: 'catalogs/v4.20', trial: plannedTest }],
+  trials: [{ root: 'catalogs/v4.20', trial: plannedClusterTest }],
   key: 'one',
   isRequired: false,
   isOver: false,
@@ -62,7 +62,7 @@ const preparedWorkerResponse: ClusterTestWorkerResponse = {
   ports: [4001, 4002],
 }
 
-interface ClusterTestScenario {
+interface ClusterTestRunScenario {
   request?: ClusterTestRequest
   made?: ClusterTestRuns | undefined
   /** Leases that others hold. */
@@ -72,13 +72,13 @@ interface ClusterTestScenario {
   answer?: (
     order: Extract<ClusterTestWorkerRequest, { kind: 'try' }>,
     news: (one: ClusterTestProgress) => Promise<string>,
-    scene: ClusterTestRecord,
+    scene: ClusterTestRunRecord,
   ) => Promise<ClusterTestWorkerResponse>
   prepare?: ClusterTestWorkerResponse
   images?: ClusterTestImagesByCatalog
 }
 
-interface ClusterTestRecord {
+interface ClusterTestRunRecord {
   states: Map<string, unknown>
   readonly checks: { status: string; conclusion?: string; title: string }[]
   readonly enqueued: number[]
@@ -87,10 +87,10 @@ interface ClusterTestRecord {
   readonly leases: string[]
 }
 
-async function runClusterTestScenario(scene: ClusterTestScenario): Promise<ClusterTestRecord> {
-  const played: ClusterTestRecord = {
+async function runClusterTestRunScenario(scene: ClusterTestRunScenario): Promise<ClusterTestRunRecord> {
+  const played: ClusterTestRunRecord = {
     states: new Map<string, unknown>([
-      [clusterTestRequestStateNamespace.name, scene.request ?? testRequest],
+      [clusterTestRequestStateNamespace.name, scene.request ?? clusterTestRequest],
       [clusterTestRunStateNamespace.name, scene.made],
       [lastClusterTestRunStateNamespace.name, scene.slot],
     ]),
@@ -126,7 +126,7 @@ async function runClusterTestScenario(scene: ClusterTestScenario): Promise<Clust
     mirror: '/mirror',
     forge: {
       repository,
-      perform: ({ run }: { run: ClusterTestRecord['checks'][number] }) =>
+      perform: ({ run }: { run: ClusterTestRunRecord['checks'][number] }) =>
         Promise.resolve(void played.checks.push(run)),
     },
     app: {
@@ -147,26 +147,26 @@ async function runClusterTestScenario(scene: ClusterTestScenario): Promise<Clust
       },
     },
   }
-  await runClusterTests(job, ctx as unknown as Parameters<typeof runClusterTests>[1], () =>
+  await runClusterTests(clusterTestJob, ctx as unknown as Parameters<typeof runClusterTests>[1], () =>
     Promise.resolve(scene.images ?? new Map()),
   )
   return played
 }
-const getRecordedTests = ({ states }: ClusterTestRecord) =>
+const getClusterTestRuns = ({ states }: ClusterTestRunRecord) =>
   states.get(clusterTestRunStateNamespace.name) as ClusterTestRuns
-const listConclusions = ({ checks }: ClusterTestRecord) =>
+const listCheckConclusions = ({ checks }: ClusterTestRunRecord) =>
   checks.map(({ status, conclusion }) => conclusion ?? status)
 
 test('serves both catalogs from the validated trees, and the check reports the result', async () => {
-  const played = await runClusterTestScenario({
+  const played = await runClusterTestRunScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
       return { kind: 'tried', report: createTestReport({ verdict: 'installs' }) }
     },
   })
   expect(played.served).toEqual([
-    { tree: testRequest.tree, port: 4001 },
-    { tree: testRequest.baseTree, port: 4002 },
+    { tree: clusterTestRequest.tree, port: 4001 },
+    { tree: clusterTestRequest.baseTree, port: 4002 },
   ])
   expect(played.orders[1]).toMatchObject({
     kind: 'try',
@@ -175,15 +175,15 @@ test('serves both catalogs from the validated trees, and the check reports the r
     catalogs: { head: 4001, base: 4002 },
     abandoned: [],
   })
-  expect(listConclusions(played)).toEqual(['in_progress', 'success'])
-  expect(getRecordedTests(played)).toMatchObject({ key: 'one', running: [] })
+  expect(listCheckConclusions(played)).toEqual(['in_progress', 'success'])
+  expect(getClusterTestRuns(played)).toMatchObject({ key: 'one', running: [] })
   expect(played.leases).toEqual(['acquired trial slot', 'released'])
-  expect((await runClusterTestScenario({ made: getRecordedTests(played) })).orders).toEqual([])
+  expect((await runClusterTestRunScenario({ made: getClusterTestRuns(played) })).orders).toEqual([])
 })
 
 test('waits for a cluster that is in use', async () => {
-  const first = await runClusterTestScenario({ takenLeases: ['trial slot'] })
-  expect(listConclusions(first)).toEqual(['queued'])
+  const first = await runClusterTestRunScenario({ takenLeases: ['trial slot'] })
+  expect(listCheckConclusions(first)).toEqual(['queued'])
   expect(first.enqueued).toEqual([15])
   expect(first.orders).toHaveLength(1)
   expect(first.leases.filter((one) => one.startsWith('acquired'))).toEqual([
@@ -194,29 +194,31 @@ test('waits for a cluster that is in use', async () => {
 
 test('a repository that just used the cluster yields to the repositories that wait for it', async () => {
   const now = 1_000_000_000
-  const yields = await runClusterTestScenario({
+  const yields = await runClusterTestRunScenario({
     slot: { ended: now - 44_000 },
     takenLeases: ['trial line slot'],
   })
-  expect([listConclusions(yields), yields.enqueued, yields.orders.length]).toEqual([['queued'], [15], 1])
+  expect([listCheckConclusions(yields), yields.enqueued, yields.orders.length]).toEqual([['queued'], [15], 1])
   expect(yields.leases).not.toContain('acquired trial slot')
   // No other repository waits.
-  expect(listConclusions(await runClusterTestScenario({ slot: { ended: now - 1000 } }))).toEqual(['success'])
+  expect(listCheckConclusions(await runClusterTestRunScenario({ slot: { ended: now - 1000 } }))).toEqual([
+    'success',
+  ])
   // Every other repository has had a chance since then.
-  const later = await runClusterTestScenario({
+  const later = await runClusterTestRunScenario({
     slot: { ended: now - 46_000 },
     takenLeases: ['trial line slot'],
   })
-  expect(listConclusions(later)).toEqual(['success'])
+  expect(listCheckConclusions(later)).toEqual(['success'])
   expect(later.states.get(lastClusterTestRunStateNamespace.name)).toEqual({ ended: now })
   // The repository that had the cluster last does not take a place in the queue of the others.
-  const busy = await runClusterTestScenario({ slot: { ended: now - 1000 }, takenLeases: ['trial slot'] })
+  const busy = await runClusterTestRunScenario({ slot: { ended: now - 1000 }, takenLeases: ['trial slot'] })
   expect(busy.leases.filter((one) => one.includes('line'))).toEqual(['acquired trial line slot'])
 })
 
 test('a newer commit, closed pull request, or lost lease stops the test with a neutral result', async () => {
-  const stopped = (change: (states: Map<string, unknown>) => void, more: ClusterTestScenario = {}) =>
-    runClusterTestScenario({
+  const stopped = (change: (states: Map<string, unknown>) => void, more: ClusterTestRunScenario = {}) =>
+    runClusterTestRunScenario({
       ...more,
       answer: async (_, news, { states }) => {
         change(states)
@@ -224,93 +226,97 @@ test('a newer commit, closed pull request, or lost lease stops the test with a n
         return {
           kind: 'tried',
           report: createTestReport(
-            reply === 'stop' ? createFailedOutcome('killed', 'it was told to stop') : { verdict: 'installs' },
+            reply === 'stop'
+              ? createFailedTestOutcome('killed', 'it was told to stop')
+              : { verdict: 'installs' },
           ),
         }
       },
     })
   const newer = await stopped((states) =>
-    states.set(clusterTestRequestStateNamespace.name, { ...testRequest, key: 'two' }),
+    states.set(clusterTestRequestStateNamespace.name, { ...clusterTestRequest, key: 'two' }),
   )
-  expect(listConclusions(newer).at(-1)).toBe('neutral')
+  expect(listCheckConclusions(newer).at(-1)).toBe('neutral')
   expect(newer.enqueued).toEqual([0])
   const closed = await stopped((states) =>
-    states.set(clusterTestRequestStateNamespace.name, { ...testRequest, isOver: true }),
+    states.set(clusterTestRequestStateNamespace.name, { ...clusterTestRequest, isOver: true }),
   )
-  expect(listConclusions(closed).at(-1)).toBe('neutral')
+  expect(listCheckConclusions(closed).at(-1)).toBe('neutral')
   expect(closed.enqueued).toEqual([])
-  expect(listConclusions(await stopped(() => undefined, { losesLease: true })).at(-1)).toBe('neutral')
+  expect(listCheckConclusions(await stopped(() => undefined, { losesLease: true })).at(-1)).toBe('neutral')
 })
 
 test('records running tests, cleans up after a crash, and gives up after repeated crashes', async () => {
-  const died = await runClusterTestScenario({
+  const died = await runClusterTestRunScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
       return { kind: 'failed', why: 'the process ended' }
     },
   })
-  expect(getRecordedTests(died)).toMatchObject({ key: '', running: ['abcdefgh'], attempts: 1 })
+  expect(getClusterTestRuns(died)).toMatchObject({ key: '', running: ['abcdefgh'], attempts: 1 })
   expect(died.enqueued).toEqual([60])
-  const next = await runClusterTestScenario({ made: getRecordedTests(died) })
+  const next = await runClusterTestRunScenario({ made: getClusterTestRuns(died) })
   expect(next.orders[1]).toMatchObject({ abandoned: ['abcdefgh'] })
-  expect(getRecordedTests(next)).toMatchObject({ key: 'one', running: [] })
-  const again = await runClusterTestScenario({
-    made: { ...getRecordedTests(died), attempts: 3 },
+  expect(getClusterTestRuns(next)).toMatchObject({ key: 'one', running: [] })
+  const again = await runClusterTestRunScenario({
+    made: { ...getClusterTestRuns(died), attempts: 3 },
     answer: () => Promise.resolve({ kind: 'failed', why: 'the process ended' }),
   })
-  expect(listConclusions(again)).toEqual(['neutral'])
+  expect(listCheckConclusions(again)).toEqual(['neutral'])
   expect(again.enqueued).toEqual([])
 })
 
 test('an inconclusive result does not pass a required check, and enqueues the pull request', async () => {
-  const required = { ...testRequest, isRequired: true }
-  const unclear = await runClusterTestScenario({
+  const required = { ...clusterTestRequest, isRequired: true }
+  const unclear = await runClusterTestRunScenario({
     request: required,
     answer: () =>
       Promise.resolve({
         kind: 'tried',
-        report: createTestReport(createFailedOutcome('quota', 'exceeded quota')),
+        report: createTestReport(createFailedTestOutcome('quota', 'exceeded quota')),
       }),
   })
-  expect(listConclusions(unclear)).toEqual(['action_required'])
+  expect(listCheckConclusions(unclear)).toEqual(['action_required'])
   expect(unclear.enqueued).toEqual([0])
 })
 
 test('without a cluster from the operator, no test runs and the check is neutral', async () => {
-  const rejected = await runClusterTestScenario({
+  const rejected = await runClusterTestRunScenario({
     prepare: { kind: 'refused', why: 'the operator gives no cluster' },
   })
-  expect(listConclusions(rejected)).toEqual(['neutral'])
+  expect(listCheckConclusions(rejected)).toEqual(['neutral'])
   expect(rejected.leases).toEqual([])
-  expect((await runClusterTestScenario({ request: { ...testRequest, isOver: true } })).checks).toEqual([])
+  expect(
+    (await runClusterTestRunScenario({ request: { ...clusterTestRequest, isOver: true } })).checks,
+  ).toEqual([])
 })
 
 test('waits for a preview in progress before it takes the cluster, up to a limit', async () => {
   const onV1 = {
-    ...testRequest,
-    trials: [{ root: 'catalogs/v4.20', trial: { ...plannedTest, target: 'OLM v1' as const } }],
+    ...clusterTestRequest,
+    trials: [{ root: 'catalogs/v4.20', trial: { ...plannedClusterTest, target: 'OLM v1' as const } }],
   }
   const coming = new Map([['catalogs/v4.20', 'coming' as const]])
-  const waits = await runClusterTestScenario({ request: onV1, images: coming })
-  expect([listConclusions(waits), waits.enqueued, waits.leases, waits.orders.length]).toEqual([
+  const waits = await runClusterTestRunScenario({ request: onV1, images: coming })
+  expect([listCheckConclusions(waits), waits.enqueued, waits.leases, waits.orders.length]).toEqual([
     ['queued'],
     [20],
     [],
     1,
   ])
-  expect(getRecordedTests(waits)).toMatchObject({ waited: { key: 'one', times: 1 } })
-  const patient = { ...getRecordedTests(waits), waited: { key: 'one', times: 30 } }
-  const over = await runClusterTestScenario({ request: onV1, images: coming, made: patient })
+  expect(getClusterTestRuns(waits)).toMatchObject({ waited: { key: 'one', times: 1 } })
+  const patient = { ...getClusterTestRuns(waits), waited: { key: 'one', times: 30 } }
+  const over = await runClusterTestRunScenario({ request: onV1, images: coming, made: patient })
   expect(over.orders[1]).toMatchObject({ images: { why: expect.stringContaining('not ready in time') } })
   // Another commit starts its own count.
-  const other = await runClusterTestScenario({
+  const other = await runClusterTestRunScenario({
     request: { ...onV1, key: 'two' },
     images: coming,
     made: patient,
   })
-  expect(getRecordedTests(other)).toMatchObject({ waited: { key: 'two', times: 1 } })
+  expect(getClusterTestRuns(other)).toMatchObject({ waited: { key: 'two', times: 1 } })
   const head = 'registry.example/catalog@sha256:1'
-  const there = await runClusterTestScenario({
+  const there = await runClusterTestRunScenario({
     request: onV1,
     images: new Map([['catalogs/v4.20', { head }]]),
   })

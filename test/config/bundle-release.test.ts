@@ -1,6 +1,6 @@
 // The configuration of releases: where the images of bundle directories will be, and when releases are opened.
 import { describe, expect, test } from '@jest/globals'
-import { formatBundleImage } from '../../src/config/bundle-release.ts'
+import { expandBundleImageTemplate } from '../../src/config/bundle-release.ts'
 import { parseConfig } from '../../src/config/config.ts'
 
 const findConfigProblems = (text: string) => {
@@ -38,9 +38,11 @@ describe('releases', () => {
 
 test('an image name contains its directory names, if they are valid in an image reference', () => {
   const pattern = 'registry.example:5000/org/{package}-bundle:{package}-v{version}'
-  expect(formatBundleImage(pattern, 'foo', '1.2.3')).toBe('registry.example:5000/org/foo-bundle:foo-v1.2.3')
+  expect(expandBundleImageTemplate(pattern, 'foo', '1.2.3')).toBe(
+    'registry.example:5000/org/foo-bundle:foo-v1.2.3',
+  )
   for (const directory of ['Foo', 'foo/bar', '..', '{version}', 'foo@x', ''])
-    expect(formatBundleImage(pattern, directory, '1.2.3')).toBeUndefined()
+    expect(expandBundleImageTemplate(pattern, directory, '1.2.3')).toBeUndefined()
   for (const version of ['1.2.3+4', '-1', 'a/b', 'a:b', '{package}', '', 'x'.repeat(200)])
-    expect(formatBundleImage(pattern, 'foo', version)).toBeUndefined()
+    expect(expandBundleImageTemplate(pattern, 'foo', version)).toBeUndefined()
 })

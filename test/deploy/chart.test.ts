@@ -15,7 +15,7 @@ import { findMissingProgram } from '../left-out.ts'
 const projectRoot = join(import.meta.dirname, '../..')
 const chartDirectory = join(projectRoot, 'deploy', 'chart')
 const renderedDirectory = join(import.meta.dirname, 'rendered')
-const readText = (...path: readonly string[]) => readFileSync(join(...path), 'utf8')
+const readTextFile = (...path: readonly string[]) => readFileSync(join(...path), 'utf8')
 
 /** Values that enable every part of the chart, the minimum, and values without persistent storage. */
 const chartValues = {
@@ -56,12 +56,12 @@ const chartValues = {
 type ChartTestCase = keyof typeof chartValues
 
 /** The digest of the chart and its values. If it changes, the recorded output is outdated. */
-const chartDigest = createHash('sha256')
+const chartHash = createHash('sha256')
 for (const path of readdirSync(chartDirectory, { recursive: true, encoding: 'utf8' }).sort())
   if (statSync(join(chartDirectory, path)).isFile())
-    chartDigest.update(`${path}\n${readText(chartDirectory, path)}\n`)
-chartDigest.update(JSON.stringify(chartValues))
-const chartDigestComment = `# Made by helm of the chart ${chartDigest.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
+    chartHash.update(`${path}\n${readTextFile(chartDirectory, path)}\n`)
+chartHash.update(JSON.stringify(chartValues))
+const chartDigestComment = `# Made by helm of the chart ${chartHash.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
 
 const renderChart = (name: ChartTestCase): string =>
   execFileSync(
@@ -97,8 +97,11 @@ const serviceMonitorSchema: SchemaType = {
 
 describe('the values', () => {
   const ajv = new Ajv({ allErrors: true, strict: false })
-  const isValid = ajv.compile(JSON.parse(readText(chartDirectory, 'values.schema.json')) as object)
-  const defaults = parse(readText(chartDirectory, 'values.yaml')) as Record<string, Record<string, unknown>>
+  const isValid = ajv.compile(JSON.parse(readTextFile(chartDirectory, 'values.schema.json')) as object)
+  const defaults = parse(readTextFile(chartDirectory, 'values.yaml')) as Record<
+    string,
+    Record<string, unknown>
+  >
   /** Combines values as helm does: objects are merged, everything else is replaced. */
   const withDefaults = (given: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(
@@ -128,7 +131,7 @@ describe('the values', () => {
   })
 
   test('are exactly the properties of the schema', () => {
-    const { properties } = JSON.parse(readText(chartDirectory, 'values.schema.json')) as {
+    const { properties } = JSON.parse(readTextFile(chartDirectory, 'values.schema.json')) as {
       properties: object
     }
     expect(
@@ -139,20 +142,20 @@ describe('the values', () => {
   })
 
   test('the chart has the version of the project', () => {
-    const { version } = JSON.parse(readText(projectRoot, 'package.json')) as { version: string }
-    expect(parse(readText(chartDirectory, 'Chart.yaml'))).toMatchObject({ version, appVersion: version })
+    const { version } = JSON.parse(readTextFile(projectRoot, 'package.json')) as { version: string }
+    expect(parse(readTextFile(chartDirectory, 'Chart.yaml'))).toMatchObject({ version, appVersion: version })
   })
 })
 
-const chartCases = Object.keys(chartValues) as ChartTestCase[]
+const chartCaseNames = Object.keys(chartValues) as ChartTestCase[]
 const resourcesByCase = new Map<ChartTestCase, readonly KubernetesResource[]>()
 beforeAll(() => {
   const isHere = findMissingProgram('helm') === undefined
-  for (const name of chartCases) {
+  for (const name of chartCaseNames) {
     const file = join(renderedDirectory, `${name}.yaml`)
     if (isHere && process.env['UPDATE'] === '1')
       writeFileSync(file, `${chartDigestComment}${renderChart(name)}`)
-    const recorded = existsSync(file) ? readText(file) : ''
+    const recorded = existsSync(file) ? readTextFile(file) : ''
     if (isHere) expect(`${chartDigestComment}${renderChart(name)}`).toBe(recorded)
     resourcesByCase.set(
       name,
@@ -161,12 +164,12 @@ beforeAll(() => {
   }
 }, 60_000)
 
-describe.each(chartCases)('the rendered chart of the case %s', (name) => {
+describe.each(chartCaseNames)('the rendered chart of the case %s', (name) => {
   const all = () => resourcesByCase.get(name) ?? []
   const one = (kind: string) => all().find((resource) => resource.kind === kind)
 
   test('was rendered from the current chart', () => {
-    expect(readText(renderedDirectory, `${name}.yaml`).startsWith(chartDigestComment)).toBe(true)
+    expect(readTextFile(renderedDirectory, `${name}.yaml`).startsWith(chartDigestComment)).toBe(true)
   })
 
   test('matches the Kubernetes schemas', () => {
@@ -239,7 +242,7 @@ describe('the rendered charts', () => {
 })
 
 test('the compose file runs catalog-bot read-only without capabilities, and contains no secret', () => {
-  const compose = parse(readText(projectRoot, 'deploy', 'compose.yaml')) as {
+  const compose = parse(readTextFile(projectRoot, 'deploy', 'compose.yaml')) as {
     services: { bot: { environment: Record<string, string>; stop_grace_period: string } }
   }
   const { bot } = compose.services

@@ -1,7 +1,7 @@
 // The checks on alert rules and dashboard find what they are for. The real metrics they are held against in
 // test/stories/operating.test.ts, where a bot runs.
 import { expect, test } from '@jest/globals'
-import { findQueryProblems, parseMetricLabels, readQueries } from './prometheus-queries.ts'
+import { findQueryProblems, parseMetricLabels, readPrometheusQueries } from './prometheus-queries.ts'
 
 const sampleMetrics = parseMetricLabels(`# TYPE catalog_bot_jobs gauge
 catalog_bot_jobs{kind="pull",state="waiting"} 3
@@ -25,7 +25,7 @@ test.each([
 ])('%s is well', (query) => expect(findQueryProblems(query, sampleMetrics)).toEqual([]))
 
 test('every alert and every panel asks for something', () => {
-  const queries = readQueries()
+  const queries = readPrometheusQueries()
   expect(queries.length).toBeGreaterThan(20)
   expect(new Set(queries.map(({ where }) => where)).size).toBeGreaterThan(20)
 })

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 const monitoringDirectory = 'deploy/monitoring'
 
 /** Every query of the files in deploy/monitoring, with where it stands. */
-export function readQueries(): { readonly where: string; readonly query: string }[] {
+export function readPrometheusQueries(): { readonly where: string; readonly query: string }[] {
   const alerts = parse(readFileSync(`${monitoringDirectory}/alerts.yaml`, 'utf8')) as {
     groups: { rules: { alert: string; expr: string }[] }[]
   }

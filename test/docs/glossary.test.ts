@@ -11,7 +11,7 @@ const glossaryTerms = glossaryListLines.map((line) => {
   const { term = '', definition = '' } = glossaryEntryPattern.exec(line)?.groups ?? {}
   return { line, term, definition }
 })
-const termNames = glossaryTerms.map(({ term }) => term)
+const glossaryTermNames = glossaryTerms.map(({ term }) => term)
 
 /** All documents of users, except the glossary. */
 function readPagesExceptGlossary(): string {
@@ -32,13 +32,13 @@ describe('the glossary', () => {
   })
 
   test('explains each term once, in alphabetical order', () => {
-    expect(termNames).toEqual([...new Set(termNames)].sort())
+    expect(glossaryTermNames).toEqual([...new Set(glossaryTermNames)].sort())
   })
 
   test('has only terms of other documents', () => {
     const text = readPagesExceptGlossary()
     // `related image` may be `related images` or `relatedImages`.
-    const unused = termNames.filter(
+    const unused = glossaryTermNames.filter(
       (term) => !new RegExp(`\\b${term.replaceAll(' ', '[ -]?')}`, 'i').test(text),
     )
     expect(unused).toEqual([])

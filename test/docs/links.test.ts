@@ -14,10 +14,11 @@ const documentationPages = [
     .map((name) => join('docs', name)),
 ]
 const markdownParser = new Marked()
-const parsePage = (page: string) => markdownParser.lexer(readFileSync(join(projectRoot, page), 'utf8'))
+const parseMarkdownPage = (page: string) =>
+  markdownParser.lexer(readFileSync(join(projectRoot, page), 'utf8'))
 
 /** As GitHub names the parts of a page, and VitePress nearly so. */
-const toSlug = (heading: string): string =>
+const toHeadingSlug = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
@@ -28,15 +29,17 @@ const anchorsByPage = new Map<string, ReadonlySet<string>>()
 function findAnchors(page: string): ReadonlySet<string> {
   const known = anchorsByPage.get(page)
   if (known !== undefined) return known
-  const headings = parsePage(page).filter((token): token is Tokens.Heading => token.type === 'heading')
-  const found = new Set(headings.map(({ text }) => toSlug(text.replace(/`|\*/g, ''))))
+  const headings = parseMarkdownPage(page).filter(
+    (token): token is Tokens.Heading => token.type === 'heading',
+  )
+  const found = new Set(headings.map(({ text }) => toHeadingSlug(text.replace(/`|\*/g, ''))))
   anchorsByPage.set(page, found)
   return found
 }
 
 function findBrokenLinks(page: string): readonly string[] {
   const wrong: string[] = []
-  void markdownParser.walkTokens(parsePage(page), (token: Token) => {
+  void markdownParser.walkTokens(parseMarkdownPage(page), (token: Token) => {
     if (token.type !== 'link' && token.type !== 'image') return
     const { href } = token as Tokens.Link
     if (/^[a-z]+:/i.test(href)) return

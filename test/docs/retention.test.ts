@@ -6,9 +6,9 @@ import { expect, test } from '@jest/globals'
 const projectRoot = join(import.meta.dirname, '..', '..')
 const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
 
-const retentionSection =
+const retentionSectionText =
   /\n## Data retention\n([^]*?)\n## /.exec(readProjectFile('docs/operating.md'))?.[1] ?? ''
-const documentedTables = retentionSection
+const documentedTables = retentionSectionText
   .split('\n')
   .filter((line) => line.startsWith('| `'))
   .map((line) => {
@@ -36,7 +36,7 @@ test('the page documents what the hourly cleanup removes, with the retention in 
   const prune = readProjectFile('src/adapters/store/prune.ts')
   const days = [...prune.matchAll(/^const \w+RetentionDays = (\d+)$/gm)].map(([, count]) => Number(count))
   expect(days.length).toBeGreaterThan(4)
-  const documentedText = retentionSection.replaceAll('2 years', '730 days')
+  const documentedText = retentionSectionText.replaceAll('2 years', '730 days')
   for (const count of days) expect(documentedText).toMatch(new RegExp(`\\b${count} days`))
   for (const { tables, removed } of documentedTables)
     for (const table of tables) {

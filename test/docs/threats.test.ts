@@ -18,7 +18,7 @@ const threatSections: readonly ThreatSection[] = threatsPage
 const threatNumbers = new Set(threatSections.map(({ number }) => number))
 
 /** Every number from the first to the last of a range such as `T19 to T34`. */
-function expandNumberRange(from: string, to: string): string[] {
+function expandThreatNumberRange(from: string, to: string): string[] {
   const letter = from.charAt(0)
   const [first, last] = [Number(from.slice(1)), Number(to.slice(1))]
   return Array.from({ length: last - first + 1 }, (_, step) => {
@@ -32,7 +32,7 @@ function findThreatNumbers(text: string): string[] {
   const ranges = [...text.matchAll(/\b(?<from>[TI]\d{1,2}) to (?<to>[TI]\d{1,2})\b/g)]
   return [
     ...(text.match(/\b[TI]\d{1,2}\b/g) ?? []),
-    ...ranges.flatMap(({ groups }) => expandNumberRange(groups?.from ?? '', groups?.to ?? '')),
+    ...ranges.flatMap(({ groups }) => expandThreatNumberRange(groups?.from ?? '', groups?.to ?? '')),
   ]
 }
 
@@ -64,8 +64,8 @@ describe('the page of threats and invariants', () => {
     const threats = threatSections.filter(({ number }) => number.startsWith('T'))
     const invariants = threatSections.filter(({ number }) => number.startsWith('I'))
     expect(threatSections.map(({ number }) => number)).toEqual([
-      ...expandNumberRange('T01', `T${threats.length}`),
-      ...expandNumberRange('I1', `I${invariants.length}`),
+      ...expandThreatNumberRange('T01', `T${threats.length}`),
+      ...expandThreatNumberRange('I1', `I${invariants.length}`),
     ])
   })
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(() => ownershipScenario.close())
 
-const pull = toPullNumber(7)
+const pullNumber = toPullNumber(7)
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 const otherCatalogPath = getCatalogPath('other')
 const otherCatalogYaml = createCatalogYaml('other', ['1.0.0', '1.1.0'])
@@ -39,7 +39,7 @@ const brokenRepositoryFiles: OriginFiles = {
 }
 const addedBundleChange = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
 
-const loader: CatalogLoader = {
+const catalogLoader: CatalogLoader = {
   cache: noopCache,
   load: async (repository, tree, root) => {
     const entries = (await repository.list(tree)).filter(({ path }) => path.startsWith(`${root}/`))
@@ -54,16 +54,16 @@ const loader: CatalogLoader = {
 async function evaluatePull(base: CommitSha, head: CommitSha) {
   ownershipScenario.origin.branch('main', base)
   ownershipScenario.origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', pull)
+  await ownershipScenario.mirror.fetch('main', pullNumber)
   const snapshot = createSnapshot({
-    pull,
+    pull: pullNumber,
     base,
     head,
     author: ownershipScenario.fakeAccounts.person('alice'),
   })
   const evaluation = await evaluatePullSnapshot(snapshot, {
     repository: ownershipScenario.mirror,
-    loader,
+    loader: catalogLoader,
     ask: async (question) =>
       ['image', 'bundle', 'install'].includes(question.kind)
         ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
@@ -74,7 +74,11 @@ async function evaluatePull(base: CommitSha, head: CommitSha) {
     .filter(({ isOptional }) => isOptional !== true)
     .flatMap((outcome) => outcome.findings)
     .filter(({ severity }) => severity === 'error')
-  return { ...evaluation, findings, told: await prepareReport(evaluation, ownershipScenario.mirror, loader) }
+  return {
+    ...evaluation,
+    findings,
+    told: await prepareReport(evaluation, ownershipScenario.mirror, catalogLoader),
+  }
 }
 
 describe('a base branch that a commit broke', () => {
@@ -132,7 +136,7 @@ describe('a base branch that a commit broke', () => {
       tip = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, 'README.md': `${at}\n` }, [tip])
     const head = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, ...addedBundleChange }, [tip])
     const { findings, config } = await evaluatePull(tip, head)
-    const tools = { repository: ownershipScenario.mirror, loader, config }
+    const tools = { repository: ownershipScenario.mirror, loader: catalogLoader, config }
     expect(await findBaseBreakingCommits(findings, tip, tools)).toEqual([
       { file: otherCatalogPath, errors: 1 },
     ])
@@ -141,7 +145,11 @@ describe('a base branch that a commit broke', () => {
 
 test('the line links the pull request if catalog-bot merged it, and the commit otherwise', () => {
   const commit = ownershipScenario.origin.commit(validRepositoryFiles)
-  const page = { web: 'https://github.com', repository: { owner: 'coast', name: 'catalog' }, pull }
+  const page = {
+    web: 'https://github.com',
+    repository: { owner: 'coast', name: 'catalog' },
+    pull: pullNumber,
+  }
   const breaks = [{ file: 'catalog/a.yaml', errors: 2, commit }]
   expect(describeBaseBranchBreakages(breaks, new Map([[commit, toPullNumber(3)]]), page, 'main')).toEqual([
     "`catalog/a.yaml` already has 2 errors on `main`, since [#3](https://github.com/coast/catalog/pull/3). This pull request didn't cause them.",

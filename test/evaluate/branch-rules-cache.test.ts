@@ -3,7 +3,7 @@ import { fetchBranchRules } from '../../src/evaluate/branch-rules-cache.ts'
 import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 
-function createRulesContext(name = 'catalog') {
+function createBranchRulesContext(name = 'catalog') {
   let reads = 0
   const time = { ms: 77 }
   const clock = { now: () => time.ms, sleep: () => Promise.resolve() }
@@ -21,7 +21,7 @@ function createRulesContext(name = 'catalog') {
 }
 
 test('branch rules are read once an hour for each branch, and again on request', async () => {
-  const ctx = createRulesContext()
+  const ctx = createBranchRulesContext()
   const nth = async (branch: string, fresh = false) =>
     (await fetchBranchRules(ctx, branch, { fresh })).rules.unread
   expect(await nth('main')).toEqual(['1'])
@@ -38,9 +38,9 @@ test('branch rules are read once an hour for each branch, and again on request',
 })
 
 test('repositories do not share cached branch rules', async () => {
-  const ctx = createRulesContext()
+  const ctx = createBranchRulesContext()
   await fetchBranchRules(ctx, 'main')
-  const other = { ...createRulesContext('other'), store: ctx.store }
+  const other = { ...createBranchRulesContext('other'), store: ctx.store }
   expect((await fetchBranchRules(other, 'main')).rules.unread).toEqual(['1'])
   const twice = await fetchBranchRules(other, 'main')
   expect(twice.rules.unread).toEqual(['1'])

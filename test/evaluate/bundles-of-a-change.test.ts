@@ -44,11 +44,11 @@ function createBundleBlob(version: string, kind = 'Foo'): Omit<BundleBlob, 'imag
   }
 }
 /** Pushes a bundle image with the content of `blob`, and returns its reference by digest. */
-const pushBundle = (blob: Omit<BundleBlob, 'image'>) =>
+const pushBundleImage = (blob: Omit<BundleBlob, 'image'>) =>
   mockRegistry.putImage('foo/bundle', undefined, buildBundleImage({ ...blob, image: '' })).reference
-const createValidBundle = (version: string) => ({
+const createValidBundleBlob = (version: string) => ({
   ...createBundleBlob(version),
-  image: pushBundle(createBundleBlob(version)),
+  image: pushBundleImage(createBundleBlob(version)),
 })
 
 /** A catalog file of the package with these bundles in one chain. */
@@ -67,7 +67,7 @@ function renderCatalogFile(...blobs: readonly BundleBlob[]): string {
 }
 
 /** Returns a function that evaluates the change from `base` to `head`. All its calls share one store. */
-async function prepareEvaluation(
+async function createChangeEvaluator(
   base: OriginFiles,
   head: OriginFiles,
   bundles?: BundlePullBudget,
@@ -123,20 +123,23 @@ const getCatalogPath = (version: string) => `catalogs/${version}/foo/catalog.yam
 
 describe('a bundle that a change adds', () => {
   test('passes if its image matches, and is not pulled again', async () => {
-    const evaluate = await prepareEvaluation(
-      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
+    const evaluate = await createChangeEvaluator(
+      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) },
       {
-        [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0')),
+        [getCatalogPath('v4.20')]: renderCatalogFile(
+          createValidBundleBlob('1.0.0'),
+          createValidBundleBlob('1.1.0'),
+        ),
       },
     )
     expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 2 })
     expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 0 })
   })
   test('is blocked if its image contains another version, and the finding shows both', async () => {
-    const wrong = { ...createBundleBlob('1.1.0'), image: pushBundle(createBundleBlob('1.0.9')) }
-    const base = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) }
-    const evaluate = await prepareEvaluation(base, {
-      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), wrong),
+    const wrong = { ...createBundleBlob('1.1.0'), image: pushBundleImage(createBundleBlob('1.0.9')) }
+    const base = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) }
+    const evaluate = await createChangeEvaluator(base, {
+      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), wrong),
     })
     const { verdict, findings } = await evaluate()
     expect(verdict).toBe('blocked')
@@ -144,8 +147,8 @@ describe('a bundle that a change adds', () => {
     expect(findings[0]?.what).toMatch(/name is foo\.v1\.1\.0 in the catalog and foo\.v1\.0\.9 in the image/)
   })
   test('is rejected if it has the image of its predecessor', async () => {
-    const old = createValidBundle('1.0.0')
-    const evaluate = await prepareEvaluation(
+    const old = createValidBundleBlob('1.0.0')
+    const evaluate = await createChangeEvaluator(
       { [getCatalogPath('v4.20')]: renderCatalogFile(old) },
       {
         [getCatalogPath('v4.20')]: renderCatalogFile(old, { ...createBundleBlob('1.1.0'), image: old.image }),
@@ -169,10 +172,10 @@ describe('a bundle that a change adds', () => {
     ['an operator', { files: { 'usr/bin/operator': 'x' } }, 'unreadable-bundle'],
   ])('is rejected if its image is %s', async (_name, content, rule) => {
     const image = mockRegistry.putImage('foo/other', undefined, content).reference
-    const evaluate = await prepareEvaluation(
-      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
+    const evaluate = await createChangeEvaluator(
+      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) },
       {
-        [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), {
+        [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), {
           ...createBundleBlob('1.1.0'),
           image,
         }),
@@ -181,10 +184,13 @@ describe('a bundle that a change adds', () => {
     expect((await evaluate()).rules).toEqual([rule])
   })
   test('is inconclusive without a finding while its layers are unavailable', async () => {
-    const evaluate = await prepareEvaluation(
-      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
+    const evaluate = await createChangeEvaluator(
+      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) },
       {
-        [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.2.0')),
+        [getCatalogPath('v4.20')]: renderCatalogFile(
+          createValidBundleBlob('1.0.0'),
+          createValidBundleBlob('1.2.0'),
+        ),
       },
     )
     const restoreRegistry = mockRegistry.fail(({ kind }) => kind === 'blob', {
@@ -201,16 +207,16 @@ describe('a bundle that a change adds', () => {
 describe('image data in findings about a bundle', () => {
   const wrong = () => ({
     ...createBundleBlob('1.1.0', 'Guess'),
-    image: pushBundle(createBundleBlob('1.0.9', 'Secret')),
+    image: pushBundleImage(createBundleBlob('1.0.9', 'Secret')),
   })
   const credentials = (more: Readonly<Record<string, string>> = {}) => ({
     DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { [mockRegistry.host]: { username: 'u', password: 'p' } } }),
     ...more,
   })
   const shownIn = async (environment: Readonly<Record<string, string>>) => {
-    const base = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) }
-    const head = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), wrong()) }
-    const { verdict, findings } = await (await prepareEvaluation(base, head, undefined, environment))()
+    const base = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) }
+    const head = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), wrong()) }
+    const { verdict, findings } = await (await createChangeEvaluator(base, head, undefined, environment))()
     return { verdict, text: JSON.stringify(findings) }
   }
   test('is hidden if catalog-bot uses credentials, and the verdict is blocked anyway', async () => {
@@ -237,8 +243,8 @@ describe('image data in findings about a bundle', () => {
 
 describe('a bundle that the base already has', () => {
   test('is not pulled if its file is moved or reformatted', async () => {
-    const text = renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0'))
-    const evaluate = await prepareEvaluation(
+    const text = renderCatalogFile(createValidBundleBlob('1.0.0'), createValidBundleBlob('1.1.0'))
+    const evaluate = await createChangeEvaluator(
       { [getCatalogPath('v4.20')]: text },
       { 'catalogs/v4.20/foo/moved.yaml': text.replaceAll('\n ', ' ') },
     )
@@ -246,9 +252,9 @@ describe('a bundle that the base already has', () => {
     expect(mockRegistry.requests).toEqual([])
   })
   test('is compared again if its blob changes and its image does not', async () => {
-    const blob = createValidBundle('1.0.0')
+    const blob = createValidBundleBlob('1.0.0')
     const edited = { ...blob, properties: createBundleBlob('1.0.0', 'Bar').properties }
-    const evaluate = await prepareEvaluation(
+    const evaluate = await createChangeEvaluator(
       { [getCatalogPath('v4.20')]: renderCatalogFile(blob) },
       { [getCatalogPath('v4.20')]: renderCatalogFile(edited) },
     )
@@ -258,20 +264,20 @@ describe('a bundle that the base already has', () => {
 
 describe('a bundle name that another catalog has', () => {
   const others = (text: string): OriginFiles => ({
-    [getCatalogPath('v4.18')]: renderCatalogFile(createValidBundle('1.0.0')),
+    [getCatalogPath('v4.18')]: renderCatalogFile(createValidBundleBlob('1.0.0')),
     [getCatalogPath('v4.19')]: text,
-    [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')),
+    [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')),
   })
   test('cannot get another digest, even if the change touches no other catalog', async () => {
-    const base = others(renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0')))
+    const base = others(renderCatalogFile(createValidBundleBlob('1.0.0'), createValidBundleBlob('1.1.0')))
     const rebuilt = createBundleBlob('1.1.0')
     const image = mockRegistry.putImage('foo/bundle', undefined, {
       ...buildBundleImage({ ...rebuilt, image: '' }),
       labels: { rebuilt: 'yes' },
     }).reference
-    const evaluate = await prepareEvaluation(base, {
+    const evaluate = await createChangeEvaluator(base, {
       ...base,
-      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), { ...rebuilt, image }),
+      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), { ...rebuilt, image }),
     })
     const { verdict, findings } = await evaluate()
     expect(verdict).toBe('blocked')
@@ -279,27 +285,33 @@ describe('a bundle name that another catalog has', () => {
       {
         rule: 'bundle-republished',
         at: { file: getCatalogPath('v4.20') },
-        data: { image, published: createValidBundle('1.1.0').image, catalog: 'catalogs/v4.19' },
+        data: { image, published: createValidBundleBlob('1.1.0').image, catalog: 'catalogs/v4.19' },
       },
     ])
   })
   test('with the same image passes without a pull, because the base already has that image', async () => {
-    const base = others(renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0')))
-    const evaluate = await prepareEvaluation(base, {
+    const base = others(renderCatalogFile(createValidBundleBlob('1.0.0'), createValidBundleBlob('1.1.0')))
+    const evaluate = await createChangeEvaluator(base, {
       ...base,
-      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0')),
+      [getCatalogPath('v4.20')]: renderCatalogFile(
+        createValidBundleBlob('1.0.0'),
+        createValidBundleBlob('1.1.0'),
+      ),
     })
     expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 0 })
   })
   test('is found in a single-file catalog, but not in a catalog that ignores its directory', async () => {
-    const flat = renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0'))
-    const other = { ...createBundleBlob('1.1.0'), image: pushBundle(createBundleBlob('1.1.0', 'Rebuilt')) }
+    const flat = renderCatalogFile(createValidBundleBlob('1.0.0'), createValidBundleBlob('1.1.0'))
+    const other = {
+      ...createBundleBlob('1.1.0'),
+      image: pushBundleImage(createBundleBlob('1.1.0', 'Rebuilt')),
+    }
     const base: OriginFiles = {
       'catalogs/v4.19/catalog.yaml': flat,
-      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')),
+      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')),
     }
-    const head = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), other) }
-    expect((await (await prepareEvaluation(base, { ...base, ...head }))()).rules).toContain(
+    const head = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), other) }
+    expect((await (await createChangeEvaluator(base, { ...base, ...head }))()).rules).toContain(
       'bundle-republished',
     )
     await registries?.close()
@@ -307,19 +319,19 @@ describe('a bundle name that another catalog has', () => {
       [getCatalogPath('v4.19')]: flat,
       'catalogs/v4.19/.indexignore': 'foo\n',
       'catalogs/v4.19/bar/catalog.yaml': '---\nschema: olm.package\nname: bar\n',
-      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')),
+      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')),
     }
-    expect((await (await prepareEvaluation(ignored, { ...ignored, ...head }))()).rules).not.toContain(
+    expect((await (await createChangeEvaluator(ignored, { ...ignored, ...head }))()).rules).not.toContain(
       'bundle-republished',
     )
   })
 })
 
 test('bundles above the budget are pulled over several evaluations, each once, and reported', async () => {
-  const many = Array.from({ length: 30 }, (_, index) => createValidBundle(`2.0.${index}`))
-  const evaluate = await prepareEvaluation(
-    { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
-    { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0'), ...many) },
+  const many = Array.from({ length: 30 }, (_, index) => createValidBundleBlob(`2.0.${index}`))
+  const evaluate = await createChangeEvaluator(
+    { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) },
+    { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), ...many) },
     { ...defaultBundlePullBudget, pulls: 12 },
   )
   const first = await evaluate()

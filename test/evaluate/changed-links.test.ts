@@ -23,7 +23,7 @@ const createSymlinkFile = (content: string): OriginFile => ({ mode: '120000', co
 const symlinkTargetPath = 'operators/mine/shared.yaml'
 const linkPath = 'catalogs/v4.16/mine/catalog.yaml'
 
-async function evaluateChange(base: OriginFiles, head: OriginFiles): Promise<readonly string[]> {
+async function evaluateSymlinkChange(base: OriginFiles, head: OriginFiles): Promise<readonly string[]> {
   const from = ownershipScenario.origin.commit(base)
   const to = ownershipScenario.origin.commit(head, [from])
   ownershipScenario.origin.branch('main', from)
@@ -69,12 +69,12 @@ test.each<[string, OriginFiles]>([
   ],
 ])('%s counts as changed only if its target changes', async (_, links) => {
   expect(
-    await evaluateChange(
+    await evaluateSymlinkChange(
       { ...links, [symlinkTargetPath]: 'one\n' },
       { ...links, [symlinkTargetPath]: 'two\n' },
     ),
   ).toContain(linkPath)
-  const { length } = await evaluateChange(
+  const { length } = await evaluateSymlinkChange(
     { ...links, [symlinkTargetPath]: 'one\n' },
     { ...links, [symlinkTargetPath]: 'one\n', new: 'x' },
   )
@@ -83,10 +83,10 @@ test.each<[string, OriginFiles]>([
 
 test('a link disappears and appears with its target', async () => {
   const links = { [linkPath]: createSymlinkFile(`../../../${symlinkTargetPath}`), other: 'x' }
-  expect(await evaluateChange({ ...links, [symlinkTargetPath]: 'one\n' }, links)).toEqual([
+  expect(await evaluateSymlinkChange({ ...links, [symlinkTargetPath]: 'one\n' }, links)).toEqual([
     `${linkPath} goes`,
   ])
-  expect(await evaluateChange(links, { ...links, [symlinkTargetPath]: 'one\n' })).toEqual([
+  expect(await evaluateSymlinkChange(links, { ...links, [symlinkTargetPath]: 'one\n' })).toEqual([
     `${linkPath} appears`,
   ])
 })
@@ -101,7 +101,7 @@ test.each([
   ['a path longer than any system accepts', 'x'.repeat(5000)],
 ])('a link to %s resolves to no file', async (_, text) => {
   const links = { [linkPath]: createSymlinkFile(text), [symlinkTargetPath]: 'one\n' }
-  expect(await evaluateChange(links, { ...links, [symlinkTargetPath]: 'two\n' })).toEqual([])
+  expect(await evaluateSymlinkChange(links, { ...links, [symlinkTargetPath]: 'two\n' })).toEqual([])
 })
 
 test('an edited link target that breaks the linking catalog blocks the pull request', async () => {

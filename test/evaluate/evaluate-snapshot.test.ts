@@ -10,11 +10,11 @@ import type { EvaluationResponse } from '../../src/evaluate/worker/evaluation-me
 import type { Store } from '../../src/ports/store.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { createGateInput, createSnapshot, createHexSha } from '../policy/gate-builders.ts'
-import { systemTestClock } from '../adapters/store/sample-records.ts'
+import { realTimeClock } from '../adapters/store/sample-records.ts'
 
 let store: Store
 beforeAll(async () => {
-  store = await openPreparedStore({ clock: systemTestClock })
+  store = await openPreparedStore({ clock: realTimeClock })
 }, 60_000)
 afterAll(() => store.close())
 
@@ -27,16 +27,16 @@ const cachedEvaluation: EvaluationResponse = {
   gate: createGateInput(),
 }
 
-let config: string | undefined
+let configYaml: string | undefined
 let evaluationBudget: EvaluationBudget
-let nextResponse: EvaluationResponse
+let nextEvaluationResponse: EvaluationResponse
 let evaluationCount: number
 let pullCount = 0
 let snapshot: PullSnapshot
 beforeEach(() => {
-  config = undefined
+  configYaml = undefined
   evaluationBudget = defaultEvaluationBudget
-  nextResponse = { kind: 'too-large', why: 'it has 7 paths; at most 6 are checked' }
+  nextEvaluationResponse = { kind: 'too-large', why: 'it has 7 paths; at most 6 are checked' }
   evaluationCount = 0
   snapshot = createSnapshot({ pull: toPullNumber(++pullCount) })
 })
@@ -45,19 +45,19 @@ async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {})
   const ctx = {
     app: {
       store,
-      clock: systemTestClock,
+      clock: realTimeClock,
       settings: { ...readSettings({}), budget: evaluationBudget },
       registries: { forEvaluation: () => undefined },
       evaluationPool: {
         evaluate: async () => {
           evaluationCount += 1
-          return nextResponse
+          return nextEvaluationResponse
         },
       },
     },
     repository: {
       treeOf: async () => toTreeSha(createHexSha('d')),
-      entry: async () => config && { mode: '100644', oid: toBlobSha(config) },
+      entry: async () => configYaml && { mode: '100644', oid: toBlobSha(configYaml) },
     },
     forge: {},
     mirror: '/nowhere',
@@ -66,15 +66,15 @@ async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {})
   return `${verdict.kind}: ${verdict.reasons.map(({ text }) => text).join(', ')}`
 }
 
-const tooLargeMessage =
+const tooLargePullMessage =
   'blocked: this pull request is too large to check: it has 7 paths; at most 6 are checked'
 
 test('what is too large is looked at once, and keeps its verdict with the number', async () => {
-  expect(await evaluateAndFormatVerdict()).toBe(tooLargeMessage)
-  expect(await evaluateAndFormatVerdict()).toBe(tooLargeMessage)
+  expect(await evaluateAndFormatVerdict()).toBe(tooLargePullMessage)
+  expect(await evaluateAndFormatVerdict()).toBe(tooLargePullMessage)
   // Neither a comment nor a base branch that moved makes it smaller.
   expect(await evaluateAndFormatVerdict({ title: 'Please', base: toCommitSha(createHexSha('9')) })).toBe(
-    tooLargeMessage,
+    tooLargePullMessage,
   )
   expect(evaluationCount).toBe(1)
 })
@@ -82,21 +82,21 @@ test('what is too large is looked at once, and keeps its verdict with the number
 test.each([
   ['its head', () => evaluateAndFormatVerdict({ head: toCommitSha(createHexSha('8')) })],
   ['its base branch', () => evaluateAndFormatVerdict({ baseRef: 'release' })],
-  ['the configuration', () => ((config = createHexSha('7')), evaluateAndFormatVerdict())],
+  ['the configuration', () => ((configYaml = createHexSha('7')), evaluateAndFormatVerdict())],
   [
     'the budget',
     () => ((evaluationBudget = { ...defaultEvaluationBudget, time: 120_000 }), evaluateAndFormatVerdict()),
   ],
 ])('it is looked at again when %s is another', async (_, another) => {
   await evaluateAndFormatVerdict()
-  nextResponse = cachedEvaluation
+  nextEvaluationResponse = cachedEvaluation
   expect(await another()).toMatch(/^merge/)
   expect(evaluationCount).toBe(2)
 })
 
 test('another pull request with the same head is looked at for itself', async () => {
   await evaluateAndFormatVerdict()
-  nextResponse = cachedEvaluation
+  nextEvaluationResponse = cachedEvaluation
   expect(await evaluateAndFormatVerdict({ pull: toPullNumber(++pullCount) })).toMatch(/^merge/)
 })
 

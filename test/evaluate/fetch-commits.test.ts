@@ -5,42 +5,46 @@ import { fetchCommits } from '../../src/evaluate/fetch-commits.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha, toPullNumber, toTreeSha, type CommitSha } from '../../src/pull-request/ids.ts'
 import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
-import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
+import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
-import { createOrigin, createTemporaryDirectory, type OriginRepository } from '../adapters/git/origin.ts'
+import {
+  createOriginRepository,
+  createTemporaryDirectory,
+  type OriginRepository,
+} from '../adapters/git/origin.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
-let mirror: GitMirror
+let gitMirror: GitMirror
 let ctx: JobContext<Cache>
 const fetchedRefs: string[] = []
 beforeAll(async () => {
   temporaryDirectory = createTemporaryDirectory('bring')
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   origin.branch('main', origin.commit({ x: '1' }))
-  mirror = await openMirror({
+  gitMirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: async () => undefined,
   })
   const fetch: GitMirror['fetch'] = async (branch, pull) => {
     fetchedRefs.push(pull === undefined ? branch : `${branch} #${pull}`)
-    await mirror.fetch(branch, pull)
+    await gitMirror.fetch(branch, pull)
   }
   ctx = {
-    repository: { ...mirror, fetch },
+    repository: { ...gitMirror, fetch },
     app: { store: openInMemoryCache({ now: () => 0 }) },
   } as unknown as JobContext<Cache>
 })
 afterAll(async () => {
-  await mirror.close()
+  await gitMirror.close()
   temporaryDirectory.remove()
 })
 
-const pull = toPullNumber(1)
-const fetchForHead = (head: CommitSha) =>
-  fetchCommits(createSnapshot({ pull, base: origin.tip('main'), baseRef: 'main', head }), ctx)
+const pullNumber = toPullNumber(1)
+const fetchCommitsForHead = (head: CommitSha) =>
+  fetchCommits(createSnapshot({ pull: pullNumber, base: origin.tip('main'), baseRef: 'main', head }), ctx)
 
 /** A commit whose tree has an entry `..`. */
 function createMalformedCommit(): CommitSha {
@@ -54,16 +58,16 @@ test('reports why git rejects a head, and does not fetch that head again', async
   const head = createMalformedCommit()
   origin.pull(1, head)
   const rejection = { kind: 'malformed', why: expect.stringMatching(/^object [0-9a-f]{40}: hasDotdot$/) }
-  expect(await fetchForHead(head)).toMatchObject(rejection)
+  expect(await fetchCommitsForHead(head)).toMatchObject(rejection)
   fetchedRefs.length = 0
-  expect(await fetchForHead(head)).toMatchObject(rejection)
+  expect(await fetchCommitsForHead(head)).toMatchObject(rejection)
   expect(fetchedRefs).toEqual(['main'])
 })
 
 test('the next head is fetched like any other', async () => {
   const head = origin.commit({ x: '2' }, [origin.tip('main')])
   origin.pull(1, head)
-  expect(await fetchForHead(head)).toMatchObject({ kind: 'here', snapshot: { head } })
+  expect(await fetchCommitsForHead(head)).toMatchObject({ kind: 'here', snapshot: { head } })
 })
 
 test('throws a corruption error if git rejects the base branch', async () => {
@@ -71,5 +75,5 @@ test('throws a corruption error if git rejects the base branch', async () => {
   origin.branch('main', base)
   const head = origin.commit({ x: '3' }, [base])
   origin.pull(1, head)
-  await expect(fetchForHead(head)).rejects.toMatchObject({ code: 'corrupt' })
+  await expect(fetchCommitsForHead(head)).rejects.toMatchObject({ code: 'corrupt' })
 })

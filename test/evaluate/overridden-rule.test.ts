@@ -13,13 +13,13 @@ import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownersh
 import { createSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
-import { systemTestClock } from '../adapters/store/sample-records.ts'
+import { realTimeClock } from '../adapters/store/sample-records.ts'
 
 let ownershipScenario: OwnershipScenario
 let store: Store
 beforeAll(async () => {
   ownershipScenario = await openOwnershipScenario('overridden')
-  store = await openPreparedStore({ clock: systemTestClock })
+  store = await openPreparedStore({ clock: realTimeClock })
   for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 }, 180_000)
 afterAll(async () => {
@@ -27,10 +27,10 @@ afterAll(async () => {
   await ownershipScenario.close()
 })
 
-const pull = toPullNumber(7)
+const pullNumber = toPullNumber(7)
 const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
-const baseFiles: OriginFiles = {
+const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
   '.github/catalog-bot.yml': 'rules:\n  channel-removed: error\n',
   'operators/mine/ci.yaml': 'reviewers: [alice]\n',
@@ -40,7 +40,7 @@ const baseFiles: OriginFiles = {
 const fastChannelYaml =
   '---\nschema: olm.channel\npackage: mine\nname: fast\nentries:\n  - name: mine.v1.1.0\n'
 const filesWithFastChannel: OriginFiles = {
-  ...baseFiles,
+  ...baseBranchFiles,
   [getCatalogPath('mine')]: `${createCatalogYaml('mine', ['1.0.0', '1.1.0'])}${fastChannelYaml}`,
 }
 
@@ -64,9 +64,9 @@ async function evaluatePull(
 ) {
   ownershipScenario.origin.branch('main', from)
   ownershipScenario.origin.pull(7, head)
-  await ownershipScenario.mirror.fetch('main', pull)
+  await ownershipScenario.mirror.fetch('main', pullNumber)
   const snapshot = createSnapshot({
-    pull,
+    pull: pullNumber,
     base: from,
     head,
     comments,
@@ -82,10 +82,11 @@ async function evaluatePull(
         : ownershipScenario.fakeAccounts.answer(question),
     memory: store,
   })
-  for (const { record } of evaluation.commands) await store.recordCommand(snapshot.repository, pull, record)
+  for (const { record } of evaluation.commands)
+    await store.recordCommand(snapshot.repository, pullNumber, record)
   if (shows !== undefined && evaluation.described) {
-    await store.recordChange(snapshot.repository, pull, evaluation.described)
-    await store.recordShown(snapshot.repository, pull, {
+    await store.recordChange(snapshot.repository, pullNumber, evaluation.described)
+    await store.recordShown(snapshot.repository, pullNumber, {
       head,
       epoch: evaluation.epoch,
       at: formatTimestampAtMinute(shows),
@@ -97,7 +98,7 @@ async function evaluatePull(
 
 test('an override with a reason applies until its comment is deleted or the head changes', async () => {
   const from = ownershipScenario.origin.commit(filesWithFastChannel)
-  const head = ownershipScenario.origin.commit(baseFiles, [from])
+  const head = ownershipScenario.origin.commit(baseBranchFiles, [from])
   const first = await evaluatePull(from, head, [], 1)
   expect(first.verdict.kind).toBe('blocked')
   const overrideComment: PullComment = {
@@ -122,7 +123,7 @@ test('an override with a reason applies until its comment is deleted or the head
   expect((await evaluatePull(from, head, [])).verdict.kind).toBe('blocked')
   // The same comment with another head, which changes something else.
   const more = ownershipScenario.origin.commit(
-    { ...baseFiles, [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.1.0']) },
+    { ...baseBranchFiles, [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.1.0']) },
     [head],
   )
   expect((await evaluatePull(from, more, [overrideComment])).verdict.kind).not.toBe('merge')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { toBlobSha, type BlobSha } from '../../src/pull-request/ids.ts'
-import { openBlobFactsCache } from '../../src/catalogs/blob-facts-cache.ts'
+import { openContentAddressedCache } from '../../src/catalogs/blob-facts-cache.ts'
 import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { computeDirectoryContentKey } from '../../src/catalogs/read-bundle-files.ts'
@@ -101,7 +101,7 @@ test('the disk cache returns what was read, drops older versions, and keeps othe
     writeFileSync(join(temporaryDirectory, other, 'x.json'), '')
   }
   await readSiblingBundleFacts(
-    { repository, cache: openBlobFactsCache(temporaryDirectory) },
+    { repository, cache: openContentAddressedCache(temporaryDirectory) },
     entries,
     packageRoot,
     new Map(),
@@ -110,7 +110,7 @@ test('the disk cache returns what was read, drops older versions, and keeps othe
   const [file = ''] = readdirSync(join(temporaryDirectory, 'neighbours-1'))
   const key = file.replace('.json', '')
   const cachedFacts = (
-    await openBlobFactsCache(temporaryDirectory).getCached(siblingBundleFactsStoreCache, [key])
+    await openContentAddressedCache(temporaryDirectory).getCached(siblingBundleFactsStoreCache, [key])
   ).get(key)
   const read = await readSiblingBundleFacts(
     { repository, cache: openInMemoryCache(systemClock) },

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha, type TreeSha } from '../../src/pull-request/ids.ts'
 import { traceFindings } from '../../src/evaluate/trace-findings.ts'
-import { findHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
+import { findChannelHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
-import { createLineMap } from '../../packages/findings/src/line-map.ts'
+import { createLineNumberMapper } from '../../packages/findings/src/line-map.ts'
 import { toFindingIdentityKey } from '../../src/report/traced-line.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
@@ -21,11 +21,11 @@ const createChannelEntryYaml = (version: string, replaces = '') =>
   `  - name: foo.v${version}\n${replaces === '' ? '' : `    replaces: foo.v${replaces}\n`}`
 const createChannelYaml = (...entries: string[]) =>
   `schema: olm.channel\npackage: foo\nname: stable\nentries:\n${entries.join('')}`
-const yamlCommentLines = Array.from({ length: 12 }, (_, at) => `# note ${at}\n`).join('')
-const originalCatalogYaml = `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'))}${yamlCommentLines}`
+const yamlCommentBlock = Array.from({ length: 12 }, (_, at) => `# note ${at}\n`).join('')
+const originalCatalogYaml = `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'))}${yamlCommentBlock}`
 
 /** Creates a finding on every line of the merged file, and traces them. */
-async function createFindingPerLine(base: CommitSha, head: CommitSha) {
+async function traceFindingOnEveryLine(base: CommitSha, head: CommitSha) {
   ownershipScenario.origin.branch('main', base)
   ownershipScenario.origin.pull(7, head)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
@@ -54,28 +54,28 @@ async function createFindingPerLine(base: CommitSha, head: CommitSha) {
   return { lines, places: locations, result: merge.tree, commits: { head, base, result: merge.tree } }
 }
 
-const commitCatalog = (text: string, parents: CommitSha[] = [], more: OriginFiles = {}) =>
+const commitCatalogFile = (text: string, parents: CommitSha[] = [], more: OriginFiles = {}) =>
   ownershipScenario.origin.commit({ [catalogPath]: text, ...more }, parents)
 
 describe('every line of the result links to the same line', () => {
   test('on the head if the base has not moved', async () => {
-    const base = commitCatalog(originalCatalogYaml)
-    const head = commitCatalog(
-      `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.2.0', '1.0.0'))}${yamlCommentLines}`,
+    const base = commitCatalogFile(originalCatalogYaml)
+    const head = commitCatalogFile(
+      `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.2.0', '1.0.0'))}${yamlCommentBlock}`,
       [base],
     )
-    const { lines, places } = await createFindingPerLine(base, head)
+    const { lines, places } = await traceFindingOnEveryLine(base, head)
     expect(places).toHaveLength(lines.length)
     for (const { side, text, shown } of places) expect({ side, shown }).toEqual({ side: 'head', shown: text })
   })
   test('on the head, or on the base for lines from another merge', async () => {
-    const from = commitCatalog(originalCatalogYaml)
-    const head = commitCatalog(`${originalCatalogYaml}${createChannelEntryYaml('0.9.0')}`, [from])
-    const base = commitCatalog(
-      `# moved\n# twice\n${createChannelYaml(createChannelEntryYaml('0.1.0'), createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'))}${yamlCommentLines}`,
+    const from = commitCatalogFile(originalCatalogYaml)
+    const head = commitCatalogFile(`${originalCatalogYaml}${createChannelEntryYaml('0.9.0')}`, [from])
+    const base = commitCatalogFile(
+      `# moved\n# twice\n${createChannelYaml(createChannelEntryYaml('0.1.0'), createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'))}${yamlCommentBlock}`,
       [from],
     )
-    const { lines, places } = await createFindingPerLine(base, head)
+    const { lines, places } = await traceFindingOnEveryLine(base, head)
     expect(places).toHaveLength(lines.length)
     for (const { text, shown } of places) expect(shown).toBe(text)
     const onBase = places.filter(({ side }) => side === 'base').map(({ text }) => text)
@@ -84,8 +84,8 @@ describe('every line of the result links to the same line', () => {
   test('on the base in a file that the head does not have yet', async () => {
     const from = ownershipScenario.origin.commit({ other: 'x\n' })
     const head = ownershipScenario.origin.commit({ other: 'y\n' }, [from])
-    const base = commitCatalog(originalCatalogYaml, [from], { other: 'x\n' })
-    const { places } = await createFindingPerLine(base, head)
+    const base = commitCatalogFile(originalCatalogYaml, [from], { other: 'x\n' })
+    const { places } = await traceFindingOnEveryLine(base, head)
     for (const { side, text, shown } of places) expect({ side, shown }).toEqual({ side: 'base', shown: text })
   })
 })
@@ -97,34 +97,34 @@ describe('a fix', () => {
     data: { package: 'foo', channel: 'stable', heads: ['foo.v1.1.0', 'foo.v1.2.0'] },
   })
   async function fixesAt(base: CommitSha, head: CommitSha, line = 1) {
-    const { commits } = await createFindingPerLine(base, head)
+    const { commits } = await traceFindingOnEveryLine(base, head)
     const { fixes, lines } = await traceFindings([heads(line)], commits, ownershipScenario.mirror)
     expect(fixes.map(({ finding }) => finding)).toEqual(
       fixes.length === 0 ? [] : [toFindingIdentityKey(heads(line))],
     )
     return { fix: fixes[0], lines }
   }
-  const forked = `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.2.0', '1.0.0'))}${yamlCommentLines}`
+  const forked = `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.2.0', '1.0.0'))}${yamlCommentBlock}`
 
   test('is a suggestion on lines of the head, even if the base has moved', async () => {
-    const from = commitCatalog(originalCatalogYaml)
-    const head = commitCatalog(forked, [from])
-    const base = commitCatalog(`# moved\n${originalCatalogYaml}`, [from])
+    const from = commitCatalogFile(originalCatalogYaml)
+    const head = commitCatalogFile(forked, [from])
+    const base = commitCatalogFile(`# moved\n${originalCatalogYaml}`, [from])
     const { fix, lines } = await fixesAt(base, head, 2)
     expect(fix?.fix).toMatchObject({ first: 9, last: 10 })
     expect(fix?.suggestion).toEqual({ first: 8, last: 9 })
     expect(lines).toContainEqual({ file: catalogPath, line: 9, side: 'head', first: 8, last: 9 })
   })
   test('is not a suggestion if its lines are not in the diff of the pull request', async () => {
-    const base = commitCatalog(forked)
-    const head = commitCatalog(`${forked}# far below\n`, [base])
+    const base = commitCatalogFile(forked)
+    const head = commitCatalogFile(`${forked}# far below\n`, [base])
     expect(await fixesAt(base, head)).toMatchObject({ fix: { fix: { first: 8 } } })
     expect((await fixesAt(base, head)).fix).not.toHaveProperty('suggestion')
   })
   test('is not a suggestion if its lines came from another merge', async () => {
-    const from = commitCatalog(originalCatalogYaml)
-    const base = commitCatalog(forked, [from])
-    const head = commitCatalog(`${originalCatalogYaml}# mine\n`, [from])
+    const from = commitCatalogFile(originalCatalogYaml)
+    const base = commitCatalogFile(forked, [from])
+    const head = commitCatalogFile(`${originalCatalogYaml}# mine\n`, [from])
     const { fix, lines } = await fixesAt(base, head)
     expect(fix).not.toHaveProperty('suggestion')
     expect(lines.find(({ line }) => line === 8)).toMatchObject({ side: 'base', first: 8 })
@@ -138,19 +138,19 @@ describe('a conflicting head on the base', () => {
     data: { package: 'foo', channel: 'stable', heads: ['foo.v1.1.1', 'foo.v1.2.0'] },
   }
   test('is traced to the commit that added it, between other commits', async () => {
-    const from = commitCatalog(originalCatalogYaml)
-    const head = commitCatalog(
+    const from = commitCatalogFile(originalCatalogYaml)
+    const head = commitCatalogFile(
       `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.1.1', '1.1.0'))}`,
       [from],
     )
     const theirs = `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.2.0', '1.1.0'))}`
-    const before = commitCatalog(`${originalCatalogYaml}# x\n`, [from])
-    const conflictingCommit = commitCatalog(theirs, [before])
-    const base = commitCatalog(`${theirs}# y\n`, [conflictingCommit])
+    const before = commitCatalogFile(`${originalCatalogYaml}# x\n`, [from])
+    const conflictingCommit = commitCatalogFile(theirs, [before])
+    const base = commitCatalogFile(`${theirs}# y\n`, [conflictingCommit])
     ownershipScenario.origin.branch('main', base)
     ownershipScenario.origin.pull(7, head)
     await ownershipScenario.mirror.fetch('main', toPullNumber(7))
-    const moved = await findHeadConflicts([forked], { head, base }, ownershipScenario.mirror)
+    const moved = await findChannelHeadConflicts([forked], { head, base }, ownershipScenario.mirror)
     expect(moved).toEqual([
       {
         commit: conflictingCommit,
@@ -160,19 +160,21 @@ describe('a conflicting head on the base', () => {
         isSame: true,
       },
     ])
-    expect(await findHeadConflicts([forked], { head, base: from }, ownershipScenario.mirror)).toEqual([])
+    expect(await findChannelHeadConflicts([forked], { head, base: from }, ownershipScenario.mirror)).toEqual(
+      [],
+    )
   })
 })
 
 describe('lines are matched', () => {
   test('by their text, in order', () => {
-    const map = createLineMap('a\nb\nc\nb\nd', 'x\na\nb\nb\nd\ny')
+    const map = createLineNumberMapper('a\nb\nc\nb\nd', 'x\na\nb\nb\nd\ny')
     expect([1, 2, 3, 4, 5].map(map)).toEqual([2, 3, undefined, 4, 5])
     expect([0, 6].map(map)).toEqual([undefined, undefined])
   })
   test('in very different texts only if they are unique in both', () => {
     const many = (word: string) => Array.from({ length: 2000 }, (_, at) => `${word} ${at}`).join('\n')
-    const map = createLineMap(`${many('old')}\nsame\ntwice\ntwice`, `same\ntwice\n${many('new')}`)
+    const map = createLineNumberMapper(`${many('old')}\nsame\ntwice\ntwice`, `same\ntwice\n${many('new')}`)
     expect([map(2001), map(2002), map(1)]).toEqual([1, undefined, undefined])
   })
 })

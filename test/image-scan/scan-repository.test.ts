@@ -12,22 +12,22 @@ import { readSettings } from '../../src/jobs/settings.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { ImageLookupAnswer } from '../../src/checks/questions.ts'
-import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
-import { openForge } from '../../src/adapters/github/forge.ts'
-import { openMergeApi } from '../../src/adapters/github/merge-api.ts'
+import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
+import { createGitHubForge } from '../../src/adapters/github/forge.ts'
+import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { missingImagesMarker } from '../../src/report/missing-images-issue.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
 import type { MockIssue } from '../../sandbox/github/github-data.ts'
-import { allPermissions, type GitHubFixture } from '../sandbox/github/github-fixture.ts'
+import { allAppPermissions, type GitHubFixture } from '../sandbox/github/github-fixture.ts'
 import { rejectingPublishClient } from '../publish/process/rejecting-publisher.ts'
 import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cluster-tests.ts'
 import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
-import { systemTestClock as realClock } from '../adapters/store/sample-records.ts'
+import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 
 const hourMs = 3600_000
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const createFoundImageAnswer = (of = imageDigest): ImageLookupAnswer => ({
+const createSuccessfulImageLookup = (of = imageDigest): ImageLookupAnswer => ({
   kind: 'ok',
   digest: of,
   mediaType: '',
@@ -45,14 +45,14 @@ const unavailableImageAnswer: ImageLookupAnswer = {
 
 let jobFixture: JobFixture
 let githubFixture: GitHubFixture
-let app: GitHubApp
+let githubApp: GitHubApp
 let store: Store
-let directory: string
-let repositoryCount = 0
+let temporaryDirectory: string
+let createdRepositoryCount = 0
 
 beforeAll(async () => {
   jobFixture = await openJobFixture()
-  ;({ github: githubFixture, app, store, directory } = jobFixture)
+  ;({ github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture)
 }, 180_000)
 afterAll(async () => {
   await jobFixture.close()
@@ -102,7 +102,7 @@ async function openScanScenario(
   files: Readonly<Record<string, string>> = catalogFiles,
   given: Readonly<Record<string, string>> = {},
 ): Promise<ScanScenario> {
-  const name = `scanned-${++repositoryCount}`
+  const name = `scanned-${++createdRepositoryCount}`
   const full = `catalogs/${name}`
   await githubFixture.github.createRepository('catalogs', name, { files })
   githubFixture.github.changeInstallation(githubFixture.installation, [full])
@@ -114,13 +114,13 @@ async function openScanScenario(
   let left = Number.POSITIVE_INFINITY
   const warnings: string[] = []
   const next: { seconds: number | undefined } = { seconds: undefined }
-  const mirror: GitMirror = await openMirror({
-    directory: join(directory, name),
+  const mirror: GitMirror = await openGitMirror({
+    directory: join(temporaryDirectory, name),
     url: `${githubFixture.github.url}/${full}.git`,
     repository,
     credential: async () => ({
       username: 'x-access-token',
-      password: await app.gitToken(githubFixture.installation.id, repository),
+      password: await githubApp.gitToken(githubFixture.installation.id, repository),
     }),
   })
   const loaded = { read: async (bytes: Uint8Array) => parseCatalogFile(bytes), close: async () => undefined }
@@ -128,8 +128,8 @@ async function openScanScenario(
     installation: githubFixture.installation.id,
     repository: mirror,
     mirror: '',
-    forge: openForge(await app.octokit(githubFixture.installation.id), repository, app),
-    merging: openMergeApi(await app.octokit(githubFixture.installation.id), repository),
+    forge: createGitHubForge(await githubApp.octokit(githubFixture.installation.id), repository, githubApp),
+    merging: createMergeApi(await githubApp.octokit(githubFixture.installation.id), repository),
     app: {
       settings: readSettings(given),
       store: { ...store, enqueue: async (_job: Job, seconds = 0) => void (next.seconds = seconds) },
@@ -138,7 +138,7 @@ async function openScanScenario(
         refreshImage: async (reference) => {
           if (left-- <= 0) throw new Error('killed')
           askedReferences.push(reference)
-          return answers.get(reference) ?? createFoundImageAnswer()
+          return answers.get(reference) ?? createSuccessfulImageLookup()
         },
         close: async () => undefined,
       },
@@ -186,12 +186,12 @@ async function openScanScenario(
   }
 }
 
-let scenario: ScanScenario
+let scanScenario: ScanScenario
 const openedScenarios: ScanScenario[] = []
 const openScenario = async (...given: Parameters<typeof openScanScenario>) => {
-  scenario = await openScanScenario(...given)
-  openedScenarios.push(scenario)
-  return scenario
+  scanScenario = await openScanScenario(...given)
+  openedScenarios.push(scanScenario)
+  return scanScenario
 }
 afterEach(async () => {
   githubFixture.github.clearFaults()
@@ -199,7 +199,7 @@ afterEach(async () => {
 })
 const countIssueWrites = () =>
   githubFixture.github.requests.filter(
-    ({ method, path }) => method !== 'GET' && path.includes(`${scenario.full}/issues`),
+    ({ method, path }) => method !== 'GET' && path.includes(`${scanScenario.full}/issues`),
   ).length
 
 describe('an image that disappears', () => {
@@ -208,11 +208,11 @@ describe('an image that disappears', () => {
   }, 180_000)
 
   test('is reported by our App after a second check an hour later, in one issue with locations', async () => {
-    await scenario.advanceDay()
-    expect(scenario.issues()).toEqual([])
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceDay()
-    const [issue, ...more] = scenario.issues()
+    await scanScenario.advanceDay()
+    expect(scanScenario.issues()).toEqual([])
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
+    const [issue, ...more] = scanScenario.issues()
     expect(more).toEqual([])
     expect(issue).toMatchObject({
       state: 'open',
@@ -228,32 +228,34 @@ describe('an image that disappears', () => {
   }, 180_000)
 
   test('is not reported if it is back at the second check', async () => {
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceHours(0)
-    scenario.answers.delete(firstImageReference)
-    await scenario.advanceHours(1.05)
-    expect(scenario.issues()).toEqual([])
-    expect((await readScanState(store, scenario.ctx.forge.repository)).missingImages).toEqual({})
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceHours(0)
+    scanScenario.answers.delete(firstImageReference)
+    await scanScenario.advanceHours(1.05)
+    expect(scanScenario.issues()).toEqual([])
+    expect((await readScanState(store, scanScenario.ctx.forge.repository)).missingImages).toEqual({})
   }, 180_000)
 
   test('is reported in the same issue as the next one, which is not rewritten while unchanged', async () => {
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceDay()
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
     const before = countIssueWrites()
-    await scenario.advanceDay()
+    await scanScenario.advanceDay()
     expect(countIssueWrites()).toBe(before)
-    scenario.answers.set(secondImageReference, missingImageAnswer)
-    await scenario.advanceDay()
-    expect(scenario.issues().map(({ title }) => title)).toEqual(['2 images in alpha are missing or changed'])
-    expect(scenario.issues()[0]?.body).toContain(secondImageReference)
+    scanScenario.answers.set(secondImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
+    expect(scanScenario.issues().map(({ title }) => title)).toEqual([
+      '2 images in alpha are missing or changed',
+    ])
+    expect(scanScenario.issues()[0]?.body).toContain(secondImageReference)
   }, 180_000)
 
   test('and comes back closes the issue with a comment, and the next one reopens it', async () => {
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceDay()
-    scenario.answers.delete(firstImageReference)
-    await scenario.advanceDay()
-    const [issue] = scenario.issues()
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
+    scanScenario.answers.delete(firstImageReference)
+    await scanScenario.advanceDay()
+    const [issue] = scanScenario.issues()
     expect(issue).toMatchObject({
       state: 'closed',
       stateReason: 'completed',
@@ -262,50 +264,50 @@ describe('an image that disappears', () => {
     expect(issue?.comments.map(({ body }) => body)).toEqual([
       expect.stringMatching(/is available again.*closes this issue/),
     ])
-    scenario.answers.set(secondImageReference, missingImageAnswer)
-    await scenario.advanceDay()
-    expect(scenario.issues()).toHaveLength(1)
+    scanScenario.answers.set(secondImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
+    expect(scanScenario.issues()).toHaveLength(1)
     expect(issue).toMatchObject({ state: 'open', title: '1 image in alpha is missing or changed' })
-    scenario.answers.delete(secondImageReference)
-    await scenario.advanceDay()
+    scanScenario.answers.delete(secondImageReference)
+    await scanScenario.advanceDay()
     expect(issue).toMatchObject({ state: 'closed' })
     expect(issue?.comments).toHaveLength(2)
   }, 180_000)
 
   test('is no longer missing after its bundle is removed from the catalog', async () => {
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceDay()
-    await githubFixture.github.pushToBase(scenario.full, {
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
+    await githubFixture.github.pushToBase(scanScenario.full, {
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v2', secondImageReference)),
     })
-    await scenario.advanceDay()
-    expect(scenario.issues()).toMatchObject([{ state: 'closed' }])
+    await scanScenario.advanceDay()
+    expect(scanScenario.issues()).toMatchObject([{ state: 'closed' }])
   }, 180_000)
 
   test('is not reported again after a person closed the issue, unless it disappears again', async () => {
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    scenario.answers.set(secondImageReference, missingImageAnswer)
-    await scenario.advanceHours(0)
-    await scenario.advanceHours(1.05)
-    const [issue] = scenario.issues()
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    scanScenario.answers.set(secondImageReference, missingImageAnswer)
+    await scanScenario.advanceHours(0)
+    await scanScenario.advanceHours(1.05)
+    const [issue] = scanScenario.issues()
     if (issue === undefined) throw new Error('no issue')
     githubFixture.github.editIssue(issue, { state: 'closed', reason: 'not_planned' }, 'maintainer')
-    await scenario.advanceDay()
+    await scanScenario.advanceDay()
     // One comes back: the set changed, but has nothing new.
-    scenario.answers.delete(firstImageReference)
-    await scenario.advanceDay()
+    scanScenario.answers.delete(firstImageReference)
+    await scanScenario.advanceDay()
     expect(issue).toMatchObject({ state: 'closed', stateReason: 'not_planned' })
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceDay()
-    expect(scenario.issues()).toHaveLength(1)
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
+    expect(scanScenario.issues()).toHaveLength(1)
     expect(issue.state).toBe('open')
   }, 180_000)
 
   test('is counted in metrics, with the references checked and the end of the last scan', async () => {
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceDay()
-    const text = await scenario.ctx.app.metrics.registry.metrics()
-    expect(text).toContain(`catalog_bot_scan_missing_references{repository="${scenario.full}"} 1`)
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
+    const text = await scanScenario.ctx.app.metrics.registry.metrics()
+    expect(text).toContain(`catalog_bot_scan_missing_references{repository="${scanScenario.full}"} 1`)
     expect(text).toMatch(/catalog_bot_scan_references_total\{answer="missing"\} [2-9]/)
     expect(text).toMatch(/catalog_bot_scan_last_finished_timestamp_seconds\{[^}]*\} 1\.?\d{8,}/)
     expect(text).toContain('catalog_bot_scan_reports_total{outcome="opened"} 1')
@@ -321,10 +323,10 @@ describe('not reported as missing', () => {
     '%s, even if it persists',
     async (_name, answer) => {
       await openScenario()
-      scenario.answers.set(firstImageReference, answer)
-      await scenario.advanceDay()
-      expect(scenario.issues()).toEqual([])
-      expect((await readScanState(store, scenario.ctx.forge.repository)).finished?.unknown).toBe(1)
+      scanScenario.answers.set(firstImageReference, answer)
+      await scanScenario.advanceDay()
+      expect(scanScenario.issues()).toEqual([])
+      expect((await readScanState(store, scanScenario.ctx.forge.repository)).finished?.unknown).toBe(1)
     },
     60_000,
   )
@@ -334,16 +336,16 @@ describe('not reported as missing', () => {
       ...catalogFiles,
       '.github/catalog-bot.yml': 'images:\n  registries: [elsewhere.test]\n',
     })
-    await scenario.advanceDay()
-    expect(scenario.askedReferences).toEqual([])
+    await scanScenario.advanceDay()
+    expect(scanScenario.askedReferences).toEqual([])
   }, 180_000)
 
   test('an image of a package that the configuration ignores', async () => {
     const silent = 'rules:\n  image-missing:\n    ignore: [alpha]\n'
     await openScenario({ ...catalogFiles, '.github/catalog-bot.yml': silent })
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceDay()
-    expect(scenario.issues()).toEqual([])
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
+    expect(scanScenario.issues()).toEqual([])
   }, 180_000)
 })
 
@@ -365,9 +367,9 @@ describe('the scope of a scan', () => {
     const older = {
       'catalogs/v4.17/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v0', secondImageReference)),
     }
-    await githubFixture.github.pushToBase(scenario.full, older, { branch: 'release-4.17' })
+    await githubFixture.github.pushToBase(scanScenario.full, older, { branch: 'release-4.17' })
     await githubFixture.github.pushToBase(
-      scenario.full,
+      scanScenario.full,
       {
         'catalogs/v4.16/alpha/catalog.json': renderCatalog(
           createBundleBlob('alpha.v0', 'registry.test/elsewhere:v1'),
@@ -375,14 +377,14 @@ describe('the scope of a scan', () => {
       },
       { branch: 'other' },
     )
-    scenario.answers.set(secondImageReference, missingImageAnswer)
-    scenario.answers.set(listed, missingImageAnswer)
-    await scenario.advanceHours(0)
-    expect([...scenario.askedReferences].sort()).toEqual(
+    scanScenario.answers.set(secondImageReference, missingImageAnswer)
+    scanScenario.answers.set(listed, missingImageAnswer)
+    await scanScenario.advanceHours(0)
+    expect([...scanScenario.askedReferences].sort()).toEqual(
       [firstImageReference, secondImageReference, listed, related].sort(),
     )
-    await scenario.advanceHours(1.05)
-    const body = scenario.issues()[0]?.body
+    await scanScenario.advanceHours(1.05)
+    const body = scanScenario.issues()[0]?.body
     expect(body).toContain('on branch `release-4.17`')
     expect(body).toContain('the entry `alpha` in `catalogs.yaml:3`')
   }, 180_000)
@@ -392,24 +394,24 @@ describe('the scope of a scan', () => {
     await openScenario({
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v1', pinned)),
     })
-    await scenario.advanceDay()
-    scenario.answers.set(firstImageReference, createFoundImageAnswer(`sha256:${'b'.repeat(64)}`))
-    await scenario.advanceDay()
-    expect(scenario.issues()[0]?.body).toContain('**has a tag that was moved**')
+    await scanScenario.advanceDay()
+    scanScenario.answers.set(firstImageReference, createSuccessfulImageLookup(`sha256:${'b'.repeat(64)}`))
+    await scanScenario.advanceDay()
+    expect(scanScenario.issues()[0]?.body).toContain('**has a tag that was moved**')
   }, 180_000)
 
   test('respects `every: off`, `issue: false`, and `SCAN_SECONDS=0`', async () => {
     await openScenario({ ...catalogFiles, '.github/catalog-bot.yml': 'images:\n  scan:\n    every: off\n' })
-    await scenario.advanceDay()
-    expect(scenario.askedReferences).toEqual([])
+    await scanScenario.advanceDay()
+    expect(scanScenario.askedReferences).toEqual([])
     await openScenario({ ...catalogFiles, '.github/catalog-bot.yml': 'images:\n  scan:\n    issue: false\n' })
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceDay()
-    expect(scenario.askedReferences).not.toEqual([])
-    expect(scenario.issues()).toEqual([])
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
+    expect(scanScenario.askedReferences).not.toEqual([])
+    expect(scanScenario.issues()).toEqual([])
     await openScenario(catalogFiles, { SCAN_SECONDS: '0' })
-    await scenario.advanceDay()
-    expect(scenario.askedReferences).toEqual([])
+    await scanScenario.advanceDay()
+    expect(scanScenario.askedReferences).toEqual([])
   }, 180_000)
 })
 
@@ -423,16 +425,16 @@ describe('a scan of many references', () => {
 
   test('runs in slices, and a killed one resumes where it stopped', async () => {
     await openScenario(files)
-    expect(await scenario.step()).toBe(1)
-    expect(scenario.askedReferences).toHaveLength(100)
+    expect(await scanScenario.step()).toBe(1)
+    expect(scanScenario.askedReferences).toHaveLength(100)
     // A process that dies in the middle of a slice has stored nothing of it.
-    scenario.dieAfter(30)
-    await expect(scenario.step()).rejects.toThrow('killed')
-    scenario.dieAfter(Number.POSITIVE_INFINITY)
-    expect(await scenario.step()).toBe(1)
-    expect(await scenario.step()).toBeUndefined()
-    expect(new Set(scenario.askedReferences).size).toBe(250)
-    expect(scenario.askedReferences.length).toBeLessThanOrEqual(250 + 31)
+    scanScenario.dieAfter(30)
+    await expect(scanScenario.step()).rejects.toThrow('killed')
+    scanScenario.dieAfter(Number.POSITIVE_INFINITY)
+    expect(await scanScenario.step()).toBe(1)
+    expect(await scanScenario.step()).toBeUndefined()
+    expect(new Set(scanScenario.askedReferences).size).toBe(250)
+    expect(scanScenario.askedReferences.length).toBeLessThanOrEqual(250 + 31)
   }, 180_000)
 
   test('gives up on a registry that does not answer for the rest of the scan', async () => {
@@ -440,124 +442,124 @@ describe('a scan of many references', () => {
       ...files,
       'catalogs/v4.18/alpha/more.json': renderCatalog(createBundleBlob('alpha.v900', 'other.test/well:v1')),
     })
-    for (const reference of many) scenario.answers.set(reference, unavailableImageAnswer)
-    await scenario.advanceHours(0)
+    for (const reference of many) scanScenario.answers.set(reference, unavailableImageAnswer)
+    await scanScenario.advanceHours(0)
     // Four concurrent requests, five times in a row.
     expect(
-      scenario.askedReferences.filter((reference) => reference.startsWith('registry.test/')).length,
+      scanScenario.askedReferences.filter((reference) => reference.startsWith('registry.test/')).length,
     ).toBeLessThanOrEqual(20)
-    expect(scenario.askedReferences).toContain('other.test/well:v1')
-    expect((await readScanState(store, scenario.ctx.forge.repository)).finished?.unknown).toBe(250)
+    expect(scanScenario.askedReferences).toContain('other.test/well:v1')
+    expect((await readScanState(store, scanScenario.ctx.forge.repository)).finished?.unknown).toBe(250)
   }, 180_000)
 
   test('reports nothing after losing its lease while reading catalogs', async () => {
     await openScenario()
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceHours(24)
-    const { store: own } = scenario.ctx.app
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceHours(24)
+    const { store: own } = scanScenario.ctx.app
     let renewals = 0
     const slow = {
       ...own,
       renewLease: async (...lease: Parameters<Store['renewLease']>) =>
         ++renewals === 1 && own.renewLease(...lease),
     }
-    const { clock } = scenario.ctx.app
+    const { clock } = scanScenario.ctx.app
     const later = {
-      ...scenario.ctx.app,
+      ...scanScenario.ctx.app,
       store: slow,
       clock: { ...clock, now: () => clock.now() + 1.05 * hourMs },
     }
-    const { installation, forge } = scenario.ctx
+    const { installation, forge } = scanScenario.ctx
     const job = { kind: 'scan', installation, repository: forge.repository } as const
-    await scanRepository(job, { ...scenario.ctx, app: later })
+    await scanRepository(job, { ...scanScenario.ctx, app: later })
     expect(renewals).toBe(2)
-    expect(scenario.issues()).toEqual([])
-    await scenario.advanceHours(1.05)
-    expect(scenario.issues()).toHaveLength(1)
+    expect(scanScenario.issues()).toEqual([])
+    await scanScenario.advanceHours(1.05)
+    expect(scanScenario.issues()).toHaveLength(1)
   })
   test('yields while any other slice is running', async () => {
     await openScenario(files)
     const lease = await store.acquireLease('image scan', 60)
-    expect(await scenario.step()).toBe(5)
-    expect(scenario.askedReferences).toEqual([])
+    expect(await scanScenario.step()).toBe(5)
+    expect(scanScenario.askedReferences).toEqual([])
     if (lease !== undefined) await store.releaseLease(lease)
-    expect(await scenario.step()).toBe(1)
+    expect(await scanScenario.step()).toBe(1)
   }, 180_000)
 })
 
 describe('the issue', () => {
   test('is found again, not opened twice, if a process died before it stored the number', async () => {
     await openScenario()
-    scenario.answers.set(firstImageReference, missingImageAnswer)
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
     // GitHub opens the issue, but the response is lost.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
-    await expect(scenario.advanceDay()).rejects.toMatchObject({ code: 'unavailable', retryable: true })
-    await scenario.advanceDay()
-    expect(scenario.issues()).toHaveLength(1)
-    expect((await readScanState(store, scenario.ctx.forge.repository)).report?.issue).toBe(
-      scenario.issues()[0]?.number,
+    await expect(scanScenario.advanceDay()).rejects.toMatchObject({ code: 'unavailable', retryable: true })
+    await scanScenario.advanceDay()
+    expect(scanScenario.issues()).toHaveLength(1)
+    expect((await readScanState(store, scanScenario.ctx.forge.repository)).report?.issue).toBe(
+      scanScenario.issues()[0]?.number,
     )
   }, 180_000)
 
   test('is closed even if a process died before storing its number and no image is missing now', async () => {
     await openScenario()
-    scenario.answers.set(firstImageReference, missingImageAnswer)
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
-    await expect(scenario.advanceDay()).rejects.toMatchObject({ retryable: true })
-    await githubFixture.github.pushToBase(scenario.full, {
+    await expect(scanScenario.advanceDay()).rejects.toMatchObject({ retryable: true })
+    await githubFixture.github.pushToBase(scanScenario.full, {
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v2', secondImageReference)),
     })
-    await scenario.advanceHours(0)
-    expect(scenario.issues()).toMatchObject([{ state: 'closed' }])
+    await scanScenario.advanceHours(0)
+    expect(scanScenario.issues()).toMatchObject([{ state: 'closed' }])
   }, 180_000)
 
   test('that has our marker but another author is left alone', async () => {
     await openScenario()
     const forged = githubFixture.github.openIssue(
-      scenario.full,
+      scanScenario.full,
       'stranger',
       'All is well',
       `${missingImagesMarker}\nall is well`,
     )
-    scenario.answers.set(firstImageReference, missingImageAnswer)
-    await scenario.advanceDay()
+    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await scanScenario.advanceDay()
     expect(forged).toMatchObject({ title: 'All is well', body: `${missingImagesMarker}\nall is well` })
-    expect(scenario.issues().filter(({ app: by }) => by === githubFixture.app)).toHaveLength(1)
+    expect(scanScenario.issues().filter(({ app: by }) => by === githubFixture.app)).toHaveLength(1)
   }, 180_000)
 
   test.each([
-    ['issues are disabled', () => githubFixture.github.setIssues(scenario.full, false)],
+    ['issues are disabled', () => githubFixture.github.setIssues(scanScenario.full, false)],
     [
       'the App may not write issues',
       () => githubFixture.github.setPermissions(githubFixture.installation, omitPermission('issues')),
     ],
-    ['the repository is archived', () => githubFixture.github.archive(scenario.full)],
+    ['the repository is archived', () => githubFixture.github.archive(scanScenario.full)],
   ])(
     'is skipped, logged, and counted if %s, and opened once possible',
     async (_name, forbid) => {
       await openScenario()
-      scenario.answers.set(firstImageReference, missingImageAnswer)
+      scanScenario.answers.set(firstImageReference, missingImageAnswer)
       forbid()
       try {
-        await scenario.advanceDay()
+        await scanScenario.advanceDay()
       } finally {
-        githubFixture.github.setIssues(scenario.full, true)
-        githubFixture.github.setPermissions(githubFixture.installation, { ...allPermissions })
-        githubFixture.github.archive(scenario.full, false)
+        githubFixture.github.setIssues(scanScenario.full, true)
+        githubFixture.github.setPermissions(githubFixture.installation, { ...allAppPermissions })
+        githubFixture.github.archive(scanScenario.full, false)
       }
-      expect(scenario.issues()).toEqual([])
-      expect(scenario.warnings.join('\n')).toContain('issues: write')
-      expect(await scenario.ctx.app.metrics.registry.metrics()).toMatch(
+      expect(scanScenario.issues()).toEqual([])
+      expect(scanScenario.warnings.join('\n')).toContain('issues: write')
+      expect(await scanScenario.ctx.app.metrics.registry.metrics()).toMatch(
         /catalog_bot_scan_reports_total\{outcome="refused"\} [1-9]/,
       )
-      await scenario.advanceDay()
-      expect(scenario.issues()).toHaveLength(1)
+      await scanScenario.advanceDay()
+      expect(scanScenario.issues()).toHaveLength(1)
     },
     60_000,
   )
 })
 
-function omitPermission(permission: keyof typeof allPermissions): Record<string, 'read' | 'write'> {
-  const { [permission]: _taken, ...rest } = allPermissions
+function omitPermission(permission: keyof typeof allAppPermissions): Record<string, 'read' | 'write'> {
+  const { [permission]: _taken, ...rest } = allAppPermissions
   return rest
 }

@@ -21,21 +21,21 @@ function createManualClock() {
     pass: async (milliseconds: number) => {
       now += milliseconds
       for (const sleeper of sleepers) if (sleeper.until <= now) sleeper.wake()
-      await flushEvents()
+      await flushEventLoop()
     },
   }
 }
 
-const flushEvents = () => new Promise((resolve) => setImmediate(resolve))
+const flushEventLoop = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Whether the slot was allowed to continue. */
-function trackSlotYield(slot: JobSlot): { is: boolean } {
+function trackJobSlotYield(slot: JobSlot): { is: boolean } {
   const state = { is: false }
   void slot.yieldToLightJobs().then(() => (state.is = true))
   return state
 }
 
-const createSchedulerSetup = (maxHeavyJobs = 2) => {
+const createJobSchedulerSetup = (maxHeavyJobs = 2) => {
   const time = createManualClock()
   const turns = createJobScheduler(time.clock, { maxHeavyJobs, maxWaitMs: 1000, maxLightJobsPerAccount: 2 })
   const heavy = (author: string) => {
@@ -47,22 +47,22 @@ const createSchedulerSetup = (maxHeavyJobs = 2) => {
 }
 
 test('a heavy job waits while a light job or a job of unknown cost is running', async () => {
-  const { turns, heavy } = createSchedulerSetup()
+  const { turns, heavy } = createJobSchedulerSetup()
   const [known, unknown] = [turns.startJob(), turns.startJob()]
   known.setCost('light', 'alice')
-  const one = trackSlotYield(heavy('mallory'))
-  await flushEvents()
+  const one = trackJobSlotYield(heavy('mallory'))
+  await flushEventLoop()
   expect([one.is, turns.waiting]).toEqual([false, 1])
   known.end()
-  await flushEvents()
+  await flushEventLoop()
   expect(one.is).toBe(false)
   unknown.setCost('heavy', 'mallory')
-  await flushEvents()
+  await flushEventLoop()
   expect([one.is, turns.waiting]).toEqual([true, 0])
 })
 
 test('a light job does not wait for a heavy one', async () => {
-  const { turns, heavy } = createSchedulerSetup(1)
+  const { turns, heavy } = createJobSchedulerSetup(1)
   void heavy('mallory').yieldToLightJobs()
   const light = turns.startJob()
   light.setCost('light', 'alice')
@@ -70,47 +70,47 @@ test('a light job does not wait for a heavy one', async () => {
 })
 
 test('other jobs delay a heavy job up to a limit, summed over all its pauses', async () => {
-  const { turns, heavy, pass } = createSchedulerSetup()
+  const { turns, heavy, pass } = createJobSchedulerSetup()
   turns.startJob()
   const slot = heavy('alice')
-  const first = trackSlotYield(slot)
+  const first = trackJobSlotYield(slot)
   await pass(999)
   expect(first.is).toBe(false)
   await pass(1)
   expect(first.is).toBe(true)
-  const second = trackSlotYield(slot)
-  await flushEvents()
+  const second = trackJobSlotYield(slot)
+  await flushEventLoop()
   expect(second.is).toBe(true)
 })
 
 test('runs only the maximum number of heavy jobs, and reuses a slot that is freed', async () => {
-  const { heavy, turns } = createSchedulerSetup(2)
+  const { heavy, turns } = createJobSchedulerSetup(2)
   const [a, b, c] = [heavy('a'), heavy('b'), heavy('c')]
-  const [atA, atB, atC] = [trackSlotYield(a), trackSlotYield(b), trackSlotYield(c)]
-  await flushEvents()
+  const [atA, atB, atC] = [trackJobSlotYield(a), trackJobSlotYield(b), trackJobSlotYield(c)]
+  await flushEventLoop()
   expect([atA.is, atB.is, atC.is]).toEqual([true, true, false])
   // A job that holds a slot keeps it.
   await a.yieldToLightJobs()
   expect(turns.waiting).toBe(1)
   b.end()
-  await flushEvents()
+  await flushEventLoop()
   expect(atC.is).toBe(true)
 })
 
 test('an account with many heavy jobs waits behind an account with few', async () => {
-  const { heavy } = createSchedulerSetup(2)
+  const { heavy } = createJobSchedulerSetup(2)
   const mallory = [1, 2, 3, 4].map(() => heavy('mallory'))
-  const hers = mallory.map(trackSlotYield)
-  const his = trackSlotYield(heavy('alice'))
-  await flushEvents()
+  const hers = mallory.map(trackJobSlotYield)
+  const his = trackJobSlotYield(heavy('alice'))
+  await flushEventLoop()
   expect(hers.map(({ is }) => is)).toEqual([true, true, false, false])
   mallory[0]?.end()
-  await flushEvents()
+  await flushEventLoop()
   expect([his.is, hers[2]?.is]).toEqual([true, false])
 })
 
 test('a third light job of an account waits for other accounts, and up to a limit for its own', async () => {
-  const { turns, pass } = createSchedulerSetup()
+  const { turns, pass } = createJobSchedulerSetup()
   const light = (whose: string) => {
     const slot = turns.startJob()
     slot.setCost('light', whose)
@@ -118,37 +118,37 @@ test('a third light job of an account waits for other accounts, and up to a limi
   }
   const [first, second, third] = [light('mallory'), light('mallory'), light('mallory')]
   const alice = light('alice')
-  const [atThird, atAlice] = [trackSlotYield(third), trackSlotYield(alice)]
-  await flushEvents()
+  const [atThird, atAlice] = [trackJobSlotYield(third), trackJobSlotYield(alice)]
+  await flushEventLoop()
   expect([atThird.is, atAlice.is]).toEqual([false, true])
   first.end()
   second.end()
-  await flushEvents()
+  await flushEventLoop()
   expect(atThird.is).toBe(false)
   alice.end()
-  await flushEvents()
+  await flushEventLoop()
   expect(atThird.is).toBe(true)
   const [, , late] = [light('mallory'), light('mallory'), light('mallory')]
-  const atLate = trackSlotYield(late)
+  const atLate = trackJobSlotYield(late)
   await pass(1000)
   expect(atLate.is).toBe(true)
 })
 
 test('a job that turns out to be heavy no longer delays heavy jobs', async () => {
-  const { turns, heavy } = createSchedulerSetup()
+  const { turns, heavy } = createJobSchedulerSetup()
   const slot = turns.startJob()
   slot.setCost('light', 'mallory')
-  const one = trackSlotYield(heavy('alice'))
+  const one = trackJobSlotYield(heavy('alice'))
   slot.setCost('heavy', 'mallory')
-  await flushEvents()
+  await flushEventLoop()
   expect(one.is).toBe(true)
 })
 
 test('closing the scheduler lets all waiting jobs continue', async () => {
-  const { turns, heavy } = createSchedulerSetup(1)
+  const { turns, heavy } = createJobSchedulerSetup(1)
   turns.startJob()
-  const [one, other] = [trackSlotYield(heavy('a')), trackSlotYield(heavy('b'))]
+  const [one, other] = [trackJobSlotYield(heavy('a')), trackJobSlotYield(heavy('b'))]
   turns.close()
-  await flushEvents()
+  await flushEventLoop()
   expect([one.is, other.is]).toEqual([true, true])
 })

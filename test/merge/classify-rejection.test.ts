@@ -7,8 +7,8 @@ import {
   type MergeRejectionResponse,
 } from '../../src/merge/classify-rejection.ts'
 
-const ourSha = 'a'.repeat(40)
-const otherSha = 'b'.repeat(40)
+const pushedCommitSha = 'a'.repeat(40)
+const unrelatedCommitSha = 'b'.repeat(40)
 
 /** As a push reports it: git's summary, and the text after `remote: `. */
 const createPushRejection = (...lines: string[]): MergeRejectionResponse => ({
@@ -45,9 +45,9 @@ const createGraphqlRejection = (message: string, type?: string): MergeRejectionR
   errors: [{ type, message }],
 })
 
-const approvalMessage = 'At least 1 approving review is required by reviewers with write access.'
-const mergeQueueMessage = 'Changes must be made through the merge queue'
-const unsignedMessage = 'Commits must have verified signatures.'
+const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
+const mergeQueueRequiredMessage = 'Changes must be made through the merge queue'
+const signatureRequiredMessage = 'Commits must have verified signatures.'
 
 describe('a known rejection', () => {
   const table: readonly (readonly [MergeRejectionResponse, RejectionScope, string])[] = [
@@ -109,12 +109,12 @@ describe('a known rejection', () => {
       'pull',
       'ci.',
     ],
-    [createProtectionRejection(approvalMessage), 'pull', 'At least 1'],
+    [createProtectionRejection(approvalRequiredMessage), 'pull', 'At least 1'],
     [
       createPushRejection(
         '(protected branch hook declined)',
         'error: GH006: Protected branch update failed for refs/heads/main.',
-        `error: ${approvalMessage}`,
+        `error: ${approvalRequiredMessage}`,
       ),
       'pull',
       'At least 1',
@@ -192,7 +192,11 @@ describe('a known rejection', () => {
       'pull',
       'a.bin',
     ],
-    [createGraphqlRejection(`Pull request ${approvalMessage}`, 'UNPROCESSABLE'), 'pull', 'At least 1'],
+    [
+      createGraphqlRejection(`Pull request ${approvalRequiredMessage}`, 'UNPROCESSABLE'),
+      'pull',
+      'At least 1',
+    ],
 
     [
       createGraphqlRejection(
@@ -246,8 +250,8 @@ describe('a known rejection', () => {
       'User is',
     ],
     [createGraphqlRejection('Enqueuer is not authorized to merge'), 'branch', 'Enqueuer'],
-    [createRulesetRejection(mergeQueueMessage), 'branch', mergeQueueMessage],
-    [createRestRuleRejection(405, mergeQueueMessage), 'branch', mergeQueueMessage],
+    [createRulesetRejection(mergeQueueRequiredMessage), 'branch', mergeQueueRequiredMessage],
+    [createRestRuleRejection(405, mergeQueueRequiredMessage), 'branch', mergeQueueRequiredMessage],
     [createRulesetRejection('Changes must be made through a pull request.'), 'branch', 'a pull request'],
     [createRulesetRejection('Cannot update this protected ref.'), 'branch', 'Cannot update'],
     [createProtectionRejection('Cannot change this locked branch'), 'branch', 'locked'],
@@ -281,7 +285,7 @@ describe('a known rejection', () => {
       'expected GitHub app',
     ],
     [createRulesetRejection('This branch must not contain merge commits.'), 'branch', 'merge commits'],
-    [createRulesetRejection(unsignedMessage), 'branch', 'signatures'],
+    [createRulesetRejection(signatureRequiredMessage), 'branch', 'signatures'],
     [createRulesetRejection('Required workflows must run on a pull request.'), 'branch', 'workflows'],
     [
       createPushRejection(
@@ -309,9 +313,11 @@ describe('a known rejection', () => {
 
 describe('several reasons at once', () => {
   test('have the widest scope, and all are reported', () => {
-    expect(classifyRejection(createRulesetRejection(approvalMessage, mergeQueueMessage))).toMatchObject({
+    expect(
+      classifyRejection(createRulesetRejection(approvalRequiredMessage, mergeQueueRequiredMessage)),
+    ).toMatchObject({
       scope: 'branch',
-      reason: `${approvalMessage} ${mergeQueueMessage}`,
+      reason: `${approvalRequiredMessage} ${mergeQueueRequiredMessage}`,
       isKnown: true,
       retrySoon: false,
     })
@@ -325,7 +331,7 @@ describe('several reasons at once', () => {
       classifyRejection(
         createRestRejection(
           405,
-          `${approvalMessage} Changes were requested by a reviewer with write access.`,
+          `${approvalRequiredMessage} Changes were requested by a reviewer with write access.`,
         ),
       ),
     ).toMatchObject({
@@ -336,13 +342,13 @@ describe('several reasons at once', () => {
 
   test('with an unknown one have the scope of the known one', () => {
     expect(
-      classifyRejection(createRulesetRejection(approvalMessage, 'The moon must be full.')),
+      classifyRejection(createRulesetRejection(approvalRequiredMessage, 'The moon must be full.')),
     ).toMatchObject({
       scope: 'pull',
       isKnown: false,
     })
     expect(
-      classifyRejection(createRulesetRejection('The moon must be full.', mergeQueueMessage)),
+      classifyRejection(createRulesetRejection('The moon must be full.', mergeQueueRequiredMessage)),
     ).toMatchObject({
       scope: 'branch',
       isKnown: false,
@@ -362,15 +368,30 @@ describe('a rule about commits', () => {
       '',
     )
   const table: readonly (readonly [string, readonly string[], RejectionContext, RejectionScope])[] = [
-    [unsignedMessage, [ourSha], { commit: ourSha }, 'branch'],
-    [unsignedMessage, [otherSha], { commit: ourSha }, 'pull'],
+    [signatureRequiredMessage, [pushedCommitSha], { commit: pushedCommitSha }, 'branch'],
+    [signatureRequiredMessage, [unrelatedCommitSha], { commit: pushedCommitSha }, 'pull'],
     // Signing our commit would not help: the other one stays unsigned.
-    [unsignedMessage, [ourSha, otherSha], { commit: ourSha }, 'pull'],
-    [unsignedMessage, [], { commit: ourSha, isSigned: true }, 'pull'],
-    [unsignedMessage, [], { commit: ourSha }, 'branch'],
-    ['This branch must not contain merge commits.', [ourSha, otherSha], { commit: ourSha }, 'branch'],
-    ['This branch must not contain merge commits.', [otherSha], { commit: ourSha }, 'pull'],
-    ['Commit message must match a given regex pattern: ^JIRA', [ourSha], { commit: ourSha }, 'branch'],
+    [signatureRequiredMessage, [pushedCommitSha, unrelatedCommitSha], { commit: pushedCommitSha }, 'pull'],
+    [signatureRequiredMessage, [], { commit: pushedCommitSha, isSigned: true }, 'pull'],
+    [signatureRequiredMessage, [], { commit: pushedCommitSha }, 'branch'],
+    [
+      'This branch must not contain merge commits.',
+      [pushedCommitSha, unrelatedCommitSha],
+      { commit: pushedCommitSha },
+      'branch',
+    ],
+    [
+      'This branch must not contain merge commits.',
+      [unrelatedCommitSha],
+      { commit: pushedCommitSha },
+      'pull',
+    ],
+    [
+      'Commit message must match a given regex pattern: ^JIRA',
+      [pushedCommitSha],
+      { commit: pushedCommitSha },
+      'branch',
+    ],
   ]
   test.each(table)('%s, violated by %j with %j, is about the %s', (says, commits, context, scope) => {
     expect(classifyRejection(listing(says, ...commits), context)).toMatchObject({ scope, isKnown: true })
@@ -441,5 +462,5 @@ test('a rejection that only expects checks is retried soon, but one with a faile
   expect(soon('Required status check "ci" is expected.')).toBe(true)
   expect(soon('2 of 2 required status checks are expected.')).toBe(true)
   expect(soon('Required status check "ci" is failing.')).toBe(false)
-  expect(soon('Required status check "ci" is expected.', approvalMessage)).toBe(false)
+  expect(soon('Required status check "ci" is expected.', approvalRequiredMessage)).toBe(false)
 })

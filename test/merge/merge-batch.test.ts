@@ -6,16 +6,16 @@ import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { createMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePullBatch, type BatchMember } from '../../src/merge/merge-batch.ts'
-import { toLeaseName } from '../../src/jobs/lease-name.ts'
+import { toMergeLeaseName } from '../../src/jobs/lease-name.ts'
 import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
 import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { withPowerCut, isMutatingCall, PowerCutError } from './power-cut.ts'
+import { injectPowerCut, isMutatingCall, PowerCutError } from './power-cut.ts'
 import {
   greenCheckRuns,
   MergeFixture,
   botCheckNames,
-  plainPushStrategy,
+  directPushStrategy,
   type MergeScenario,
 } from './merge-fixture.ts'
 
@@ -38,7 +38,7 @@ interface BatchScenario {
 }
 
 /** Opens three pull requests for three files, each validated on top of the previous one. */
-async function openBatchScenario(method: MergeStrategy = plainPushStrategy): Promise<BatchScenario> {
+async function openBatchScenario(method: MergeStrategy = directPushStrategy): Promise<BatchScenario> {
   const scenario = await mergeFixture.openScenario({ behind: false })
   openedScenarios.push(scenario)
   const pulls = [scenario.pull]
@@ -88,7 +88,7 @@ async function mergeScenarioBatch(
   { scenario, members }: BatchScenario,
   options: MergeScenario['options'] = scenario.options,
 ) {
-  const name = toLeaseName({ owner: 'catalogs', name: scenario.full.split('/')[1] ?? '' }, 'main')
+  const name = toMergeLeaseName({ owner: 'catalogs', name: scenario.full.split('/')[1] ?? '' }, 'main')
   const lease = await options.store.acquireLease(name, 60)
   if (lease === undefined) throw new Error('the lease is held')
   try {
@@ -99,7 +99,7 @@ async function mergeScenarioBatch(
 }
 
 const listMergeCommits = ({ members }: BatchScenario) => members.map(({ permit }) => permit.landing.commit)
-const listPushes = ({ scenario }: BatchScenario) =>
+const listPushRequests = ({ scenario }: BatchScenario) =>
   mergeFixture.githubFixture.github.requests.filter(
     ({ path, template }) => path.includes(scenario.full) && template.endsWith('git-receive-pack'),
   ).length
@@ -111,7 +111,7 @@ describe('a merge batch', () => {
     expect(refused).toBeUndefined()
     expect([...outcomes.values()]).toEqual(listMergeCommits(it).map((commit) => ({ kind: 'landed', commit })))
     expect(it.scenario.tip()).toBe(listMergeCommits(it).at(-1))
-    expect(listPushes(it)).toBe(1)
+    expect(listPushRequests(it)).toBe(1)
     expect(it.pulls.map(({ merged }) => merged?.sha)).toEqual(it.pulls.map(() => expect.any(String)))
     expect(it.scenario.intents.map(({ outcome }) => outcome)).toEqual(['landed', 'landed', 'landed'])
   })
@@ -231,7 +231,7 @@ describe('a merge batch', () => {
 
   test('merges each member once or not at all after a crash at any step', async () => {
     const first = await openBatchScenario()
-    const whole = withPowerCut(first.scenario.options, Infinity)
+    const whole = injectPowerCut(first.scenario.options, Infinity)
     await mergeScenarioBatch(first, whole.options)
     // Tests the first and the last call of each kind; the calls in between behave the same.
     const acts = whole.calls
@@ -244,9 +244,11 @@ describe('a merge batch', () => {
     for (const [step, at] of acts) {
       const it = await openBatchScenario()
       const { scenario } = it
-      await mergeScenarioBatch(it, withPowerCut(scenario.options, at + 1).options).catch((error: unknown) => {
-        if (!(error instanceof PowerCutError)) throw error
-      })
+      await mergeScenarioBatch(it, injectPowerCut(scenario.options, at + 1).options).catch(
+        (error: unknown) => {
+          if (!(error instanceof PowerCutError)) throw error
+        },
+      )
       scenario.expireLeases()
       await scenario.clock.sleep(31_000)
       await recoverBranchMerges({ owner: 'catalogs', name: scenario.full }, 'main', scenario.options)

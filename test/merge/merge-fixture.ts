@@ -20,16 +20,16 @@ import {
   webhookSecret,
   type GitHubFixture,
 } from '../sandbox/github/github-fixture.ts'
-import { createGreenChecks, openMergeHarness, type MergeHarness } from './merge-harness.ts'
+import { createGreenChecks, openMergeTestHarness, type MergeTestHarness } from './merge-harness.ts'
 
 /** The names of the checks that the branches in these tests require. */
 export const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']
 
 export const greenCheckRuns = createGreenChecks(botCheckNames)
 
-export const plainPushStrategy: MergeStrategy = { kind: 'push', checksFirst: false, signed: false }
+export const directPushStrategy: MergeStrategy = { kind: 'push', checksFirst: false, signed: false }
 
-export interface MergeScenario extends MergeHarness {
+export interface MergeScenario extends MergeTestHarness {
   readonly github: MockGitHub
   readonly full: string
   readonly pull: MockPull
@@ -101,7 +101,7 @@ export class MergeFixture {
     for (let count = 1; count < commits; count++)
       await github.pushToPull(pull, { 'alpha.yaml': `name: alpha ${count}\n` })
     if (behind) await github.pushToBase(full, { 'meanwhile.txt': 'x\n' })
-    const tools = await openMergeHarness({
+    const tools = await openMergeTestHarness({
       github,
       app: this.app,
       installation: installation.id,

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { addDigestToCheckRunContent } from '../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { createMergePermit, type ValidatedMerge, type MergePermit } from '../../src/policy/merge-permit.ts'
-import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
-import { openForge } from '../../src/adapters/github/forge.ts'
+import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
+import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
-import { openMergeApi } from '../../src/adapters/github/merge-api.ts'
+import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
 import type { EvaluatedPullSnapshot, MergeOptions, TreeMismatch } from '../../src/merge/merge-options.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { CheckRunContent } from '../../src/ports/forge.ts'
@@ -28,7 +28,7 @@ export const createGreenChecks = (names: readonly string[]): readonly CheckRunCo
     }),
   )
 
-export interface MergeHarness extends MemoryStore {
+export interface MergeTestHarness extends MemoryStore {
   readonly mirror: GitMirror
   readonly mismatches: TreeMismatch[]
   /** The merge options with clients that authenticate as the App. */
@@ -39,7 +39,7 @@ export interface MergeHarness extends MemoryStore {
   ) => Promise<{ examined: EvaluatedPullSnapshot; permit: MergePermit }>
 }
 
-export interface MergeHarnessInput {
+export interface MergeTestHarnessInput {
   readonly github: MockGitHub
   readonly app: GitHubApp
   /** The App's installation, by id. */
@@ -51,10 +51,10 @@ export interface MergeHarnessInput {
   readonly checks: readonly CheckRunContent[]
 }
 
-export async function openMergeHarness(input: MergeHarnessInput): Promise<MergeHarness> {
+export async function openMergeTestHarness(input: MergeTestHarnessInput): Promise<MergeTestHarness> {
   const { github, app, installation, directory, pull, clock, checks } = input
   const repository = { owner: pull.repo.owner.login, name: pull.repo.name }
-  const mirror = await openMirror({
+  const mirror = await openGitMirror({
     directory: join(directory, 'mirror.git'),
     url: `${github.url}/${repository.owner}/${repository.name}.git`,
     repository,
@@ -64,7 +64,7 @@ export async function openMergeHarness(input: MergeHarnessInput): Promise<MergeH
     }),
   })
   const octokit = await app.octokit(installation)
-  const forge = openForge(octokit, repository, app)
+  const forge = createGitHubForge(octokit, repository, app)
   const memory = createMemoryStore()
   const mismatches: TreeMismatch[] = []
   return {
@@ -74,7 +74,7 @@ export async function openMergeHarness(input: MergeHarnessInput): Promise<MergeH
     options: {
       repository: mirror,
       forge,
-      merging: openMergeApi(octokit, repository),
+      merging: createMergeApi(octokit, repository),
       store: memory.store,
       clock,
       leaseSeconds: 60,

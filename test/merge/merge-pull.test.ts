@@ -16,7 +16,7 @@ const mergeTreeSha = toTreeSha(createHexSha('d'))
 /** A commit of the pull request that is not its head. */
 const earlierCommitSha = toCommitSha(createHexSha('e'))
 
-const otherOpenPull: OpenPullSummary = {
+const otherOpenPullSummary: OpenPullSummary = {
   pull: toPullNumber(8),
   head: earlierCommitSha,
   baseRef,
@@ -25,22 +25,22 @@ const otherOpenPull: OpenPullSummary = {
   labels: [],
   updatedAt: '2026-01-01T00:00:00Z',
 }
-const plainIncomingCommit = { editsWorkflows: false, isSigned: false, closes: [] }
+const unsignedIncomingCommit = { editsWorkflows: false, isSigned: false, closes: [] }
 const createIncomingCommits = (
   otherPulls: readonly OpenPullSummary[],
 ): NonNullable<EvaluatedPullSnapshot['carried']> => ({
   commits: {
     isWhole: true,
     commits: [
-      { id: head, ...plainIncomingCommit },
-      { id: earlierCommitSha, ...plainIncomingCommit },
+      { id: head, ...unsignedIncomingCommit },
+      { id: earlierCommitSha, ...unsignedIncomingCommit },
     ],
     largeFiles: [],
   },
   affected: otherPulls.map((open) => ({ open, by: 'commits' })),
 })
 
-interface RecheckOptions {
+interface MergeAttemptOptions {
   /** The head of an earlier merge of this pull request. */
   readonly before?: typeof head
   readonly freezes?: readonly MergeFreeze[]
@@ -56,7 +56,7 @@ interface RecheckOptions {
 async function attemptMerge(
   judged: readonly OpenPullSummary[],
   now: readonly OpenPullSummary[],
-  { before, freezes = [], lateFreezes = freezes, isPushed = false, epochs }: RecheckOptions = {},
+  { before, freezes = [], lateFreezes = freezes, isPushed = false, epochs }: MergeAttemptOptions = {},
 ) {
   let [pushes, reads] = [0, 0]
   let isSettled = false
@@ -115,12 +115,12 @@ const requeuedAttemptResult = { kind: 'again', pushes: 0 }
 
 test('a merge is pushed if the open pull requests have not changed since the evaluation', async () => {
   expect(await attemptMerge([], [])).toEqual(mergedAttemptResult)
-  expect(await attemptMerge([otherOpenPull], [otherOpenPull])).toEqual(mergedAttemptResult)
+  expect(await attemptMerge([otherOpenPullSummary], [otherOpenPullSummary])).toEqual(mergedAttemptResult)
 })
 
 test('a merge is reevaluated if it would close a pull request that is new or was pushed to', async () => {
-  expect(await attemptMerge([], [otherOpenPull])).toEqual(requeuedAttemptResult)
-  expect(await attemptMerge([], [{ ...otherOpenPull, head }])).toEqual(requeuedAttemptResult)
+  expect(await attemptMerge([], [otherOpenPullSummary])).toEqual(requeuedAttemptResult)
+  expect(await attemptMerge([], [{ ...otherOpenPullSummary, head }])).toEqual(requeuedAttemptResult)
 })
 
 test.each([
@@ -131,19 +131,22 @@ test.each([
 ])(
   'a merge is reevaluated if it would close a pull request that %s after the evaluation',
   async (_, change) => {
-    expect(await attemptMerge([otherOpenPull], [{ ...otherOpenPull, ...change }])).toEqual(
+    expect(await attemptMerge([otherOpenPullSummary], [{ ...otherOpenPullSummary, ...change }])).toEqual(
       requeuedAttemptResult,
     )
   },
 )
 
 test('a merge is reevaluated if an affected pull request is no longer open', async () => {
-  expect(await attemptMerge([otherOpenPull], [])).toEqual(requeuedAttemptResult)
+  expect(await attemptMerge([otherOpenPullSummary], [])).toEqual(requeuedAttemptResult)
 })
 
 test('a merge is pushed if a pull request that it would close only has a new comment', async () => {
   expect(
-    await attemptMerge([otherOpenPull], [{ ...otherOpenPull, updatedAt: '2026-01-02T00:00:00Z' }]),
+    await attemptMerge(
+      [otherOpenPullSummary],
+      [{ ...otherOpenPullSummary, updatedAt: '2026-01-02T00:00:00Z' }],
+    ),
   ).toEqual(mergedAttemptResult)
 })
 

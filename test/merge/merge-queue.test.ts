@@ -1,22 +1,22 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { readMergeQueueRemover } from '../../src/evaluate/queue-removals.ts'
+import { readMergeQueueRemovalUser } from '../../src/evaluate/queue-removals.ts'
 import { evaluateMergeGroups } from '../../src/merge/merge-group.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { createMergeRecoveryOptions } from '../../src/merge/merge-recovery-options.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
-import type { GateInput } from '../../src/policy/decide.ts'
+import type { VerdictInput } from '../../src/policy/decide.ts'
 import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
 import type { EvaluationRequest } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../sandbox/github/views/account-view.ts'
-import { createGateInput, createCheckOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
+import { createGateInput, createOutcomesForAllChecks, createPassedOutcome } from '../policy/gate-builders.ts'
 import {
   createStatusChecksRule,
-  createQueueRule,
+  createMergeQueueRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { MergeFixture, type MergeScenario } from './merge-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
@@ -24,9 +24,9 @@ import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
 import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report.ts'
 
 let mergeFixture: MergeFixture
-let scenario: MergeScenario
+let mergeScenario: MergeScenario
 /** Returns what an evaluation finds other than success, by the evaluated head. */
-let getGateInputOverrides: (order: EvaluationRequest) => Partial<GateInput>
+let getGateInputOverrides: (order: EvaluationRequest) => Partial<VerdictInput>
 const recordedOutcomes: string[] = []
 let enqueuedJobs: { job: Job; seconds: number | undefined }[]
 beforeAll(async () => {
@@ -34,50 +34,50 @@ beforeAll(async () => {
 })
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
-  scenario = await mergeFixture.openScenario()
+  mergeScenario = await mergeFixture.openScenario()
   getGateInputOverrides = () => ({})
   enqueuedJobs = []
-  scenario.setRules([
-    createQueueRule(),
+  mergeScenario.setRules([
+    createMergeQueueRule(),
     createStatusChecksRule(
       requiredCheckNames.map((context) => ({ context, integration_id: mergeFixture.githubFixture.app.id })),
     ),
   ])
-  for (const check of requiredCheckNames) await postCheckRun(scenario.pull.headSha, check)
+  for (const check of requiredCheckNames) await createSuccessfulCheckRun(mergeScenario.pull.headSha, check)
 })
 afterEach(async () => {
-  await scenario.close()
+  await mergeScenario.close()
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
-  scenario.github.clearFaults()
+  mergeScenario.github.clearFaults()
 })
 
 const requiredCheckNames = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig))
 const mergeQueueStrategy = { kind: 'queue' } as const
-const getRepoName = () => scenario.full.split('/')[1] ?? ''
-const postCheckRun = (head_sha: string, name: string) =>
+const getRepositoryName = () => mergeScenario.full.split('/')[1] ?? ''
+const createSuccessfulCheckRun = (head_sha: string, name: string) =>
   mergeFixture.githubFixture.octokit.rest.checks.create({
     owner: 'catalogs',
-    repo: getRepoName(),
+    repo: getRepositoryName(),
     name,
     head_sha,
     conclusion: 'success',
   })
 
 /** Opens another pull request with passing checks. */
-async function openGreenPull(path: string, enqueues = true): Promise<MockPull> {
-  const pull = await scenario.github.openPull({
-    repository: scenario.full,
+async function openPullWithPassingChecks(path: string, enqueues = true): Promise<MockPull> {
+  const pull = await mergeScenario.github.openPull({
+    repository: mergeScenario.full,
     author: 'alice',
     title: path,
     changes: { [path]: 'name: other\n' },
   })
-  for (const check of requiredCheckNames) await postCheckRun(pull.headSha, check)
+  for (const check of requiredCheckNames) await createSuccessfulCheckRun(pull.headSha, check)
   if (enqueues) await enqueuePull(pull)
   return pull
 }
 
 function createContext(): JobContext<Store> {
-  const { store } = scenario
+  const { store } = mergeScenario
   const evaluations: JobContext<Store>['app']['evaluationPool'] = {
     evaluate: async (order) => ({
       kind: 'seen',
@@ -92,9 +92,9 @@ function createContext(): JobContext<Store> {
   }
   return {
     installation: mergeFixture.githubFixture.installation.id,
-    repository: scenario.mirror,
-    forge: scenario.options.forge,
-    merging: scenario.options.merging,
+    repository: mergeScenario.mirror,
+    forge: mergeScenario.options.forge,
+    merging: mergeScenario.options.merging,
     mirror: '',
     app: {
       settings: readSettings({}),
@@ -108,8 +108,8 @@ function createContext(): JobContext<Store> {
         close: async () => undefined,
       },
       evaluationPool: evaluations,
-      scheduler: createJobScheduler(scenario.clock),
-      clock: scenario.clock,
+      scheduler: createJobScheduler(mergeScenario.clock),
+      clock: mergeScenario.clock,
       log: pino({ level: 'silent' }),
     } as unknown as JobContext<Store>['app'],
   }
@@ -119,48 +119,54 @@ const evaluateOpenMergeGroups = async () => {
     {
       kind: 'group',
       installation: 1,
-      repository: { owner: 'catalogs', name: getRepoName() },
+      repository: { owner: 'catalogs', name: getRepositoryName() },
       branch: 'main',
     },
     createContext(),
   )
-  await scenario.github.passTimeInQueues(scenario.full)
+  await mergeScenario.github.passTimeInQueues(mergeScenario.full)
 }
 /** Adds a pull request to the queue as bob, who has write access. */
 const enqueuePull = (pull: MockPull) =>
   mergeFixture.githubFixture
-    .client(scenario.github.tokenFor('bob'))
+    .client(mergeScenario.github.tokenFor('bob'))
     .graphql(
       `mutation { enqueuePullRequest(input: { pullRequestId: "${toNodeId('PullRequest', pull.id)}" }) { clientMutationId } }`,
     )
-const readMergeGroups = () => scenario.options.merging.readMergeQueue('main')
+const readMergeGroups = () => mergeScenario.options.merging.readMergeQueue('main')
 const listCheckConclusions = (headSha: string) =>
-  scenario.github.checkRuns({ repo: scenario.pull.repo, headSha }).map(({ conclusion }) => conclusion)
-const listMergeIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
+  mergeScenario.github
+    .checkRuns({ repo: mergeScenario.pull.repo, headSha })
+    .map(({ conclusion }) => conclusion)
+const listMergeIntentOutcomes = () => mergeScenario.intents.map(({ outcome }) => outcome)
 
 describe('a merge through the merge queue', () => {
   test('waits with an open intent, and is completed after GitHub merges the evaluated group', async () => {
-    expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+    expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
     expect(listMergeIntentOutcomes()).toEqual([undefined])
     // A repeated attempt while the pull request is queued creates no second intent.
-    expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
-    expect(scenario.intents).toHaveLength(1)
+    expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+    expect(mergeScenario.intents).toHaveLength(1)
     const [entry] = await readMergeGroups()
     await evaluateOpenMergeGroups()
-    expect(scenario.pull.merged?.sha).toBe(entry?.group?.head)
+    expect(mergeScenario.pull.merged?.sha).toBe(entry?.group?.head)
     const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
-    const settled = await settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', scenario.options)
-    expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: scenario.tip() } }])
-    expect(scenario.mismatches).toEqual([])
+    const settled = await settleBranch(
+      { owner: 'catalogs', name: getRepositoryName() },
+      'main',
+      mergeScenario.options,
+    )
+    expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: mergeScenario.tip() } }])
+    expect(mergeScenario.mismatches).toEqual([])
   })
 
   test('does not queue a pull request if its head moves right before the request', async () => {
-    const outcome = await scenario.merge(mergeQueueStrategy, {
+    const outcome = await mergeScenario.merge(mergeQueueStrategy, {
       merging: {
-        ...scenario.options.merging,
+        ...mergeScenario.options.merging,
         enqueue: async (permit) => {
-          await scenario.github.pushToPull(scenario.pull, { 'alpha.yaml': 'name: evil\n' })
-          return scenario.options.merging.enqueue(permit)
+          await mergeScenario.github.pushToPull(mergeScenario.pull, { 'alpha.yaml': 'name: evil\n' })
+          return mergeScenario.options.merging.enqueue(permit)
         },
       },
     })
@@ -170,15 +176,15 @@ describe('a merge through the merge queue', () => {
   })
 
   test('is queued if bob has already added the pull request', async () => {
-    await enqueuePull(scenario.pull)
-    expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+    await enqueuePull(mergeScenario.pull)
+    expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
   })
 
   test('is rejected for the pull request, and not requeued, after failed checks in the queue', async () => {
-    await scenario.merge(mergeQueueStrategy)
-    await scenario.clock.sleep(31_000)
-    await scenario.github.removeFromQueue(scenario.pull, 'CI_FAILURE')
-    expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({
+    await mergeScenario.merge(mergeQueueStrategy)
+    await mergeScenario.clock.sleep(31_000)
+    await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'CI_FAILURE')
+    expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull' },
     })
@@ -187,27 +193,27 @@ describe('a merge through the merge queue', () => {
   })
 
   describe('that a person removed from the queue', () => {
-    const head = () => scenario.pull.headSha as never
+    const head = () => mergeScenario.pull.headSha as never
     const about = () => ({
-      repository: { owner: 'catalogs', name: getRepoName() },
-      pull: toPullNumber(scenario.pull.number),
+      repository: { owner: 'catalogs', name: getRepositoryName() },
+      pull: toPullNumber(mergeScenario.pull.number),
       head: head(),
     })
     const held = (commands: readonly object[] = [], comments: readonly object[] = [], of = head()) =>
-      readMergeQueueRemover(
+      readMergeQueueRemovalUser(
         { ...about(), head: of, comments: comments as never },
         commands as never,
-        scenario.store,
+        mergeScenario.store,
       )
     const removes = async (by = 'bob') => {
-      await scenario.merge(mergeQueueStrategy)
-      await scenario.clock.sleep(31_000)
-      await scenario.github.removeFromQueue(scenario.pull, 'MANUAL', by)
+      await mergeScenario.merge(mergeQueueStrategy)
+      await mergeScenario.clock.sleep(31_000)
+      await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'MANUAL', by)
     }
 
     test('is not requeued, and the person who removed it is recorded', async () => {
       await removes()
-      expect(await scenario.merge(mergeQueueStrategy)).toEqual({
+      expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({
         kind: 'again',
         why: 'the pull request was removed from the merge queue',
       })
@@ -217,18 +223,18 @@ describe('a merge through the merge queue', () => {
     })
 
     test('is not requeued by the next attempt if a person had added it', async () => {
-      await enqueuePull(scenario.pull)
-      await scenario.github.removeFromQueue(scenario.pull, 'MANUAL', 'bob')
-      expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'again' })
+      await enqueuePull(mergeScenario.pull)
+      await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'MANUAL', 'bob')
+      expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'again' })
       expect(await readMergeGroups()).toEqual([])
       // The removal is recorded. The gate decides whether it blocks the merge, and a permit allows the merge.
-      expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+      expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
     })
 
     test('waits for a later accepted merge command for the same head', async () => {
       await removes()
-      await scenario.merge(mergeQueueStrategy)
-      const at = (seconds: number) => new Date(scenario.clock.now() + seconds * 1000).toISOString()
+      await mergeScenario.merge(mergeQueueStrategy)
+      const at = (seconds: number) => new Date(mergeScenario.clock.now() + seconds * 1000).toISOString()
       const merge = { command: 'merge', outcome: 'done', comment: 7, head: head() }
       const later = [{ id: 7, createdAt: at(5) }]
       expect(await held([merge], later)).toBeUndefined()
@@ -240,14 +246,14 @@ describe('a merge through the merge queue', () => {
     })
 
     test('does not include a removal by catalog-bot or by a timeout in the queue', async () => {
-      await scenario.merge(mergeQueueStrategy)
-      await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
-      await scenario.clock.sleep(31_000)
-      expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'refused' })
-      expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
-      await scenario.clock.sleep(31_000)
-      await scenario.github.removeFromQueue(scenario.pull, 'CI_TIMEOUT')
-      expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({
+      await mergeScenario.merge(mergeQueueStrategy)
+      await mergeScenario.options.merging.dequeue(toPullNumber(mergeScenario.pull.number))
+      await mergeScenario.clock.sleep(31_000)
+      expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'refused' })
+      expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+      await mergeScenario.clock.sleep(31_000)
+      await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'CI_TIMEOUT')
+      expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({
         kind: 'refused',
         refusal: { scope: 'pull', reason: 'a required check timed out in the merge queue' },
       })
@@ -257,39 +263,39 @@ describe('a merge through the merge queue', () => {
 
   describe('of a group that catalog-bot did not validate', () => {
     const merges = async () => {
-      await scenario.merge(mergeQueueStrategy)
+      await mergeScenario.merge(mergeQueueStrategy)
       const [entry] = await readMergeGroups()
-      for (const check of requiredCheckNames) await postCheckRun(entry?.group?.head ?? '', check)
-      await scenario.github.passTimeInQueues(scenario.full)
-      expect(scenario.pull.merged).not.toBeNull()
+      for (const check of requiredCheckNames) await createSuccessfulCheckRun(entry?.group?.head ?? '', check)
+      await mergeScenario.github.passTimeInQueues(mergeScenario.full)
+      expect(mergeScenario.pull.merged).not.toBeNull()
       const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
       const { judgeMerged } = createMergeRecoveryOptions(createContext())
-      const options = { ...scenario.options, ...(judgeMerged && { judgeMerged }) }
-      return () => settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', options)
+      const options = { ...mergeScenario.options, ...(judgeMerged && { judgeMerged }) }
+      return () => settleBranch({ owner: 'catalogs', name: getRepositoryName() }, 'main', options)
     }
     beforeEach(() => void recordedOutcomes.splice(0))
 
     test('is recorded as merged if it is valid on its actual parent, even during a freeze', async () => {
-      const { base, head } = (await scenario.evaluate()).permit.landing
+      const { base, head } = (await mergeScenario.evaluate()).permit.landing
       const evaluations: unknown[] = []
       getGateInputOverrides = ({ snapshot }) => {
         evaluations.push([snapshot.base, snapshot.head, snapshot.state])
         return { merge: { kind: 'clean', commit: head, tree: head as never } }
       }
       const settle = await merges()
-      scenario.store.listFreezes = async () => [
+      mergeScenario.store.listFreezes = async () => [
         { kind: 'frozen', branch: 'main', since: 0, times: 1 } as never,
       ]
       await settle()
       expect(listMergeIntentOutcomes()).toEqual(['landed'])
-      expect(scenario.mismatches).toEqual([])
+      expect(mergeScenario.mismatches).toEqual([])
       expect(evaluations).toEqual([[base, head, 'open']])
       expect(recordedOutcomes).toEqual([base])
     })
 
     test('is a mismatch if the change still needs an approval', async () => {
       getGateInputOverrides = () => ({
-        outcomes: createCheckOutcomesWith({
+        outcomes: createOutcomesForAllChecks({
           ...createPassedOutcome('ownership'),
           waiting: [{ what: 'an owner must approve', who: ['bob'] }],
         }),
@@ -298,7 +304,7 @@ describe('a merge through the merge queue', () => {
         await merges()
       )()
       expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
-      expect(scenario.mismatches[0]?.differs).toContain('an owner must approve')
+      expect(mergeScenario.mismatches[0]?.differs).toContain('an owner must approve')
     })
 
     test('stays unclear without an immediate second evaluation while an answer is missing', async () => {
@@ -306,7 +312,7 @@ describe('a merge through the merge queue', () => {
       getGateInputOverrides = () => {
         evaluationCount += 1
         return {
-          outcomes: createCheckOutcomesWith({
+          outcomes: createOutcomesForAllChecks({
             ...createPassedOutcome('validation'),
             unanswered: [{ question: 'q', reason: 'away', retryAfter: 5 }],
           }),
@@ -316,39 +322,39 @@ describe('a merge through the merge queue', () => {
       expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
       expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
       expect(evaluationCount).toBe(1)
-      expect(scenario.mismatches).toEqual([])
+      expect(mergeScenario.mismatches).toEqual([])
     })
   })
 
   test('of a group without validation is a mismatch if recovery does not evaluate it', async () => {
-    await scenario.merge(mergeQueueStrategy)
+    await mergeScenario.merge(mergeQueueStrategy)
     const [entry] = await readMergeGroups()
-    for (const check of requiredCheckNames) await postCheckRun(entry?.group?.head ?? '', check)
-    await scenario.github.passTimeInQueues(scenario.full)
-    expect(scenario.pull.merged).not.toBeNull()
+    for (const check of requiredCheckNames) await createSuccessfulCheckRun(entry?.group?.head ?? '', check)
+    await mergeScenario.github.passTimeInQueues(mergeScenario.full)
+    expect(mergeScenario.pull.merged).not.toBeNull()
     const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
-    await settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', scenario.options)
+    await settleBranch({ owner: 'catalogs', name: getRepositoryName() }, 'main', mergeScenario.options)
     expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
-    expect(scenario.mismatches).toHaveLength(1)
+    expect(mergeScenario.mismatches).toHaveLength(1)
   })
 
   test('is in the queue at most once after a lost response', async () => {
     const isMutation = ({ template }: { template: string }) => template === '/graphql'
-    const { merging } = scenario.options
+    const { merging } = mergeScenario.options
     await expect(
-      scenario.merge(mergeQueueStrategy, {
+      mergeScenario.merge(mergeQueueStrategy, {
         merging: {
           ...merging,
           enqueue: async (permit) => {
-            scenario.github.fail(isMutation, { applyThenFail: 502 }, 2)
+            mergeScenario.github.fail(isMutation, { applyThenFail: 502 }, 2)
             return merging.enqueue(permit)
           },
         },
       }),
     ).rejects.toMatchObject({ code: 'unavailable' })
-    scenario.github.clearFaults()
-    await scenario.clock.sleep(31_000)
-    const after = await scenario.merge(mergeQueueStrategy)
+    mergeScenario.github.clearFaults()
+    await mergeScenario.clock.sleep(31_000)
+    const after = await mergeScenario.merge(mergeQueueStrategy)
     expect(['queued', 'refused']).toContain(after.kind)
     expect((await readMergeGroups()).length).toBeLessThanOrEqual(1)
   })
@@ -357,11 +363,11 @@ describe('a merge through the merge queue', () => {
 describe('a group of the merge queue', () => {
   test('of several pull requests is merged after each one and the group are evaluated', async () => {
     // Another required check holds the queue, so neither is merged before both are evaluated.
-    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
-    await postCheckRun(scenario.pull.headSha, 'slow ci')
-    await enqueuePull(scenario.pull)
-    const second = await openGreenPull('beta.yaml', false)
-    await postCheckRun(second.headSha, 'slow ci')
+    mergeScenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
+    await createSuccessfulCheckRun(mergeScenario.pull.headSha, 'slow ci')
+    await enqueuePull(mergeScenario.pull)
+    const second = await openPullWithPassingChecks('beta.yaml', false)
+    await createSuccessfulCheckRun(second.headSha, 'slow ci')
     await enqueuePull(second)
     const evaluatedHeads: string[] = []
     getGateInputOverrides = ({ snapshot }) => {
@@ -369,39 +375,40 @@ describe('a group of the merge queue', () => {
       return {}
     }
     await evaluateOpenMergeGroups()
-    for (const { group } of await readMergeGroups()) await postCheckRun(group?.head ?? '', 'slow ci')
-    await scenario.github.passTimeInQueues(scenario.full)
-    expect([scenario.pull.merged, second.merged]).not.toContain(null)
+    for (const { group } of await readMergeGroups())
+      await createSuccessfulCheckRun(group?.head ?? '', 'slow ci')
+    await mergeScenario.github.passTimeInQueues(mergeScenario.full)
+    expect([mergeScenario.pull.merged, second.merged]).not.toContain(null)
     // The group with only the first; then the first, the second, and both together.
     expect(evaluatedHeads).toEqual([
-      scenario.pull.headSha,
-      scenario.pull.headSha,
+      mergeScenario.pull.headSha,
+      mergeScenario.pull.headSha,
       second.headSha,
-      expect.not.stringMatching(new RegExp(`^(?:${scenario.pull.headSha}|${second.headSha})$`)),
+      expect.not.stringMatching(new RegExp(`^(?:${mergeScenario.pull.headSha}|${second.headSha})$`)),
     ])
   })
 
   test('with a pull request that may not be merged fails and reports which one and why', async () => {
-    await enqueuePull(scenario.pull)
+    await enqueuePull(mergeScenario.pull)
     getGateInputOverrides = () => ({ heldBy: { login: 'bob', isBack: false } })
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
-    expect(scenario.github.checkRuns({ repo: scenario.pull.repo, headSha: head })[0]?.summary).toContain(
-      'pull request 1: this pull request was put on hold by bob',
-    )
-    expect(scenario.pull.merged).toBeNull()
+    expect(
+      mergeScenario.github.checkRuns({ repo: mergeScenario.pull.repo, headSha: head })[0]?.summary,
+    ).toContain('pull request 1: this pull request was put on hold by bob')
+    expect(mergeScenario.pull.merged).toBeNull()
   })
 
   test('fails if its pull requests are valid alone and invalid together', async () => {
-    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
-    await postCheckRun(scenario.pull.headSha, 'slow ci')
-    await enqueuePull(scenario.pull)
-    const second = await openGreenPull('beta.yaml', false)
-    await postCheckRun(second.headSha, 'slow ci')
+    mergeScenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
+    await createSuccessfulCheckRun(mergeScenario.pull.headSha, 'slow ci')
+    await enqueuePull(mergeScenario.pull)
+    const second = await openPullWithPassingChecks('beta.yaml', false)
+    await createSuccessfulCheckRun(second.headSha, 'slow ci')
     await enqueuePull(second)
     const together = (await readMergeGroups())[1]?.group?.head ?? ''
-    const alone = [scenario.pull.headSha, second.headSha]
+    const alone = [mergeScenario.pull.headSha, second.headSha]
     const broken = createPassedOutcome('validation', {
       findings: [
         {
@@ -414,58 +421,58 @@ describe('a group of the merge queue', () => {
       ],
     })
     getGateInputOverrides = ({ snapshot }) =>
-      alone.includes(snapshot.head) ? {} : { outcomes: createCheckOutcomesWith(broken) }
+      alone.includes(snapshot.head) ? {} : { outcomes: createOutcomesForAllChecks(broken) }
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(together)).toEqual(botCheckNames.map(() => 'failure'))
   })
 
   test('fails if its tree differs from the merge of its pull requests', async () => {
-    await enqueuePull(scenario.pull)
+    await enqueuePull(mergeScenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
-    const treeOf = scenario.mirror.treeOf.bind(scenario.mirror)
-    const { base } = (await scenario.evaluate()).permit.landing
+    const treeOf = mergeScenario.mirror.treeOf.bind(mergeScenario.mirror)
+    const { base } = (await mergeScenario.evaluate()).permit.landing
     const other = await treeOf(base)
-    scenario.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))
+    mergeScenario.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
-    expect(scenario.pull.merged).toBeNull()
+    expect(mergeScenario.pull.merged).toBeNull()
   })
 
   test('with a missing answer waits, is evaluated again, and fails after a timeout', async () => {
-    await enqueuePull(scenario.pull)
+    await enqueuePull(mergeScenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     const open = createPassedOutcome('images', {
       unanswered: [{ question: 'image a', reason: 'no answer', retryAfter: 30 }],
     })
-    getGateInputOverrides = () => ({ outcomes: createCheckOutcomesWith(open) })
+    getGateInputOverrides = () => ({ outcomes: createOutcomesForAllChecks(open) })
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => null))
     expect(enqueuedJobs).toMatchObject([
       { job: { kind: 'group', branch: 'main' }, seconds: expect.any(Number) },
     ])
-    await scenario.clock.sleep(11 * 60_000)
+    await mergeScenario.clock.sleep(11 * 60_000)
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
-    expect(scenario.pull.merged).toBeNull()
+    expect(mergeScenario.pull.merged).toBeNull()
   })
 
   test('is evaluated once, and its checks are not written again', async () => {
-    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
-    await postCheckRun(scenario.pull.headSha, 'slow ci')
-    await enqueuePull(scenario.pull)
+    mergeScenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
+    await createSuccessfulCheckRun(mergeScenario.pull.headSha, 'slow ci')
+    await enqueuePull(mergeScenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head).toSorted()).toEqual([
       'neutral',
       ...requiredCheckNames.map(() => 'success'),
     ])
-    const count = scenario.github.requests.filter(({ method }) => method !== 'GET').length
+    const count = mergeScenario.github.requests.filter(({ method }) => method !== 'GET').length
     getGateInputOverrides = () => {
       throw new Error('nobody looks again')
     }
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toHaveLength(botCheckNames.length)
-    const written = scenario.github.requests
+    const written = mergeScenario.github.requests
       .filter(({ method }) => method !== 'GET')
       .slice(count)
       .filter(({ path }) => path.includes('check-runs'))
@@ -473,14 +480,14 @@ describe('a group of the merge queue', () => {
   })
 
   test('is recorded as valid before its checks are reported to GitHub', async () => {
-    await enqueuePull(scenario.pull)
+    await enqueuePull(mergeScenario.pull)
     const order: string[] = []
     const where = createContext()
     await evaluateMergeGroups(
       {
         kind: 'group',
         installation: 1,
-        repository: { owner: 'catalogs', name: getRepoName() },
+        repository: { owner: 'catalogs', name: getRepositoryName() },
         branch: 'main',
       },
       {
@@ -509,8 +516,8 @@ describe('a group of the merge queue', () => {
 })
 
 test('removing a pull request from the queue succeeds even if it is not queued', async () => {
-  await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
-  await scenario.merge(mergeQueueStrategy)
-  await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
+  await mergeScenario.options.merging.dequeue(toPullNumber(mergeScenario.pull.number))
+  await mergeScenario.merge(mergeQueueStrategy)
+  await mergeScenario.options.merging.dequeue(toPullNumber(mergeScenario.pull.number))
   expect(await readMergeGroups()).toEqual([])
 })

@@ -4,7 +4,7 @@ import type { MergeOptions } from '../../src/merge/merge-options.ts'
 export class PowerCutError extends Error {}
 
 /** After `left` calls, including reads, every call fails, even cleanup. */
-export function withPowerCut<Options extends Omit<MergeOptions, 'plan'>>(
+export function injectPowerCut<Options extends Omit<MergeOptions, 'plan'>>(
   options: Options,
   left: number,
 ): { options: Options; calls: string[] } {

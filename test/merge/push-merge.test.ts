@@ -12,39 +12,39 @@ import {
   MergeFixture,
   greenCheckRuns,
   botCheckNames,
-  plainPushStrategy,
+  directPushStrategy,
   type MergeScenario,
 } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
-let scenario: MergeScenario
+let mergeScenario: MergeScenario
 beforeAll(async () => {
   mergeFixture = await MergeFixture.open()
 })
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
-  scenario = await mergeFixture.openScenario()
+  mergeScenario = await mergeFixture.openScenario()
 })
 afterEach(async () => {
-  await scenario.close()
+  await mergeScenario.close()
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
-  scenario.github.clearFaults()
-  scenario.github.delayChecks(0)
+  mergeScenario.github.clearFaults()
+  mergeScenario.github.delayChecks(0)
 })
 
 const checksFirstPushStrategy = { kind: 'push', checksFirst: true, signed: false } as const
 const signedPushStrategy = { kind: 'push', checksFirst: false, signed: true } as const
 const signedChecksFirstPushStrategy = { kind: 'push', checksFirst: true, signed: true } as const
 const requireBotChecks = () => {
-  scenario.setRules([
+  mergeScenario.setRules([
     createStatusChecksRule(
       botCheckNames.map((context) => ({ context, integration_id: mergeFixture.githubFixture.app.id })),
     ),
   ])
 }
-const listPushes = () =>
-  scenario.github.requests.filter(
-    ({ method, path }) => method === 'POST' && path.endsWith(`${scenario.full}.git/git-receive-pack`),
+const listPushRequests = () =>
+  mergeScenario.github.requests.filter(
+    ({ method, path }) => method === 'POST' && path.endsWith(`${mergeScenario.full}.git/git-receive-pack`),
   )
 const failedInstallCheck = addDigestToCheckRunContent({
   name: 'catalog-bot / install',
@@ -55,36 +55,36 @@ const failedInstallCheck = addDigestToCheckRunContent({
   annotations: [],
 })
 const listRequestsSince = (count: number) =>
-  scenario.github.requests.slice(count).map(({ method, path }) => `${method} ${path}`)
+  mergeScenario.github.requests.slice(count).map(({ method, path }) => `${method} ${path}`)
 
 describe('a push of the validated merge', () => {
   test('merges with a single API request on a branch without rules', async () => {
-    const { permit, examined } = await scenario.evaluate()
-    const before = scenario.github.requests.length
-    const plan = async () => ({ plan: { method: plainPushStrategy } })
-    const outcome = await mergePull(examined, permit, { ...scenario.options, plan })
+    const { permit, examined } = await mergeScenario.evaluate()
+    const before = mergeScenario.github.requests.length
+    const plan = async () => ({ plan: { method: directPushStrategy } })
+    const outcome = await mergePull(examined, permit, { ...mergeScenario.options, plan })
     expect(outcome).toEqual({ kind: 'landed', commit: permit.landing.commit })
-    expect(scenario.tip()).toBe(permit.landing.commit)
+    expect(mergeScenario.tip()).toBe(permit.landing.commit)
     const rest = listRequestsSince(before).filter((request) => !request.includes('.git/'))
     // The recheck before the merge. The push itself verifies the base.
     expect(rest).toEqual(['POST /graphql'])
     expect(
-      scenario.github.requests.slice(before).filter(({ operation }) => operation !== undefined),
+      mergeScenario.github.requests.slice(before).filter(({ operation }) => operation !== undefined),
     ).toMatchObject([{ operation: 'StillAs', writes: 0 }])
   })
 
   test('is rejected without its checks if the branch requires them, and the base does not move', async () => {
     requireBotChecks()
-    const before = scenario.tip()
-    expect(await scenario.merge(plainPushStrategy)).toMatchObject({
+    const before = mergeScenario.tip()
+    expect(await mergeScenario.merge(directPushStrategy)).toMatchObject({
       kind: 'refused',
       refusal: {
         scope: 'pull',
         reason: expect.stringContaining('2 of 2 required status checks are expected.'),
       },
     })
-    expect(scenario.tip()).toBe(before)
-    expect(scenario.intents.map(({ outcome }) => outcome)).toEqual(['abandoned'])
+    expect(mergeScenario.tip()).toBe(before)
+    expect(mergeScenario.intents.map(({ outcome }) => outcome)).toEqual(['abandoned'])
   })
 })
 
@@ -94,41 +94,44 @@ describe('a push without checks to a branch that requires them on the merge comm
 
   test('is retried with the checks, and leaves no temporary branch', async () => {
     requireBotChecks()
-    const { permit } = await scenario.evaluate()
-    expect(await scenario.merge(plainPushStrategy, { rules: rulesWith(...botCheckNames) })).toEqual({
+    const { permit } = await mergeScenario.evaluate()
+    expect(await mergeScenario.merge(directPushStrategy, { rules: rulesWith(...botCheckNames) })).toEqual({
       kind: 'landed',
       commit: permit.landing.commit,
     })
-    expect(scenario.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
-      ['abandoned', plainPushStrategy],
+    expect(mergeScenario.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
+      ['abandoned', directPushStrategy],
       ['landed', checksFirstPushStrategy],
     ])
-    expect(scenario.otherBranches()).toEqual([])
+    expect(mergeScenario.otherBranches()).toEqual([])
   })
 
   test('is not retried if another app must report a required check', async () => {
     requireBotChecks()
     expect(
-      await scenario.merge(plainPushStrategy, { rules: rulesWith(...botCheckNames, 'ci') }),
+      await mergeScenario.merge(directPushStrategy, { rules: rulesWith(...botCheckNames, 'ci') }),
     ).toMatchObject({
       kind: 'refused',
     })
-    expect(scenario.intents).toHaveLength(1)
+    expect(mergeScenario.intents).toHaveLength(1)
   })
 })
 
 describe('a push with checks first', () => {
   test('adds our checks to the merge commit, merges it, and leaves no temporary branch', async () => {
     requireBotChecks()
-    const { permit } = await scenario.evaluate()
-    expect(await scenario.merge(checksFirstPushStrategy)).toEqual({
+    const { permit } = await mergeScenario.evaluate()
+    expect(await mergeScenario.merge(checksFirstPushStrategy)).toEqual({
       kind: 'landed',
       commit: permit.landing.commit,
     })
-    expect(scenario.tip()).toBe(permit.landing.commit)
-    expect(scenario.otherBranches()).toEqual([])
-    expect(scenario.pull.merged?.sha).toBe(permit.landing.commit)
-    const runs = scenario.github.checkRuns({ repo: scenario.pull.repo, headSha: permit.landing.commit })
+    expect(mergeScenario.tip()).toBe(permit.landing.commit)
+    expect(mergeScenario.otherBranches()).toEqual([])
+    expect(mergeScenario.pull.merged?.sha).toBe(permit.landing.commit)
+    const runs = mergeScenario.github.checkRuns({
+      repo: mergeScenario.pull.repo,
+      headSha: permit.landing.commit,
+    })
     expect(runs.map(({ name, conclusion }) => [name, conclusion])).toEqual(
       botCheckNames.map((name) => [name, 'success']),
     )
@@ -136,62 +139,62 @@ describe('a push with checks first', () => {
 
   test('waits until GitHub recognizes the checks', async () => {
     requireBotChecks()
-    scenario.github.delayChecks(3000)
-    const began = scenario.clock.now()
-    expect((await scenario.merge(checksFirstPushStrategy)).kind).toBe('landed')
-    expect(scenario.clock.now() - began).toBeGreaterThanOrEqual(3000)
-    expect(scenario.clock.now() - began).toBeLessThan(8000)
+    mergeScenario.github.delayChecks(3000)
+    const began = mergeScenario.clock.now()
+    expect((await mergeScenario.merge(checksFirstPushStrategy)).kind).toBe('landed')
+    expect(mergeScenario.clock.now() - began).toBeGreaterThanOrEqual(3000)
+    expect(mergeScenario.clock.now() - began).toBeLessThan(8000)
   })
 
   test('gives up after ten seconds and reports what GitHub expects', async () => {
     requireBotChecks()
-    scenario.github.delayChecks(60_000)
-    const began = scenario.clock.now()
-    expect(await scenario.merge(checksFirstPushStrategy)).toMatchObject({
+    mergeScenario.github.delayChecks(60_000)
+    const began = mergeScenario.clock.now()
+    expect(await mergeScenario.merge(checksFirstPushStrategy)).toMatchObject({
       kind: 'refused',
       refusal: { reason: expect.stringContaining('required status checks are expected') },
     })
-    expect(scenario.clock.now() - began).toBeLessThanOrEqual(10_000)
-    expect(scenario.otherBranches()).toEqual([])
+    expect(mergeScenario.clock.now() - began).toBeLessThanOrEqual(10_000)
+    expect(mergeScenario.otherBranches()).toEqual([])
   })
 
   test('does not wait for a check of another app or for an approval', async () => {
-    scenario.setRules([
+    mergeScenario.setRules([
       createStatusChecksRule([{ context: 'ci', integration_id: 4711 }]),
       createPullRequestRule({ required_approving_review_count: 1 }),
     ])
-    const began = scenario.clock.now()
-    expect(await scenario.merge(checksFirstPushStrategy)).toMatchObject({ kind: 'refused' })
-    expect(scenario.clock.now() - began).toBe(0)
+    const began = mergeScenario.clock.now()
+    expect(await mergeScenario.merge(checksFirstPushStrategy)).toMatchObject({ kind: 'refused' })
+    expect(mergeScenario.clock.now() - began).toBe(0)
   })
 
   test('merges nothing if the base moves while the checks are written', async () => {
     requireBotChecks()
     let moved = ''
-    const outcome = await scenario.merge(checksFirstPushStrategy, {
+    const outcome = await mergeScenario.merge(checksFirstPushStrategy, {
       forge: {
-        ...scenario.options.forge,
+        ...mergeScenario.options.forge,
         perform: async (action) => {
-          moved ||= await scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })
-          return scenario.options.forge.perform(action)
+          moved ||= await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' })
+          return mergeScenario.options.forge.perform(action)
         },
       },
     })
     expect(outcome).toMatchObject({ kind: 'again' })
-    expect(scenario.tip()).toBe(moved)
-    expect(scenario.otherBranches()).toEqual([])
-    expect(scenario.intents).toMatchObject([{ outcome: 'abandoned' }])
+    expect(mergeScenario.tip()).toBe(moved)
+    expect(mergeScenario.otherBranches()).toEqual([])
+    expect(mergeScenario.intents).toMatchObject([{ outcome: 'abandoned' }])
   })
 
   test('merges the evaluated head if the head moves after the recheck', async () => {
     requireBotChecks()
-    const { permit } = await scenario.evaluate()
-    const outcome = await scenario.merge(checksFirstPushStrategy, {
+    const { permit } = await mergeScenario.evaluate()
+    const outcome = await mergeScenario.merge(checksFirstPushStrategy, {
       repository: {
-        ...scenario.mirror,
+        ...mergeScenario.mirror,
         pushMerge: async (...args) => {
-          await scenario.github.pushToPull(scenario.pull, { 'alpha.yaml': 'name: other\n' })
-          return scenario.mirror.pushMerge(...args)
+          await mergeScenario.github.pushToPull(mergeScenario.pull, { 'alpha.yaml': 'name: other\n' })
+          return mergeScenario.mirror.pushMerge(...args)
         },
       },
     })
@@ -200,37 +203,37 @@ describe('a push with checks first', () => {
 
   test('is rejected for the branch if rules for all branches reject the temporary branch', async () => {
     requireBotChecks()
-    scenario.github.addRules(scenario.full, [{ type: 'creation' }], {
+    mergeScenario.github.addRules(mergeScenario.full, [{ type: 'creation' }], {
       conditions: { ref_name: { include: ['~ALL'] } },
     })
-    expect(await scenario.merge(checksFirstPushStrategy)).toMatchObject({
+    expect(await mergeScenario.merge(checksFirstPushStrategy)).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'branch' },
     })
-    expect(scenario.intents).toEqual([])
+    expect(mergeScenario.intents).toEqual([])
   })
 
   test('never adds a failed check to the merge commit', async () => {
     const [first, ...others] = greenCheckRuns
     if (first === undefined) throw new Error('no check')
     const red = { ...first, conclusion: 'failure' as const }
-    await expect(scenario.merge(checksFirstPushStrategy, { checks: [red, ...others] })).rejects.toThrow(
+    await expect(mergeScenario.merge(checksFirstPushStrategy, { checks: [red, ...others] })).rejects.toThrow(
       'not all required checks passed',
     )
-    expect(scenario.otherBranches()).toEqual([])
+    expect(mergeScenario.otherBranches()).toEqual([])
     // One push creates the temporary branch and one deletes it.
-    expect(listPushes()).toHaveLength(2)
+    expect(listPushRequests()).toHaveLength(2)
   })
 
   test('merges despite a failed optional check, and omits it from the merge commit', async () => {
     requireBotChecks()
-    const { permit } = await scenario.evaluate()
+    const { permit } = await mergeScenario.evaluate()
     expect(
-      await scenario.merge(checksFirstPushStrategy, { checks: [...greenCheckRuns, failedInstallCheck] }),
+      await mergeScenario.merge(checksFirstPushStrategy, { checks: [...greenCheckRuns, failedInstallCheck] }),
     ).toMatchObject({
       kind: 'landed',
     })
-    const shown = await scenario.options.forge.readOwnChecks(permit.landing.commit)
+    const shown = await mergeScenario.options.forge.readOwnChecks(permit.landing.commit)
     expect(shown.map(({ name }) => name).toSorted()).toEqual(botCheckNames)
   })
 
@@ -238,7 +241,7 @@ describe('a push with checks first', () => {
     requireBotChecks()
     const rules = { checks: { required: [{ name: failedInstallCheck.name }], strict: false } } as never
     expect(
-      await scenario.merge(checksFirstPushStrategy, {
+      await mergeScenario.merge(checksFirstPushStrategy, {
         checks: [...greenCheckRuns, failedInstallCheck],
         rules,
       }),
@@ -246,27 +249,31 @@ describe('a push with checks first', () => {
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('"catalog-bot / install"') },
     })
-    expect(scenario.intents).toEqual([])
-    expect(scenario.otherBranches()).toEqual([])
+    expect(mergeScenario.intents).toEqual([])
+    expect(mergeScenario.otherBranches()).toEqual([])
   })
 })
 
 describe('a temporary branch', () => {
-  const name = () => ({ owner: 'catalogs', name: scenario.full.split('/')[1] ?? '' })
-  const sweep = () => removeLeftoverStagingBranches(name(), { ...scenario.options, leaseSeconds: 60 })
-  const branchOf = (ref: string) => scenario.otherBranches().includes(`refs/heads/${ref}`)
+  const name = () => ({ owner: 'catalogs', name: mergeScenario.full.split('/')[1] ?? '' })
+  const sweep = () => removeLeftoverStagingBranches(name(), { ...mergeScenario.options, leaseSeconds: 60 })
+  const branchOf = (ref: string) => mergeScenario.otherBranches().includes(`refs/heads/${ref}`)
 
   test('that another person created is neither overwritten nor removed, even with our prefix', async () => {
     requireBotChecks()
-    const { permit } = await scenario.evaluate()
+    const { permit } = await mergeScenario.evaluate()
     const names = [
       formatTemporaryBranch(permit.landing),
       'catalog-bot/tmp-9-main-0123456789ab',
       'catalog-bot/tmp-9',
     ]
     for (const branch of names)
-      await scenario.github.pushToBase(scenario.full, { 'theirs.txt': branch }, { by: 'bob', branch })
-    expect(await scenario.merge(checksFirstPushStrategy)).toMatchObject({
+      await mergeScenario.github.pushToBase(
+        mergeScenario.full,
+        { 'theirs.txt': branch },
+        { by: 'bob', branch },
+      )
+    expect(await mergeScenario.merge(checksFirstPushStrategy)).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('was not created by catalog-bot') },
     })
@@ -275,28 +282,28 @@ describe('a temporary branch', () => {
   })
 
   test('is not removed by the sweep if another person has moved it', async () => {
-    const { permit } = await scenario.evaluate()
+    const { permit } = await mergeScenario.evaluate()
     const branch = formatTemporaryBranch(permit.landing)
     const { base, commit } = permit.landing
-    await recordStagedCommit(permit.landing, commit, scenario.options.store)
-    expect(await scenario.mirror.createStagingBranch(permit)).toEqual({ kind: 'staged' })
-    expect(await scenario.mirror.deleteStagingBranch(branch, base)).toBe(false)
-    await scenario.github.pushToBase(scenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
+    await recordStagedCommit(permit.landing, commit, mergeScenario.options.store)
+    expect(await mergeScenario.mirror.createStagingBranch(permit)).toEqual({ kind: 'staged' })
+    expect(await mergeScenario.mirror.deleteStagingBranch(branch, base)).toBe(false)
+    await mergeScenario.github.pushToBase(mergeScenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
     await sweep()
     expect(branchOf(branch)).toBe(true)
   })
 
   test('that moves right before the removal is kept', async () => {
-    const { permit } = await scenario.evaluate()
+    const { permit } = await mergeScenario.evaluate()
     const branch = formatTemporaryBranch(permit.landing)
-    await recordStagedCommit(permit.landing, permit.landing.commit, scenario.options.store)
-    await scenario.mirror.createStagingBranch(permit)
-    const deleteStagingBranch: typeof scenario.mirror.deleteStagingBranch = async (...args) => {
-      await scenario.github.pushToBase(scenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
-      return scenario.mirror.deleteStagingBranch(...args)
+    await recordStagedCommit(permit.landing, permit.landing.commit, mergeScenario.options.store)
+    await mergeScenario.mirror.createStagingBranch(permit)
+    const deleteStagingBranch: typeof mergeScenario.mirror.deleteStagingBranch = async (...args) => {
+      await mergeScenario.github.pushToBase(mergeScenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
+      return mergeScenario.mirror.deleteStagingBranch(...args)
     }
     await removeLeftoverStagingBranches(name(), {
-      ...scenario.options,
+      ...mergeScenario.options,
       repository: { deleteStagingBranch },
       leaseSeconds: 60,
     })
@@ -305,55 +312,56 @@ describe('a temporary branch', () => {
 
   test('left over from an earlier attempt is replaced', async () => {
     requireBotChecks()
-    const { permit } = await scenario.evaluate()
+    const { permit } = await mergeScenario.evaluate()
     const { landing } = permit
-    await recordStagedCommit(landing, landing.base, scenario.options.store)
-    await scenario.mirror.createStagingBranch(permit)
-    await recordStagedCommit(landing, landing.commit, scenario.options.store)
-    expect((await scenario.merge(signedChecksFirstPushStrategy)).kind).toBe('landed')
-    expect(scenario.otherBranches()).toEqual([])
+    await recordStagedCommit(landing, landing.base, mergeScenario.options.store)
+    await mergeScenario.mirror.createStagingBranch(permit)
+    await recordStagedCommit(landing, landing.commit, mergeScenario.options.store)
+    expect((await mergeScenario.merge(signedChecksFirstPushStrategy)).kind).toBe('landed')
+    expect(mergeScenario.otherBranches()).toEqual([])
   })
 })
 
 describe('a signed push', () => {
   test('merges a commit by GitHub with the same parents and tree, which the intent names first', async () => {
-    scenario.setRules([{ type: 'required_signatures' }])
-    const { permit } = await scenario.evaluate()
+    mergeScenario.setRules([{ type: 'required_signatures' }])
+    const { permit } = await mergeScenario.evaluate()
     const begun: (string | undefined)[] = []
-    const outcome = await scenario.merge(signedPushStrategy, {
+    const outcome = await mergeScenario.merge(signedPushStrategy, {
       repository: {
-        ...scenario.mirror,
+        ...mergeScenario.mirror,
         pushMerge: (...args) => {
-          begun.push(scenario.intents.at(-1)?.commit)
-          return scenario.mirror.pushMerge(...args)
+          begun.push(mergeScenario.intents.at(-1)?.commit)
+          return mergeScenario.mirror.pushMerge(...args)
         },
       },
     })
     const { commit, base, head, tree } = permit.landing
-    expect(outcome).toEqual({ kind: 'landed', commit: scenario.tip() })
-    expect(begun).toEqual([scenario.tip()])
-    expect(scenario.tip()).not.toBe(commit)
-    expect(await scenario.parentsOf(scenario.tip())).toEqual([base, head])
-    expect(await scenario.treeOf(scenario.tip())).toBe(tree)
-    expect((await scenario.mirror.messageOf(scenario.tip())).trim()).toBe(
+    expect(outcome).toEqual({ kind: 'landed', commit: mergeScenario.tip() })
+    expect(begun).toEqual([mergeScenario.tip()])
+    expect(mergeScenario.tip()).not.toBe(commit)
+    expect(await mergeScenario.parentsOf(mergeScenario.tip())).toEqual([base, head])
+    expect(await mergeScenario.treeOf(mergeScenario.tip())).toBe(tree)
+    expect((await mergeScenario.mirror.messageOf(mergeScenario.tip())).trim()).toBe(
       'Merge pull request 1: Alpha\n\nHead',
     )
-    expect(scenario.otherBranches()).toEqual([])
+    expect(mergeScenario.otherBranches()).toEqual([])
   })
 
   test('adds the checks to the commit by GitHub, not to the unsigned one', async () => {
     requireBotChecks()
-    scenario.setRules([{ type: 'required_signatures' }])
-    const { permit } = await scenario.evaluate()
-    expect((await scenario.merge(signedChecksFirstPushStrategy)).kind).toBe('landed')
-    const runsOn = (headSha: string) => scenario.github.checkRuns({ repo: scenario.pull.repo, headSha })
-    expect(runsOn(scenario.tip())).toHaveLength(2)
+    mergeScenario.setRules([{ type: 'required_signatures' }])
+    const { permit } = await mergeScenario.evaluate()
+    expect((await mergeScenario.merge(signedChecksFirstPushStrategy)).kind).toBe('landed')
+    const runsOn = (headSha: string) =>
+      mergeScenario.github.checkRuns({ repo: mergeScenario.pull.repo, headSha })
+    expect(runsOn(mergeScenario.tip())).toHaveLength(2)
     expect(runsOn(permit.landing.commit)).toEqual([])
   })
 
   test('is not attempted for a commit that GitHub does not verify', async () => {
-    const { merging } = scenario.options
-    const outcome = await scenario.merge(signedPushStrategy, {
+    const { merging } = mergeScenario.options
+    const outcome = await mergeScenario.merge(signedPushStrategy, {
       merging: {
         ...merging,
         createSignedCommit: async (...args) => ({
@@ -363,45 +371,45 @@ describe('a signed push', () => {
       },
     })
     expect(outcome).toMatchObject({ kind: 'refused', refusal: { scope: 'branch' } })
-    expect(scenario.intents).toEqual([])
-    expect(scenario.otherBranches()).toEqual([])
+    expect(mergeScenario.intents).toEqual([])
+    expect(mergeScenario.otherBranches()).toEqual([])
   })
 
   test('does not push a signed commit that is not the validated merge', async () => {
-    const { permit } = await scenario.evaluate()
-    const before = scenario.tip()
-    const { merging } = scenario.options
-    const outcome = scenario.merge(signedPushStrategy, {
+    const { permit } = await mergeScenario.evaluate()
+    const before = mergeScenario.tip()
+    const { merging } = mergeScenario.options
+    const outcome = mergeScenario.merge(signedPushStrategy, {
       merging: {
         ...merging,
         createSignedCommit: async () => ({ commit: permit.landing.head }),
       },
     })
     await expect(outcome).rejects.toMatchObject({ code: 'refused' })
-    expect(scenario.tip()).toBe(before)
+    expect(mergeScenario.tip()).toBe(before)
   })
 })
 
 describe('if approvals count only for the merge that GitHub would create', () => {
   const approved = () => {
-    scenario.setRules([
+    mergeScenario.setRules([
       createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
     ])
-    scenario.github.review(scenario.pull, 'bob', 'approve')
+    mergeScenario.github.review(mergeScenario.pull, 'bob', 'approve')
   }
 
   test('an identical merge is pushed', async () => {
     approved()
-    expect((await scenario.merge(plainPushStrategy, { needsGitHubsTree: true })).kind).toBe('landed')
+    expect((await mergeScenario.merge(directPushStrategy, { needsGitHubsTree: true })).kind).toBe('landed')
   })
 
   test('a different merge is rejected for this pull request without a push', async () => {
-    const { permit } = await scenario.evaluate()
+    const { permit } = await mergeScenario.evaluate()
     const { base, head } = permit.landing
-    const outcome = await scenario.merge(plainPushStrategy, {
+    const outcome = await mergeScenario.merge(directPushStrategy, {
       needsGitHubsTree: true,
       repository: {
-        ...scenario.mirror,
+        ...mergeScenario.mirror,
         fetchTestMerge: async () => head,
         parentsOf: async () => [base, head],
       },
@@ -410,17 +418,17 @@ describe('if approvals count only for the merge that GitHub would create', () =>
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('rebase') },
     })
-    expect(scenario.intents).toEqual([])
-    expect(listPushes()).toEqual([])
+    expect(mergeScenario.intents).toEqual([])
+    expect(listPushRequests()).toEqual([])
   })
 
   test('a test merge with another base is ignored', async () => {
-    const { permit } = await scenario.evaluate()
+    const { permit } = await mergeScenario.evaluate()
     const { base, head } = permit.landing
-    const outcome = await scenario.merge(plainPushStrategy, {
+    const outcome = await mergeScenario.merge(directPushStrategy, {
       needsGitHubsTree: true,
       repository: {
-        ...scenario.mirror,
+        ...mergeScenario.mirror,
         fetchTestMerge: async () => head,
         parentsOf: async () => [head, base],
       },

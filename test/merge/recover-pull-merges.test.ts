@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { GitError } from '../../src/adapters/git/git-error.ts'
-import { toLeaseName } from '../../src/jobs/lease-name.ts'
+import { toMergeLeaseName } from '../../src/jobs/lease-name.ts'
 import { recoverPullMerges } from '../../src/merge/recover-pending-merge.ts'
-import { MergeFixture, plainPushStrategy } from './merge-fixture.ts'
+import { MergeFixture, directPushStrategy } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 beforeAll(async () => {
@@ -15,14 +15,14 @@ test('an interrupted merge is recovered once the branch lease is free', async ()
   const { mirror, options, store } = scene
   const dies = () => Promise.reject(new GitError('outcome-unknown', 'git push: the line broke'))
   await expect(
-    scene.merge(plainPushStrategy, { repository: { ...mirror, pushMerge: dies } }),
+    scene.merge(directPushStrategy, { repository: { ...mirror, pushMerge: dies } }),
   ).rejects.toThrow('the line broke')
   const [intent] = scene.intents
   if (intent === undefined) throw new Error('nothing was begun')
   const { repository: name, pull } = intent
 
   // The holder of the branch lease may still be merging.
-  const lease = await store.acquireLease(toLeaseName(name, 'main'), 60)
+  const lease = await store.acquireLease(toMergeLeaseName(name, 'main'), 60)
   expect(await recoverPullMerges(name, pull, options)).toBe(false)
   expect(scene.intents.map(({ outcome }) => outcome)).toEqual([undefined])
   if (lease) await store.releaseLease(lease)

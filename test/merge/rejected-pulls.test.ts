@@ -5,69 +5,75 @@ import pino from 'pino'
 import { handleMergeRejection, clearMergeRejections } from '../../src/merge/rejected-pulls.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { toMergeOutcome } from '../../src/merge/merge-pull.ts'
-import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
+import { createInMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
 import { readMergeBackoff } from '../../src/evaluate/merge-backoff.ts'
 
-type RejectionContext = Parameters<typeof handleMergeRejection>[2]
+type MergeRejectionContext = Parameters<typeof handleMergeRejection>[2]
 
-let ctx: RejectionContext
+let rejectionContext: MergeRejectionContext
 beforeEach(() => {
-  const store = openMemoryStore({ tables: new StoreTables(), now: () => 1000, turn: async (_, act) => act() })
-  ctx = {
+  const store = createInMemoryStore({
+    tables: new StoreTables(),
+    now: () => 1000,
+    turn: async (_, act) => act(),
+  })
+  rejectionContext = {
     app: { store, clock: { now: () => 1000 }, log: pino({ level: 'silent' }) },
     forge: { readOtherChecks: async () => [] },
-  } as unknown as RejectionContext
+  } as unknown as MergeRejectionContext
 })
 
 const createPullSnapshot = (number: number, baseRef = 'main') =>
   createSnapshot({ pull: toPullNumber(number), baseRef })
-async function recordRejection(number: number, message: string, baseRef?: string): Promise<void> {
+async function recordMergeRejection(number: number, message: string, baseRef?: string): Promise<void> {
   const outcome = toMergeOutcome({
     kind: 'refused',
     reason: message,
     words: { by: 'rest', status: 405, message },
   })
   if (outcome.kind !== 'refused') throw new Error(outcome.kind)
-  await handleMergeRejection(createPullSnapshot(number, baseRef), outcome.refusal, ctx)
+  await handleMergeRejection(createPullSnapshot(number, baseRef), outcome.refusal, rejectionContext)
 }
 const countActiveFreezes = async (baseRef = 'main') =>
-  (await readMergeBackoff(createPullSnapshot(99, baseRef), ctx)).stopped.length
+  (await readMergeBackoff(createPullSnapshot(99, baseRef), rejectionContext)).stopped.length
 
 test('an unknown message blocks only its pull request, even when repeated, and not the branch', async () => {
-  for (let times = 0; times < 3; times++) await recordRejection(1, 'The moon must be full.')
+  for (let times = 0; times < 3; times++) await recordMergeRejection(1, 'The moon must be full.')
   expect(await countActiveFreezes()).toBe(0)
-  expect((await readMergeBackoff(createPullSnapshot(1), ctx)).refused).toBe('The moon must be full.')
-  expect((await readMergeBackoff(createPullSnapshot(2), ctx)).refused).toBeUndefined()
+  expect((await readMergeBackoff(createPullSnapshot(1), rejectionContext)).refused).toBe(
+    'The moon must be full.',
+  )
+  expect((await readMergeBackoff(createPullSnapshot(2), rejectionContext)).refused).toBeUndefined()
 })
 
 test('the same message on a second pull request, ignoring numbers and SHAs, freezes the branch', async () => {
-  await recordRejection(1, 'Pull 1 at 0a1b2c3d must wait for the moon.')
-  await recordRejection(2, 'Pull 2 at 9f8e7d6c must wait for the moon.')
+  await recordMergeRejection(1, 'Pull 1 at 0a1b2c3d must wait for the moon.')
+  await recordMergeRejection(2, 'Pull 2 at 9f8e7d6c must wait for the moon.')
   expect(await countActiveFreezes()).toBe(1)
 })
 
 test('another message on a second pull request, or the same on another branch, freezes nothing', async () => {
-  await recordRejection(1, 'The moon must be full.')
-  await recordRejection(2, 'The tide must be high.')
+  await recordMergeRejection(1, 'The moon must be full.')
+  await recordMergeRejection(2, 'The tide must be high.')
   expect(await countActiveFreezes()).toBe(0)
-  await recordRejection(3, 'The tide must be high.', 'release')
+  await recordMergeRejection(3, 'The tide must be high.', 'release')
   expect([await countActiveFreezes(), await countActiveFreezes('release')]).toEqual([0, 0])
 })
 
 test('a merge in between shows that the message is not about the branch', async () => {
-  await recordRejection(1, 'The moon must be full.')
-  await clearMergeRejections(createPullSnapshot(3), ctx)
-  await recordRejection(2, 'The moon must be full.')
+  await recordMergeRejection(1, 'The moon must be full.')
+  await clearMergeRejections(createPullSnapshot(3), rejectionContext)
+  await recordMergeRejection(2, 'The moon must be full.')
   expect(await countActiveFreezes()).toBe(0)
 })
 
 test('a known message about the branch freezes it; one about the pull request never does', async () => {
   const workflow = (name: string) => `Required workflow '${name}' is not satisfied`
-  for (const number of [1, 2]) await recordRejection(number, workflow('e2e'))
-  for (const number of [1, 2]) await recordRejection(number, 'Merge already in progress')
+  for (const number of [1, 2]) await recordMergeRejection(number, workflow('e2e'))
+  for (const number of [1, 2]) await recordMergeRejection(number, 'Merge already in progress')
   expect(await countActiveFreezes()).toBe(0)
-  await recordRejection(1, 'Changes must be made through the merge queue')
+  await recordMergeRejection(1, 'Changes must be made through the merge queue')
   expect(await countActiveFreezes()).toBe(1)
 })
 

@@ -2,24 +2,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { JobContext } from '../../src/jobs/job-context.ts'
-import {
-  reportPullMergedByOthers,
-  reportPullOnUnhandledBranch,
-} from '../../src/merge/report-unserved-pull.ts'
+import { reportPullMergedByOthers, reportPullOnUnservedBranch } from '../../src/merge/report-unserved-pull.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
-import type { GateInput } from '../../src/policy/decide.ts'
+import type { VerdictInput } from '../../src/policy/decide.ts'
 import { commentMarker } from '../../src/report/report.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { createGateInput, createCheckOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
+import { createGateInput, createOutcomesForAllChecks, createPassedOutcome } from '../policy/gate-builders.ts'
 import { createGreenChecks } from './merge-harness.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
-let scenario: MergeScenario
-let gateInputOverrides: Partial<GateInput>
+let mergeScenario: MergeScenario
+let gateInputOverrides: Partial<VerdictInput>
 let evaluatedHeadShas: string[]
 let mergeApiOverrides: Partial<MergeApi>
 beforeAll(async () => {
@@ -27,32 +24,32 @@ beforeAll(async () => {
 })
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
-  scenario = await mergeFixture.openScenario()
+  mergeScenario = await mergeFixture.openScenario()
   gateInputOverrides = {}
   evaluatedHeadShas = []
   mergeApiOverrides = {}
 })
 afterEach(async () => {
-  await scenario.close()
+  await mergeScenario.close()
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const getRepoName = () => scenario.full.split('/')[1] ?? ''
+const getRepositoryName = () => mergeScenario.full.split('/')[1] ?? ''
 const readCurrentSnapshot = async (): Promise<PullSnapshot> => {
-  const snapshot = await scenario.options.forge.readSnapshot(toPullNumber(scenario.pull.number))
+  const snapshot = await mergeScenario.options.forge.readSnapshot(toPullNumber(mergeScenario.pull.number))
   if (snapshot === null) throw new Error('no pull request')
   return snapshot
 }
 const createContext = () =>
   ({
     installation: mergeFixture.githubFixture.installation.id,
-    repository: scenario.mirror,
-    forge: scenario.options.forge,
-    merging: { ...scenario.options.merging, ...mergeApiOverrides },
+    repository: mergeScenario.mirror,
+    forge: mergeScenario.options.forge,
+    merging: { ...mergeScenario.options.merging, ...mergeApiOverrides },
     mirror: '',
     app: {
       settings: readSettings({}),
-      store: { ...scenario.store, recordVerdict: async () => undefined, observe: async () => 0 },
+      store: { ...mergeScenario.store, recordVerdict: async () => undefined, observe: async () => 0 },
       registries: { forEvaluation: () => () => Promise.reject(new Error('no registry is asked')) },
       evaluationPool: {
         evaluate: async ({ snapshot }: { snapshot: PullSnapshot }) => {
@@ -67,29 +64,29 @@ const createContext = () =>
           }
         },
       },
-      clock: scenario.clock,
+      clock: mergeScenario.clock,
       log: pino({ level: 'silent' }),
     },
   }) as unknown as JobContext<Store>
 const publishBotComment = async (body: string) => {
   const { pull, head } = await readCurrentSnapshot()
-  const present = await scenario.options.forge.readOwnReports(pull, head)
-  await scenario.options.forge.perform({ kind: 'put-comment', pull, body, present })
+  const present = await mergeScenario.options.forge.readOwnReports(pull, head)
+  await mergeScenario.options.forge.perform({ kind: 'put-comment', pull, body, present })
 }
-const listCommentBodies = () => scenario.pull.comments.map(({ body }) => body)
-const mergeAsBob = async (merge_method: 'merge' | 'squash') =>
-  void (await mergeFixture.githubFixture.client(scenario.github.tokenFor('bob')).rest.pulls.merge({
+const listCommentBodies = () => mergeScenario.pull.comments.map(({ body }) => body)
+const mergePullAsBob = async (merge_method: 'merge' | 'squash') =>
+  void (await mergeFixture.githubFixture.client(mergeScenario.github.tokenFor('bob')).rest.pulls.merge({
     owner: 'catalogs',
-    repo: getRepoName(),
-    pull_number: scenario.pull.number,
+    repo: getRepositoryName(),
+    pull_number: mergeScenario.pull.number,
     merge_method,
   }))
 
 test('a pull request whose base is not served says so in its comment and check runs, which block', async () => {
   await publishBotComment(`${commentMarker}\n\nAll checks pass.`)
   const [name = ''] = botCheckNames
-  const head = scenario.pull.headSha as never
-  await scenario.options.forge.perform({
+  const head = mergeScenario.pull.headSha as never
+  await mergeScenario.options.forge.perform({
     kind: 'put-checks',
     head,
     runs: createGreenChecks([name]),
@@ -97,24 +94,24 @@ test('a pull request whose base is not served says so in its comment and check r
   })
   const snapshot = { ...(await readCurrentSnapshot()), baseRef: 'release-1' }
   for (let times = 0; times < 2; times++)
-    await reportPullOnUnhandledBranch(snapshot, createContext(), undefined)
+    await reportPullOnUnservedBranch(snapshot, createContext(), undefined)
   expect(listCommentBodies()).toHaveLength(1)
   expect(listCommentBodies()[0]).toContain('catalog-bot does not handle the branch `release-1`')
-  const runs = scenario.github.checkRuns(scenario.pull)
+  const runs = mergeScenario.github.checkRuns(mergeScenario.pull)
   // The newest of a name counts, and it is written once.
   expect(runs.map(({ conclusion }) => conclusion)).toEqual(['success', 'action_required'])
 })
 
 test('nothing is said where catalog-bot had said nothing', async () => {
-  await reportPullOnUnhandledBranch(
+  await reportPullOnUnservedBranch(
     { ...(await readCurrentSnapshot()), baseRef: 'release-1' },
     createContext(),
     undefined,
   )
-  await mergeAsBob('merge')
+  await mergePullAsBob('merge')
   await reportPullMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
   expect(listCommentBodies()).toEqual([])
-  expect(scenario.github.checkRuns(scenario.pull)).toEqual([])
+  expect(mergeScenario.github.checkRuns(mergeScenario.pull)).toEqual([])
   expect(evaluatedHeadShas).toEqual([])
 })
 
@@ -122,10 +119,10 @@ test.each(['merge', 'squash'] as const)(
   'a pull request that auto-merge merged by %s says who enabled it, and what its real parent makes of it',
   async (method) => {
     await publishBotComment(`${commentMarker}\n\nWaiting for approval.`)
-    await scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })
-    const parent = scenario.tip()
-    await mergeAsBob(method)
-    const { merging } = scenario.options
+    await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' })
+    const parent = mergeScenario.tip()
+    await mergePullAsBob(method)
+    const { merging } = mergeScenario.options
     mergeApiOverrides = {
       readMergeState: async (pull) => ({ ...(await merging.readMergeState(pull))!, autoMergeBy: 'carol' }),
     }
@@ -144,9 +141,9 @@ test.each(['merge', 'squash'] as const)(
 
 test('one that a person merged though catalog-bot would not have says so, with the reasons', async () => {
   await publishBotComment(`${commentMarker}\n\nWaiting for approval.`)
-  await mergeAsBob('squash')
+  await mergePullAsBob('squash')
   gateInputOverrides = {
-    outcomes: createCheckOutcomesWith({
+    outcomes: createOutcomesForAllChecks({
       ...createPassedOutcome('ownership'),
       waiting: [{ what: 'an owner must approve', who: ['bob'] }],
     }),

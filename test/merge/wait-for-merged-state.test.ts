@@ -1,18 +1,22 @@
 // A pull request that GitHub shows as open although the base branch contains its head. The process that merges it
 // reports the merge, and catalog-bot does not report that there is nothing to merge.
 import { expect, test } from '@jest/globals'
-import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
+import { createInMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
 import { resolvePullContainedInBase } from '../../src/merge/wait-for-merged-state.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
-import { toLeaseName } from '../../src/jobs/lease-name.ts'
+import { toMergeLeaseName } from '../../src/jobs/lease-name.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
 function createMergedStateWaitSetup() {
   let now = 1_000_000
   const clock = { now: () => now }
-  const store = openMemoryStore({ tables: new StoreTables(), now: clock.now, turn: async (_, act) => act() })
+  const store = createInMemoryStore({
+    tables: new StoreTables(),
+    now: clock.now,
+    turn: async (_, act) => act(),
+  })
   const snapshot = createSnapshot()
   const { repository, pull, head, base, baseRef } = snapshot
   const ctx = {
@@ -20,7 +24,7 @@ function createMergedStateWaitSetup() {
     forge: { repository },
   } as unknown as JobContext<Store>
   const startMerge = async () => {
-    const lease = await store.acquireLease(toLeaseName(repository, baseRef), 60)
+    const lease = await store.acquireLease(toMergeLeaseName(repository, baseRef), 60)
     if (lease === undefined) throw new Error('somebody has the lease')
     const [commit, tree] = [toCommitSha(createHexSha('e')), snapshot.head as never]
     const pendingMerge = { repository, pull, head, base, baseRef, commit, tree, config: 'c' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { BranchRules, PullRequestRequirement } from '../../src/policy/branch-rules.ts'
+import type { BranchRules, PullRequestRuleSettings } from '../../src/policy/branch-rules.ts'
 import { chooseMergeStrategy } from '../../src/policy/choose-merge-strategy.ts'
 import type { MergePlanInput } from '../../src/policy/merge-requirements.ts'
 import type { MergeStrategy, MergePlan } from '../../src/policy/merge-strategy.ts'
@@ -7,7 +7,7 @@ import type { MergeStrategy, MergePlan } from '../../src/policy/merge-strategy.t
 const appId = 42
 const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']
 const botChecks = botCheckNames.map((name) => ({ name, app: appId }))
-const permissions = { contents: 'write', pull_requests: 'write', checks: 'write', metadata: 'read' }
+const appPermissions = { contents: 'write', pull_requests: 'write', checks: 'write', metadata: 'read' }
 
 /** A branch with the two recommended rulesets: the plan has no recommendations. */
 const recommendedRules: BranchRules = {
@@ -34,7 +34,7 @@ const permissiveBranchRules: BranchRules = {
   reservedForUs: false,
 }
 
-const createPullRequirement = (more: Partial<PullRequestRequirement> = {}): PullRequestRequirement => ({
+const createPullRequirement = (more: Partial<PullRequestRuleSettings> = {}): PullRequestRuleSettings => ({
   approvals: 0,
   dismissesStale: false,
   lastPushApproval: false,
@@ -43,11 +43,11 @@ const createPullRequirement = (more: Partial<PullRequestRequirement> = {}): Pull
   ...more,
 })
 
-function planMergeMethod(rules: Partial<BranchRules>, more: Partial<MergePlanInput> = {}): MergePlan {
+function planMergeWithRules(rules: Partial<BranchRules>, more: Partial<MergePlanInput> = {}): MergePlan {
   return chooseMergeStrategy({
     rules: { ...recommendedRules, ...rules },
     wanted: 'auto',
-    permissions,
+    permissions: appPermissions,
     app: appId,
     ownChecks: botCheckNames,
     pull: { containsBase: false },
@@ -56,7 +56,7 @@ function planMergeMethod(rules: Partial<BranchRules>, more: Partial<MergePlanInp
 }
 
 const checksFirstPushStrategy: MergeStrategy = { kind: 'push', checksFirst: true, signed: false }
-const plainPushStrategy: MergeStrategy = { ...checksFirstPushStrategy, checksFirst: false }
+const directPushStrategy: MergeStrategy = { ...checksFirstPushStrategy, checksFirst: false }
 const createGitHubMergeStrategy = (method: 'merge' | 'squash' | 'rebase'): MergeStrategy => ({
   kind: 'github-merge',
   method,
@@ -79,7 +79,7 @@ const strictRequiredChecks = { required: botChecks, strict: true }
 const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'no rule at all': {
     rules: permissiveBranchRules,
-    method: plainPushStrategy,
+    method: directPushStrategy,
     expectedText: 'the branch accepts the validated merge itself',
   },
   'our checks, head behind': {
@@ -90,7 +90,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'our checks, head contains base': {
     rules: {},
     more: upToDatePullInput,
-    method: plainPushStrategy,
+    method: directPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'our checks, by name alone': {
@@ -111,12 +111,12 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'no place for a temporary branch, head contains base': {
     rules: { temporaryBranch: ['creation'] },
     more: upToDatePullInput,
-    method: plainPushStrategy,
+    method: directPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'no place for a temporary branch, and none needed': {
     rules: { ...permissiveBranchRules, temporaryBranch: ['creation'] },
-    method: plainPushStrategy,
+    method: directPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'a check of others, head behind': {
@@ -128,7 +128,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'a check of others, head contains base': {
     rules: { checks: requiredChecksWithCi },
     more: upToDatePullInput,
-    method: plainPushStrategy,
+    method: directPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'a check of others, strict, head behind': {
@@ -242,13 +242,13 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'merge queue': {
     rules: { mergeQueue: true },
-    more: { permissions: { ...permissions, merge_queues: 'read' } },
+    more: { permissions: { ...appPermissions, merge_queues: 'read' } },
     method: { kind: 'queue' },
     expectedText: 'merge queue',
   },
   'merge queue that waits for nothing of ours': {
     rules: { ...permissiveBranchRules, mergeQueue: true },
-    more: { permissions: { ...permissions, merge_queues: 'read' } },
+    more: { permissions: { ...appPermissions, merge_queues: 'read' } },
     method: undefined,
     expectedText: "the merge queue does not wait for this App's checks: require ",
   },
@@ -274,7 +274,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'no right to write': {
     rules: {},
-    more: { permissions: { ...permissions, contents: 'read' } },
+    more: { permissions: { ...appPermissions, contents: 'read' } },
     method: undefined,
     expectedText: 'the App lacks the permission contents: write, which is required to push',
   },
@@ -287,7 +287,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'no right to report checks, where none are put first': {
     rules: permissiveBranchRules,
     more: { permissions: { contents: 'write' } },
-    method: plainPushStrategy,
+    method: directPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'no right to write, where GitHub merges': {
@@ -312,9 +312,9 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: {},
     more: {
       pull: { containsBase: true, editsWorkflows: true },
-      permissions: { ...permissions, workflows: 'write' },
+      permissions: { ...appPermissions, workflows: 'write' },
     },
-    method: plainPushStrategy,
+    method: directPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'merge.method push where it cannot work': {
@@ -374,7 +374,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'merge.method squash with a queue': {
     rules: { mergeQueue: true },
-    more: { wanted: 'squash', permissions: { ...permissions, merge_queues: 'write' } },
+    more: { wanted: 'squash', permissions: { ...appPermissions, merge_queues: 'write' } },
     method: undefined,
     expectedText: 'only through its merge queue',
   },
@@ -382,7 +382,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
 
 describe('the merge method for a branch', () => {
   test.each(Object.entries(mergeMethodCases))('%s', (_name, { rules, more, method, expectedText }) => {
-    const chosen = planMergeMethod(rules, more)
+    const chosen = planMergeWithRules(rules, more)
     expect(chosen.method).toEqual(method)
     expect(method === undefined ? chosen.missing.join('\n') : chosen.because).toContain(expectedText)
     if (method === undefined)
@@ -392,14 +392,16 @@ describe('the merge method for a branch', () => {
   test.each(Object.entries(mergeMethodCases).filter(([, row]) => row.method !== undefined))(
     'nothing is missing if there is a method, unless a check must come from another App: %s',
     (name, { rules, more }) => {
-      expect(planMergeMethod(rules, more).missing).toHaveLength(name === 'our check from another App' ? 1 : 0)
+      expect(planMergeWithRules(rules, more).missing).toHaveLength(
+        name === 'our check from another App' ? 1 : 0,
+      )
     },
   )
 })
 
 describe('a plan', () => {
   test('has no conditions and no recommendations under the two recommended rulesets', () => {
-    expect(planMergeMethod({})).toMatchObject({
+    expect(planMergeWithRules({})).toMatchObject({
       missing: [],
       conditions: [],
       faster: [],
@@ -412,17 +414,17 @@ describe('a plan', () => {
     "requires the tree of GitHub's test merge for a push under %s",
     (setting) => {
       const pullRequest = createPullRequirement({ approvals: 1, [setting]: true })
-      const pushed = planMergeMethod({ pullRequest })
+      const pushed = planMergeWithRules({ pullRequest })
       expect(pushed).toMatchObject({ method: checksFirstPushStrategy, needsGitHubsTree: true })
       expect(pushed.conditions.join('\n')).toContain("the same content as GitHub's test merge")
-      expect(planMergeMethod({ pullRequest, linearHistory: true }).needsGitHubsTree).toBe(false)
-      expect(planMergeMethod({ pullRequest, locked: true }).needsGitHubsTree).toBe(false)
+      expect(planMergeWithRules({ pullRequest, linearHistory: true }).needsGitHubsTree).toBe(false)
+      expect(planMergeWithRules({ pullRequest, locked: true }).needsGitHubsTree).toBe(false)
     },
   )
 
   test('lists the conditions that people must meet', () => {
     const pullRequest = createPullRequirement({ approvals: 2, codeOwners: true, conversations: true })
-    const { conditions } = planMergeMethod({ pullRequest, signatures: true, checks: requiredChecksWithCi })
+    const { conditions } = planMergeWithRules({ pullRequest, signatures: true, checks: requiredChecksWithCi })
     const all = conditions.join('\n')
     for (const words of [
       '2 approving reviews',
@@ -435,67 +437,68 @@ describe('a plan', () => {
   })
 
   test('reports that GitHub may reject a push if merge.method is push and a rule is unrecognized', () => {
-    expect(planMergeMethod({ others: ['code_scanning'] }, { wanted: 'push' }).unsure).toEqual([
+    expect(planMergeWithRules({ others: ['code_scanning'] }, { wanted: 'push' }).unsure).toEqual([
       'catalog-bot does not recognize the rule "code_scanning" and cannot predict whether it allows pushes: GitHub may reject the push',
     ])
   })
 
   test('for a branch mentions changes to workflow files unless the App may push them', () => {
-    expect(planMergeMethod({}, { pull: undefined }).conditions.join('\n')).toContain('.github/workflows/')
-    const may = { ...permissions, workflows: 'write' }
-    expect(planMergeMethod({}, { pull: undefined, permissions: may }).conditions).toEqual([])
+    expect(planMergeWithRules({}, { pull: undefined }).conditions.join('\n')).toContain('.github/workflows/')
+    const may = { ...appPermissions, workflows: 'write' }
+    expect(planMergeWithRules({}, { pull: undefined, permissions: may }).conditions).toEqual([])
   })
 
   test("reports that the App's permissions are unknown", () => {
-    expect(planMergeMethod({}, { permissions: undefined }).unsure).toEqual([
+    expect(planMergeWithRules({}, { permissions: undefined }).unsure).toEqual([
       "catalog-bot could not read the App's permissions",
     ])
   })
 
   test('with a configured GitHub merge method recommends merge.method auto', () => {
-    expect(planMergeMethod({}, { wanted: 'merge' }).faster.join()).toContain('set merge.method to auto')
+    expect(planMergeWithRules({}, { wanted: 'merge' }).faster.join()).toContain('set merge.method to auto')
   })
 })
 
 /** The rules before and after a change of one field: the plan must change, too. */
-const ruleVariants: Readonly<Record<Exclude<keyof BranchRules, 'branch'>, readonly Partial<BranchRules>[]>> =
-  {
-    owner: [{ reservedForUs: false }, { reservedForUs: false, owner: 'user' }],
-    checks: [{}, { checks: requiredChecksWithCi }],
-    pullRequest: [{}, { pullRequest: createPullRequirement() }],
-    closedToUs: [{}, { closedToUs: true }],
-    closedToPushes: [{}, { closedToPushes: true }],
-    reservedForUs: [{}, { reservedForUs: false }],
-    locked: [{}, { locked: true }],
-    linearHistory: [{}, { linearHistory: true }],
-    signatures: [{}, { signatures: true }],
-    mergeQueue: [{}, { mergeQueue: true }],
-    queue: [{ mergeQueue: true }, { mergeQueue: true, queue: { method: 'squash', largestGroup: 5 } }],
-    workflows: [{}, { workflows: true }],
-    others: [{}, { others: ['code_scanning'] }],
-    mergeMethods: [{}, { mergeMethods: ['squash'] }],
-    temporaryBranch: [{}, { temporaryBranch: ['deletion'] }],
-    unread: [{}, { unread: ['the classic protection could not be read'] }],
-  }
+const branchRuleVariants: Readonly<
+  Record<Exclude<keyof BranchRules, 'branch'>, readonly Partial<BranchRules>[]>
+> = {
+  owner: [{ reservedForUs: false }, { reservedForUs: false, owner: 'user' }],
+  checks: [{}, { checks: requiredChecksWithCi }],
+  pullRequest: [{}, { pullRequest: createPullRequirement() }],
+  closedToUs: [{}, { closedToUs: true }],
+  closedToPushes: [{}, { closedToPushes: true }],
+  reservedForUs: [{}, { reservedForUs: false }],
+  locked: [{}, { locked: true }],
+  linearHistory: [{}, { linearHistory: true }],
+  signatures: [{}, { signatures: true }],
+  mergeQueue: [{}, { mergeQueue: true }],
+  queue: [{ mergeQueue: true }, { mergeQueue: true, queue: { method: 'squash', largestGroup: 5 } }],
+  workflows: [{}, { workflows: true }],
+  others: [{}, { others: ['code_scanning'] }],
+  mergeMethods: [{}, { mergeMethods: ['squash'] }],
+  temporaryBranch: [{}, { temporaryBranch: ['deletion'] }],
+  unread: [{}, { unread: ['the classic protection could not be read'] }],
+}
 
 describe('every field of the branch rules changes the plan or its text', () => {
-  test.each(Object.entries(ruleVariants))('%s', (_field, [before = {}, after = {}]) => {
-    expect(planMergeMethod(after)).not.toEqual(planMergeMethod(before))
+  test.each(Object.entries(branchRuleVariants))('%s', (_field, [before = {}, after = {}]) => {
+    expect(planMergeWithRules(after)).not.toEqual(planMergeWithRules(before))
   })
 
   const requirements = ['dismissesStale', 'lastPushApproval', 'codeOwners', 'conversations'] as const
   test.each(requirements)('pullRequest.%s', (field) => {
-    const before = planMergeMethod({ pullRequest: createPullRequirement() })
-    expect(planMergeMethod({ pullRequest: createPullRequirement({ [field]: true }) })).not.toEqual(before)
+    const before = planMergeWithRules({ pullRequest: createPullRequirement() })
+    expect(planMergeWithRules({ pullRequest: createPullRequirement({ [field]: true }) })).not.toEqual(before)
   })
 
   test('pullRequest.approvals, checks.strict, queue.method, queue.largestGroup', () => {
-    expect(planMergeMethod({ pullRequest: createPullRequirement({ approvals: 1 }) })).not.toEqual(
-      planMergeMethod({ pullRequest: createPullRequirement() }),
+    expect(planMergeWithRules({ pullRequest: createPullRequirement({ approvals: 1 }) })).not.toEqual(
+      planMergeWithRules({ pullRequest: createPullRequirement() }),
     )
-    expect(planMergeMethod({ checks: strictRequiredChecks })).not.toEqual(planMergeMethod({}))
+    expect(planMergeWithRules({ checks: strictRequiredChecks })).not.toEqual(planMergeWithRules({}))
     const queue = (method: 'merge' | 'rebase', maxGroupSize: number) =>
-      planMergeMethod({ mergeQueue: true, queue: { method, largestGroup: maxGroupSize } }).faster
+      planMergeWithRules({ mergeQueue: true, queue: { method, largestGroup: maxGroupSize } }).faster
     expect(queue('merge', 1)).toEqual([])
     expect(queue('rebase', 1).join()).toContain('the method merge instead of rebase')
     expect(queue('merge', 3).join()).toContain('one pull request instead of 3')
@@ -503,7 +506,7 @@ describe('every field of the branch rules changes the plan or its text', () => {
 })
 
 test('a plan for a branch without rules recommends both rulesets', () => {
-  const { faster } = planMergeMethod(permissiveBranchRules)
+  const { faster } = planMergeWithRules(permissiveBranchRules)
   expect(faster.join('\n')).toContain('ruleset A')
   expect(faster.join('\n')).toContain('ruleset B')
 })

@@ -13,10 +13,10 @@ import {
   decideCommands,
   findActivePullHold,
   findMergeCommand,
-  type CommandInput,
+  type CommandEvaluationInput,
   type CommandRecord,
 } from '../../src/policy/commands.ts'
-import { computeCatalogChange, packageBlob } from '../pull-request/build-catalog.ts'
+import { computeCatalogChange, buildPackageBlob } from '../pull-request/build-catalog.ts'
 import { createSnapshot, createHexSha } from './gate-builders.ts'
 
 const githubAccountByName: Readonly<Record<string, GitHubAccount>> = {
@@ -44,17 +44,17 @@ const createComment = (name: string, body: string, more: Partial<PullComment> = 
 
 function createCommandInput(
   comments: readonly PullComment[],
-  more: Partial<CommandInput> = {},
+  more: Partial<CommandEvaluationInput> = {},
   snapshot: Partial<PullSnapshot> = {},
   check: Partial<CheckInput> = {},
-): CommandInput {
-  const base = { 'catalog/foo/catalog.yaml': [packageBlob('foo')] }
+): CommandEvaluationInput {
+  const base = { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo')] }
   return {
     check: {
       snapshot: createSnapshot({ author: getGitHubAccount('alice'), head: headShaA, comments, ...snapshot }),
       config: defaultConfig,
       layout: { catalogs: [{ root: 'catalog' }] },
-      change: computeCatalogChange(base, { 'catalog/foo/catalog.yaml': [packageBlob('foo', 'fast')] }),
+      change: computeCatalogChange(base, { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo', 'fast')] }),
       basePaths: ['catalog/foo/catalog.yaml', 'config.yaml', 'operators/foo/ci.yaml'],
       ownerFiles: {
         base: new Map([
@@ -84,8 +84,8 @@ function answerCheckQuestion(question: CheckQuestion): CheckQuestionAnswer {
   return question.kind === 'role' ? { kind: 'role', role: 'read' } : { kind: 'no' }
 }
 
-function decideComments(
-  given: CommandInput,
+function decideCommentCommands(
+  given: CommandEvaluationInput,
   world: (question: CheckQuestion) => CheckQuestionAnswer = answerCheckQuestion,
 ) {
   const known = new Map<string, CheckQuestionAnswer>()
@@ -94,18 +94,18 @@ function decideComments(
       known.set(toCheckQuestionKey(question), world(question))
   return decideCommands(given, createCheckAnswers(known))
 }
-const listOutcomes = (given: CommandInput) =>
-  decideComments(given).decisions.map(({ record }) => record.outcome)
+const listCommandOutcomes = (given: CommandEvaluationInput) =>
+  decideCommentCommands(given).decisions.map(({ record }) => record.outcome)
 
 describe('T20: an approval applies to the head that was shown when the comment was written', () => {
   test('and takes effect while that commit is still the head', () => {
-    const { decisions } = decideComments(createCommandInput([createComment('olga', '/approve')]))
+    const { decisions } = decideCommentCommands(createCommandInput([createComment('olga', '/approve')]))
     expect(decisions).toMatchObject([
       { record: { outcome: 'done', head: headShaA, epoch: 0 }, reaction: '+1' },
     ])
   })
   test('a push between the comment and its execution voids it, and the answer names the new head', () => {
-    const { decisions } = decideComments(
+    const { decisions } = decideCommentCommands(
       createCommandInput([createComment('olga', '/approve')], {}, { head: headShaB }, { epoch: 1 }),
     )
     expect(decisions[0]?.record.outcome).toBe('stale')
@@ -117,21 +117,21 @@ describe('T20: an approval applies to the head that was shown when the comment w
       { head: headShaB, epoch: 1, at: formatTimestampAtMinute(11), change: 'c' },
     ]
     expect(
-      listOutcomes(
+      listCommandOutcomes(
         createCommandInput([createComment('olga', '/approve')], { shown }, { head: headShaB }, { epoch: 1 }),
       ),
     ).toEqual(['stale'])
   })
   test('a comment does not approve a head that was shown in the same second', () => {
     const shown = [{ head: headShaA, epoch: 0, at: formatTimestampAtMinute(10), change: 'c' }]
-    expect(listOutcomes(createCommandInput([createComment('olga', '/approve')], { shown }))).toEqual([
+    expect(listCommandOutcomes(createCommandInput([createComment('olga', '/approve')], { shown }))).toEqual([
       'stale',
     ])
   })
   test('a comment is stale if no head was shown before it', () => {
-    expect(listOutcomes(createCommandInput([createComment('olga', '/approve')], { shown: [] }))).toEqual([
-      'stale',
-    ])
+    expect(
+      listCommandOutcomes(createCommandInput([createComment('olga', '/approve')], { shown: [] })),
+    ).toEqual(['stale'])
   })
   test('the order in which shown heads are stored does not matter', () => {
     const shown = [
@@ -139,7 +139,7 @@ describe('T20: an approval applies to the head that was shown when the comment w
       { head: headShaA, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' },
     ]
     expect(
-      listOutcomes(
+      listCommandOutcomes(
         createCommandInput([createComment('olga', '/approve')], { shown }, { head: headShaB }, { epoch: 1 }),
       ),
     ).toEqual(['done'])
@@ -149,13 +149,13 @@ describe('T20: an approval applies to the head that was shown when the comment w
 describe('T21: a return to an old head does not restore a command', () => {
   test('with or without a commit in the command', () => {
     for (const body of ['/approve', `/approve ${headShaA.slice(0, 12)}`])
-      expect(listOutcomes(createCommandInput([createComment('olga', body)], {}, {}, { epoch: 2 }))).toEqual([
-        'stale',
-      ])
+      expect(
+        listCommandOutcomes(createCommandInput([createComment('olga', body)], {}, {}, { epoch: 2 })),
+      ).toEqual(['stale'])
   })
   test('a recorded approval keeps its epoch', () => {
     const approveComment = createComment('olga', '/approve')
-    const [decision] = decideComments(createCommandInput([approveComment])).decisions
+    const [decision] = decideCommentCommands(createCommandInput([approveComment])).decisions
     const records = decision ? [decision.record] : []
     expect(findCommandApprovals(records, [approveComment])).toMatchObject([
       { epoch: 0, head: headShaA, user: 1002 },
@@ -166,7 +166,7 @@ describe('T21: a return to an old head does not restore a command', () => {
 describe('T29: an edited or deleted comment is not a command', () => {
   test('if it is edited before the command is executed', () => {
     expect(
-      listOutcomes(
+      listCommandOutcomes(
         createCommandInput([createComment('olga', '/approve', { updatedAt: formatTimestampAtMinute(11) })]),
       ),
     ).toEqual([])
@@ -176,11 +176,13 @@ describe('T29: an edited or deleted comment is not a command', () => {
       createdAt: '2025-01-01T00:00:00Z',
       updatedAt: formatTimestampAtMinute(9),
     })
-    expect(listOutcomes(createCommandInput([old]))).toEqual([])
+    expect(listCommandOutcomes(createCommandInput([old]))).toEqual([])
   })
   test('and its approval is withdrawn if it is edited or deleted later', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = decideComments(createCommandInput([approveComment])).decisions.map(({ record }) => record)
+    const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
+      ({ record }) => record,
+    )
     expect(findCommandApprovals(records, [approveComment]).length).toBe(1)
     expect(findCommandApprovals(records, [])).toEqual([])
     expect(
@@ -195,13 +197,15 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
   test('a comment that was edited within the second of its creation is not a command', () => {
     for (const name of commandNames)
       expect(
-        decideComments(createCommandInput([createComment('maria', `/${name}`)]), edits({ kind: 'edited' }))
-          .decisions,
+        decideCommentCommands(
+          createCommandInput([createComment('maria', `/${name}`)]),
+          edits({ kind: 'edited' }),
+        ).decisions,
       ).toEqual([])
   })
   test('an inconclusive answer delays the command and those after it', () => {
     const unknown = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 9 } as const
-    const { decisions, open } = decideComments(
+    const { decisions, open } = decideCommentCommands(
       createCommandInput([createComment('maria', '/approve'), createComment('olga', '/hold')]),
       edits(unknown),
     )
@@ -210,13 +214,15 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
   })
   test('a recorded approval is withdrawn if its comment now contains something else', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = decideComments(createCommandInput([approveComment])).decisions.map(({ record }) => record)
+    const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
+      ({ record }) => record,
+    )
     expect(findCommandApprovals(records, [{ ...approveComment, body: '/hold' }])).toEqual([])
     expect(findCommandApprovals(records, [{ ...approveComment, body: 'never mind' }])).toEqual([])
   })
   test('GitHub is not asked about comments that cannot take effect', () => {
     const askedQuestions: string[] = []
-    decideComments(
+    decideCommentCommands(
       createCommandInput([
         createComment('mallory', '/approve'),
         createComment('olga', 'fine'),
@@ -244,7 +250,7 @@ describe('T31: who may give which command', () => {
   for (const [name, may] of Object.entries(table))
     for (const command of commandNames)
       test(`${name} ${may.includes(command) ? 'may' : 'may not'} give /${command}`, () => {
-        const { decisions } = decideComments(createCommandInput([createComment(name, given(command))]))
+        const { decisions } = decideCommentCommands(createCommandInput([createComment(name, given(command))]))
         expect(decisions.map(({ record }) => record.outcome)).toEqual(
           name === 'robot' ? [] : [may.includes(command) ? 'done' : 'denied'],
         )
@@ -253,30 +259,30 @@ describe('T31: who may give which command', () => {
     for (const state of ['closed', 'merged'] as const)
       for (const command of commandNames)
         expect(
-          listOutcomes(createCommandInput([createComment('maria', `/${command}`)], {}, { state })),
+          listCommandOutcomes(createCommandInput([createComment('maria', `/${command}`)], {}, { state })),
         ).toEqual(command === 'rollback' ? ['done'] : [])
     expect(
-      listOutcomes(createCommandInput([createComment('olga', '/rollback')], {}, { state: 'merged' })),
+      listCommandOutcomes(createCommandInput([createComment('olga', '/rollback')], {}, { state: 'merged' })),
     ).toEqual(['denied'])
     expect(
-      listOutcomes(
+      listCommandOutcomes(
         createCommandInput([createComment('maria', '/rollback x\n/hold')], {}, { state: 'merged' }),
       ),
     ).toEqual([])
   })
   test('only the holder or a maintainer can remove a hold, and only for the current head', () => {
-    const held = decideComments(createCommandInput([createComment('olga', '/hold')])).decisions.map(
+    const held = decideCommentCommands(createCommandInput([createComment('olga', '/hold')])).decisions.map(
       ({ record }) => record,
     )
     expect(findActivePullHold(held, createCommandInput([]).check)?.login).toBe('olga')
     const unhold = createComment('maria', '/unhold')
-    expect(listOutcomes(createCommandInput([createComment('olga', '/unhold')], { records: held }))).toEqual([
-      'done',
-    ])
-    expect(listOutcomes(createCommandInput([createComment('alice', '/unhold')], { records: held }))).toEqual([
-      'denied',
-    ])
-    const lifted = decideComments(createCommandInput([unhold], { records: held })).decisions
+    expect(
+      listCommandOutcomes(createCommandInput([createComment('olga', '/unhold')], { records: held })),
+    ).toEqual(['done'])
+    expect(
+      listCommandOutcomes(createCommandInput([createComment('alice', '/unhold')], { records: held })),
+    ).toEqual(['denied'])
+    const lifted = decideCommentCommands(createCommandInput([unhold], { records: held })).decisions
     const all = [...held, ...lifted.map(({ record }) => record)]
     expect(findActivePullHold(all, createCommandInput([unhold]).check)).toBeUndefined()
     expect(findActivePullHold(all, createCommandInput([]).check)).toMatchObject({
@@ -309,7 +315,7 @@ describe('T31: who may give which command', () => {
       ['/thaw v1 audit', 'v1', '', ['audit']],
       ['/unfreeze v1 audit', 'v1', '', ['audit']],
     ])('%s', (body, branch, reason, kinds) => {
-      const { decisions } = decideComments(
+      const { decisions } = decideCommentCommands(
         createCommandInput([createComment('maria', body)]),
         answerWithBranches('v1'),
       )
@@ -321,7 +327,7 @@ describe('T31: who may give which command', () => {
     test.each(['/thaw v2', '/thaw v1 please', '/thaw mian audit'])(
       '%s does not unfreeze anything',
       (body) => {
-        const { decisions } = decideComments(
+        const { decisions } = decideCommentCommands(
           createCommandInput([createComment('maria', body)]),
           answerWithBranches('v1'),
         )
@@ -332,14 +338,14 @@ describe('T31: who may give which command', () => {
     test('are denied to authors, owners, and other accounts', () => {
       for (const name of ['alice', 'olga', 'mallory'])
         for (const body of ['/freeze', '/thaw', '/thaw audit']) {
-          const { decisions } = decideComments(createCommandInput([createComment(name, body)]))
+          const { decisions } = decideCommentCommands(createCommandInput([createComment(name, body)]))
           expect(decisions).toMatchObject([{ record: { outcome: 'denied' }, reaction: '-1' }])
           expect(decisions[0]?.record).not.toHaveProperty('stop')
         }
     })
     test('wait if GitHub does not report whether the branch exists', () => {
       const unknown: CheckQuestionAnswer = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
-      const { decisions, open } = decideComments(
+      const { decisions, open } = decideCommentCommands(
         createCommandInput([createComment('maria', '/freeze v1')]),
         (question) => (question.kind === 'branch' ? unknown : answerCheckQuestion(question)),
       )
@@ -349,9 +355,9 @@ describe('T31: who may give which command', () => {
   })
   test('one account can give at most 30 commands, recent ones included', () => {
     const flood = Array.from({ length: 50 }, () => createComment('alice', '/recheck'))
-    expect(decideComments(createCommandInput(flood)).decisions.length).toBe(30)
+    expect(decideCommentCommands(createCommandInput(flood)).decisions.length).toBe(30)
     expect(
-      decideComments(createCommandInput(flood, { recent: new Map([[1001, 29]]) })).decisions.length,
+      decideCommentCommands(createCommandInput(flood, { recent: new Map([[1001, 29]]) })).decisions.length,
     ).toBe(1)
   })
 })
@@ -359,7 +365,7 @@ describe('T31: who may give which command', () => {
 describe('T27: unknown permissions are not assumed', () => {
   test('the command and those after it wait', () => {
     const given = createCommandInput([createComment('olga', '/approve'), createComment('maria', '/hold')])
-    const { decisions, open } = decideComments(given, () => ({
+    const { decisions, open } = decideCommentCommands(given, () => ({
       kind: 'unknown',
       reason: 'GitHub answered 503',
       retryAfter: 9,
@@ -372,24 +378,28 @@ describe('T27: unknown permissions are not assumed', () => {
 describe('T50: a commit in a command is compared only with the head', () => {
   test('a prefix of the head and the full head are accepted', () => {
     expect(
-      listOutcomes(createCommandInput([createComment('olga', `/approve ${headShaA.slice(0, 7)}`)])),
+      listCommandOutcomes(createCommandInput([createComment('olga', `/approve ${headShaA.slice(0, 7)}`)])),
     ).toEqual(['done'])
-    expect(listOutcomes(createCommandInput([createComment('olga', `/merge ${headShaA}`)]))).toEqual(['done'])
+    expect(listCommandOutcomes(createCommandInput([createComment('olga', `/merge ${headShaA}`)]))).toEqual([
+      'done',
+    ])
   })
   test('any other commit is stale', () => {
-    expect(listOutcomes(createCommandInput([createComment('olga', `/approve ${headShaB}`)]))).toEqual([
+    expect(listCommandOutcomes(createCommandInput([createComment('olga', `/approve ${headShaB}`)]))).toEqual([
       'stale',
     ])
-    expect(listOutcomes(createCommandInput([createComment('olga', `/merge ${headShaA}aaaa`)]))).toEqual([
-      'stale',
-    ])
+    expect(
+      listCommandOutcomes(createCommandInput([createComment('olga', `/merge ${headShaA}aaaa`)])),
+    ).toEqual(['stale'])
   })
 })
 
 describe('T57: comments by bots are ignored', () => {
   test('a comment by a bot is not a command', () => {
     expect(
-      listOutcomes(createCommandInput([createComment('robot', '/approve'), createComment('robot', '/help')])),
+      listCommandOutcomes(
+        createCommandInput([createComment('robot', '/approve'), createComment('robot', '/help')]),
+      ),
     ).toEqual([])
   })
 })
@@ -397,12 +407,14 @@ describe('T57: comments by bots are ignored', () => {
 describe('I18: a command works once', () => {
   test('a recorded command is not decided again', () => {
     const approveComment = createComment('olga', '/approve')
-    const records = decideComments(createCommandInput([approveComment])).decisions.map(({ record }) => record)
-    expect(decideComments(createCommandInput([approveComment], { records })).decisions).toEqual([])
+    const records = decideCommentCommands(createCommandInput([approveComment])).decisions.map(
+      ({ record }) => record,
+    )
+    expect(decideCommentCommands(createCommandInput([approveComment], { records })).decisions).toEqual([])
   })
   test('a /merge applies only to its head, base branch, epoch, and change, while its comment exists', () => {
     const mergeComments = [createComment('maria', '/merge')]
-    const records = decideComments(createCommandInput(mergeComments)).decisions.map(
+    const records = decideCommentCommands(createCommandInput(mergeComments)).decisions.map(
       ({ record }): CommandRecord => record,
     )
     expect(findMergeCommand(records, createCommandInput(mergeComments).check)?.login).toBe('maria')
@@ -419,7 +431,7 @@ describe('I18: a command works once', () => {
     expect(
       findMergeCommand(records, createCommandInput(mergeComments, {}, {}, { epoch: 2 }).check),
     ).toBeUndefined()
-    const change = computeCatalogChange({}, { 'catalog/foo/catalog.yaml': [packageBlob('foo')] })
+    const change = computeCatalogChange({}, { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo')] })
     expect(
       findMergeCommand(records, createCommandInput(mergeComments, {}, {}, { change }).check),
     ).toBeUndefined()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { decideVerdict, type GateInput } from '../../src/policy/decide.ts'
+import { decideVerdict, type VerdictInput } from '../../src/policy/decide.ts'
 import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
 import { isMergePermit } from '../../src/policy/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
@@ -11,7 +11,7 @@ import {
   createGateInput,
   createSnapshot,
   createMergeFreeze,
-  createCheckOutcomesWith,
+  createOutcomesForAllChecks,
   createPassedOutcome,
   createHexSha,
 } from './gate-builders.ts'
@@ -34,7 +34,7 @@ describe('the gate', () => {
   })
 
   test('merges a pull request despite a warning', () => {
-    const outcomes = createCheckOutcomesWith(
+    const outcomes = createOutcomesForAllChecks(
       createPassedOutcome('validation', { findings: [{ ...errorFinding, severity: 'warning' }] }),
     )
     expect(decideVerdict(createGateInput({ outcomes })).kind).toBe('merge')
@@ -42,7 +42,7 @@ describe('the gate', () => {
 
   test('counts the unlisted findings that a finding summarizes', () => {
     const more = { ...errorFinding, data: { leftOut: 41 } }
-    const outcomes = createCheckOutcomesWith(
+    const outcomes = createOutcomesForAllChecks(
       createPassedOutcome('validation', { findings: [more, errorFinding] }),
     )
     expect(decideVerdict(createGateInput({ outcomes })).reasons).toEqual([
@@ -53,21 +53,23 @@ describe('the gate', () => {
   test('retries at the earliest retry time of hundreds of thousands of unanswered questions', () => {
     const open = (retryAfter: number) => ({ question: 'q', reason: 'r', retryAfter })
     const unanswered = [...Array.from({ length: 200_000 }, () => open(90)), open(7)]
-    const outcomes = createCheckOutcomesWith(createPassedOutcome('ownership', { unanswered }))
+    const outcomes = createOutcomesForAllChecks(createPassedOutcome('ownership', { unanswered }))
     expect(decideVerdict(createGateInput({ outcomes })).retryAfter).toBe(7)
   })
 
-  const rejectionCases: [string, Partial<GateInput>, string, string][] = [
+  const rejectionCases: [string, Partial<VerdictInput>, string, string][] = [
     [
       'an error finding blocks',
-      { outcomes: createCheckOutcomesWith(createPassedOutcome('validation', { findings: [errorFinding] })) },
+      {
+        outcomes: createOutcomesForAllChecks(createPassedOutcome('validation', { findings: [errorFinding] })),
+      },
       'blocked',
       'findings',
     ],
     [
       'an unanswered question is unknown',
       {
-        outcomes: createCheckOutcomesWith(
+        outcomes: createOutcomesForAllChecks(
           createPassedOutcome('images', { unanswered: [{ question: 'q', reason: '503', retryAfter: 30 }] }),
         ),
       },
@@ -77,7 +79,7 @@ describe('the gate', () => {
     [
       'a missing approval waits',
       {
-        outcomes: createCheckOutcomesWith(
+        outcomes: createOutcomesForAllChecks(
           createPassedOutcome('ownership', {
             waiting: [{ what: 'an owner of foo must approve', who: ['bob'] }],
           }),
@@ -108,7 +110,7 @@ describe('the gate', () => {
     [
       'a package that is merged by hand waits',
       {
-        outcomes: createCheckOutcomesWith({
+        outcomes: createOutcomesForAllChecks({
           ...createPassedOutcome('validation'),
           manualMergeReasons: ['ci.yaml says `merge: false`'],
         }),
@@ -163,7 +165,7 @@ describe('the gate', () => {
   })
 
   test('a package that requires a manual merge is merged on request', () => {
-    const outcomes = createCheckOutcomesWith({
+    const outcomes = createOutcomesForAllChecks({
       ...createPassedOutcome('validation'),
       manualMergeReasons: ['ci.yaml says `merge: false`'],
     })
@@ -174,7 +176,8 @@ describe('the gate', () => {
     const requires = [{ app: 15368, name: 'build' }]
     const config = { ...defaultConfig, merge: { ...defaultConfig.merge, requires } }
     const [question] = toRequiredCheckQuestions(requires, createSnapshot().head)
-    const decided = (required: GateInput['required']) => decideVerdict(createGateInput({ config, required }))
+    const decided = (required: VerdictInput['required']) =>
+      decideVerdict(createGateInput({ config, required }))
     const answered = (answer: CheckRunAnswer, differences = {}) =>
       decided([{ question: { ...question!, ...differences }, answer }])
 
@@ -267,7 +270,7 @@ describe('the gate', () => {
 
   test('never merges a pull request without an ownership result because of its labels', () => {
     const blockedInput = createGateInput({
-      outcomes: createCheckOutcomesWith().filter(({ check }) => check !== 'ownership'),
+      outcomes: createOutcomesForAllChecks().filter(({ check }) => check !== 'ownership'),
     })
     for (const label of ['approved', 'lgtm', 'ok-to-merge', 'automerge'])
       expect(
@@ -279,7 +282,7 @@ describe('the gate', () => {
     const verdict = decideVerdict(
       createGateInput({
         snapshot: createSnapshot({ draft: true }),
-        outcomes: createCheckOutcomesWith(
+        outcomes: createOutcomesForAllChecks(
           createPassedOutcome('images', {
             unanswered: [
               { question: 'a', reason: 'slow', retryAfter: 300 },

@@ -4,7 +4,7 @@ import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import { checkIds, checkDefinitions } from '../../packages/findings/src/checks.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import type { GateInput } from '../../src/policy/decide.ts'
+import type { VerdictInput } from '../../src/policy/decide.ts'
 import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
 
 export const createHexSha = (digit: string) => digit.repeat(40)
@@ -37,14 +37,14 @@ export function createPassedOutcome(
 }
 
 /** These outcomes, and that all other required checks have passed. */
-export function createCheckOutcomesWith(...these: readonly CheckOutcome[]): CheckOutcome[] {
+export function createOutcomesForAllChecks(...these: readonly CheckOutcome[]): CheckOutcome[] {
   return checkDefinitions.flatMap(({ id, requirement }) => {
     const given = these.filter(({ check }) => check === id)
     return given.length === 0 && requirement === 'required' ? [createPassedOutcome(id)] : given
   })
 }
 
-export function createGateInput(differences: Partial<GateInput> = {}): GateInput {
+export function createGateInput(differences: Partial<VerdictInput> = {}): VerdictInput {
   return {
     snapshot: createSnapshot(),
     config: defaultConfig,

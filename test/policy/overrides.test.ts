@@ -12,22 +12,26 @@ import {
 } from '../../src/checks/questions.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { decideCommands, collectCommandQuestions, type CommandInput } from '../../src/policy/commands.ts'
+import {
+  decideCommands,
+  collectCommandQuestions,
+  type CommandEvaluationInput,
+} from '../../src/policy/commands.ts'
 import { decideVerdict as verdictOf } from '../../src/policy/decide.ts'
 import { excludeOverriddenFindings, applyOverrides, findActiveOverrides } from '../../src/policy/overrides.ts'
 import { describeCommands } from '../../src/report/describe-commands.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
 import { renderReport } from '../../src/report/report.ts'
-import { computeCatalogChange, packageBlob } from '../pull-request/build-catalog.ts'
-import { createGateInput, createSnapshot, createCheckOutcomesWith, createHexSha } from './gate-builders.ts'
+import { computeCatalogChange, buildPackageBlob } from '../pull-request/build-catalog.ts'
+import { createGateInput, createSnapshot, createOutcomesForAllChecks, createHexSha } from './gate-builders.ts'
 
-const maintainer: GitHubAccount = { id: toUserId(1003), login: 'maria', kind: 'user' }
-const packageOwner: GitHubAccount = { id: toUserId(1002), login: 'olga', kind: 'user' }
+const maintainerAccount: GitHubAccount = { id: toUserId(1003), login: 'maria', kind: 'user' }
+const packageOwnerAccount: GitHubAccount = { id: toUserId(1002), login: 'olga', kind: 'user' }
 const headCommitSha = toCommitSha(createHexSha('a'))
 const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
 let lastCommentId = 100
-const createComment = (body: string, author = maintainer): PullComment => ({
+const createComment = (body: string, author = maintainerAccount): PullComment => ({
   id: (lastCommentId += 1),
   author,
   body,
@@ -35,13 +39,16 @@ const createComment = (body: string, author = maintainer): PullComment => ({
   updatedAt: formatTimestampAtMinute(10),
 })
 
-const baseCatalog = { 'catalog/foo/catalog.yaml': [packageBlob('foo')] }
+const baseCatalogFiles = { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo')] }
 const createDefaultChannelChange = (channel: string) =>
-  computeCatalogChange(baseCatalog, { 'catalog/foo/catalog.yaml': [packageBlob('foo', channel)] })
+  computeCatalogChange(baseCatalogFiles, { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo', channel)] })
 
-function createCheckInput(comments: readonly PullComment[], more: Partial<CheckInput> = {}): CheckInput {
+function createOverrideCheckInput(
+  comments: readonly PullComment[],
+  more: Partial<CheckInput> = {},
+): CheckInput {
   return {
-    snapshot: createSnapshot({ author: packageOwner, head: headCommitSha, comments }),
+    snapshot: createSnapshot({ author: packageOwnerAccount, head: headCommitSha, comments }),
     config: defaultConfig,
     layout: { catalogs: [{ root: 'catalog' }] },
     change: createDefaultChannelChange('fast'),
@@ -61,13 +68,16 @@ function createCheckInput(comments: readonly PullComment[], more: Partial<CheckI
 
 function answerCheckQuestion(question: CheckQuestion): AnswerByQuestionKind[keyof AnswerByQuestionKind] {
   if (question.kind === 'user')
-    return { kind: 'person', person: question.login === 'maria' ? maintainer : packageOwner } as never
+    return {
+      kind: 'person',
+      person: question.login === 'maria' ? maintainerAccount : packageOwnerAccount,
+    } as never
   if (question.kind === 'comment') return { kind: 'unedited' }
   return question.kind === 'role' ? { kind: 'role', role: 'read' } : ({ kind: 'no' } as never)
 }
 
 function decideOverrides(check: CheckInput) {
-  const given: CommandInput = {
+  const given: CommandEvaluationInput = {
     check,
     shown: [{ head: headCommitSha, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' }],
     change: 'c',
@@ -82,7 +92,8 @@ function decideOverrides(check: CheckInput) {
 
 const overrideCommand = '/override bundle-edited because the image was rebuilt for a CVE'
 const overrideComment = createComment(overrideCommand)
-const listRecords = () => decideOverrides(createCheckInput([overrideComment])).map(({ record }) => record)
+const listOverrideRecords = () =>
+  decideOverrides(createOverrideCheckInput([overrideComment])).map(({ record }) => record)
 const createValidationOutcome = (...rules: string[]): CheckOutcome => ({
   check: 'validation',
   findings: rules.map((rule) => ({ rule, severity: 'error', what: 'x', why: 'y', fix: 'z' })),
@@ -93,7 +104,7 @@ const createValidationOutcome = (...rules: string[]): CheckOutcome => ({
 
 describe('a maintainer overrides a named rule', () => {
   test('for one change, with a reason', () => {
-    const found = findActiveOverrides(listRecords(), createCheckInput([overrideComment]))
+    const found = findActiveOverrides(listOverrideRecords(), createOverrideCheckInput([overrideComment]))
     expect(found).toEqual([{ rule: 'bundle-edited', reason: 'the image was rebuilt for a CVE', by: 'maria' }])
     const { outcomes, used } = applyOverrides(
       [createValidationOutcome('bundle-edited', 'channel-removed')],
@@ -109,11 +120,11 @@ describe('a maintainer overrides a named rule', () => {
   })
   test('until the change, the epoch, or the head is different', () => {
     const withdrawn = (more: Partial<CheckInput>) =>
-      findActiveOverrides(listRecords(), { ...createCheckInput([overrideComment]), ...more })
+      findActiveOverrides(listOverrideRecords(), { ...createOverrideCheckInput([overrideComment]), ...more })
     expect(withdrawn({ change: createDefaultChannelChange('slow') })).toEqual([])
     expect(withdrawn({ epoch: 1 })).toEqual([])
     const moved = createSnapshot({
-      author: packageOwner,
+      author: packageOwnerAccount,
       head: toCommitSha(createHexSha('b')),
       comments: [overrideComment],
     })
@@ -127,12 +138,12 @@ describe('a maintainer overrides a named rule', () => {
       [{ ...overrideComment, body: '/override channel-removed because the image was rebuilt for a CVE' }],
       [{ ...overrideComment, body: '/approve' }],
     ])
-      expect(findActiveOverrides(listRecords(), createCheckInput(comments))).toEqual([])
+      expect(findActiveOverrides(listOverrideRecords(), createOverrideCheckInput(comments))).toEqual([])
   })
   test('but the author and owner of the package cannot', () => {
-    expect(decideOverrides(createCheckInput([createComment(overrideCommand, packageOwner)]))).toMatchObject([
-      { record: { outcome: 'denied' }, reaction: '-1' },
-    ])
+    expect(
+      decideOverrides(createOverrideCheckInput([createComment(overrideCommand, packageOwnerAccount)])),
+    ).toMatchObject([{ record: { outcome: 'denied' }, reaction: '-1' }])
   })
   test.each([
     ['/override', 'use the form /override RULE because REASON'],
@@ -147,17 +158,17 @@ describe('a maintainer overrides a named rule', () => {
     ['/override image-missing because x', 'this rule cannot be overridden'],
     [`/override bundle-edited because ${'x'.repeat(301)}`, 'the reason is longer than 300 characters'],
   ])('the answer to %s explains the error', (body, why) => {
-    const [decision] = decideOverrides(createCheckInput([createComment(body)]))
+    const [decision] = decideOverrides(createOverrideCheckInput([createComment(body)]))
     expect(decision?.record.outcome).toBe('unclear')
     expect(decision?.answer).toBe(why)
     expect(
-      findActiveOverrides(decision ? [decision.record] : [], createCheckInput([createComment(body)])),
+      findActiveOverrides(decision ? [decision.record] : [], createOverrideCheckInput([createComment(body)])),
     ).toEqual([])
   })
   test('only for the findings of the same pull request in a batch', () => {
     const [alone] = applyOverrides(
       [createValidationOutcome('bundle-edited')],
-      findActiveOverrides(listRecords(), createCheckInput([overrideComment])),
+      findActiveOverrides(listOverrideRecords(), createOverrideCheckInput([overrideComment])),
     ).outcomes
     const { findings } = createValidationOutcome('bundle-edited', 'channel-removed')
     const other = findings.map((found) => ({ ...found, what: 'another bundle' }))
@@ -167,10 +178,10 @@ describe('a maintainer overrides a named rule', () => {
     ])
   })
   test('but a record of a rule that cannot be overridden has no effect', () => {
-    const [record] = listRecords()
+    const [record] = listOverrideRecords()
     const forged = record && { ...record, override: { rule: 'not-owner', reason: 'x' } }
     const otherComment = { ...overrideComment, body: '/override not-owner because x' }
-    expect(findActiveOverrides(forged ? [forged] : [], createCheckInput([otherComment]))).toEqual([])
+    expect(findActiveOverrides(forged ? [forged] : [], createOverrideCheckInput([otherComment]))).toEqual([])
   })
 })
 
@@ -205,7 +216,7 @@ describe('which rules can be overridden', () => {
 
 describe('an override is shown', () => {
   const verdictWith = (validation = createValidationOutcome()) =>
-    verdictOf(createGateInput({ outcomes: createCheckOutcomesWith(validation) }))
+    verdictOf(createGateInput({ outcomes: createOutcomesForAllChecks(validation) }))
   const reason = 'see #12 [skip ci] @team <b>\u202e*x*</b>'
   const [shown] = applyOverrides(
     [createValidationOutcome('bundle-edited')],
@@ -232,7 +243,7 @@ describe('an override is shown', () => {
   })
   test('in the list of commands, as outdated if the change is different', () => {
     const lines = (holds: boolean) =>
-      describeCommands(listRecords(), headCommitSha, 0, () => holds).join('\n')
+      describeCommands(listOverrideRecords(), headCommitSha, 0, () => holds).join('\n')
     expect(lines(true)).toContain('`bundle-edited`: the image was rebuilt for a CVE')
     expect(lines(true)).not.toContain('outdated')
     expect(lines(false)).toContain('outdated because the effect of this commit has changed')

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { formatQueueRemoval, isRemovedByPerson } from '../../src/policy/queue-removal.ts'
+import { formatQueueRemoval, isQueueRemovalByPerson } from '../../src/policy/queue-removal.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderReport } from '../../src/report/report.ts'
 import { createGateInput } from './gate-builders.ts'
@@ -40,9 +40,9 @@ test('each reason to leave the queue has a sentence, in both spellings of GitHub
 })
 
 test('what a person did holds, for any reason, unless it was merged', () => {
-  const holding = dequeueReasons.filter((reason) => isRemovedByPerson(createQueueRemoval(reason, 'bob')))
+  const holding = dequeueReasons.filter((reason) => isQueueRemovalByPerson(createQueueRemoval(reason, 'bob')))
   expect(dequeueReasons.filter((reason) => !holding.includes(reason))).toEqual(['MERGE', 'ALREADY_MERGED'])
-  expect(dequeueReasons.filter((reason) => isRemovedByPerson(createQueueRemoval(reason)))).toEqual([])
+  expect(dequeueReasons.filter((reason) => isQueueRemovalByPerson(createQueueRemoval(reason)))).toEqual([])
 })
 
 test('a removed pull request waits, and its comment says who removed it and how to ask for the merge', () => {

@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals'
 import { selectProxy } from '../../src/ports/proxy.ts'
 
 const httpsProxy = 'http://proxy.example:3128'
-const findProxy = (url: string, environment: Record<string, string>) => selectProxy(new URL(url), environment)
+const selectProxyForUrl = (url: string, environment: Record<string, string>) =>
+  selectProxy(new URL(url), environment)
 
 describe('a proxy', () => {
   test.each([
@@ -32,7 +33,7 @@ describe('a proxy', () => {
       httpsProxy,
     ],
   ])('is selected if %s', (_what, environment, url, address) => {
-    expect(findProxy(url, environment)?.url).toBe(address)
+    expect(selectProxyForUrl(url, environment)?.url).toBe(address)
   })
 
   test.each([
@@ -50,11 +51,13 @@ describe('a proxy', () => {
     ['', 'https://github.com/', true],
     [' , ', 'https://github.com/', true],
   ])('NO_PROXY %j and %s', (NO_PROXY, url, isBehind) => {
-    expect(findProxy(url, { HTTPS_PROXY: httpsProxy, NO_PROXY }) !== undefined).toBe(isBehind)
+    expect(selectProxyForUrl(url, { HTTPS_PROXY: httpsProxy, NO_PROXY }) !== undefined).toBe(isBehind)
   })
 
   test('has its credential separate from its address', () => {
-    expect(findProxy('https://quay.io/', { HTTPS_PROXY: 'http://me:p%40ss%3A@proxy.example:3128' })).toEqual({
+    expect(
+      selectProxyForUrl('https://quay.io/', { HTTPS_PROXY: 'http://me:p%40ss%3A@proxy.example:3128' }),
+    ).toEqual({
       url: httpsProxy,
       hostname: 'proxy.example',
       port: 3128,
@@ -71,9 +74,9 @@ describe('a proxy', () => {
     'http://u:secret%@b',
     "http://secret';x",
   ])('%j is rejected without quoting it', (text) => {
-    expect(() => findProxy('https://quay.io/', { HTTPS_PROXY: text })).toThrow(
+    expect(() => selectProxyForUrl('https://quay.io/', { HTTPS_PROXY: text })).toThrow(
       /^HTTPS_PROXY is not a proxy URL/,
     )
-    expect(() => findProxy('https://quay.io/', { HTTPS_PROXY: text })).not.toThrow(/secret/)
+    expect(() => selectProxyForUrl('https://quay.io/', { HTTPS_PROXY: text })).not.toThrow(/secret/)
   })
 })

@@ -4,7 +4,7 @@ import type { RepositoryLayout } from '../../src/pull-request/layout/layout.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import type { PublishEntry } from '../../src/config/publish.ts'
 
-const layout: RepositoryLayout = {
+const repositoryLayout: RepositoryLayout = {
   catalogs: [
     { root: 'catalogs/v4.19', version: '4.19' },
     { root: 'catalogs/v4.20', version: '4.20' },
@@ -17,12 +17,12 @@ function parsePublishEntries(yaml: string): readonly PublishEntry[] {
   if (parsed.kind !== 'config') throw new Error(JSON.stringify(parsed.findings))
   return parsed.config.publish
 }
-const planFromYaml = (yaml: string, branches = new Map([['main', layout]])) =>
+const planPublicationsFromYaml = (yaml: string, branches = new Map([['main', repositoryLayout]])) =>
   planPublications(parsePublishEntries(yaml), 'main', branches)
 
 describe('publish entries', () => {
   test('plan one image for each catalog that they match, by path or glob', () => {
-    const { publications, problems } = planFromYaml(
+    const { publications, problems } = planPublicationsFromYaml(
       "- {catalog: 'catalogs/v*', repository: quay.io/o/c, tags: ['v{version}', '{name}-x']}",
     )
     expect(problems).toEqual([])
@@ -37,7 +37,7 @@ describe('publish entries', () => {
   })
 
   test('can publish one catalog in several variants', () => {
-    const { publications, problems } = planFromYaml(
+    const { publications, problems } = planPublicationsFromYaml(
       '- {catalog: catalogs/v4.20, repository: quay.io/o/c, tags: [latest]}\n- {catalog: catalogs/v4.20, repository: quay.io/o/c, tags: [plain], cache: false}',
     )
     expect(problems).toEqual([])
@@ -76,7 +76,7 @@ describe('publish entries', () => {
       1,
     ],
   ])('plan nothing and report a problem for the maintainers with %s', (_name, yaml, why, count) => {
-    const { publications, problems } = planFromYaml(yaml)
+    const { publications, problems } = planPublicationsFromYaml(yaml)
     expect(publications).toEqual([])
     expect(problems).toHaveLength(count)
     for (const problem of problems) expect(problem.why).toMatch(why)

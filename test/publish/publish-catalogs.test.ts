@@ -9,7 +9,7 @@ import { RegistryError } from '../../src/adapters/registry/registry-error.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
 import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
 import {
-  baseImage,
+  baseImageReference,
   createPublishConfig,
   createPackageYaml,
   catalogImage,
@@ -23,14 +23,14 @@ const hourSeconds = 3600
 
 let jobFixture: JobFixture
 let githubFixture: GitHubFixture
-let app: GitHubApp
+let githubApp: GitHubApp
 let store: Store
-let directory: string
+let temporaryDirectory: string
 const openedScenarios: PublishScenario[] = []
 
 beforeAll(async () => {
   jobFixture = await openJobFixture()
-  ;({ github: githubFixture, app, store, directory } = jobFixture)
+  ;({ github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture)
 }, testTimeoutMs)
 afterEach(async () => {
   githubFixture.github.clearFaults()
@@ -41,7 +41,7 @@ afterAll(async () => {
 }, testTimeoutMs)
 
 const openScenario = async (given?: Readonly<Record<string, string>>): Promise<PublishScenario> => {
-  const scene = await openPublishScenario(githubFixture, app, store, directory, given)
+  const scene = await openPublishScenario(githubFixture, githubApp, store, temporaryDirectory, given)
   openedScenarios.push(scene)
   return scene
 }
@@ -51,7 +51,7 @@ const listWriteRequests = ({ full }: PublishScenario) =>
   ).length
 const countImagePushes = ({ registry }: PublishScenario) =>
   registry.calls.filter((call) => call.startsWith('push')).length
-const getMainHead = ({ full }: PublishScenario) =>
+const getMainBranchHead = ({ full }: PublishScenario) =>
   githubFixture.github.repository(full).knownRefs.get('refs/heads/main') ?? ''
 const findReportComment = (pull: { readonly comments: readonly { readonly body: string }[] }) =>
   pull.comments.find(({ body }) => body.startsWith('<!-- catalog-bot:report'))?.body
@@ -63,13 +63,18 @@ describe('a merged catalog', () => {
     const digest = scene.registry.findDigest(`${catalogImage}:latest`)
     expect(digest).toMatch(/^sha256:/)
     expect(scene.registry.findDigest(`${catalogImage}:v4.18`)).toBe(digest)
-    expect(scene.registry.findDigest(`${catalogImage}:v4.18-${getMainHead(scene).slice(0, 12)}`)).toBe(digest)
+    expect(scene.registry.findDigest(`${catalogImage}:v4.18-${getMainBranchHead(scene).slice(0, 12)}`)).toBe(
+      digest,
+    )
     expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: alpha')
-    expect(scene.check(getMainHead(scene))).toMatchObject({ status: 'completed', conclusion: 'success' })
-    expect(scene.check(getMainHead(scene))?.summary).toContain(`\`${digest}\``)
+    expect(scene.check(getMainBranchHead(scene))).toMatchObject({
+      status: 'completed',
+      conclusion: 'success',
+    })
+    expect(scene.check(getMainBranchHead(scene))?.summary).toContain(`\`${digest}\``)
     expect(scene.deployments()).toMatchObject([
       {
-        sha: getMainHead(scene),
+        sha: getMainBranchHead(scene),
         environment: 'catalog v4.18',
         app: githubFixture.app,
         statuses: [{ state: 'success', description: `Published: ${digest}` }],
@@ -107,7 +112,9 @@ describe('a merged catalog', () => {
       `\`${catalogImage}:latest\`, \`${catalogImage}:v4.18\`: published as \`${second}\``,
     )
     // Each image also has a history tag, so that a rollback can find it.
-    expect(scene.registry.findDigest(`${catalogImage}:v4.18-${getMainHead(scene).slice(0, 12)}`)).toBe(second)
+    expect(scene.registry.findDigest(`${catalogImage}:v4.18-${getMainBranchHead(scene).slice(0, 12)}`)).toBe(
+      second,
+    )
   }, 180_000)
 
   test('is reported on its pull request even if the merge was recorded only after publishing', async () => {
@@ -242,7 +249,7 @@ test('wrong credentials are reported immediately', async () => {
   }
   await scene.run()
   expect(scene.issues()).toMatchObject([{ title: 'Merged but not published: 1 catalog image' }])
-  expect(scene.check(getMainHead(scene))).toMatchObject({ conclusion: 'failure' })
+  expect(scene.check(getMainBranchHead(scene))).toMatchObject({ conclusion: 'failure' })
 }, 180_000)
 
 test('a target that the operator does not allow is reported, and the registry is not called', async () => {
@@ -252,7 +259,7 @@ test('a target that the operator does not allow is reported, and the registry is
   await scene.run()
   expect(scene.registry.calls).toEqual([])
   expect(scene.issues()[0]?.body).toMatch(/the bot administrator does not allow .* to push to/)
-  expect(scene.check(getMainHead(scene))).toMatchObject({ conclusion: 'failure' })
+  expect(scene.check(getMainBranchHead(scene))).toMatchObject({ conclusion: 'failure' })
 }, 180_000)
 
 describe('a tag that was moved outside catalog-bot', () => {
@@ -297,8 +304,8 @@ test('if GitHub rejects deployments, the image is published and the check report
   )
   await scene.run()
   expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBeDefined()
-  expect(scene.check(getMainHead(scene))).toMatchObject({ conclusion: 'success' })
-  expect(scene.check(getMainHead(scene))?.summary).toMatch(/deployments: write/)
+  expect(scene.check(getMainBranchHead(scene))).toMatchObject({ conclusion: 'success' })
+  expect(scene.check(getMainBranchHead(scene))?.summary).toMatch(/deployments: write/)
   const before = listWriteRequests(scene)
   await scene.run()
   expect(listWriteRequests(scene)).toBe(before)
@@ -379,11 +386,11 @@ describe('/rollback', () => {
       pull.comments.filter(({ body }) => body.includes('catalog-bot:rollback'))
     expect(listRollbackComments()).toHaveLength(1)
     expect(listRollbackComments()[0]?.body).toMatch(/Rolled back/)
-    expect(scene.check(getMainHead(scene))?.title).toBe('Rolled back')
+    expect(scene.check(getMainBranchHead(scene))?.title).toBe('Rolled back')
     expect(
       scene
         .deployments()
-        .find(({ sha }) => sha === getMainHead(scene))
+        .find(({ sha }) => sha === getMainBranchHead(scene))
         ?.statuses.at(-1)?.state,
     ).toBe('inactive')
     await scene.push({ 'README.md': 'nothing of the catalog' })
@@ -405,7 +412,7 @@ test('publishes the same catalog on a new base image at the next rebase check', 
   await scene.run()
   await scene.run()
   const first = scene.registry.findDigest(`${catalogImage}:latest`)
-  scene.registry.bases.set(baseImage, `sha256:${'c'.repeat(64)}`)
+  scene.registry.bases.set(baseImageReference, `sha256:${'c'.repeat(64)}`)
   await scene.run()
   expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(first)
   scene.advanceTime(hourSeconds)
@@ -413,7 +420,7 @@ test('publishes the same catalog on a new base image at the next rebase check', 
   expect(scene.registry.findDigest(`${catalogImage}:latest`)).not.toBe(first)
   expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: alpha')
   expect(scene.registry.calls.filter((asked) => asked === 'build')).toHaveLength(1)
-  expect(scene.check(getMainHead(scene))?.summary).toMatch(/published on the new base image/)
+  expect(scene.check(getMainBranchHead(scene))?.summary).toMatch(/published on the new base image/)
 }, 180_000)
 
 test('keeps the configured number of former images, and any image that another tag uses', async () => {

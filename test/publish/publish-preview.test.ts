@@ -25,7 +25,7 @@ import {
 } from './publish-scenario.ts'
 
 const headCommitSha = toCommitSha('a'.repeat(40))
-const mergeResult = { commit: toCommitSha('b'.repeat(40)), tree: toTreeSha('c'.repeat(40)) }
+const sampleMergeResult = { commit: toCommitSha('b'.repeat(40)), tree: toTreeSha('c'.repeat(40)) }
 const createCheckOutcome = (
   check: CheckOutcome['check'],
   more: Partial<CheckOutcome> = {},
@@ -46,7 +46,7 @@ const createEvaluation = (
 ): Omit<PreviewCandidate, 'hasPreviews'> =>
   ({
     snapshot: { head: headCommitSha, baseRef: 'main', state: more.state ?? 'open' },
-    verdict: { outcomes, ...('result' in more ? { result: more.result } : { result: mergeResult }) },
+    verdict: { outcomes, ...('result' in more ? { result: more.result } : { result: sampleMergeResult }) },
     epoch: 2,
   }) as never
 const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =>
@@ -71,7 +71,7 @@ describe('a preview', () => {
     expect(decidePreviewRequest(createEvaluation(outcomesAwaitingApproval), [createCommandRecord()])).toEqual(
       {
         head: headCommitSha,
-        tree: mergeResult.tree,
+        tree: sampleMergeResult.tree,
         baseRef: 'main',
         isAsked: true,
         comment: 5,

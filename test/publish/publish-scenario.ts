@@ -18,24 +18,24 @@ import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cl
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { openMirror } from '../../src/adapters/git/mirror.ts'
-import { openForge } from '../../src/adapters/github/forge.ts'
+import { openGitMirror } from '../../src/adapters/git/mirror.ts'
+import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
-import { openMergeApi } from '../../src/adapters/github/merge-api.ts'
+import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
 import type { MockCheckRun, MockDeployment, MockIssue, MockPull } from '../../sandbox/github/github-data.ts'
 import { FakePublisher } from '../adapters/image/fake-publisher.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
-import { systemTestClock as realClock } from '../adapters/store/sample-records.ts'
+import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 
 export const catalogImage = 'quay.io/coast/catalog'
-export const baseImage = 'quay.io/opm/opm:latest'
+export const baseImageReference = 'quay.io/opm/opm:latest'
 
 export const createPackageYaml = (name: string, channel = 'stable') =>
   `---\nschema: olm.package\nname: ${name}\ndefaultChannel: ${channel}\n---\nschema: olm.channel\npackage: ${name}\nname: ${channel}\nentries:\n  - name: ${name}.v1.0.0\n---\nschema: olm.bundle\npackage: ${name}\nname: ${name}.v1.0.0\nimage: quay.io/x/${name}:1\nproperties:\n  - type: olm.package\n    value: {packageName: ${name}, version: 1.0.0}\n`
 
 export const createPublishConfig = (more = '') =>
-  `publish:\n  - catalog: catalogs/v4.18\n    repository: ${catalogImage}\n    tags: [latest, 'v{version}']\n    base: ${baseImage}\n${more}`
+  `publish:\n  - catalog: catalogs/v4.18\n    repository: ${catalogImage}\n    tags: [latest, 'v{version}']\n    base: ${baseImageReference}\n${more}`
 
 export const repositoryFiles = {
   'catalogs/v4.18/alpha/catalog.yaml': createPackageYaml('alpha'),
@@ -70,7 +70,7 @@ export interface PublishScenario {
   close(): Promise<void>
 }
 
-let repositoryCount = 0
+let createdRepositoryCount = 0
 
 export async function openPublishScenario(
   it: GitHubFixture,
@@ -79,14 +79,14 @@ export async function openPublishScenario(
   directory: string,
   given: Readonly<Record<string, string>> = {},
 ): Promise<PublishScenario> {
-  const name = `shipped-${++repositoryCount}`
+  const name = `shipped-${++createdRepositoryCount}`
   const full = `catalogs/${name}`
   await it.github.createRepository('catalogs', name, { files: { ...repositoryFiles, ...given } })
   it.github.changeInstallation(it.installation, [full])
   const repository = { owner: 'catalogs', name }
   let now = Date.UTC(2026, 10, 20)
   const folder = join(directory, name)
-  const mirror = await openMirror({
+  const mirror = await openGitMirror({
     directory: folder,
     url: `${it.github.url}/${full}.git`,
     repository,
@@ -96,7 +96,7 @@ export async function openPublishScenario(
     }),
   })
   const registry = new FakePublisher()
-  registry.bases.set(baseImage, `sha256:${'b'.repeat(64)}`)
+  registry.bases.set(baseImageReference, `sha256:${'b'.repeat(64)}`)
   const publisherContext: PublishContext = {
     targets: parsePushTargets(`[{github: ${full}, push: [${catalogImage}]}]`),
     registryFor: () =>
@@ -126,8 +126,8 @@ export async function openPublishScenario(
     installation: it.installation.id,
     repository: mirror,
     mirror: folder,
-    forge: openForge(octokit, repository, app),
-    merging: openMergeApi(octokit, repository),
+    forge: createGitHubForge(octokit, repository, app),
+    merging: createMergeApi(octokit, repository),
     app: {
       settings: readSettings({ PUBLISH_RETRY_SECONDS: '10' }),
       store: { ...store, enqueue: async (job: Job, seconds = 0) => void enqueuedJobs.push({ job, seconds }) },

@@ -14,7 +14,7 @@ const pendingWebhookRebuild: WebhookRebuild = {
   catalogs: ['catalogs/v4.20'],
 }
 const webhookUrl = 'https://ci.example/hook'
-let now: number
+let currentTimeMs: number
 let publishRequests: PublishRequest[]
 let publishResponse: PublishResponse
 
@@ -22,7 +22,7 @@ const ctx = {
   installation: 7,
   forge: { repository: { owner: 'coast', name: 'operators' } },
   app: {
-    clock: { now: () => now },
+    clock: { now: () => currentTimeMs },
     settings: { publishRetrySeconds: 10 },
     publishing: {
       order: (order: PublishRequest) => {
@@ -36,7 +36,7 @@ const advanceTestWebhookRebuild = (given: WebhookRebuild = pendingWebhookRebuild
   advanceWebhookRebuild(webhookUrl, given, 'main', ctx)
 
 beforeEach(() => {
-  now = 1_000_000
+  currentTimeMs = 1_000_000
   publishRequests = []
 })
 
@@ -45,16 +45,16 @@ describe('a rebuild by webhook', () => {
     publishResponse = { kind: 'failed', why: 'it answered 503', retryable: true }
     const first = await advanceTestWebhookRebuild()
     expect(first).toMatchObject({
-      next: { attempts: 1, again: now + 10_000 },
+      next: { attempts: 1, again: currentTimeMs + 10_000 },
       shown: { kind: 'retrying', why: 'it answered 503' },
     })
     // Not before the retry is due.
     expect(await advanceTestWebhookRebuild(first.next)).toEqual({ next: first.next })
     expect(publishRequests).toHaveLength(1)
-    now += 10_000
+    currentTimeMs += 10_000
     publishResponse = { kind: 'delivered', status: 'https://ci.example/1' }
     expect(await advanceTestWebhookRebuild(first.next)).toMatchObject({
-      next: { dispatchedAt: now, status: 'https://ci.example/1' },
+      next: { dispatchedAt: currentTimeMs, status: 'https://ci.example/1' },
     })
     expect(new Set(publishRequests.map((order) => order.kind === 'deliver' && order.delivery)).size).toBe(1)
     expect(publishRequests[0]).toMatchObject({
@@ -88,7 +88,7 @@ describe('a rebuild by webhook', () => {
   })
 
   test('is followed to the end if it has a status URL, and ends as received otherwise', async () => {
-    const sent = { ...pendingWebhookRebuild, dispatchedAt: now, status: 'https://ci.example/1' }
+    const sent = { ...pendingWebhookRebuild, dispatchedAt: currentTimeMs, status: 'https://ci.example/1' }
     publishResponse = { kind: 'followed', state: 'running' }
     expect(await advanceTestWebhookRebuild(sent)).toEqual({ next: sent, shown: { kind: 'running' } })
     publishResponse = { kind: 'failed', why: 'it answered 503', retryable: true }

@@ -5,9 +5,9 @@ import { findRollbackTarget } from '../../src/publish/rollback-command.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 import { parseConfig } from '../../src/config/config.ts'
 
-const createDigest = (figure: number) => `sha256:${String(figure).repeat(64)}`
+const createFakeDigest = (figure: number) => `sha256:${String(figure).repeat(64)}`
 const createPublishedImage = (figure: number) => ({
-  digest: createDigest(figure),
+  digest: createFakeDigest(figure),
   tag: `old-${figure}`,
   commit: toCommitSha(String(figure).repeat(40)),
   key: String(figure),
@@ -28,13 +28,17 @@ const parsedConfig = parseConfig(
   "publish: [{catalog: 'catalogs/*', repository: quay.io/o/c, tags: ['v{version}']}, {catalog: catalogs/v2, repository: quay.io/o/d, tags: [v2]}]",
 )
 if (parsedConfig.kind !== 'config') throw new Error('unreadable')
-const layout = {
+const repositoryLayout = {
   catalogs: [
     { root: 'catalogs/v1', version: '1' },
     { root: 'catalogs/v2', version: '2' },
   ],
 }
-const { publications } = planPublications(parsedConfig.config.publish, 'main', new Map([['main', layout]]))
+const { publications } = planPublications(
+  parsedConfig.config.publish,
+  'main',
+  new Map([['main', repositoryLayout]]),
+)
 const [one, two, other] = publications
 if (one === undefined || two === undefined || other === undefined) throw new Error('not planned')
 const singlePublicationState = [{ publication: one, state: createPublicationState(3, 2, 1) }]
@@ -46,23 +50,28 @@ const multiplePublicationStates = [
 
 describe('/rollback', () => {
   test.each([
-    ['means the image before, where there is one image alone', '', singlePublicationState, createDigest(2)],
+    [
+      'means the image before, where there is one image alone',
+      '',
+      singlePublicationState,
+      createFakeDigest(2),
+    ],
     [
       'means the image before what a rollback chose, not what it left',
       '',
       [{ publication: one, state: createPublicationState(2, 3, 1) }],
-      createDigest(1),
+      createFakeDigest(1),
     ],
-    ['takes a tag that users follow', 'v1', multiplePublicationStates, createDigest(2)],
-    ['takes it with its repository', 'quay.io/o/d:v2', multiplePublicationStates, createDigest(8)],
-    ['takes a digest', createDigest(1), singlePublicationState, createDigest(1)],
-    ['takes the tag under which an image stayed', 'old-1', multiplePublicationStates, createDigest(1)],
-    ['takes a tag and a digest', `v1 ${createDigest(1)}`, multiplePublicationStates, createDigest(1)],
+    ['takes a tag that users follow', 'v1', multiplePublicationStates, createFakeDigest(2)],
+    ['takes it with its repository', 'quay.io/o/d:v2', multiplePublicationStates, createFakeDigest(8)],
+    ['takes a digest', createFakeDigest(1), singlePublicationState, createFakeDigest(1)],
+    ['takes the tag under which an image stayed', 'old-1', multiplePublicationStates, createFakeDigest(1)],
+    ['takes a tag and a digest', `v1 ${createFakeDigest(1)}`, multiplePublicationStates, createFakeDigest(1)],
     [
       'goes forward again',
-      `v1 ${createDigest(3)}`,
+      `v1 ${createFakeDigest(3)}`,
       [{ publication: one, state: createPublicationState(2, 3, 1) }],
-      createDigest(3),
+      createFakeDigest(3),
     ],
   ])('%s', (_name, words, candidates, wanted) => {
     expect(findRollbackTarget(words, candidates)).toMatchObject({ kind: 'image', digest: wanted })
@@ -76,18 +85,28 @@ describe('/rollback', () => {
       /several images are published/,
     ],
     ['a tag that two images have', 'v2', multiplePublicationStates, /several images have the tag v2/],
-    ['a digest that two images had', createDigest(5), multiplePublicationStates, /matches several images/],
+    [
+      'a digest that two images had',
+      createFakeDigest(5),
+      multiplePublicationStates,
+      /matches several images/,
+    ],
     [
       'a digest that the bot never published there',
-      createDigest(4),
+      createFakeDigest(4),
       multiplePublicationStates,
       /has not published image/,
     ],
-    ["another tag's image", `v1 ${createDigest(6)}`, multiplePublicationStates, /has not published image/],
+    [
+      "another tag's image",
+      `v1 ${createFakeDigest(6)}`,
+      multiplePublicationStates,
+      /has not published image/,
+    ],
     ['a tag of a preview', 'pr-12', multiplePublicationStates, /has not published image pr-12/],
     [
       'an unknown tag with a digest',
-      `v7 ${createDigest(1)}`,
+      `v7 ${createFakeDigest(1)}`,
       multiplePublicationStates,
       /no published image has the tag v7/,
     ],

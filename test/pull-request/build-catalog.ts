@@ -12,7 +12,7 @@ export type CatalogFiles = Record<string, readonly CatalogBlob[] | string>
 
 const encoder = new TextEncoder()
 
-export const packageBlob = (
+export const buildPackageBlob = (
   name: string,
   defaultChannel = 'stable',
   more: CatalogBlob = {},
@@ -23,7 +23,7 @@ export const packageBlob = (
   ...more,
 })
 /** Entries as `name`, `name < replaced`, or objects. */
-export const channelBlob = (
+export const buildChannelBlob = (
   name: string,
   of: string,
   entries: readonly (string | CatalogBlob)[],
@@ -37,7 +37,7 @@ export const channelBlob = (
     return { name: bundle ?? '', ...(replaces !== undefined && { replaces }) }
   }),
 })
-export const bundleBlob = (
+export const buildBundleBlob = (
   name: string,
   of: string,
   version: string,
@@ -50,7 +50,7 @@ export const bundleBlob = (
   properties: [{ type: 'olm.package', value: { packageName: of, version } }],
   ...more,
 })
-export const deprecationsBlob = (
+export const buildDeprecationsBlob = (
   of: string,
   entries: readonly [schema: string, name: string, message: string][],
 ): CatalogBlob => ({
@@ -63,7 +63,7 @@ export const deprecationsBlob = (
 })
 
 /** The text of a file: one document per line. */
-export const formatFileText = (content: readonly CatalogBlob[] | string): string =>
+export const formatCatalogFileText = (content: readonly CatalogBlob[] | string): string =>
   typeof content === 'string' ? content : content.map((blob) => `${JSON.stringify(blob)}\n`).join('')
 
 /** The facts of all files below `root` but the hidden ones. Files given as text are in the catalog but say nothing. */
@@ -80,7 +80,7 @@ export function buildCatalog(files: CatalogFiles, root: string, hidden: readonly
   } as { -readonly [K in Exclude<keyof Catalog, 'oddities'>]: Catalog[K][number][] }
   for (const [file, content] of Object.entries(files)) {
     if (!file.startsWith(`${root}/`) || hidden.includes(file)) continue
-    catalog.files.push({ path: file, bytes: formatFileText(content).length })
+    catalog.files.push({ path: file, bytes: formatCatalogFileText(content).length })
     if (typeof content === 'string') continue
     let start = 0
     content.forEach((blob, document) => {
@@ -129,7 +129,7 @@ function addBlobToCatalogFacts(catalog: Record<string, any[]>, blob: any, locati
   else catalog.others!.push({ place: location, schema, package: of, name })
 }
 
-const fakeBlobSha = (text: string): string => {
+const computeFakeBlobSha = (text: string): string => {
   let value = 2166136261
   for (const char of text) value = Math.imul(value ^ char.charCodeAt(0), 16777619) >>> 0
   return value.toString(16).padStart(8, '0').repeat(5)
@@ -149,7 +149,7 @@ export function computeCatalogChange(
     const entry = (content: CatalogFiles[string] | undefined) =>
       content === undefined
         ? undefined
-        : { mode: '100644', oid: toBlobSha(fakeBlobSha(formatFileText(content))) }
+        : { mode: '100644', oid: toBlobSha(computeFakeBlobSha(formatCatalogFileText(content))) }
     const before = entry(base[path])
     const after = entry(result[path])
     return before?.oid === after?.oid ? [] : [{ path, ...(before && { before }), ...(after && { after }) }]
@@ -158,7 +158,7 @@ export function computeCatalogChange(
   const fileTexts: TreeFileReader = {
     read: (side, path) => {
       const content = sides[side][path]
-      return content === undefined || unreadable ? undefined : encoder.encode(formatFileText(content))
+      return content === undefined || unreadable ? undefined : encoder.encode(formatCatalogFileText(content))
     },
   }
   const has = (files: CatalogFiles, root: string) =>

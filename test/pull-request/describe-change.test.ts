@@ -1,58 +1,63 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  bundleBlob,
+  buildBundleBlob,
   computeCatalogChange,
-  channelBlob,
-  deprecationsBlob,
-  packageBlob,
+  buildChannelBlob,
+  buildDeprecationsBlob,
+  buildPackageBlob,
   type CatalogFiles,
 } from './build-catalog.ts'
 
 const fooBlobs = [
-  packageBlob('foo'),
-  channelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1']),
-  bundleBlob('foo.v1', 'foo', '1.0.0'),
-  bundleBlob('foo.v2', 'foo', '2.0.0', { relatedImages: [{ name: '', image: 'quay.io/test/helper:1' }] }),
+  buildPackageBlob('foo'),
+  buildChannelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1']),
+  buildBundleBlob('foo.v1', 'foo', '1.0.0'),
+  buildBundleBlob('foo.v2', 'foo', '2.0.0', {
+    relatedImages: [{ name: '', image: 'quay.io/test/helper:1' }],
+  }),
 ]
 const barBlobs = [
-  packageBlob('bar'),
-  channelBlob('stable', 'bar', ['bar.v1']),
-  bundleBlob('bar.v1', 'bar', '1.0.0'),
+  buildPackageBlob('bar'),
+  buildChannelBlob('stable', 'bar', ['bar.v1']),
+  buildBundleBlob('bar.v1', 'bar', '1.0.0'),
 ]
-const baseFiles: CatalogFiles = { 'catalog/foo/catalog.yaml': fooBlobs, 'catalog/bar/catalog.yaml': barBlobs }
+const baseCatalogFiles: CatalogFiles = {
+  'catalog/foo/catalog.yaml': fooBlobs,
+  'catalog/bar/catalog.yaml': barBlobs,
+}
 
-const findOnlyPackage = (change: ReturnType<typeof computeCatalogChange>) => {
+const requireOnlyChangedPackage = (change: ReturnType<typeof computeCatalogChange>) => {
   expect(change.catalogs.length).toBe(1)
   expect(change.catalogs[0]?.packages.length).toBe(1)
   const found = change.catalogs[0]?.packages[0]
   if (!found) throw new Error('no package differs')
   return found
 }
-const replaceFile = (file: string, blobs: CatalogFiles[string] | undefined): CatalogFiles => {
-  const files = { ...baseFiles, [file]: blobs }
+const replaceCatalogFile = (file: string, blobs: CatalogFiles[string] | undefined): CatalogFiles => {
+  const files = { ...baseCatalogFiles, [file]: blobs }
   if (blobs === undefined) delete files[file]
   return files as CatalogFiles
 }
 
 describe('an update of a package', () => {
-  const v3 = bundleBlob('foo.v3', 'foo', '3.0.0', {
+  const v3 = buildBundleBlob('foo.v3', 'foo', '3.0.0', {
     relatedImages: [
       { name: 'h', image: 'quay.io/test/helper:1' },
       { name: 'n', image: 'quay.io/test/new:1' },
     ],
   })
   const change = computeCatalogChange(
-    baseFiles,
-    replaceFile('catalog/foo/catalog.yaml', [
+    baseCatalogFiles,
+    replaceCatalogFile('catalog/foo/catalog.yaml', [
       fooBlobs[0]!,
-      channelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2']),
+      buildChannelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2']),
       fooBlobs[2]!,
       fooBlobs[3]!,
       v3,
     ]),
   )
   test('names the bundle, the entry, and the head', () => {
-    const found = findOnlyPackage(change)
+    const found = requireOnlyChangedPackage(change)
     expect(found).toMatchObject({
       name: 'foo',
       kind: 'changed',
@@ -88,25 +93,28 @@ describe('an update of a package', () => {
 describe('a change without new content', () => {
   test('a different order of blobs is not a change', () => {
     expect(
-      computeCatalogChange(baseFiles, replaceFile('catalog/foo/catalog.yaml', [...fooBlobs].reverse()))
-        .catalogs[0]?.packages,
+      computeCatalogChange(
+        baseCatalogFiles,
+        replaceCatalogFile('catalog/foo/catalog.yaml', [...fooBlobs].reverse()),
+      ).catalogs[0]?.packages,
     ).toEqual([])
   })
   test('a different order of keys and entries is not a change', () => {
     const [a, , c, d] = fooBlobs
     const result = [
       Object.fromEntries(Object.entries(a!).reverse()),
-      channelBlob('stable', 'foo', ['foo.v2 < foo.v1', 'foo.v1']),
+      buildChannelBlob('stable', 'foo', ['foo.v2 < foo.v1', 'foo.v1']),
       Object.fromEntries(Object.entries(c!).reverse()),
       d!,
     ]
     expect(
-      computeCatalogChange(baseFiles, replaceFile('catalog/foo/catalog.yaml', result)).catalogs[0]?.packages,
+      computeCatalogChange(baseCatalogFiles, replaceCatalogFile('catalog/foo/catalog.yaml', result))
+        .catalogs[0]?.packages,
     ).toEqual([])
   })
   test('a file that moves within its package is not a change', () => {
-    const { 'catalog/foo/catalog.yaml': _, ...rest } = baseFiles
-    const change = computeCatalogChange(baseFiles, { ...rest, 'catalog/foo/other.yaml': fooBlobs })
+    const { 'catalog/foo/catalog.yaml': _, ...rest } = baseCatalogFiles
+    const change = computeCatalogChange(baseCatalogFiles, { ...rest, 'catalog/foo/other.yaml': fooBlobs })
     expect(change.paths.map(({ path }) => path)).toEqual([
       'catalog/foo/catalog.yaml',
       'catalog/foo/other.yaml',
@@ -115,7 +123,9 @@ describe('a change without new content', () => {
     expect(change.references).toEqual([])
   })
   test('a change outside catalogs changes no catalog', () => {
-    expect(computeCatalogChange({ ...baseFiles, 'a.md': 'x' }, { ...baseFiles, 'a.md': 'y' })).toMatchObject({
+    expect(
+      computeCatalogChange({ ...baseCatalogFiles, 'a.md': 'x' }, { ...baseCatalogFiles, 'a.md': 'y' }),
+    ).toMatchObject({
       catalogs: [],
       paths: [{ path: 'a.md', role: { kind: 'infrastructure' } }],
     })
@@ -124,7 +134,7 @@ describe('a change without new content', () => {
 
 describe('a published bundle', () => {
   const edited = (more: Record<string, never> | object) =>
-    replaceFile('catalog/foo/catalog.yaml', [
+    replaceCatalogFile('catalog/foo/catalog.yaml', [
       fooBlobs[0]!,
       fooBlobs[1]!,
       { ...fooBlobs[2]!, ...more },
@@ -139,9 +149,9 @@ describe('a published bundle', () => {
     ['relatedImages', { relatedImages: [{ name: '', image: 'quay.io/test/evil:1' }] }],
     ['properties', { properties: [{ type: 'example.com/custom', value: { description: 'x' } }] }],
   ])('with a different value of %s is edited in that field', (field, more) => {
-    expect(findOnlyPackage(computeCatalogChange(baseFiles, edited(more))).bundles.changed).toMatchObject([
-      { name: 'foo.v1', fields: [field] },
-    ])
+    expect(
+      requireOnlyChangedPackage(computeCatalogChange(baseCatalogFiles, edited(more))).bundles.changed,
+    ).toMatchObject([{ name: 'foo.v1', fields: [field] }])
   })
   test.each([
     ['an unknown field of the bundle', { comment: 'x' }],
@@ -162,7 +172,7 @@ describe('a published bundle', () => {
       },
     ],
   ])('is not edited if OLM does not read the only difference: %s', (_description, more) => {
-    const change = computeCatalogChange(baseFiles, edited(more))
+    const change = computeCatalogChange(baseCatalogFiles, edited(more))
     expect(change.catalogs.flatMap(({ packages }) => packages)).toEqual([])
     expect(change.paths).toHaveLength(1)
   })
@@ -173,31 +183,41 @@ describe('a published bundle', () => {
     const more = {
       properties: [{ type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' }, [key]: value }],
     }
-    expect(findOnlyPackage(computeCatalogChange(baseFiles, edited(more))).bundles.changed).toMatchObject([
-      { name: 'foo.v1' },
-    ])
+    expect(
+      requireOnlyChangedPackage(computeCatalogChange(baseCatalogFiles, edited(more))).bundles.changed,
+    ).toMatchObject([{ name: 'foo.v1' }])
   })
   test('counts as edited if its text is not available', () => {
-    const change = computeCatalogChange(baseFiles, edited({ comment: 'x' }), undefined, { unreadable: true })
-    expect(findOnlyPackage(change).bundles.changed.map(({ fields }) => fields)).toEqual([['text'], ['text']])
+    const change = computeCatalogChange(baseCatalogFiles, edited({ comment: 'x' }), undefined, {
+      unreadable: true,
+    })
+    expect(requireOnlyChangedPackage(change).bundles.changed.map(({ fields }) => fields)).toEqual([
+      ['text'],
+      ['text'],
+    ])
   })
   test('that gets a second copy is edited', () => {
     const change = computeCatalogChange(
-      baseFiles,
-      replaceFile('catalog/foo/catalog.yaml', [...fooBlobs, { ...fooBlobs[2]!, image: 'quay.io/x/y:1' }]),
+      baseCatalogFiles,
+      replaceCatalogFile('catalog/foo/catalog.yaml', [
+        ...fooBlobs,
+        { ...fooBlobs[2]!, image: 'quay.io/x/y:1' },
+      ]),
     )
-    expect(findOnlyPackage(change).bundles.changed).toMatchObject([{ name: 'foo.v1', fields: ['copies'] }])
+    expect(requireOnlyChangedPackage(change).bundles.changed).toMatchObject([
+      { name: 'foo.v1', fields: ['copies'] },
+    ])
   })
   test('that disappears is reported as removed, with its version', () => {
     const change = computeCatalogChange(
-      baseFiles,
-      replaceFile('catalog/foo/catalog.yaml', [
+      baseCatalogFiles,
+      replaceCatalogFile('catalog/foo/catalog.yaml', [
         fooBlobs[0]!,
-        channelBlob('stable', 'foo', ['foo.v2']),
+        buildChannelBlob('stable', 'foo', ['foo.v2']),
         fooBlobs[3]!,
       ]),
     )
-    const found = findOnlyPackage(change)
+    const found = requireOnlyChangedPackage(change)
     expect(found.bundles.removed).toEqual([{ name: 'foo.v1', version: '1.0.0' }])
     expect(found.channels.changed[0]?.entries).toEqual({
       added: [],
@@ -210,17 +230,20 @@ describe('a published bundle', () => {
 describe('T11: content decides which package a change belongs to', () => {
   test('a blob of another package in the directory of a package is a change of the other package', () => {
     const change = computeCatalogChange(
-      baseFiles,
-      replaceFile('catalog/foo/catalog.yaml', [...fooBlobs, bundleBlob('bar.v2', 'bar', '2.0.0')]),
+      baseCatalogFiles,
+      replaceCatalogFile('catalog/foo/catalog.yaml', [
+        ...fooBlobs,
+        buildBundleBlob('bar.v2', 'bar', '2.0.0'),
+      ]),
     )
-    expect(findOnlyPackage(change)).toMatchObject({
+    expect(requireOnlyChangedPackage(change)).toMatchObject({
       name: 'bar',
       directories: ['bar', 'foo'],
       bundles: { added: [{ name: 'bar.v2' }] },
     })
   })
   test("T01: a move of another owner's file into the author's directory is reported with both paths", () => {
-    const change = computeCatalogChange(baseFiles, {
+    const change = computeCatalogChange(baseCatalogFiles, {
       'catalog/foo/catalog.yaml': fooBlobs,
       'catalog/foo/bar.yaml': barBlobs,
     })
@@ -236,10 +259,13 @@ describe('T11: content decides which package a change belongs to', () => {
     ]
     for (const description of diffTexts) {
       const change = computeCatalogChange(
-        baseFiles,
-        replaceFile('catalog/foo/catalog.yaml', [{ ...fooBlobs[0]!, description }, ...fooBlobs.slice(1)]),
+        baseCatalogFiles,
+        replaceCatalogFile('catalog/foo/catalog.yaml', [
+          { ...fooBlobs[0]!, description },
+          ...fooBlobs.slice(1),
+        ]),
       )
-      expect(findOnlyPackage(change)).toMatchObject({ name: 'foo', metadata: ['description'] })
+      expect(requireOnlyChangedPackage(change)).toMatchObject({ name: 'foo', metadata: ['description'] })
       expect(change.paths.length).toBe(1)
     }
   })
@@ -247,12 +273,12 @@ describe('T11: content decides which package a change belongs to', () => {
 
 test('files that an .indexignore hides are removed, although their paths do not differ', () => {
   const change = computeCatalogChange(
-    { ...baseFiles, 'catalog/.indexignore': '' },
-    { ...baseFiles, 'catalog/.indexignore': 'bar' },
+    { ...baseCatalogFiles, 'catalog/.indexignore': '' },
+    { ...baseCatalogFiles, 'catalog/.indexignore': 'bar' },
     undefined,
     { hidden: ['catalog/bar/catalog.yaml'] },
   )
-  expect(findOnlyPackage(change)).toMatchObject({
+  expect(requireOnlyChangedPackage(change)).toMatchObject({
     name: 'bar',
     kind: 'removed',
     bundles: { removed: [{ name: 'bar.v1' }] },
@@ -260,9 +286,9 @@ test('files that an .indexignore hides are removed, although their paths do not 
 })
 
 test('packages can be added and removed', () => {
-  const change = computeCatalogChange(baseFiles, {
+  const change = computeCatalogChange(baseCatalogFiles, {
     'catalog/foo/catalog.yaml': fooBlobs,
-    'catalog/new/catalog.yaml': [packageBlob('new')],
+    'catalog/new/catalog.yaml': [buildPackageBlob('new')],
   })
   expect(change.catalogs[0]?.packages.map(({ name, kind }) => [name, kind])).toEqual([
     ['bar', 'removed'],
@@ -273,24 +299,26 @@ test('packages can be added and removed', () => {
 test('changes of default channel, metadata, deprecations, and other blobs are reported separately', () => {
   const before = [
     ...fooBlobs,
-    deprecationsBlob('foo', [
+    buildDeprecationsBlob('foo', [
       ['olm.bundle', 'foo.v1', 'old'],
       ['olm.channel', 'stable', 'x'],
     ]),
     { schema: 'mine', package: 'foo', v: 1 },
   ]
   const after = [
-    packageBlob('foo', 'fast', { description: 'new' }),
+    buildPackageBlob('foo', 'fast', { description: 'new' }),
     ...fooBlobs.slice(1),
-    channelBlob('fast', 'foo', ['foo.v2']),
-    deprecationsBlob('foo', [
+    buildChannelBlob('fast', 'foo', ['foo.v2']),
+    buildDeprecationsBlob('foo', [
       ['olm.bundle', 'foo.v1', 'older'],
       ['olm.package', '', 'gone'],
     ]),
     { schema: 'mine', package: 'foo', v: 2 },
   ]
   expect(
-    findOnlyPackage(computeCatalogChange({ 'catalog/c.yaml': before }, { 'catalog/c.yaml': after })),
+    requireOnlyChangedPackage(
+      computeCatalogChange({ 'catalog/c.yaml': before }, { 'catalog/c.yaml': after }),
+    ),
   ).toMatchObject({
     directories: [''],
     defaultChannel: { before: 'stable', after: 'fast' },

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   createPathListKeyCollector,
   applyPathListPatch,
-  getEntryPaths,
+  getTreeEntryPaths,
   memoizePerPathList,
   createPathListFilter,
 } from '../../src/pull-request/incremental-list.ts'
@@ -28,15 +28,15 @@ function createRandomTreeEntries(): Map<string, TreeFileEntry> {
   return entries
 }
 
-const sortEntries = (entries: Map<string, TreeFileEntry>) =>
+const sortTreeEntries = (entries: Map<string, TreeFileEntry>) =>
   [...entries.values()].sort((one, other) => (one.path < other.path ? -1 : 1))
 
 function createPatchBetweenTrees(before: Map<string, TreeFileEntry>, after: Map<string, TreeFileEntry>) {
   const differs = ([path, { oid }]: [string, TreeFileEntry], others: Map<string, TreeFileEntry>) =>
     others.get(path)?.oid !== oid
   return {
-    removed: sortEntries(new Map([...before].filter((one) => differs(one, after)))),
-    added: sortEntries(new Map([...after].filter((one) => differs(one, before)))),
+    removed: sortTreeEntries(new Map([...before].filter((one) => differs(one, after)))),
+    added: sortTreeEntries(new Map([...after].filter((one) => differs(one, before)))),
   }
 }
 
@@ -54,19 +54,19 @@ test('a patched list and its derived values are the same as for a new list', () 
   })
   for (let round = 0; round < 100; round++) {
     let now = createRandomTreeEntries()
-    let list: readonly TreeFileEntry[] = sortEntries(now)
+    let list: readonly TreeFileEntry[] = sortTreeEntries(now)
     for (let step = 0; step < 5; step++) {
       // Some lists have no derived values, so that the next list must start from an older one.
-      if (randomIntegerBelow(3) > 0) void [onlyA(list), first(list), getEntryPaths(list)]
+      if (randomIntegerBelow(3) > 0) void [onlyA(list), first(list), getTreeEntryPaths(list)]
       const next = randomIntegerBelow(4) === 0 ? new Map(now) : createRandomTreeEntries()
       list = applyPathListPatch(list, createPatchBetweenTrees(now, next))
       now = next
-      expect(list).toEqual(sortEntries(now))
+      expect(list).toEqual(sortTreeEntries(now))
     }
     const { a, keys, paths } = plainly(list)
     expect(onlyA(list)).toEqual(a)
     expect([...first(list)].sort()).toEqual(keys)
-    expect(getEntryPaths(list)).toEqual(paths)
+    expect(getTreeEntryPaths(list)).toEqual(paths)
   }
 })
 
@@ -77,12 +77,12 @@ describe('a derived value', () => {
     let lookupCount = 0
     const counted = createPathListFilter<TreeFileEntry>(({ path }) => (lookupCount++, path.startsWith('a')))
     const before = [entry('a/1'), entry('b/1')]
-    const known = [counted(before), getEntryPaths(before)]
+    const known = [counted(before), getTreeEntryPaths(before)]
     const after = applyPathListPatch(before, { removed: [entry('b/1')], added: [entry('b/1', '2')] })
     expect(after).not.toBe(before)
-    expect([counted(after), getEntryPaths(after)]).toEqual(known)
+    expect([counted(after), getTreeEntryPaths(after)]).toEqual(known)
     expect(counted(after)).toBe(known[0])
-    expect(getEntryPaths(after)).toBe(known[1])
+    expect(getTreeEntryPaths(after)).toBe(known[1])
     expect(lookupCount).toBe(4)
     expect(applyPathListPatch(before, { removed: [], added: [] })).toBe(before)
   })
@@ -100,7 +100,7 @@ describe('a derived value', () => {
 
 test('a search in sorted paths finds the same paths as a linear search', () => {
   for (let round = 0; round < 200; round++) {
-    const paths = sortEntries(createRandomTreeEntries()).map(({ path }) => path)
+    const paths = sortTreeEntries(createRandomTreeEntries()).map(({ path }) => path)
     for (const one of [...paths, 'a', 'a/b', 'a.b', 'é', '', 'zz']) {
       expect(hasPath(paths, one)).toBe(paths.includes(one))
       const below = paths.filter((path) => one === '' || path.startsWith(`${one}/`))

@@ -15,7 +15,7 @@ const catalogRoot = 'catalogs/v4.16'
 const catalogDirectory = findSharedPath('community-operators', catalogRoot)
 
 /** The change that `edit` makes to one real file, with the catalog read by the real reader. */
-function buildChange(path: string, edit: (text: string) => string) {
+function buildCatalogChange(path: string, edit: (text: string) => string) {
   if (catalogDirectory === undefined) throw new Error('not here')
   const read = (name: string) => new Uint8Array(readFileSync(join(catalogDirectory, name)))
   const names = readdirSync(catalogDirectory).flatMap((name) =>
@@ -46,18 +46,18 @@ function buildChange(path: string, edit: (text: string) => string) {
   })
 }
 
-const formatChange = (change: ReturnType<typeof buildChange>) =>
+const formatCatalogChange = (change: ReturnType<typeof buildCatalogChange>) =>
   formatChangeAsText(describeChangeLines(change))
-const findUpgradeFindings = (change: ReturnType<typeof buildChange>) =>
+const findUpgradeFindings = (change: ReturnType<typeof buildCatalogChange>) =>
   change.catalogs.flatMap((catalog) =>
     upgradeRules.flatMap((rule) => [...runUpgradeRule(rule, catalog)].map((found) => found.rule)),
   )
 
-const describeWithCatalog = catalogDirectory === undefined ? describe.skip : describe
-describeWithCatalog('on a real catalog', () => {
+const describeIfCatalogExists = catalogDirectory === undefined ? describe.skip : describe
+describeIfCatalogExists('on a real catalog', () => {
   const path = 'kube-green/catalog.yaml'
   test('another format of the same content is no change', () => {
-    const change = buildChange(path, (text) =>
+    const change = buildCatalogChange(path, (text) =>
       `# a comment of the file\n${text.replace(/^name: (.*)$/gm, '"name":   \'$1\'')}`.replace(
         '# a comment of the file\n---\n',
         '---\n',
@@ -67,23 +67,23 @@ describeWithCatalog('on a real catalog', () => {
     expect(change.catalogs[0]?.packages).toEqual([])
   })
   test('an edit anywhere in a bundle, also in what the facts leave out, is seen', () => {
-    const change = buildChange(path, (text) =>
+    const change = buildCatalogChange(path, (text) =>
       text.replace(
         /data: (eyJ.{60})(.)/,
         (_, start: string, next: string) => `data: ${start}${next === 'A' ? 'B' : 'A'}`,
       ),
     )
-    expect(formatChange(change)).toEqual([
+    expect(formatCatalogChange(change)).toEqual([
       'kube-green in 4.16:',
       expect.stringMatching(/^ {2}published bundle \S+ edited: properties$/),
     ])
     expect(findUpgradeFindings(change)).toEqual(['bundle-metadata-edited'])
   })
   test('taking the head back strands those who have it', () => {
-    const change = buildChange(path, (text) =>
+    const change = buildCatalogChange(path, (text) =>
       text.replace(/- name: kube-green\.v0\.7\.1\n {2}replaces: .*\n/, ''),
     )
-    expect(formatChange(change)).toEqual([
+    expect(formatCatalogChange(change)).toEqual([
       'kube-green in 4.16:',
       '  channel alpha: head 0.7.1 → 0.7.0; 0.7.1 removed',
     ])

@@ -4,7 +4,7 @@ import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { Store } from '../../src/ports/store.ts'
 import {
   catalogYaml,
-  createDigest,
+  createFakeDigest,
   createMergedBundleFiles,
   releaseRepositoryFiles,
   templateYaml,
@@ -21,19 +21,19 @@ import {
 
 const testTimeoutMs = 180_000
 const daySeconds = 24 * 3600
-const getReleaseBranch = (version: string) => `refs/heads/catalog-bot/add/foo/${version}`
-const bundleImageReference = `quay.io/foo/foo@${createDigest('b')}`
+const getReleaseBranchRef = (version: string) => `refs/heads/catalog-bot/add/foo/${version}`
+const bundleImageReference = `quay.io/foo/foo@${createFakeDigest('b')}`
 
 let jobFixture: JobFixture
 let githubFixture: GitHubFixture
-let app: GitHubApp
+let githubApp: GitHubApp
 let store: Store
-let directory: string
+let temporaryDirectory: string
 const openedScenarios: ReleaseScenario[] = []
 
 beforeAll(async () => {
   jobFixture = await openJobFixture()
-  ;({ github: githubFixture, app, store, directory } = jobFixture)
+  ;({ github: githubFixture, app: githubApp, store, directory: temporaryDirectory } = jobFixture)
 }, testTimeoutMs)
 afterEach(async () => {
   githubFixture.github.clearFaults()
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 /** Opens a scenario in which the job has run once, so that bundles merged from now on count. */
 const openScenario = async (given?: Readonly<Record<string, string>>): Promise<ReleaseScenario> => {
-  const scene = await openReleaseScenario(githubFixture, app, store, directory, given)
+  const scene = await openReleaseScenario(githubFixture, githubApp, store, temporaryDirectory, given)
   openedScenarios.push(scene)
   await scene.run()
   return scene
@@ -79,16 +79,16 @@ describe('a bundle directory that is merged', () => {
       })
       expect(own?.body).toContain(`from #${pull.number} to the templates`)
       expect(own?.body).toContain(bundleImageReference)
-      const text = await scene.file(getReleaseBranch('1.1.0'), templatePath)
+      const text = await scene.file(getReleaseBranchRef('1.1.0'), templatePath)
       expect(text.split('\n').filter((line) => !templateYaml.split('\n').includes(line))).toEqual([
         '      - name: foo.v1.1.0',
         '        replaces: foo.v1.0.0',
         `    image: ${bundleImageReference}`,
       ])
       for (const version of ['v4.19', 'v4.20'])
-        expect(await scene.file(getReleaseBranch('1.1.0'), `catalogs/${version}/foo/catalog.yaml`)).toContain(
-          `image: ${bundleImageReference}\nname: foo.v1.1.0\n`,
-        )
+        expect(
+          await scene.file(getReleaseBranchRef('1.1.0'), `catalogs/${version}/foo/catalog.yaml`),
+        ).toContain(`image: ${bundleImageReference}\nname: foo.v1.1.0\n`)
       expect(scene.comments(pull)).toEqual([])
 
       // Further runs without a push write nothing more.
@@ -121,7 +121,9 @@ describe('a bundle directory that is merged', () => {
         const own = scene.botPulls().filter(({ headRef }) => headRef.endsWith(`/${version}`))
         expect(own).toHaveLength(1)
         expect(own[0]).toMatchObject({ state: 'open' })
-        expect(await scene.file(getReleaseBranch(version), templatePath)).toContain(`name: foo.v${version}\n`)
+        expect(await scene.file(getReleaseBranchRef(version), templatePath)).toContain(
+          `name: foo.v${version}\n`,
+        )
         for (const pull of own) await githubFixture.github.close(pull)
       }
       // The points are: noticed, image known, around the commit, the branch, the pull request, and the end.
@@ -187,13 +189,15 @@ describe('a bundle directory that is merged', () => {
       await runJobsUntilIdle(scene)
       expect(own?.headSha).not.toBe(first)
       expect(scene.repo.pulls.get(own?.number ?? 0)?.state).toBe('open')
-      expect(await scene.file(getReleaseBranch('1.1.0'), templatePath)).toMatch(
+      expect(await scene.file(getReleaseBranchRef('1.1.0'), templatePath)).toMatch(
         /^# Kept by some people[^]*foo\.v1\.1\.0/,
       )
-      expect(await scene.file(getReleaseBranch('1.1.0'), 'operators/bar/notes.txt')).toBe('something else\n')
+      expect(await scene.file(getReleaseBranchRef('1.1.0'), 'operators/bar/notes.txt')).toBe(
+        'something else\n',
+      )
       expect(scene.botPulls()).toHaveLength(1)
       // The base gets the change in another way, so there is nothing left to merge.
-      const tree = async (path: string) => scene.file(getReleaseBranch('1.1.0'), path)
+      const tree = async (path: string) => scene.file(getReleaseBranchRef('1.1.0'), path)
       await scene.push({
         [templatePath]: await tree(templatePath),
         'catalogs/v4.19/foo/catalog.yaml': await tree('catalogs/v4.19/foo/catalog.yaml'),
@@ -216,7 +220,7 @@ describe('a bundle directory that is merged', () => {
       await runJobsUntilIdle(scene)
       expect(scene.botPulls().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.1.0'])
       expect(scene.comments(second)).toEqual([])
-      const octokit = await app.octokit(githubFixture.installation.id)
+      const octokit = await githubApp.octokit(githubFixture.installation.id)
       const [own] = scene.botPulls()
       const [owner = '', repo = ''] = scene.full.split('/')
       await octokit.rest.pulls.merge({ owner, repo, pull_number: own?.number ?? 0 })
@@ -287,7 +291,7 @@ describe('a bundle image', () => {
       scene.put('1.1.0', 'c')
       scene.advanceTime(daySeconds)
       await runJobsUntilIdle(scene)
-      expect(await scene.file(getReleaseBranch('1.1.0'), templatePath)).toContain(createDigest('c'))
+      expect(await scene.file(getReleaseBranchRef('1.1.0'), templatePath)).toContain(createFakeDigest('c'))
     },
     testTimeoutMs,
   )
@@ -347,11 +351,11 @@ describe('no pull request is opened', () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
       await scene.push({ [templatePath]: 'theirs\n' }, 'catalog-bot/add/foo/1.1.0')
-      const theirs = scene.repo.knownRefs.get(getReleaseBranch('1.1.0'))
+      const theirs = scene.repo.knownRefs.get(getReleaseBranchRef('1.1.0'))
       const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toEqual([])
-      expect(scene.repo.knownRefs.get(getReleaseBranch('1.1.0'))).toBe(theirs)
+      expect(scene.repo.knownRefs.get(getReleaseBranchRef('1.1.0'))).toBe(theirs)
       expect(scene.comments(pull)).toEqual([expect.stringContaining('could not open')])
     },
     testTimeoutMs,

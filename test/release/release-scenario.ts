@@ -13,16 +13,16 @@ import { defaultConfig } from '../../src/config/config.ts'
 import { UnsafeOverwriteError } from '../../src/release/worker/package-at-base.ts'
 import type { ReleaseRequest } from '../../src/release/worker/release-messages.ts'
 import { computeRelease } from '../../src/release/worker/compute-release.ts'
-import { openMirror } from '../../src/adapters/git/mirror.ts'
-import { openForge } from '../../src/adapters/github/forge.ts'
+import { openGitMirror } from '../../src/adapters/git/mirror.ts'
+import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { botBranchPrefix, type ForgeAction } from '../../src/ports/forge.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
 import { runGitForText } from '../../sandbox/github/git/git-store.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { createImageContent, releaseRepositoryFiles } from './worker/release-files.ts'
+import { createBundleImageContent, releaseRepositoryFiles } from './worker/release-files.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
-import { systemTestClock as realClock } from '../adapters/store/sample-records.ts'
+import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 import type { FileTree } from '../checks/bundles/bundle-trees.ts'
 
 export const createReleaseConfig = (more = '') =>
@@ -54,9 +54,9 @@ export interface ReleaseScenario {
   close(): Promise<void>
 }
 
-let repositoryCount = 0
+let createdRepositoryCount = 0
 
-class ProcessKilled extends Error {}
+class ProcessKilledError extends Error {}
 
 export async function openReleaseScenario(
   it: GitHubFixture,
@@ -65,7 +65,7 @@ export async function openReleaseScenario(
   directory: string,
   given: FileTree = {},
 ): Promise<ReleaseScenario> {
-  const name = `released-${++repositoryCount}`
+  const name = `released-${++createdRepositoryCount}`
   const full = `catalogs/${name}`
   await it.github.createRepository('catalogs', name, {
     files: { ...releaseRepositoryFiles, [botConfigPath]: createReleaseConfig(), ...given },
@@ -73,7 +73,7 @@ export async function openReleaseScenario(
   it.github.changeInstallation(it.installation, [full])
   const repository = { owner: 'catalogs', name }
   let now = Date.UTC(2026, 10, 20)
-  const mirror = await openMirror({
+  const mirror = await openGitMirror({
     directory: join(directory, name),
     url: `${it.github.url}/${full}.git`,
     repository,
@@ -87,10 +87,10 @@ export async function openReleaseScenario(
   const questions: string[] = []
   const missing = { kind: 'missing', reason: 'the registry does not have it' } as const
   const octokit = await app.octokit(it.installation.id)
-  const forge = openForge(octokit, repository, app)
+  const forge = createGitHubForge(octokit, repository, app)
   const effects = { left: Infinity }
   const half = () => {
-    if (effects.left <= 0) throw new ProcessKilled()
+    if (effects.left <= 0) throw new ProcessKilledError()
     effects.left -= 0.5
   }
   async function effect<T>(act: () => Promise<T>): Promise<T> {
@@ -154,7 +154,7 @@ export async function openReleaseScenario(
       images.set(`quay.io/foo/foo@${digest}`, {
         kind: 'bundle',
         digest,
-        content: createImageContent(from),
+        content: createBundleImageContent(from),
         findings: [],
       })
     },
@@ -169,7 +169,7 @@ export async function openReleaseScenario(
         await releaseBundles(job, ctx)
         return 'done'
       } catch (error) {
-        if (error instanceof ProcessKilled) return 'killed'
+        if (error instanceof ProcessKilledError) return 'killed'
         throw error
       } finally {
         effects.left = Infinity

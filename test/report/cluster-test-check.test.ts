@@ -1,13 +1,13 @@
 // The check run of install tests on a cluster: its conclusion, and that untrusted text cannot break out of its block.
 import { expect, test } from '@jest/globals'
 import {
-  createFailedOutcome,
+  createFailedTestOutcome,
   type ClusterTestOutcome,
 } from '../../src/checks/install/cluster-test/cluster-test-outcome.ts'
 import type { ClusterTestReport } from '../../src/checks/install/cluster-test/cluster-test-report.ts'
 import { renderClusterTestCheck, type ClusterTestView } from '../../src/report/cluster-test-check.ts'
 
-const createTestView = (
+const createClusterTestView = (
   outcome: ClusterTestOutcome,
   more: Partial<ClusterTestReport> = {},
 ): ClusterTestView => ({
@@ -30,10 +30,10 @@ const createTestView = (
     ...more,
   },
 })
-const successfulInstallView = createTestView({ verdict: 'installs' })
-const crashLoopView = createTestView(createFailedOutcome('crash-loop', 'it ended'))
-const environmentFailureView = createTestView(createFailedOutcome('quota', 'exceeded quota'))
-const infrastructureFailureView = createTestView(createFailedOutcome('registry-failing', '503'))
+const successfulInstallView = createClusterTestView({ verdict: 'installs' })
+const crashLoopView = createClusterTestView(createFailedTestOutcome('crash-loop', 'it ended'))
+const environmentFailureView = createClusterTestView(createFailedTestOutcome('quota', 'exceeded quota'))
+const infrastructureFailureView = createClusterTestView(createFailedTestOutcome('registry-failing', '503'))
 
 test('the check passes only if everything installs, and fails only for what the author can fix', () => {
   const conclusions = [
@@ -64,7 +64,7 @@ test('the check passes only if everything installs, and fails only for what the 
 
 test('the summary reports the steps, the cluster, the times, and the leftover objects', () => {
   const { summary } = renderClusterTestCheck([
-    createTestView({ verdict: 'installs' }, { leftovers: ['Namespace x'] }),
+    createClusterTestView({ verdict: 'installs' }, { leftovers: ['Namespace x'] }),
   ])
   for (const words of [
     'upgrade `foo.v1` → `foo.v2`',
@@ -80,7 +80,7 @@ test('the summary reports the steps, the cluster, the times, and the leftover ob
 test('untrusted text creates no mention or link, and cannot end a block', () => {
   const evil = '</details> @everyone [x](https://evil.test) ![y](z) ```\n# owned'
   const { summary } = renderClusterTestCheck([
-    createTestView(createFailedOutcome('csv-failed', evil), {
+    createClusterTestView(createFailedTestOutcome('csv-failed', evil), {
       package: evil,
       steps: [evil],
       events: [{ at: 1, says: evil }],
@@ -106,7 +106,7 @@ test('untrusted text creates no mention or link, and cannot end a block', () => 
 test('a report that is too long is truncated between its sections', () => {
   const lines = Array.from({ length: 40 }, () => 'x'.repeat(500))
   const many = Array.from({ length: 6 }, () =>
-    createTestView(createFailedOutcome('csv-failed', 'x'), { evidence: [{ title: 't', lines }] }),
+    createClusterTestView(createFailedTestOutcome('csv-failed', 'x'), { evidence: [{ title: 't', lines }] }),
   )
   const { summary } = renderClusterTestCheck(many)
   expect(summary.length).toBeLessThan(60_100)

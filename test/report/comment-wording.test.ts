@@ -4,7 +4,7 @@ import type { CheckOutcome, UnblockingAction } from '../../src/checks/check.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderReport } from '../../src/report/report.ts'
-import { createGateInput, createCheckOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
+import { createGateInput, createOutcomesForAllChecks, createPassedOutcome } from '../policy/gate-builders.ts'
 
 const createFinding = (
   name: string,
@@ -27,7 +27,7 @@ const renderReportForOutcome = (outcome: Partial<CheckOutcome>, snapshot = {}) =
     decideVerdict({
       ...given,
       snapshot: { ...given.snapshot, ...snapshot },
-      outcomes: createCheckOutcomesWith(createPassedOutcome('ownership', outcome)),
+      outcomes: createOutcomesForAllChecks(createPassedOutcome('ownership', outcome)),
     }),
     { changeLines: [] },
   ).comment

@@ -5,24 +5,24 @@ import {
   describeChangeLines,
 } from '../../src/report/describe-change.ts'
 import {
-  bundleBlob,
+  buildBundleBlob,
   computeCatalogChange,
-  channelBlob,
-  deprecationsBlob,
-  packageBlob,
+  buildChannelBlob,
+  buildDeprecationsBlob,
+  buildPackageBlob,
   type CatalogFiles,
 } from '../pull-request/build-catalog.ts'
 
-const blobsBefore = [
-  packageBlob('kube-green', 'alpha'),
-  channelBlob('alpha', 'kube-green', ['kube-green.v0.7.0']),
-  bundleBlob('kube-green.v0.7.0', 'kube-green', '0.7.0'),
+const catalogBlobsBefore = [
+  buildPackageBlob('kube-green', 'alpha'),
+  buildChannelBlob('alpha', 'kube-green', ['kube-green.v0.7.0']),
+  buildBundleBlob('kube-green.v0.7.0', 'kube-green', '0.7.0'),
 ]
-const blobsAfter = [
-  packageBlob('kube-green', 'alpha'),
-  channelBlob('alpha', 'kube-green', ['kube-green.v0.7.0', 'kube-green.v0.7.1 < kube-green.v0.7.0']),
-  bundleBlob('kube-green.v0.7.0', 'kube-green', '0.7.0'),
-  bundleBlob('kube-green.v0.7.1', 'kube-green', '0.7.1'),
+const catalogBlobsAfter = [
+  buildPackageBlob('kube-green', 'alpha'),
+  buildChannelBlob('alpha', 'kube-green', ['kube-green.v0.7.0', 'kube-green.v0.7.1 < kube-green.v0.7.0']),
+  buildBundleBlob('kube-green.v0.7.0', 'kube-green', '0.7.0'),
+  buildBundleBlob('kube-green.v0.7.1', 'kube-green', '0.7.1'),
 ]
 const twoCatalogLayout = {
   catalogs: ['4.9', '4.20'].map((version) => ({ root: `catalogs/v${version}`, version })),
@@ -32,12 +32,21 @@ const describeCatalogChangeLines = (base: CatalogFiles, result: CatalogFiles) =>
 const formatCatalogFilesChange = (base: CatalogFiles, result: CatalogFiles) =>
   formatChangeAsText(describeCatalogChangeLines(base, result))
 const formatSingleFileChange = (result: CatalogFiles[string]) =>
-  formatCatalogFilesChange({ 'catalogs/v4.20/k/c.yaml': blobsBefore }, { 'catalogs/v4.20/k/c.yaml': result })
+  formatCatalogFilesChange(
+    { 'catalogs/v4.20/k/c.yaml': catalogBlobsBefore },
+    { 'catalogs/v4.20/k/c.yaml': result },
+  )
 
 describe('a reader learns', () => {
   test('what an update adds, once for all catalogs that get it', () => {
-    const base = { 'catalogs/v4.9/k/c.yaml': blobsBefore, 'catalogs/v4.20/k/c.yaml': blobsBefore }
-    const result = { 'catalogs/v4.9/k/c.yaml': blobsAfter, 'catalogs/v4.20/k/c.yaml': blobsAfter }
+    const base = {
+      'catalogs/v4.9/k/c.yaml': catalogBlobsBefore,
+      'catalogs/v4.20/k/c.yaml': catalogBlobsBefore,
+    }
+    const result = {
+      'catalogs/v4.9/k/c.yaml': catalogBlobsAfter,
+      'catalogs/v4.20/k/c.yaml': catalogBlobsAfter,
+    }
     expect(formatCatalogFilesChange(base, result)).toEqual([
       'kube-green in 4.9, 4.20:',
       '  0.7.1 added to channel alpha, replaces 0.7.0',
@@ -46,14 +55,22 @@ describe('a reader learns', () => {
   })
   test('that a published bundle is edited, and where', () => {
     expect(
-      formatSingleFileChange([...blobsBefore.slice(0, 2), { ...blobsBefore[2]!, image: 'x', extra: 1 }]),
+      formatSingleFileChange([
+        ...catalogBlobsBefore.slice(0, 2),
+        { ...catalogBlobsBefore[2]!, image: 'x', extra: 1 },
+      ]),
     ).toEqual(['kube-green in 4.20:', '  published bundle 0.7.0 edited: image'])
   })
   test('of packages that come and go', () => {
     expect(
       formatCatalogFilesChange(
-        { 'catalogs/v4.20/k/c.yaml': blobsBefore },
-        { 'catalogs/v4.20/n/c.yaml': [packageBlob('new', 'alpha'), channelBlob('alpha', 'new', ['a'])] },
+        { 'catalogs/v4.20/k/c.yaml': catalogBlobsBefore },
+        {
+          'catalogs/v4.20/n/c.yaml': [
+            buildPackageBlob('new', 'alpha'),
+            buildChannelBlob('alpha', 'new', ['a']),
+          ],
+        },
       ),
     ).toEqual([
       'kube-green removed, with 1 bundle in 4.20',
@@ -64,12 +81,12 @@ describe('a reader learns', () => {
   test('of channels, defaults and deprecations', () => {
     expect(
       formatSingleFileChange([
-        packageBlob('kube-green', 'beta', { description: 'd' }),
-        channelBlob('beta', 'kube-green', [
+        buildPackageBlob('kube-green', 'beta', { description: 'd' }),
+        buildChannelBlob('beta', 'kube-green', [
           { name: 'kube-green.v0.7.0', skipRange: '<0.7.0', skips: ['a', 'b'] },
         ]),
-        blobsBefore[2]!,
-        deprecationsBlob('kube-green', [
+        catalogBlobsBefore[2]!,
+        buildDeprecationsBlob('kube-green', [
           ['olm.package', '', 'm'],
           ['olm.bundle', 'kube-green.v0.7.0', 'm'],
         ]),
@@ -100,7 +117,7 @@ describe('a reader learns', () => {
     ])
   })
   test('that blobs move between files and nothing else changes', () => {
-    const blobs = [packageBlob('kube-green'), channelBlob('stable', 'kube-green', [])]
+    const blobs = [buildPackageBlob('kube-green'), buildChannelBlob('stable', 'kube-green', [])]
     expect(
       formatCatalogFilesChange(
         { 'catalogs/v4.20/k/catalog.yaml': blobs },
@@ -122,7 +139,7 @@ test('names are code in Markdown, and cannot leave it', () => {
   const found = formatChangeAsMarkdown(
     describeCatalogChangeLines(
       {},
-      { 'catalogs/v4.20/n/c.yaml': [packageBlob(evil), channelBlob(evil, evil, [])] },
+      { 'catalogs/v4.20/n/c.yaml': [buildPackageBlob(evil), buildChannelBlob(evil, evil, [])] },
     ),
   )
   expect(found[0]).toBe('- `` `@admin` fixes #1 # x `` is new in `4.20`:')
@@ -130,7 +147,7 @@ test('names are code in Markdown, and cannot leave it', () => {
 })
 
 test('a change of everything stays short', () => {
-  const many = Array.from({ length: 200 }, (_, at) => packageBlob(`p${at}`))
+  const many = Array.from({ length: 200 }, (_, at) => buildPackageBlob(`p${at}`))
   const found = describeCatalogChangeLines({}, { 'catalogs/v4.20/n/c.yaml': many })
   expect(found.length).toBe(61)
   expect(found.at(-1)?.words).toEqual(['… and 340 more lines.'])

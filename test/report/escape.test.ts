@@ -5,7 +5,7 @@ import { formatMergeMessage } from '../../src/report/merge-message.ts'
 import {
   toCodeSpan,
   toCommitTitle,
-  toOneLine,
+  toSingleLineText,
   escapeMarkdown,
   escapeSentenceWithCodeSpans,
 } from '../../src/report/escape.ts'
@@ -86,7 +86,7 @@ describe('escaping', () => {
   test('a line has no control, bidirectional, or invisible characters and never exceeds its limit', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
-        const shown = toOneLine(text, 20)
+        const shown = toSingleLineText(text, 20)
         expect([...shown].length).toBeLessThanOrEqual(20)
         expect(shown).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/)
       }),
@@ -135,7 +135,7 @@ const ciTriggerTexts = [
   ...['Signed-off-by: Eve', 'fixes #12', 'Closes: #12', 'resolved owner/repo#1', 'fix GH-12', 'gh-1'],
   ...['closes https://github.com/a/b/issues/3', 'fix github.com/a/b/pull/3', '@acme/owners', '@eve'],
 ]
-const separators = [
+const textSeparators = [
   ' ',
   '\u200b',
   '\u2028',
@@ -179,7 +179,7 @@ describe('the message of a merge commit', () => {
   test('triggers no action for random combinations of triggers in a title', () => {
     const part = fc.oneof(
       fc.constantFrom(...ciTriggerTexts),
-      fc.constantFrom(...separators),
+      fc.constantFrom(...textSeparators),
       fc
         .tuple(fc.constantFrom(...ciTriggerTexts), fc.constantFrom(...textObfuscators))
         .map(([word, disguise]) => disguise(word)),

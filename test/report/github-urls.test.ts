@@ -7,7 +7,7 @@ import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderReport } from '../../src/report/report.ts'
 import {
   createGateInput,
-  createCheckOutcomesWith,
+  createOutcomesForAllChecks,
   createPassedOutcome,
   createHexSha,
 } from '../policy/gate-builders.ts'
@@ -18,7 +18,7 @@ const pullContext = {
   pull: toPullNumber(7),
 }
 
-function parseLinks(markdown: string): readonly Tokens.Link[] {
+function parseMarkdownLinks(markdown: string): readonly Tokens.Link[] {
   const found: Tokens.Link[] = []
   void marked.walkTokens(marked.lexer(markdown), (token: Token) => {
     if (token.type === 'link') found.push(token as Tokens.Link)
@@ -41,12 +41,12 @@ describe.each(['error', 'warning'] as const)('the link of an %s', (severity) => 
       ...{ rule: 'self-edge', severity, what: 'wrong', why: '', fix: 'mend' },
       at: { file, line: 7, column: 3 },
     }
-    const outcomes = createCheckOutcomesWith(createPassedOutcome('validation', { findings: [found] }))
+    const outcomes = createOutcomesForAllChecks(createPassedOutcome('validation', { findings: [found] }))
     const { comment, checks } = renderReport(decideVerdict(createGateInput({ outcomes })), {
       changeLines: [],
       page: pullContext,
     })
-    const addresses = parseLinks(comment).map(({ href }) => href)
+    const addresses = parseMarkdownLinks(comment).map(({ href }) => href)
     for (const address of addresses)
       expect(address).toMatch(/^https:\/\/github\.com\/acme\/catalog\/(?:blob|commit|pull)\//)
     const fileUrls = addresses
@@ -56,6 +56,6 @@ describe.each(['error', 'warning'] as const)('the link of an %s', (severity) => 
       fileUrls.map(({ pathname, hash, search }) => [decodeURIComponent(pathname), hash, search]),
     ).toEqual([[`/acme/catalog/blob/${toCommitSha(createHexSha('a'))}/${file}`, '#L7', '']])
     const summary = checks.find(({ name }) => name.endsWith('validation'))?.summary ?? ''
-    expect(parseLinks(summary)).toHaveLength(1)
+    expect(parseMarkdownLinks(summary)).toHaveLength(1)
   })
 })

@@ -69,14 +69,14 @@ test('every subgraph of a diagram is drawn from bottom to top', () => {
 })
 
 /** Approximates how GitHub renders a comment: alerts are block quotes with a title. */
-function renderPage(markdown: string): string {
+function renderCommentPage(markdown: string): string {
   const html = marked
     .parse(markdown, { gfm: true, async: false })
     .replace(/<blockquote>\s*<p>\[!CAUTION\]\s*/g, '<blockquote class="caution"><p>')
   return `<article>${html}</article>`
 }
 
-const pageStyle = `
+const commentPageCss = `
 :root { color-scheme: light dark; }
 body { margin: 0; background: light-dark(#fff, #0d1117); color: light-dark(#1f2328, #f0f6fc); font: 14px/1.5 sans-serif; }
 article { width: 780px; padding: 16px; box-sizing: border-box; }
@@ -89,7 +89,7 @@ blockquote.caution::before { content: 'Caution'; color: light-dark(#cf222e, #f85
 `
 
 /** Returns the contrast ratio of two colors, by the formula of the Web Content Accessibility Guidelines. */
-function computeContrast(one: string, other: string): number {
+function computeContrastRatio(one: string, other: string): number {
   const [light = 0, dark = 0] = [one, other].map(computeLuminance).sort((a, b) => b - a)
   return (light + 0.05) / (dark + 0.05)
 }
@@ -113,7 +113,7 @@ interface RenderedComment {
 }
 
 /** Runs in the page. */
-const inspectPageScript = `[...document.querySelectorAll('article')].map((article) => ({
+const pageInspectionScript = `[...document.querySelectorAll('article')].map((article) => ({
   heading: article.querySelector('h3')?.innerText ?? '',
   text: article.innerText,
   alerts: article.querySelectorAll('blockquote.caution').length,
@@ -131,8 +131,8 @@ describe('in a browser', () => {
     if (!hasBrowser) return
     browser = await launchBrowser()
     page = await browser.newPage({ viewport: { width: 800, height: 900 } })
-    const articles = renderedComments.map(([, markdown]) => renderPage(markdown)).join('')
-    await page.setContent(`<!doctype html><meta charset="utf-8"><style>${pageStyle}</style>${articles}`)
+    const articles = renderedComments.map(([, markdown]) => renderCommentPage(markdown)).join('')
+    await page.setContent(`<!doctype html><meta charset="utf-8"><style>${commentPageCss}</style>${articles}`)
   }, 60_000)
   afterAll(() => browser?.close())
 
@@ -145,7 +145,7 @@ describe('in a browser', () => {
           path: join(process.env['GOLDEN_PICTURES'], `${colorScheme}.png`),
           fullPage: true,
         })
-      const rendered = await page.evaluate<readonly RenderedComment[]>(inspectPageScript)
+      const rendered = await page.evaluate<readonly RenderedComment[]>(pageInspectionScript)
       expect(rendered).toHaveLength(renderedComments.length)
       rendered.forEach(({ heading, text, alerts, wide, links, colours }, at) => {
         const [name, markdown = ''] = renderedComments[at] ?? []
@@ -154,7 +154,7 @@ describe('in a browser', () => {
         expect(text.replace(/flowchart BT[^]*?linkStyle.*/g, '')).not.toMatch(/\*\*|\]\(|\[!|<\/?\w+>/)
         expect(alerts).toBe(markdown.split('[!CAUTION]').length - 1)
         for (const link of links) expect(link).not.toContain('')
-        expect(computeContrast(...colours)).toBeGreaterThan(7)
+        expect(computeContrastRatio(...colours)).toBeGreaterThan(7)
       })
     },
   )

@@ -6,7 +6,7 @@ import {
   formatMergeMethod,
 } from '../../src/report/merge-plan.ts'
 
-const samplePlan: MergePlan = {
+const sampleMergePlan: MergePlan = {
   method: { kind: 'push', checksFirst: true, signed: true },
   needsGitHubsTree: false,
   because: 'it works',
@@ -18,7 +18,7 @@ const samplePlan: MergePlan = {
 
 describe('a plan in words', () => {
   test('names branch, method and reason, and only the lists that hold something', () => {
-    expect(formatMergePlanAsText('main', samplePlan)).toBe(
+    expect(formatMergePlanAsText('main', sampleMergePlan)).toBe(
       [
         'main: catalog-bot pushes the validated merge (checks first, signed).',
         '  It works.',
@@ -31,7 +31,7 @@ describe('a plan in words', () => {
   })
 
   test('mentions, links and formats nothing that a check or a branch is called', () => {
-    const text = formatMergePlanAsMarkdown('@team`x', samplePlan)
+    const text = formatMergePlanAsMarkdown('@team`x', sampleMergePlan)
     expect(text).toContain('``@team`x``')
     expect(text).not.toMatch(/<b>|@team<|[^\\]#1/)
     expect(text.split('\n').filter((line) => line.startsWith('#'))).toEqual([])

@@ -16,7 +16,9 @@ const createLocation = (differences: Partial<MissingImageLocation> = {}): Missin
   line: 12,
   ...differences,
 })
-const createMissingReference = (differences: Partial<MissingImageReference> = {}): MissingImageReference => ({
+const createMissingImageReference = (
+  differences: Partial<MissingImageReference> = {},
+): MissingImageReference => ({
   reference: 'quay.io/coast/lighthouse:v1',
   kind: 'gone',
   reason: 'quay.io does not have it (404)',
@@ -25,11 +27,14 @@ const createMissingReference = (differences: Partial<MissingImageReference> = {}
   places: [createLocation()],
   ...differences,
 })
-const noOwnersOptions = { owners: new Map<string, string[]>(), mentionOwners: false }
+const issueOptionsWithoutOwners = { owners: new Map<string, string[]>(), mentionOwners: false }
 
 describe('the issue about images that are gone', () => {
   test('says what, since when, where, and what to do', () => {
-    const { title, body } = renderMissingImagesIssue([createMissingReference()], noOwnersOptions)
+    const { title, body } = renderMissingImagesIssue(
+      [createMissingImageReference()],
+      issueOptionsWithoutOwners,
+    )
     expect(title).toBe('1 image in lighthouse is missing or changed')
     expect(body.startsWith(missingImagesMarker)).toBe(true)
     expect(body).toContain(
@@ -47,14 +52,14 @@ describe('the issue about images that are gone', () => {
 
   test('goes by package, and advises on the kinds of fault that there are, each with its page', () => {
     const all = [
-      createMissingReference({
+      createMissingImageReference({
         reference: 'quay.io/z',
         places: [createLocation({ package: 'tidepool' }), createLocation()],
       }),
-      createMissingReference({ reference: 'quay.io/a', kind: 'unsupported' }),
+      createMissingImageReference({ reference: 'quay.io/a', kind: 'unsupported' }),
     ]
     const { title, body } = renderMissingImagesIssue(all, {
-      ...noOwnersOptions,
+      ...issueOptionsWithoutOwners,
       rulesUrl: 'https://pages.test/rules',
     })
     expect(title).toBe('2 images in 2 packages are missing or changed')
@@ -81,8 +86,8 @@ describe('the issue about images that are gone', () => {
       } as const,
     ]
     const { body } = renderMissingImagesIssue(
-      [createMissingReference({ places: locations })],
-      noOwnersOptions,
+      [createMissingImageReference({ places: locations })],
+      issueOptionsWithoutOwners,
     )
     expect(body).toContain('a related image of `lighthouse.v1.0.0` in the catalog')
     expect(body).toContain('on branch `release`')
@@ -92,10 +97,11 @@ describe('the issue about images that are gone', () => {
   test('mentions owners only where the configuration wants that', () => {
     const owners = new Map([['lighthouse', ['alice', 'coast/keepers', 'not a login']]])
     expect(
-      renderMissingImagesIssue([createMissingReference()], { ...noOwnersOptions, owners }).body,
+      renderMissingImagesIssue([createMissingImageReference()], { ...issueOptionsWithoutOwners, owners })
+        .body,
     ).toContain('Owners: `alice`, `coast/keepers`, `not a login`')
     expect(
-      renderMissingImagesIssue([createMissingReference()], { owners, mentionOwners: true }).body,
+      renderMissingImagesIssue([createMissingImageReference()], { owners, mentionOwners: true }).body,
     ).toContain('Owners: @alice, @coast/keepers, `not a login`')
   })
 
@@ -103,12 +109,12 @@ describe('the issue about images that are gone', () => {
     const nasty = '@everyone closes #1 [x](https://evil.test) <img src=x>'
     const { title, body } = renderMissingImagesIssue(
       [
-        createMissingReference({
+        createMissingImageReference({
           reason: nasty,
           places: [createLocation({ package: nasty, bundle: `${nasty}\`` })],
         }),
       ],
-      { ...noOwnersOptions, owners: new Map([[nasty, [nasty]]]) },
+      { ...issueOptionsWithoutOwners, owners: new Map([[nasty, [nasty]]]) },
     )
     expect(title).toBe('1 image in 1 package is missing or changed')
     const outsideCode = body.replace(/(`+)[^\n]*?\1/g, '')
@@ -117,12 +123,12 @@ describe('the issue about images that are gone', () => {
 
   test('fits into what GitHub takes, and counts what does not', () => {
     const many = Array.from({ length: 3000 }, (_, index) =>
-      createMissingReference({
+      createMissingImageReference({
         reference: `quay.io/coast/image-${String(index).padStart(4, '0')}@sha256:${'0'.repeat(64)}`,
         places: [createLocation({ package: `package-${index % 70}` })],
       }),
     )
-    const { title, body } = renderMissingImagesIssue(many, noOwnersOptions)
+    const { title, body } = renderMissingImagesIssue(many, issueOptionsWithoutOwners)
     expect(body.length).toBeLessThan(65_536)
     expect(title).toContain('3000 images in 70 packages')
     const shown = [...body.matchAll(/\*\*is missing\*\*/g)].length
@@ -137,7 +143,10 @@ describe('the issue about images that are gone', () => {
       createLocation({ bundle: `lighthouse.v1.0.${index}` }),
     )
     expect(
-      renderMissingImagesIssue([createMissingReference({ places: locations })], noOwnersOptions).body,
+      renderMissingImagesIssue(
+        [createMissingImageReference({ places: locations })],
+        issueOptionsWithoutOwners,
+      ).body,
     ).toContain('  - … and 4 more locations')
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { SuggestedPatch } from '../../src/checks/check.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderReport } from '../../src/report/report.ts'
-import { createGateInput, createCheckOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
+import { createGateInput, createOutcomesForAllChecks, createPassedOutcome } from '../policy/gate-builders.ts'
 
 const createSuggestedPatch = (patch: string): SuggestedPatch => ({
   path: 'catalogs/v4.20/foo/catalog.yaml',
@@ -11,7 +11,7 @@ const createSuggestedPatch = (patch: string): SuggestedPatch => ({
   patch,
 })
 function renderSuggestedPatchReport(...suggestedPatches: readonly SuggestedPatch[]): string {
-  const outcomes = createCheckOutcomesWith({ ...createPassedOutcome('validation'), suggestedPatches })
+  const outcomes = createOutcomesForAllChecks({ ...createPassedOutcome('validation'), suggestedPatches })
   return renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] }).comment
 }
 const samplePatch = '--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n+b\n'
@@ -56,7 +56,7 @@ test('annotations contain no invisible, control, or bidirectional characters', (
     at: { file: 'c.yaml', line: 1, column: 1 },
     data: {},
   }
-  const outcomes = createCheckOutcomesWith({ ...createPassedOutcome('images'), findings: [found] })
+  const outcomes = createOutcomesForAllChecks({ ...createPassedOutcome('images'), findings: [found] })
   const { checks } = renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] })
   const messages = checks.flatMap(({ annotations }) => annotations.map(({ message }) => message))
   const shown = 'a\ufffdb\ufffdc d\ufffd'

@@ -14,9 +14,9 @@ import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { createFinding } from '../../packages/findings/src/rule.ts'
-import { decideVerdict, type GateInput } from '../../src/policy/decide.ts'
+import { decideVerdict, type VerdictInput } from '../../src/policy/decide.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../src/report/describe-change.ts'
-import { describeHeadConflicts } from '../../src/report/describe-head-conflict.ts'
+import { describeChannelHeadConflicts } from '../../src/report/describe-head-conflict.ts'
 import {
   summarizePublication,
   formatPublishedImageLines,
@@ -33,7 +33,7 @@ import {
 import {
   createGateInput,
   createSnapshot,
-  createCheckOutcomesWith,
+  createOutcomesForAllChecks,
   createPassedOutcome,
 } from '../policy/gate-builders.ts'
 
@@ -98,14 +98,14 @@ entries:
 ${lines.join('')}${bundles.join('')}`
 }
 
-const catalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
+const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 
 type TextByFilePath = Readonly<Record<string, string>>
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
 
 /** What lies between two trees of one catalog. */
-function buildChange(before: TextByFilePath, after: TextByFilePath) {
+function buildCatalogChange(before: TextByFilePath, after: TextByFilePath) {
   const [{ root, version }] = catalogLayout.catalogs
   const read = (files: TextByFilePath) =>
     assembleCatalog(
@@ -130,10 +130,10 @@ function buildChange(before: TextByFilePath, after: TextByFilePath) {
   return describeChange({ paths, layout: catalogLayout, catalogs, treeFiles })
 }
 
-interface CommentInputs {
+interface GoldenCommentInputs {
   readonly before: TextByFilePath
   readonly after: TextByFilePath
-  readonly gate?: Partial<GateInput>
+  readonly gate?: Partial<VerdictInput>
   readonly ownership?: Partial<CheckOutcome>
   readonly images?: Partial<CheckOutcome>
   /** Where the lines of the result stand. Absent: at the same number of the head. */
@@ -141,8 +141,16 @@ interface CommentInputs {
   readonly options?: Partial<ReportOptions>
 }
 
-function renderComment({ before, after, gate, ownership, images, trace, options }: CommentInputs): string {
-  const change = buildChange(before, after)
+function renderComment({
+  before,
+  after,
+  gate,
+  ownership,
+  images,
+  trace,
+  options,
+}: GoldenCommentInputs): string {
+  const change = buildCatalogChange(before, after)
   const ownerFiles = { base: new Map<string, string>(), result: new Map<string, string>() }
   const judged = validationCheck.judge(
     { change, config: defaultConfig, ownerFiles } as unknown as CheckInput,
@@ -152,7 +160,7 @@ function renderComment({ before, after, gate, ownership, images, trace, options 
       },
     },
   )
-  const outcomes = createCheckOutcomesWith(
+  const outcomes = createOutcomesForAllChecks(
     createPassedOutcome('ownership', { summary: 'alice owns all of it', ...ownership }),
     judged,
     createPassedOutcome('images', { summary: '2 images found', ...images }),
@@ -190,14 +198,22 @@ function renderComment({ before, after, gate, ownership, images, trace, options 
 }
 
 const lighthouseUpdateInputs = {
-  before: { [catalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0']) },
+  before: { [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0']) },
   after: {
-    [catalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0', '1.2.0 < 1.1.0']),
+    [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', [
+      '1.0.0',
+      '1.1.0 < 1.0.0',
+      '1.2.0 < 1.1.0',
+    ]),
   },
 }
 const tidepoolCatalogYaml = createCatalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0'])
 const forkedChannelCatalogYaml = createCatalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0', '0.5.1 < 0.4.0'])
-const createCatalogLocation = (name: string, line: number) => ({ file: catalogPath(name), line, column: 8 })
+const createCatalogLocation = (name: string, line: number) => ({
+  file: getCatalogPath(name),
+  line,
+  column: 8,
+})
 const taggedImageCatalogYaml = createCatalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0', '0.5.1 < 0.4.0'], {
   image: 'quay.io/acme/tidepool-bundle:v0.5',
 })
@@ -220,8 +236,8 @@ const publishedImageViews: readonly PublishedImageView[] = [
 export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
   'something-to-fix': () =>
     renderComment({
-      before: { [catalogPath('tidepool')]: tidepoolCatalogYaml },
-      after: { [catalogPath('tidepool')]: taggedImageCatalogYaml },
+      before: { [getCatalogPath('tidepool')]: tidepoolCatalogYaml },
+      after: { [getCatalogPath('tidepool')]: taggedImageCatalogYaml },
       images: {
         findings: [
           createFinding(
@@ -240,8 +256,8 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       extra: '    skipRanges: <1.1.0\n',
     })
     return renderComment({
-      before: { [catalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
-      after: { [catalogPath('lighthouse')]: text },
+      before: { [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
+      after: { [getCatalogPath('lighthouse')]: text },
       images: {
         findings: [
           createFinding(
@@ -262,7 +278,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       ownership: {
         findings: [
           createFinding(notOwner, createCatalogLocation('lighthouse', 1), {
-            path: catalogPath('lighthouse'),
+            path: getCatalogPath('lighthouse'),
             package: 'lighthouse',
             author: 'alice',
             owners: ['bob'],
@@ -275,11 +291,11 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
   'waiting-for-a-maintainer': () =>
     renderComment({
       before: {},
-      after: { [catalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
+      after: { [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
       ownership: {
         findings: [
           createFinding(newPackage, createCatalogLocation('lighthouse', 1), {
-            path: catalogPath('lighthouse'),
+            path: getCatalogPath('lighthouse'),
             package: 'lighthouse',
             unblock: ['maria', 'max'],
           }),
@@ -304,16 +320,16 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     const theirs = findLineNumber(forkedChannelCatalogYaml, 'name: tidepool.v0.5.1')
     return renderComment({
       before: {
-        [catalogPath('tidepool')]: createCatalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']),
+        [getCatalogPath('tidepool')]: createCatalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']),
       },
-      after: { [catalogPath('tidepool')]: forkedChannelCatalogYaml },
+      after: { [getCatalogPath('tidepool')]: forkedChannelCatalogYaml },
       // The newest entry came with another merge: the head has none of its lines.
       trace: (line) =>
         line === theirs
           ? { side: 'base', first: line - 2 }
           : { side: 'head', first: line < theirs ? line : line - 2 },
       options: {
-        meanwhile: describeHeadConflicts(
+        meanwhile: describeChannelHeadConflicts(
           [
             {
               ...{ commit: baseSha, entry: 'tidepool.v0.5.1', replaces: 'tidepool.v0.4.0' },
@@ -383,7 +399,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     renderComment({
       before: {},
       after: {},
-      gate: { merge: { kind: 'conflict', paths: [catalogPath('tidepool')] }, outcomes: [] },
+      gate: { merge: { kind: 'conflict', paths: [getCatalogPath('tidepool')] }, outcomes: [] },
       options: { changeLines: [] },
     }),
   'our-own-failure': () =>

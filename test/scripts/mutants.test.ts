@@ -26,6 +26,41 @@ test('every mutant fits the code it breaks, and its test file exists', () => {
   expect(wrong).toEqual([])
 })
 
+test('a mutant uses only names that exist, so that it fails because of the bug that it describes', () => {
+  const sources = createSourceReader(projectRoot)
+  const unknown = allMutants.flatMap(({ id, edits = [] }) => {
+    const located = edits.map((edit) => locateEdit(sources, edit)).filter((one) => typeof one !== 'string')
+    const added = located.flatMap(({ replacement }) => listDeclaredNames(replacement))
+    return located.flatMap(({ file, replacement }) => {
+      const known = new Set([...added, ...sources.read(file).tokens.map(({ text }) => text)])
+      return listUsedNames(replacement)
+        .filter((name) => !known.has(name) && name !== 'any' && !(name in globalThis))
+        .map((name) => `${id}: ${name}`)
+    })
+  })
+  expect(unknown).toEqual([])
+})
+
+/** Variables and parameters. */
+const listDeclaredNames = (code: string): readonly string[] =>
+  [
+    ...code.matchAll(/\b(?:const|let|function) (\w+)|(\w+) =>|\((\w+)(?:, (\w+))?\) =>|function \w+\((\w+)/g),
+  ].flatMap((match) => match.slice(1).filter((name) => name !== undefined))
+
+/** Without the names of properties and types. */
+function listUsedNames(code: string): readonly string[] {
+  const tokens = tokenizeCode(code)
+  return tokens
+    .filter(
+      ({ text, kind }, index) =>
+        kind === 'name' &&
+        /^[A-Za-z_$]/.test(text) &&
+        !['.', 'as'].includes(tokens[index - 1]?.text ?? '') &&
+        tokens[index + 1]?.text !== ':',
+    )
+    .map(({ text }) => text)
+}
+
 test('ids are unique', () => {
   const ids = allMutants.map(({ id }) => id)
   expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])

@@ -54,7 +54,7 @@ const ruleListLocations = [
     'opm-channel',
     'packages/fbc/src/model/rules/channel-rules.ts',
     'packages/fbc/src/model/rules/all.ts',
-    'modelRules',
+    'catalogModelRules',
   ],
 ] as const
 

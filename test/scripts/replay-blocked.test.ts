@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
-  createOrigin,
+  createOriginRepository,
   createTemporaryDirectory,
   type OriginFiles,
   type OriginRepository,
@@ -14,7 +14,7 @@ const projectRoot = join(import.meta.dirname, '../..')
 const temporaryDirectory = createTemporaryDirectory('replay-blocked')
 let originRepository: OriginRepository
 beforeAll(() => {
-  originRepository = createOrigin(temporaryDirectory.path)
+  originRepository = createOriginRepository(temporaryDirectory.path)
 })
 afterAll(() => temporaryDirectory.remove())
 
@@ -59,9 +59,9 @@ ${more.spec ?? ''}`,
 }
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const channelYaml = (name: string, entries: string) =>
+const createChannelYaml = (name: string, entries: string) =>
   `---\nschema: olm.channel\npackage: harbor\nname: ${name}\nentries: [${entries}]\n`
-const bundleYaml = (version: string, image = imageDigest) => `---
+const createBundleYaml = (version: string, image = imageDigest) => `---
 schema: olm.bundle
 name: harbor.v${version}
 package: harbor
@@ -69,9 +69,9 @@ image: quay.io/harbor/harbor@${image}
 properties: [{type: olm.package, value: {packageName: harbor, version: ${version}}}]
 `
 const harborCatalogPath = 'catalogs/v4.20/harbor/catalog.yaml'
-const catalogYaml = (...blobs: string[]) =>
+const createCatalogYaml = (...blobs: string[]) =>
   `schema: olm.package\nname: harbor\ndefaultChannel: stable\n${blobs.join('')}`
-const firstReleaseBlobs = [channelYaml('stable', '{name: harbor.v1.0.0}'), bundleYaml('1.0.0')]
+const firstReleaseBlobs = [createChannelYaml('stable', '{name: harbor.v1.0.0}'), createBundleYaml('1.0.0')]
 
 const mappingYaml = `fbc:
   enabled: true
@@ -98,7 +98,7 @@ const serviceAccountFiles: OriginFiles = {
 const ownedCrdYaml = (group: string) =>
   `  customresourcedefinitions: {owned: [{name: plains.example.com, version: v1, kind: Plain${group}, description: A.}]}\n`
 
-const baseFiles: OriginFiles = {
+const baseBranchFiles: OriginFiles = {
   '.github/workflows/build.yml': 'on: push\n',
   'operators/harbor/ci.yaml': mappingYaml,
   'operators/harbor/catalog-templates/t.yaml': `schema: olm.template.basic
@@ -107,19 +107,22 @@ entries:
 - {schema: olm.channel, package: harbor, name: stable, entries: [{name: harbor.v1.0.0}]}
 - {schema: olm.bundle, image: 'quay.io/harbor/harbor@${imageDigest}'}
 `,
-  [harborCatalogPath]: catalogYaml(...firstReleaseBlobs, channelYaml('old', '{name: harbor.v1.0.0}')),
+  [harborCatalogPath]: createCatalogYaml(
+    ...firstReleaseBlobs,
+    createChannelYaml('old', '{name: harbor.v1.0.0}'),
+  ),
   ...createBundleDirectory('harbor/1.0.0'),
   'operators/plain/ci.yaml': 'updateGraph: replaces-mode\n',
   ...createBundleDirectory('plain/1.0.0'),
   'operators/sorted/ci.yaml': 'updateGraph: semver-mode\n',
   ...createBundleDirectory('sorted/1.0.0'),
 }
-const { [`operators/harbor/ci.yaml`]: _, ...others } = baseFiles
+const { [`operators/harbor/ci.yaml`]: _, ...others } = baseBranchFiles
 const replacesYamlLine = '  replaces: plain.v1.0.0\n'
 
 /** The replay's report on a pull request that was merged onto `base`. */
 function replayPull(after: OriginFiles, ...more: string[]) {
-  const from = originRepository.commit(baseFiles)
+  const from = originRepository.commit(baseBranchFiles)
   originRepository.branch('main', originRepository.commit(after, [from]))
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -144,7 +147,7 @@ test.each<[string, string, OriginFiles]>([
     'group-in-owned-crd',
     'the group beside the name of an owned CRD',
     {
-      ...baseFiles,
+      ...baseBranchFiles,
       ...createBundleDirectory('plain/1.1.0', {
         spec: replacesYamlLine + ownedCrdYaml(', group: example.com'),
       }),
@@ -154,24 +157,27 @@ test.each<[string, string, OriginFiles]>([
   [
     'bundle-directory-of-other-version',
     'a directory whose name begins with v',
-    { ...baseFiles, ...createBundleDirectory('plain/v1.1.0', { version: '1.1.0', spec: replacesYamlLine }) },
+    {
+      ...baseBranchFiles,
+      ...createBundleDirectory('plain/v1.1.0', { version: '1.1.0', spec: replacesYamlLine }),
+    },
   ],
   [
     'bundle-directory-unconnected',
     'a bundle without a way from those before it',
-    { ...baseFiles, ...createBundleDirectory('plain/1.1.0') },
+    { ...baseBranchFiles, ...createBundleDirectory('plain/1.1.0') },
   ],
   [
     'bundle-directory-edge-to-nowhere',
     'a bundle that replaces one that other histories have',
-    { ...baseFiles, ...createBundleDirectory('plain/1.1.0', { spec: '  replaces: plain.v0.9.0\n' }) },
+    { ...baseBranchFiles, ...createBundleDirectory('plain/1.1.0', { spec: '  replaces: plain.v0.9.0\n' }) },
   ],
   [
     'removed-bundle-in-use',
     'a bundle that is removed below another',
     (() => {
       const { ...all } = {
-        ...baseFiles,
+        ...baseBranchFiles,
         ...createBundleDirectory('plain/1.0.1', { spec: replacesYamlLine }),
       } as Record<string, OriginFiles[string]>
       for (const path of Object.keys(createBundleDirectory('plain/1.0.0'))) delete all[path]
@@ -181,17 +187,21 @@ test.each<[string, string, OriginFiles]>([
   [
     'release-config-mismatch',
     'a template that ci.yaml does not map',
-    { ...baseFiles, ...createBundleDirectory('harbor/1.1.0'), ...createReleaseConfig('other.yaml', '') },
+    {
+      ...baseBranchFiles,
+      ...createBundleDirectory('harbor/1.1.0'),
+      ...createReleaseConfig('other.yaml', ''),
+    },
   ],
   [
     'several-heads',
     'a release that leaves two heads',
-    { ...baseFiles, ...createBundleDirectory('harbor/1.1.0'), ...createReleaseConfig('t.yaml', '') },
+    { ...baseBranchFiles, ...createBundleDirectory('harbor/1.1.0'), ...createReleaseConfig('t.yaml', '') },
   ],
   [
     'bundle-directory-name-taken',
     'two directories of one name beside templates',
-    { ...baseFiles, ...createBundleDirectory('harbor/1.1.0', { name: 'harbor.v1.0.0' }) },
+    { ...baseBranchFiles, ...createBundleDirectory('harbor/1.1.0', { name: 'harbor.v1.0.0' }) },
   ],
   [
     'malformed-package-settings',
@@ -202,7 +212,7 @@ test.each<[string, string, OriginFiles]>([
     'unreadable-bundle',
     'manifests beside metadata',
     {
-      ...baseFiles,
+      ...baseBranchFiles,
       'operators/plain/1.1.0/metadata/annotations.yaml':
         createBundleDirectory('plain/1.1.0')['operators/plain/1.1.0/metadata/annotations.yaml'] ?? '',
     },
@@ -210,13 +220,13 @@ test.each<[string, string, OriginFiles]>([
   [
     'channel-removed',
     'a channel that a maintainer is asked about',
-    { ...baseFiles, [harborCatalogPath]: catalogYaml(...firstReleaseBlobs) },
+    { ...baseBranchFiles, [harborCatalogPath]: createCatalogYaml(...firstReleaseBlobs) },
   ],
   [
     'broken-object-metadata',
     'a namespace that OLM replaces',
     {
-      ...baseFiles,
+      ...baseBranchFiles,
       ...createBundleDirectory('plain/1.1.0', { spec: replacesYamlLine }),
       ...serviceAccountFiles,
     },
@@ -225,7 +235,7 @@ test.each<[string, string, OriginFiles]>([
     'unparsable-min-kube-version',
     'a v that OLM ignores',
     {
-      ...baseFiles,
+      ...baseBranchFiles,
       ...createBundleDirectory('plain/1.1.0', { spec: `${replacesYamlLine}  minKubeVersion: v1.25.0\n` }),
     },
   ],
@@ -233,7 +243,7 @@ test.each<[string, string, OriginFiles]>([
     'broken-examples',
     'examples that are not JSON',
     {
-      ...baseFiles,
+      ...baseBranchFiles,
       ...Object.fromEntries(
         Object.entries(createBundleDirectory('plain/1.1.0', { spec: replacesYamlLine })).map(
           ([path, text]) => [
@@ -247,7 +257,7 @@ test.each<[string, string, OriginFiles]>([
   [
     'workflow-edit-in-history',
     'workflows that the pull request shows',
-    { ...baseFiles, '.github/workflows/build.yml': 'on: [push]\n' },
+    { ...baseBranchFiles, '.github/workflows/build.yml': 'on: [push]\n' },
   ],
 ])('%s blocks nothing: %s', (rule, _what, after) => {
   const { decision, rules, warnings, status, stderr } = replayPull(after, '--max-blocked', '0')
@@ -259,7 +269,7 @@ test.each<[string, string, OriginFiles]>([
 
 test('in semver-mode `replaces` of a bundle is ignored', () => {
   const { rules, warnings } = replayPull({
-    ...baseFiles,
+    ...baseBranchFiles,
     ...createBundleDirectory('sorted/1.1.0', { spec: '  replaces: other.v1.0.0\n' }),
   })
   expect([rules, warnings]).toEqual([[], expect.not.arrayContaining(['bundle-directory-edge-to-nowhere'])])
@@ -269,57 +279,57 @@ test.each<[string, OriginFiles]>([
   [
     'several-heads',
     {
-      ...baseFiles,
-      [harborCatalogPath]: catalogYaml(
-        channelYaml('stable', '{name: harbor.v1.0.0}, {name: harbor.v1.1.0}'),
-        channelYaml('old', '{name: harbor.v1.0.0}'),
-        bundleYaml('1.0.0'),
-        bundleYaml('1.1.0'),
+      ...baseBranchFiles,
+      [harborCatalogPath]: createCatalogYaml(
+        createChannelYaml('stable', '{name: harbor.v1.0.0}, {name: harbor.v1.1.0}'),
+        createChannelYaml('old', '{name: harbor.v1.0.0}'),
+        createBundleYaml('1.0.0'),
+        createBundleYaml('1.1.0'),
       ),
     },
   ],
   [
     'bundle-edited',
     {
-      ...baseFiles,
-      [harborCatalogPath]: catalogYaml(
+      ...baseBranchFiles,
+      [harborCatalogPath]: createCatalogYaml(
         firstReleaseBlobs[0] ?? '',
-        bundleYaml('1.0.0', `sha256:${'b'.repeat(64)}`),
-        channelYaml('old', '{name: harbor.v1.0.0}'),
+        createBundleYaml('1.0.0', `sha256:${'b'.repeat(64)}`),
+        createChannelYaml('old', '{name: harbor.v1.0.0}'),
       ),
     },
   ],
   [
     'installed-version-stranded',
     {
-      ...baseFiles,
-      [harborCatalogPath]: catalogYaml(
-        channelYaml('stable', '{name: harbor.v1.1.0}'),
-        channelYaml('old', '{name: harbor.v1.0.0}'),
-        bundleYaml('1.0.0'),
-        bundleYaml('1.1.0'),
+      ...baseBranchFiles,
+      [harborCatalogPath]: createCatalogYaml(
+        createChannelYaml('stable', '{name: harbor.v1.1.0}'),
+        createChannelYaml('old', '{name: harbor.v1.0.0}'),
+        createBundleYaml('1.0.0'),
+        createBundleYaml('1.1.0'),
       ),
     },
   ],
   [
     'bundle-directory-of-other-package',
-    { ...baseFiles, ...createBundleDirectory('plain/1.1.0', { packageName: 'harbor' }) },
+    { ...baseBranchFiles, ...createBundleDirectory('plain/1.1.0', { packageName: 'harbor' }) },
   ],
   [
     'bundle-directory-name-taken',
-    { ...baseFiles, ...createBundleDirectory('plain/1.1.0', { name: 'plain.v1.0.0' }) },
+    { ...baseBranchFiles, ...createBundleDirectory('plain/1.1.0', { name: 'plain.v1.0.0' }) },
   ],
   [
     'unparsable-min-kube-version',
     {
-      ...baseFiles,
+      ...baseBranchFiles,
       ...createBundleDirectory('plain/1.1.0', { spec: `${replacesYamlLine}  minKubeVersion: new\n` }),
     },
   ],
   [
     'broken-object-metadata',
     {
-      ...baseFiles,
+      ...baseBranchFiles,
       ...createBundleDirectory('plain/1.1.0', { spec: replacesYamlLine }),
       'operators/plain/1.1.0/manifests/account.yaml':
         'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: other, labels: {"a b": c}}\n',
@@ -336,6 +346,6 @@ test.each<[string, OriginFiles]>([
 })
 
 test('a limit fails the replay if no pull request was evaluated', () => {
-  const { status } = replayPull(baseFiles, '--max-blocked', '0.5', '--since', '2090-01-01')
+  const { status } = replayPull(baseBranchFiles, '--max-blocked', '0.5', '--since', '2090-01-01')
   expect(status).toBe(1)
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { listMergedPulls } from '../../scripts/merged-pulls.ts'
 import type { CommitSha } from '../../src/pull-request/ids.ts'
 import {
-  createOrigin,
+  createOriginRepository,
   createTemporaryDirectory,
   type OriginFiles,
   type OriginRepository,
@@ -45,7 +45,7 @@ function commitFiles(files: OriginFiles, message: string, email: string, ...pare
 
 let sampleCommitShas: Record<'first' | 'squashed' | 'head' | 'merged' | 'plain', CommitSha>
 beforeAll(() => {
-  originRepository = createOrigin(temporaryDirectory.path)
+  originRepository = createOriginRepository(temporaryDirectory.path)
   const first = commitFiles(createPipelineFiles('1.0.0'), 'Begin', 'ann@example.com')
   const squashed = commitFiles(
     { ...createPipelineFiles('1.0.0'), 'docs/a.md': 'a\n' },

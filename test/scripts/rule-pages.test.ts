@@ -22,9 +22,9 @@ const sampleRule: FindingRuleWithoutFormatter = {
 }
 
 // The example is really evaluated, so it belongs to an existing rule.
-const ruleFixtures = join(projectRoot, 'fixtures/rules')
+const ruleFixturesDirectory = join(projectRoot, 'fixtures/rules')
 const severalHeadsRule: FindingRuleWithoutFormatter = { ...sampleRule, id: 'several-heads' }
-const exampleMarkers = (path: string) => `<!-- example ${path} -->\nold\n<!-- /example -->\n`
+const createExampleMarkers = (path: string) => `<!-- example ${path} -->\nold\n<!-- /example -->\n`
 
 describe('pages of rules', () => {
   test('every page is as the script generates it, and none describes a rule that does not exist', async () => {
@@ -39,8 +39,8 @@ describe('pages of rules', () => {
   })
 
   test('updates the box and the example, and keeps the text that people wrote', async () => {
-    const page = `# several-heads\n\nold\n\n| network |\n| --- |\n| yes |\n\n## What\n\nBy people.\n\n${exampleMarkers('bad/fork')}`
-    const renewed = await updateRulePage(page, severalHeadsRule, ruleFixtures)
+    const page = `# several-heads\n\nold\n\n| network |\n| --- |\n| yes |\n\n## What\n\nBy people.\n\n${createExampleMarkers('bad/fork')}`
+    const renewed = await updateRulePage(page, severalHeadsRule, ruleFixturesDirectory)
     expect(renewed).toContain('# several-heads\n\nA channel has one head.\n\n| check ')
     expect(renewed).toContain('| validation | error    | 0.1.0 | no      |\n\n## What\n')
     expect(renewed).toContain('\n\nBy people.\n\n')
@@ -52,19 +52,23 @@ describe('pages of rules', () => {
     expect(renewed).toContain('multiple channel heads found in graph: foo.v1.1.0, foo.v1.2.0\n```')
     expect(renewed).not.toContain('schema: olm.bundle')
     expect(renewed).not.toContain('old')
-    expect(await updateRulePage(renewed, severalHeadsRule, ruleFixtures)).toBe(renewed)
+    expect(await updateRulePage(renewed, severalHeadsRule, ruleFixturesDirectory)).toBe(renewed)
   })
 
   test('shows a pull request as a diff', async () => {
-    const page = `# not-owner\n\n## What\n\n${exampleMarkers('bad/a-stranger')}`
-    const renewed = await updateRulePage(page, { ...sampleRule, id: 'not-owner' }, ruleFixtures)
+    const page = `# not-owner\n\n## What\n\n${createExampleMarkers('bad/a-stranger')}`
+    const renewed = await updateRulePage(page, { ...sampleRule, id: 'not-owner' }, ruleFixturesDirectory)
     expect(renewed).toContain('```diff\n--- a/catalog/foo/catalog.yaml\n')
     expect(renewed).toContain('and mallory is not one of its owners')
   })
 
   test('shows what a pull request has besides its tree next to the diff', async () => {
     const shownFor = (id: string, path: string) =>
-      updateRulePage(`# ${id}\n\n## What\n\n${exampleMarkers(path)}`, { ...sampleRule, id }, ruleFixtures)
+      updateRulePage(
+        `# ${id}\n\n## What\n\n${createExampleMarkers(path)}`,
+        { ...sampleRule, id },
+        ruleFixturesDirectory,
+      )
     const closing = await shownFor('closes-other-pull', 'bad/a-draft')
     expect(closing).toContain('"Describe bar" (the head of pull request 8)\n')
     expect(closing).toContain('Pull request 8 of bob is open, a draft.\n')
@@ -77,13 +81,19 @@ describe('pages of rules', () => {
 
   test('rejects a page without a body, with another title, or with an example that is not a fixture', async () => {
     const body = '\n## What\n'
-    await expect(updateRulePage('# two-heads\n', sampleRule, ruleFixtures)).rejects.toThrow(/no "## What"/)
-    await expect(updateRulePage(`# other\n${body}`, sampleRule, ruleFixtures)).rejects.toThrow(
+    await expect(updateRulePage('# two-heads\n', sampleRule, ruleFixturesDirectory)).rejects.toThrow(
+      /no "## What"/,
+    )
+    await expect(updateRulePage(`# other\n${body}`, sampleRule, ruleFixturesDirectory)).rejects.toThrow(
       /does not start with/,
     )
     for (const path of ['bad/x', 'bad/fork/no-such-file.yaml'])
       await expect(
-        updateRulePage(`# several-heads\n${body}${exampleMarkers(path)}`, severalHeadsRule, ruleFixtures),
+        updateRulePage(
+          `# several-heads\n${body}${createExampleMarkers(path)}`,
+          severalHeadsRule,
+          ruleFixturesDirectory,
+        ),
       ).rejects.toThrow(/does not exist/)
   })
 

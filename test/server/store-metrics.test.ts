@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
 import { createStoreMetrics } from '../../src/server/store-metrics.ts'
 import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
-import { systemTestClock } from '../adapters/store/sample-records.ts'
+import { realTimeClock } from '../adapters/store/sample-records.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
 const createMergeFreeze = (kind: MergeFreeze['kind'], more: Partial<MergeFreeze> = {}): MergeFreeze => ({
@@ -17,10 +17,10 @@ const createMergeFreeze = (kind: MergeFreeze['kind'], more: Partial<MergeFreeze>
   ...more,
 })
 
-const storeState = { isSilent: false, now: 1_000_000 }
+const fakeStoreState = { isSilent: false, now: 1_000_000 }
 const fakeStore = {
   waitingJobs: () =>
-    storeState.isSilent
+    fakeStoreState.isSilent
       ? Promise.reject(new Error('gone'))
       : Promise.resolve([{ kind: 'pull' as const, waiting: 3, running: 2, oldestSeconds: 40 }]),
   countOpenPulls: () =>
@@ -37,8 +37,8 @@ const fakeStore = {
 test('reports the queue, open pull requests, and active freezes, even if they are zero', async () => {
   const registry = new Registry()
   const read = createStoreMetrics(registry, fakeStore as never, {
-    ...systemTestClock,
-    now: () => storeState.now,
+    ...realTimeClock,
+    now: () => fakeStoreState.now,
   })
   await read()
   const text = await registry.metrics()
@@ -55,8 +55,8 @@ test('reports the queue, open pull requests, and active freezes, even if they ar
     'catalog_bot_store_unread 0',
   ])
     expect(text).toContain(line)
-  storeState.isSilent = true
-  storeState.now += 10_000
+  fakeStoreState.isSilent = true
+  fakeStoreState.now += 10_000
   await read()
   expect(await registry.metrics()).toContain('catalog_bot_store_unread 1')
 })

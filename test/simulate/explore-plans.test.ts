@@ -16,7 +16,7 @@ const explorationScope: ExplorationScope = {
 }
 
 /** An environment that is idle at 50, in which an open pull request can be closed and a closed one reopened. */
-async function runPlan(plan: SimulationPlan): Promise<SimulationResult> {
+async function runSimulationPlan(plan: SimulationPlan): Promise<SimulationResult> {
   let isOpen = true
   const taken = plan.events.map((event) => {
     const eventName = 'do' in event ? event.do : event.fault
@@ -27,7 +27,7 @@ async function runPlan(plan: SimulationPlan): Promise<SimulationResult> {
   return { plan, violations: [], trace: [], steps: 100, landings: 0, taken, isModelled: true, idleAt: 50 }
 }
 
-const formatEvents = ({ plan }: SimulationResult) =>
+const formatPlannedEvents = ({ plan }: SimulationResult) =>
   plan.events
     .slice(1)
     .map((event) => `${'do' in event ? event.do : ''}@${event.at}`)
@@ -35,8 +35,8 @@ const formatEvents = ({ plan }: SimulationResult) =>
 
 test('runs every plan with up to two events once, except equivalent ones', async () => {
   const ran: string[] = []
-  const onRun = (result: SimulationResult) => (ran.push(formatEvents(result)), true)
-  const depths = await explorePlans({ scope: explorationScope, run: runPlan, onRun, maxEvents: 2 })
+  const onRun = (result: SimulationResult) => (ran.push(formatPlannedEvents(result)), true)
+  const depths = await explorePlans({ scope: explorationScope, run: runSimulationPlan, onRun, maxEvents: 2 })
   expect(depths).toEqual([
     { events: 0, runs: 1, cut: 0, isWhole: true },
     // At 90 nothing differs from 60, and an open pull request can't be reopened.
@@ -56,7 +56,7 @@ test('reports an exploration that ended early as not complete', async () => {
   let left = 3
   const depths = await explorePlans({
     scope: explorationScope,
-    run: runPlan,
+    run: runSimulationPlan,
     onRun: () => (left -= 1) > 0,
     maxEvents: 2,
   })

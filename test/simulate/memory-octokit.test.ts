@@ -2,14 +2,14 @@
 import { expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
-import { readSnapshot } from '../../src/adapters/github/read-snapshot.ts'
+import { readPullRequestSnapshot } from '../../src/adapters/github/read-snapshot.ts'
 import { findUnchangedPulls } from '../../src/adapters/github/unchanged-pulls.ts'
 import { applyUserAction, seedRepository } from '../../simulate/apply-user-action.ts'
 import type { UserAction } from '../../simulate/simulation-plan.ts'
-import { openMemoryOctokit } from '../../simulate/ports/memory-octokit.ts'
+import { createInMemoryOctokit } from '../../simulate/ports/memory-octokit.ts'
 import { appId, SimulatedGitHub } from '../../simulate/world/simulated-github.ts'
 
-const pull = toPullNumber(1)
+const pullNumber = toPullNumber(1)
 
 function createSimulatedGitHubClient() {
   const time = { step: 1, now: Date.parse('2026-01-01T00:00:00Z') }
@@ -20,18 +20,18 @@ function createSimulatedGitHubClient() {
     time.now += 60_000
     applyUserAction(server, deed)
   }
-  const octokit = openMemoryOctokit(server, {
+  const octokit = createInMemoryOctokit(server, {
     ask: async (_, answer) => answer(),
     lag: () => 0,
     onAnswer: () => undefined,
   })
   const read = async (): Promise<PullSnapshot> => {
-    const snapshot = await readSnapshot(octokit, server.name, pull, { appId })
+    const snapshot = await readPullRequestSnapshot(octokit, server.name, pullNumber, { appId })
     if (snapshot === null) throw new Error('no pull request')
     return snapshot
   }
   const isSame = async (snapshot: PullSnapshot) =>
-    (await findUnchangedPulls(octokit, server.name, [snapshot])).has(pull)
+    (await findUnchangedPulls(octokit, server.name, [snapshot])).has(pullNumber)
   happen({ do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] })
   return { happen, read, isSame }
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../src/pull-request/ids.ts'
-import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
+import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import { SeededRandom } from '../../simulate/seeded-random.ts'
 import { GitObjects } from '../../simulate/git/git-objects.ts'
 import { createObjectReader } from '../../simulate/ports/memory-repository.ts'
@@ -79,16 +79,16 @@ function buildFastImportStream(objects: GitObjects, commits: readonly CommitSha[
     .join('')
 }
 
-const objects = new GitObjects()
-const memoryRepository = createObjectReader(objects)
+const gitObjects = new GitObjects()
+const memoryRepository = createObjectReader(gitObjects)
 const temporaryDirectory = createTemporaryDirectory('simulated')
-let commits: readonly CommitSha[] = []
-let realMirror: GitMirror
+let randomHistoryCommits: readonly CommitSha[] = []
+let realGitMirror: GitMirror
 
 beforeAll(async () => {
-  commits = await createRandomHistory(objects, new SeededRandom(fuzzSeed))
+  randomHistoryCommits = await createRandomHistory(gitObjects, new SeededRandom(fuzzSeed))
   const directory = `${temporaryDirectory.path}/mirror.git`
-  realMirror = await openMirror({
+  realGitMirror = await openGitMirror({
     directory,
     url: `file://${temporaryDirectory.path}/none.git`,
     credential: async () => undefined,
@@ -96,23 +96,23 @@ beforeAll(async () => {
   const env = { PATH: process.env['PATH'] ?? '', GIT_CONFIG_NOSYSTEM: '1', HOME: '/nonexistent' }
   execFileSync('git', ['fast-import', '--quiet', '--force'], {
     cwd: directory,
-    input: buildFastImportStream(objects, commits),
+    input: buildFastImportStream(gitObjects, randomHistoryCommits),
     env,
   })
 })
 afterAll(async () => {
-  await realMirror.close()
+  await realGitMirror.close()
   temporaryDirectory.remove()
 })
 
 describe('in memory and in git', () => {
   test('commits and trees have the same ids and the same content', async () => {
-    for (const commit of commits) {
+    for (const commit of randomHistoryCommits) {
       const tree = await memoryRepository.treeOf(commit)
-      expect(await realMirror.treeOf(commit)).toBe(tree)
-      expect(await realMirror.parentsOf(commit)).toEqual(await memoryRepository.parentsOf(commit))
-      expect(await realMirror.messageOf(commit)).toBe(await memoryRepository.messageOf(commit))
-      expect(await realMirror.list(tree)).toEqual(await memoryRepository.list(tree))
+      expect(await realGitMirror.treeOf(commit)).toBe(tree)
+      expect(await realGitMirror.parentsOf(commit)).toEqual(await memoryRepository.parentsOf(commit))
+      expect(await realGitMirror.messageOf(commit)).toBe(await memoryRepository.messageOf(commit))
+      expect(await realGitMirror.list(tree)).toEqual(await memoryRepository.list(tree))
     }
   })
 
@@ -120,26 +120,26 @@ describe('in memory and in git', () => {
     const dice = new SeededRandom(fuzzSeed + 1)
     const kinds = new Set<string>()
     for (let count = 0; count < 16; count++) {
-      const [base, head] = [dice.of(commits), dice.of(commits)]
+      const [base, head] = [dice.of(randomHistoryCommits), dice.of(randomHistoryCommits)]
       const bases = await memoryRepository.mergeBases(base, head)
-      expect(await realMirror.mergeBases(base, head)).toEqual(bases)
-      expect(await realMirror.contains(base, head)).toBe(await memoryRepository.contains(base, head))
-      expect(await realMirror.wasTip(base, head)).toBe(await memoryRepository.wasTip(base, head))
-      expect(await realMirror.firstParents(head, base)).toEqual(
+      expect(await realGitMirror.mergeBases(base, head)).toEqual(bases)
+      expect(await realGitMirror.contains(base, head)).toBe(await memoryRepository.contains(base, head))
+      expect(await realGitMirror.wasTip(base, head)).toBe(await memoryRepository.wasTip(base, head))
+      expect(await realGitMirror.firstParents(head, base)).toEqual(
         await memoryRepository.firstParents(head, base),
       )
       const [from, to] = [await memoryRepository.treeOf(base), await memoryRepository.treeOf(head)]
-      expect(await realMirror.diff(from, to)).toEqual(await memoryRepository.diff(from, to))
+      expect(await realGitMirror.diff(from, to)).toEqual(await memoryRepository.diff(from, to))
       const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
       const [theirs, ours] = [
-        await realMirror.readIncomingCommits(base, head),
+        await realGitMirror.readIncomingCommits(base, head),
         await memoryRepository.readIncomingCommits(base, head),
       ]
       expect(theirs.commits.toSorted(byId)).toEqual(ours.commits.toSorted(byId))
       if (bases.length !== 1) continue
       const merged = await memoryRepository.merge(base, head, 'Merge pull request 1\n')
       kinds.add(merged.kind)
-      expect(await realMirror.merge(base, head, 'Merge pull request 1\n')).toEqual(merged)
+      expect(await realGitMirror.merge(base, head, 'Merge pull request 1\n')).toEqual(merged)
     }
     expect([...kinds].toSorted()).toEqual(['clean', 'conflict', 'nothing'])
   })

@@ -5,7 +5,7 @@ import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { createMergePermit } from '../../src/policy/merge-permit.ts'
 import { applyUserAction, seedRepository } from '../../simulate/apply-user-action.ts'
 import { generatePlan } from '../../simulate/generate-plan.ts'
-import { checkMerge } from '../../simulate/oracles/check-merge.ts'
+import { checkMergeInvariants } from '../../simulate/oracles/check-merge.ts'
 import type { ObservedSimulationRun } from '../../simulate/oracles/observed-run.ts'
 import type {
   UserAction,
@@ -199,7 +199,7 @@ describe('a merge is judged by the state of the simulated world', () => {
       step,
       at,
     }
-    return checkMerge(observed, pendingMerge).map(({ invariant }) => invariant)
+    return checkMergeInvariants(observed, pendingMerge).map(({ invariant }) => invariant)
   }
 
   test('accepts a release by an owner, and a release that an owner approved', async () => {

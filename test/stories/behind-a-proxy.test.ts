@@ -22,35 +22,38 @@ import { compileCacheDirectory } from '../compile-cache.ts'
 
 const githubHost = 'github.company.example'
 const proxyPassword = 'p@ss:word!'
-const permissions = { contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write', actions: 'write' } as const // prettier-ignore
+const appPermissions = { contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write', actions: 'write' } as const // prettier-ignore
 
-let directory: string
+let temporaryDirectory: string
 let demoEnvironment: DemoEnvironment
 let tlsFrontend: TestServer
-let proxy: ForwardProxy
+let forwardProxy: ForwardProxy
 let caCertificatePath: string
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'company-'))
-  demoEnvironment = await openDemoEnvironment({ directory })
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'company-'))
+  demoEnvironment = await openDemoEnvironment({ directory: temporaryDirectory })
   demoEnvironment.github.webhooks.drop()
-  const made = createCertificateAuthority(join(directory, 'authority'))
+  const made = createCertificateAuthority(join(temporaryDirectory, 'authority'))
   caCertificatePath = made.certificateFile
   tlsFrontend = await startTlsTerminator(made.issueCertificate(githubHost), demoEnvironment.github.port)
-  proxy = await startForwardProxy({ [`${githubHost}:443`]: tlsFrontend.port }, `bot:${proxyPassword}`)
+  forwardProxy = await startForwardProxy({ [`${githubHost}:443`]: tlsFrontend.port }, `bot:${proxyPassword}`)
   installGitCallRecorder()
 })
 afterAll(async () => {
-  await Promise.all([tlsFrontend.close(), proxy.close()])
+  await Promise.all([tlsFrontend.close(), forwardProxy.close()])
   await demoEnvironment.stop()
-  rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
+  rmSync(temporaryDirectory, { recursive: true, force: true, maxRetries: 10 })
 })
 
 /** A wrapper before git on the PATH that records its arguments and environment. */
 function installGitCallRecorder(): void {
   const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
-  mkdirSync(join(directory, 'bin'))
-  const shim = join(directory, 'bin', 'git')
-  writeFileSync(shim, `#!/bin/sh\n{ echo "$@"; env; } >>${join(directory, 'git-given')}\nexec ${real} "$@"\n`)
+  mkdirSync(join(temporaryDirectory, 'bin'))
+  const shim = join(temporaryDirectory, 'bin', 'git')
+  writeFileSync(
+    shim,
+    `#!/bin/sh\n{ echo "$@"; env; } >>${join(temporaryDirectory, 'git-given')}\nexec ${real} "$@"\n`,
+  )
   chmodSync(shim, 0o755)
 }
 
@@ -58,12 +61,12 @@ function runOnceCommand(
   environment: Record<string, string>,
 ): Promise<{ code: number; out: string; err: string }> {
   const env: NodeJS.ProcessEnv = {
-    PATH: `${join(directory, 'bin')}:${process.env['PATH'] ?? ''}`,
-    HOME: directory,
+    PATH: `${join(temporaryDirectory, 'bin')}:${process.env['PATH'] ?? ''}`,
+    HOME: temporaryDirectory,
     GITHUB_API_URL: `https://${githubHost}/api/v3`,
     GITHUB_THROTTLE: 'off',
-    GITHUB_TOKEN: demoEnvironment.github.installationTokenFor(demoRepositoryName, permissions),
-    HTTPS_PROXY: `http://bot:${encodeURIComponent(proxyPassword)}@127.0.0.1:${proxy.port}`,
+    GITHUB_TOKEN: demoEnvironment.github.installationTokenFor(demoRepositoryName, appPermissions),
+    HTTPS_PROXY: `http://bot:${encodeURIComponent(proxyPassword)}@127.0.0.1:${forwardProxy.port}`,
     NODE_EXTRA_CA_CERTS: caCertificatePath,
     INSECURE_REGISTRIES: demoEnvironment.registry.host,
     LOG_LEVEL: 'trace',
@@ -93,8 +96,8 @@ describe('behind a proxy, with a private certificate authority', () => {
       out: expect.stringContaining(`#${pull.number} merged`),
       merged: true,
     })
-    expect(new Set(proxy.requestedHosts)).toEqual(new Set([`${githubHost}:443`]))
-    const given = readFileSync(join(directory, 'git-given'), 'utf8')
+    expect(new Set(forwardProxy.requestedHosts)).toEqual(new Set([`${githubHost}:443`]))
+    const given = readFileSync(join(temporaryDirectory, 'git-given'), 'utf8')
     expect(given).toContain('fetch')
     expect(given).toContain('push')
     for (const text of [given, ran.out, ran.err])

@@ -17,9 +17,9 @@ import { openCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { openEvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { openEvaluationRegistries } from '../../src/catalogs/registries.ts'
-import { openMirror } from '../../src/adapters/git/mirror.ts'
-import { openForge } from '../../src/adapters/github/forge.ts'
-import { openMergeApi } from '../../src/adapters/github/merge-api.ts'
+import { openGitMirror } from '../../src/adapters/git/mirror.ts'
+import { createGitHubForge } from '../../src/adapters/github/forge.ts'
+import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
 import { openGitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
@@ -31,10 +31,10 @@ import { openDemoEnvironment, type DemoEnvironment } from '../../sandbox/demo/de
 import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { systemTestClock as realClock } from '../adapters/store/sample-records.ts'
+import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
-const jobBase = { installation: 0, repository }
+const baseJobFields = { installation: 0, repository }
 
 interface InProcessBot {
   /**
@@ -90,7 +90,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
   if (installed === undefined) throw new Error('not installed')
   const { installation } = installed
   const folder = join(directory, 'mirror.git')
-  const mirror = await openMirror({
+  const mirror = await openGitMirror({
     directory: folder,
     url: `${settings.gitUrl}/coast/operators.git`,
     repository,
@@ -133,8 +133,8 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
         installation,
         repository: mirror,
         mirror: folder,
-        forge: openForge(await github.octokit(installation), repository, github),
-        merging: openMergeApi(await github.octokit(installation), repository),
+        forge: createGitHubForge(await github.octokit(installation), repository, github),
+        merging: createMergeApi(await github.octokit(installation), repository),
       }),
     })
   }
@@ -142,7 +142,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
     countEmptied: () => emptied,
     wait: (seconds) => void (later += seconds * 1000),
     async sweep() {
-      queue.set('sweep', { kind: 'sweep', ...jobBase, installation })
+      queue.set('sweep', { kind: 'sweep', ...baseJobFields, installation })
       // As many rounds as anything here needs; a job that requeues itself forever isn't waited for.
       for (let round = 0; round < 12 && queue.size > 0; round++) {
         const jobs = [...queue.values()]

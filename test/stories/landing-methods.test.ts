@@ -7,7 +7,7 @@ import { runGit } from '../sandbox/github/github-fixture.ts'
 import {
   createStatusChecksRule,
   createPullRequestRule,
-  createQueueRule,
+  createMergeQueueRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
@@ -29,7 +29,7 @@ test.each<[string, (app: number) => BranchRule[], number]>([
     () => [{ type: 'required_signatures' }, createPullRequestRule()],
     2,
   ],
-  ['has a merge queue', (app) => [createQueueRule(), createBotChecksRule(app)], 2],
+  ['has a merge queue', (app) => [createMergeQueueRule(), createBotChecksRule(app)], 2],
 ])(
   'a branch that %s receives the pull request as it was validated',
   async (_, rulesFor, parents) => {

@@ -14,25 +14,25 @@ import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
 import { isAncestor } from '../../sandbox/github/git/git-store.ts'
 import type { MergeMethod } from '../../sandbox/github/github-data.ts'
 import { extractErrorStatusAndMessage } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
-import { createGreenChecks, openMergeHarness, type MergeHarness } from '../merge/merge-harness.ts'
+import { createGreenChecks, openMergeTestHarness, type MergeTestHarness } from '../merge/merge-harness.ts'
 import { signJwt } from '../sandbox/github/github-fixture.ts'
 import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
 import {
   botCheckNames,
-  type GitHubVerdict,
+  type GitHubMergeVerdict,
   type MergeTableRow,
   type MergeRoute,
 } from './landing-table/table-row.ts'
 import { singleRuleRows } from './landing-table/single-rule-rows.ts'
 import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
 import {
-  runGitIn,
+  runGitInDirectory,
   openMergeTableFixture,
-  type PreparedTableRow,
+  type PreparedMergeTableRow,
   type MergeTableFixture,
 } from './landing-table/table-fixture.ts'
 
-const tableRows = [...singleRuleRows, ...combinedRuleRows]
+const mergeTableRows = [...singleRuleRows, ...combinedRuleRows]
 
 describe('what GitHub accepts and what the bot chooses', () => {
   let ground: MergeTableFixture
@@ -71,36 +71,43 @@ describe('what GitHub accepts and what the bot chooses', () => {
     now: () => Date.now() + passed,
     sleep: async (milliseconds: number) => void (passed += milliseconds),
   }
-  const name = ({ full }: PreparedTableRow) => ({
+  const name = ({ full }: PreparedMergeTableRow) => ({
     owner: full.split('/')[0] ?? '',
     repo: full.split('/')[1] ?? '',
   })
 
-  async function staged(row: MergeTableRow): Promise<PreparedTableRow> {
+  async function staged(row: MergeTableRow): Promise<PreparedMergeTableRow> {
     const it = await ground.openRow(row, `row-${(count += 1)}`)
     await green(it, it.pull.headSha)
     return it
   }
-  async function green(it: PreparedTableRow, sha: string): Promise<void> {
+  async function green(it: PreparedMergeTableRow, sha: string): Promise<void> {
     for (const check of botCheckNames)
       await octokit.rest.checks.create({ ...name(it), name: check, head_sha: sha, conclusion: 'success' })
   }
 
   /** Pushes a merge commit with our checks. Resolves with git's message, or `accepted`. */
-  async function push(it: PreparedTableRow): Promise<string> {
+  async function push(it: PreparedMergeTableRow): Promise<string> {
     const { path } = it.pull.repo
-    const tree = await runGitIn(path, 'merge-tree', '--write-tree', it.base, it.pull.headSha)
+    const tree = await runGitInDirectory(path, 'merge-tree', '--write-tree', it.base, it.pull.headSha)
     const parents = ['-p', it.base, '-p', it.pull.headSha]
-    const merge = await runGitIn(path, 'commit-tree', tree.split('\n')[0] ?? '', ...parents, '-m', 'Merge')
+    const merge = await runGitInDirectory(
+      path,
+      'commit-tree',
+      tree.split('\n')[0] ?? '',
+      ...parents,
+      '-m',
+      'Merge',
+    )
     await green(it, merge)
     const url = it.github.url.replace('//', `//x-access-token:${token}@`)
-    return runGitIn(path, 'push', `${url}/${it.full}.git`, `${merge}:refs/heads/main`).then(
+    return runGitInDirectory(path, 'push', `${url}/${it.full}.git`, `${merge}:refs/heads/main`).then(
       () => 'accepted',
       (error: { stderr: string }) => error.stderr.replaceAll(/\nremote: ?/g, '\n'),
     )
   }
 
-  async function mergeByApi(it: PreparedTableRow, merge_method: MergeMethod): Promise<string> {
+  async function mergeByApi(it: PreparedMergeTableRow, merge_method: MergeMethod): Promise<string> {
     const { number, headSha } = it.pull
     return octokit.rest.pulls.merge({ ...name(it), pull_number: number, merge_method, sha: headSha }).then(
       () => 'accepted',
@@ -110,7 +117,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
 
   /** The route that the bot would choose, and what it would report about the branch. */
   async function choice(
-    it: PreparedTableRow,
+    it: PreparedMergeTableRow,
   ): Promise<{ way: MergeRoute | undefined; says: string; planned: PlannedMerge }> {
     const [owner = '', repo = ''] = it.full.split('/')
     const app = ground.app.id
@@ -138,14 +145,22 @@ describe('what GitHub accepts and what the bot chooses', () => {
     return { way: method.method === 'merge' ? 'merge' : 'linear', says, planned }
   }
 
-  async function openTools({ pull }: PreparedTableRow): Promise<MergeHarness> {
+  async function openTools({ pull }: PreparedMergeTableRow): Promise<MergeTestHarness> {
     const directory = await mkdtemp(join(ground.directory, 'mirror-'))
     const { github, installation } = ground
     const checks = createGreenChecks(botCheckNames)
-    return openMergeHarness({ github, app, installation: installation.id, directory, pull, clock, checks })
+    return openMergeTestHarness({
+      github,
+      app,
+      installation: installation.id,
+      directory,
+      pull,
+      clock,
+      checks,
+    })
   }
 
-  async function land(it: PreparedTableRow, { options, evaluate }: MergeHarness): Promise<void> {
+  async function land(it: PreparedMergeTableRow, { options, evaluate }: MergeTestHarness): Promise<void> {
     const { planned } = await choice(it)
     const { examined, permit } = await evaluate()
     // A rejection needs no message here, because the tests check that nothing is merged.
@@ -184,21 +199,21 @@ describe('what GitHub accepts and what the bot chooses', () => {
     else for (const part of waits.textPatterns) expect(says).toMatch(part)
   }
 
-  const fits = (answer: GitHubVerdict) =>
+  const fits = (answer: GitHubMergeVerdict) =>
     answer === 'accepted' ? 'accepted' : expect.stringContaining(answer)
 
-  test.each(tableRows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
-    const tries: [GitHubVerdict, (it: PreparedTableRow) => Promise<string>][] = [
+  test.each(mergeTableRows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
+    const tries: [GitHubMergeVerdict, (it: PreparedMergeTableRow) => Promise<string>][] = [
       [row.push, push],
       ...Object.entries(row.api ?? {}).map(
-        ([method, answer]): [GitHubVerdict, (it: PreparedTableRow) => Promise<string>] => [
+        ([method, answer]): [GitHubMergeVerdict, (it: PreparedMergeTableRow) => Promise<string>] => [
           answer,
           (it) => mergeByApi(it, method as MergeMethod),
         ],
       ),
     ]
     // A rejected attempt changes nothing. After an accepted one, the next attempt needs a new repository.
-    let it: PreparedTableRow | undefined = await staged(row)
+    let it: PreparedMergeTableRow | undefined = await staged(row)
     const expected = await choice(it)
     isExpected(row, expected)
     // A queue waits for our checks on its group, and other people run CI on temporary branches: see

@@ -4,25 +4,25 @@
 // bot.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
-import { interruptedMergeRows, personTemporaryBranch } from './landing-table/interrupted-merges.ts'
+import { interruptedMergeRows, userCreatedTemporaryBranch } from './landing-table/interrupted-merges.ts'
 import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
 import type { ExpectedWaitingResult } from './landing-table/table-row.ts'
 import { singleRuleRows } from './landing-table/single-rule-rows.ts'
 import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
 import {
   openMergeTableFixture,
-  type PreparedTableRow,
+  type PreparedMergeTableRow,
   type MergeTableFixture,
 } from './landing-table/table-fixture.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 
-const tableRows = [
+const mergeTableRows = [
   ...[...singleRuleRows, ...combinedRuleRows].filter(({ withBot }) => withBot),
   ...interruptedMergeRows,
 ]
 
 /** The text that people can read: our comments, our checks on the head, and our issues. */
-function readVisibleText({ pull }: PreparedTableRow): string {
+function readVisiblePullText({ pull }: PreparedMergeTableRow): string {
   const ours = ({ author }: { author: { login: string } }) => author.login === 'catalog-bot[bot]'
   const checks = pull.repo.suites.filter(({ sha }) => sha === pull.headSha).flatMap(({ runs }) => runs)
   return [
@@ -35,8 +35,8 @@ function readVisibleText({ pull }: PreparedTableRow): string {
 describe('every merge route of a branch', () => {
   let ground: MergeTableFixture
   let bot: BotProcess
-  const stages = new Map<number, Promise<PreparedTableRow>>()
-  const played: PreparedTableRow[] = []
+  const stages = new Map<number, Promise<PreparedMergeTableRow>>()
+  const played: PreparedMergeTableRow[] = []
   const log: string[] = []
   let runner: NodeJS.Timeout | undefined
 
@@ -57,8 +57,8 @@ describe('every merge route of a branch', () => {
   })
 
   /** Opens a row's repository, and prepares those of the next few rows at the same time. */
-  async function staged(index: number): Promise<PreparedTableRow> {
-    for (const [at, row] of tableRows.entries())
+  async function staged(index: number): Promise<PreparedMergeTableRow> {
+    for (const [at, row] of mergeTableRows.entries())
       if (at >= index && at < index + 4 && !stages.has(at)) {
         const stage = ground.openRow(row, `row-${at + 1}`)
         stage.then((it) => played.push(it)).catch(() => undefined)
@@ -78,13 +78,13 @@ describe('every merge route of a branch', () => {
     }
   }
 
-  const linesOf = ({ full }: PreparedTableRow): string[] =>
+  const linesOf = ({ full }: PreparedMergeTableRow): string[] =>
     log.filter((line) => line.includes(`"name":"${full.split('/')[1] ?? ''}"`))
 
-  const says = (it: PreparedTableRow, waits: ExpectedWaitingResult) => () =>
-    waits.textPatterns.every((part) => part.test(readVisibleText(it)))
+  const says = (it: PreparedMergeTableRow, waits: ExpectedWaitingResult) => () =>
+    waits.textPatterns.every((part) => part.test(readVisiblePullText(it)))
 
-  test.each(tableRows.map((row, index) => [row.name, index, row] as const))(
+  test.each(mergeTableRows.map((row, index) => [row.name, index, row] as const))(
     '%s',
     async (_, index, row) => {
       const it = await staged(index)
@@ -97,12 +97,12 @@ describe('every merge route of a branch', () => {
         (may.merge !== undefined && it.pull.merged !== null) ||
         (may.wait !== undefined && it.pull.merged === null && says(it, may.wait)())
       await waitUntil(
-        `it ends as it should; people read:\n${readVisibleText(it)}\n`,
+        `it ends as it should; people read:\n${readVisiblePullText(it)}\n`,
         hasEnded,
         45,
         linesOf(it),
       ).catch((error: unknown) => {
-        throw new Error(`${String(error)}\n--- people read now:\n${readVisibleText(it)}`)
+        throw new Error(`${String(error)}\n--- people read now:\n${readVisiblePullText(it)}`)
       })
       if (it.pull.merged !== null && may.merge !== undefined) return expectMergedAsValidated(it, may.merge)
       expect(it.pull).toMatchObject({ state: 'open', merged: null })
@@ -112,7 +112,7 @@ describe('every merge route of a branch', () => {
   )
 
   // Runs last, because a rejected merge is retried a minute later, and these minutes overlap.
-  const mended = tableRows.flatMap((row, index) => {
+  const mended = mergeTableRows.flatMap((row, index) => {
     const waits = 'ends' in row.bot && row.bot.ends === 'waits' ? row.bot : undefined
     return waits?.then === undefined ? [] : [[row.name, index, waits.then] as const]
   })
@@ -122,7 +122,7 @@ describe('every merge route of a branch', () => {
       const it = await staged(index)
       await waitUntil('it is merged after that', () => it.pull.merged !== null, 100, linesOf(it)).catch(
         (error: unknown) => {
-          throw new Error(`${String(error)}\n--- people read now:\n${readVisibleText(it)}`)
+          throw new Error(`${String(error)}\n--- people read now:\n${readVisiblePullText(it)}`)
         },
       )
       return expectMergedAsValidated(it, then)
@@ -137,7 +137,7 @@ describe('every merge route of a branch', () => {
           .filter((ref) => /catalog-bot|readonly/.test(ref))
           .map((ref) => `${full} ${ref}`),
       )
-    const left = () => temporary().filter((ref) => !ref.endsWith(` refs/heads/${personTemporaryBranch}`))
+    const left = () => temporary().filter((ref) => !ref.endsWith(` refs/heads/${userCreatedTemporaryBranch}`))
     await waitUntil('they are gone', () => left().length === 0, 20).catch(() => expect(left()).toEqual([]))
     expect(temporary()).toHaveLength(1)
   }, 30_000)

@@ -5,7 +5,7 @@ import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockIssue } from '../../sandbox/github/github-data.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const timeoutSeconds = 60
+const storyTimeoutSeconds = 60
 
 describe('missing images, with a scan every second', () => {
   let world: StoryEnvironment
@@ -37,7 +37,7 @@ describe('missing images, with a scan every second', () => {
 
   test('are reported after a second scan in an issue by the App', async () => {
     putBack.push(remove('lighthouse/lighthouse-bundle', 'v1.0.0'))
-    await waitUntil('there is an issue', () => issues().length > 0, timeoutSeconds, world.log)
+    await waitUntil('there is an issue', () => issues().length > 0, storyTimeoutSeconds, world.log)
     expect(issue()).toMatchObject({
       state: 'open',
       title: '1 image in lighthouse is missing or changed',
@@ -53,7 +53,7 @@ describe('missing images, with a scan every second', () => {
     await waitUntil(
       'the issue names both',
       () => issue().title.startsWith('2 images in 2 packages'),
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     expect(issues()).toHaveLength(1)
@@ -66,14 +66,14 @@ describe('missing images, with a scan every second', () => {
     await waitUntil(
       'it lands',
       () => evaluateDemoStory(told, [told], world.demo).isMerged,
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
   }, 180_000)
 
   test('close the issue with a comment when they are back', async () => {
     for (const back of putBack) back()
-    await waitUntil('the issue is closed', () => issue().state === 'closed', timeoutSeconds, world.log)
+    await waitUntil('the issue is closed', () => issue().state === 'closed', storyTimeoutSeconds, world.log)
     expect(issues()).toHaveLength(1)
     expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/is available again/)])
     expect(world.demo.github.violations).toEqual([])

@@ -7,7 +7,7 @@ import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/stor
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { botCheckNames } from './landing-table/table-row.ts'
-import { runGitIn } from './landing-table/table-fixture.ts'
+import { runGitInDirectory } from './landing-table/table-fixture.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const notFoundResponse = {
@@ -81,11 +81,11 @@ describe('an older GitHub', () => {
     for (const { pull } of told) {
       const { path } = pull.repo
       const [base = '', head = ''] = (
-        await runGitIn(path, 'log', '-1', '--format=%P', pull.merged?.sha ?? '')
+        await runGitInDirectory(path, 'log', '-1', '--format=%P', pull.merged?.sha ?? '')
       ).split(' ')
       expect(head).toBe(pull.headSha)
-      expect(await runGitIn(path, 'rev-parse', `${pull.merged?.sha ?? ''}^{tree}`)).toBe(
-        (await runGitIn(path, 'merge-tree', '--write-tree', base, head)).split('\n')[0],
+      expect(await runGitInDirectory(path, 'rev-parse', `${pull.merged?.sha ?? ''}^{tree}`)).toBe(
+        (await runGitInDirectory(path, 'merge-tree', '--write-tree', base, head)).split('\n')[0],
       )
     }
   }, 150_000)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { generatePrivateKey } from '../../sandbox/github/github-admin.ts'
-import { findQueryProblems, parseMetricLabels, readQueries } from '../deploy/prometheus-queries.ts'
+import { findQueryProblems, parseMetricLabels, readPrometheusQueries } from '../deploy/prometheus-queries.ts'
 import { openStoryEnvironment, startStoryBot, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 describe('the bot in operation', () => {
@@ -83,7 +83,7 @@ describe('the bot in operation', () => {
     ] as const
     for (const [name] of well) expect([...metrics.keys()]).toContain(name)
     const known = new Map([...metrics, ...well.map(([name, labels]) => [name, new Set(labels)] as const)])
-    const faults = readQueries().flatMap(({ where, query }) =>
+    const faults = readPrometheusQueries().flatMap(({ where, query }) =>
       findQueryProblems(query, known).map((fault) => `${where}: ${fault}`),
     )
     expect(faults).toEqual([])

@@ -14,7 +14,7 @@ import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/reg
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const timeoutSeconds = 90
+const storyTimeoutSeconds = 90
 const publishedRepository = 'coast/published'
 const catalogPath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 
@@ -76,7 +76,7 @@ describe('a merged catalog', () => {
     await waitUntil(
       'there is an image',
       async () => (await read('latest')) !== undefined,
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     pull = await world.demo.github.openPull(story.open(world.demo))
@@ -84,14 +84,19 @@ describe('a merged catalog', () => {
     await waitUntil(
       'it lands',
       () => evaluateDemoStory(told, [told], world.demo).isMerged,
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
-    await waitUntil('the tag holds it', () => holds('latest', 'lighthouse.v1.2.0'), timeoutSeconds, world.log)
+    await waitUntil(
+      'the tag holds it',
+      () => holds('latest', 'lighthouse.v1.2.0'),
+      storyTimeoutSeconds,
+      world.log,
+    )
     await waitUntil(
       'the comment says it',
       () => findBotComment(pull)?.includes('Merged and published') === true,
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     expect(findBotComment(pull)).toContain((await read('latest'))?.digest)
@@ -119,7 +124,12 @@ describe('a merged catalog', () => {
     if (story === undefined) throw new Error('no story')
     const { github } = world.demo
     const open = await github.openPull(story.open(world.demo))
-    await waitUntil('it is reported on', () => findBotComment(open) !== undefined, timeoutSeconds, world.log)
+    await waitUntil(
+      'it is reported on',
+      () => findBotComment(open) !== undefined,
+      storyTimeoutSeconds,
+      world.log,
+    )
     // A command applies to what was shown before it was written, and GitHub's times are in seconds.
     const shown = performance.now()
     await waitUntil('a second has passed', () => performance.now() - shown > 1100, 5)
@@ -129,7 +139,7 @@ describe('a merged catalog', () => {
     await waitUntil(
       'there is a preview',
       async () => (await read(preview)) !== undefined,
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     expect((await read(preview))?.text('tidepool/catalog.yaml')).toContain('tidepool.v0.6.0')
@@ -143,7 +153,7 @@ describe('a merged catalog', () => {
       async () =>
         (await read('latest'))?.digest !== former &&
         pull.comments.some(({ body }) => body.includes('Rolled back `')),
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     expect(await holds('latest', 'lighthouse.v1.2.0')).toBe(false)
@@ -151,7 +161,7 @@ describe('a merged catalog', () => {
     await waitUntil(
       'the preview is gone',
       async () => (await read(preview)) === undefined,
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
   }, 180_000)
@@ -165,15 +175,20 @@ describe('a merged catalog', () => {
         [...world.demo.repository.issues.values()].some(
           ({ title, state }) => title.startsWith('Merged but not published') && state === 'open',
         ),
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     back()
-    await waitUntil('the tag holds it', () => holds('latest', 'while it was down'), timeoutSeconds, world.log)
+    await waitUntil(
+      'the tag holds it',
+      () => holds('latest', 'while it was down'),
+      storyTimeoutSeconds,
+      world.log,
+    )
     await waitUntil(
       'the issue is closed',
       () => [...world.demo.repository.issues.values()].every(({ state }) => state === 'closed'),
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
   }, 180_000)
@@ -191,13 +206,18 @@ describe('a merged catalog', () => {
       const commit = await push(point)
       expect(await doomed.exited).toBe('SIGKILL')
       await world.start({ INSECURE_REGISTRIES: insecure, LEASE_SECONDS: '3' })
-      await waitUntil('the tag holds it', () => holds('latest', `# ${point}`), timeoutSeconds, world.log)
+      await waitUntil('the tag holds it', () => holds('latest', `# ${point}`), storyTimeoutSeconds, world.log)
       const check = () =>
         world.demo.github
           .checkRuns({ repo: world.demo.repository, headSha: commit })
           .filter(({ name }) => name === 'catalog-bot / publish')
           .at(-1)
-      await waitUntil('the check says so', () => check()?.conclusion === 'success', timeoutSeconds, world.log)
+      await waitUntil(
+        'the check says so',
+        () => check()?.conclusion === 'success',
+        storyTimeoutSeconds,
+        world.log,
+      )
       expect(check()?.summary).not.toMatch(/had been moved/)
     },
     180_000,

@@ -4,19 +4,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openBotEnvironment, type BotEnvironment } from '../../sandbox/demo/bot-environment.ts'
 import { pushCatalogImages } from '../../sandbox/demo/demo-environment.ts'
-import type { OpenPullOptions } from '../../sandbox/github/user-actions.ts'
+import type { CreatePullOptions } from '../../sandbox/github/user-actions.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 
 export const realRepositoryName = 'community/operators'
-const packageOwner = 'davidebianchi'
+const packageOwnerLogin = 'davidebianchi'
 const botConfigPath = '.github/catalog-bot.yml'
 
 export interface RealCatalogEnvironment extends Pick<BotEnvironment, 'github' | 'stop'> {
   readonly environment: Readonly<Record<string, string>>
   /** The pull request in which an owner adds the next patch version of a small package to one catalog. */
-  update(catalog: string): OpenPullOptions
+  update(catalog: string): CreatePullOptions
   /** The next update, after that one was merged. */
-  again(catalog: string): OpenPullOptions
+  again(catalog: string): CreatePullOptions
   isRebuilt(pull: MockPull): boolean
 }
 
@@ -25,7 +25,7 @@ export async function openRealCatalogEnvironment(
   directory: string,
 ): Promise<RealCatalogEnvironment> {
   const { github, registry, installBot, stop } = await openBotEnvironment({ directory })
-  for (const login of [packageOwner, 'maintainer']) github.createUser(login)
+  for (const login of [packageOwnerLogin, 'maintainer']) github.createUser(login)
   github.createOrganization('community', ['maintainer'])
   const repository = await github.createRepository('community', 'operators', { fromDirectory: source })
   await github.pushToBase(
@@ -37,17 +37,17 @@ export async function openRealCatalogEnvironment(
     dispatchTypes: ['catalog-changed'],
     milliseconds: 200,
   })
-  function pullWith(catalog: string, versions: readonly string[]): OpenPullOptions {
+  function pullWith(catalog: string, versions: readonly string[]): CreatePullOptions {
     const path = `catalogs/${catalog}/kube-green/catalog.yaml`
     let text = readFileSync(join(source, path), 'utf8')
     let last = '0.7.1'
     for (const version of versions) {
-      text = addNextVersion(text, last, version, `${registry.host}/kube-green/bundle:v${version}`)
+      text = addNextBundleVersion(text, last, version, `${registry.host}/kube-green/bundle:v${version}`)
       pushCatalogImages(registry, text, (bundle) => bundle === `kube-green.v${version}`)
       last = version
     }
     const title = `kube-green ${last} in ${catalog}`
-    return { repository: realRepositoryName, author: packageOwner, title, changes: { [path]: text } }
+    return { repository: realRepositoryName, author: packageOwnerLogin, title, changes: { [path]: text } }
   }
   return {
     github,
@@ -63,7 +63,7 @@ export async function openRealCatalogEnvironment(
 }
 
 /** The file with one more version, based on its last bundle. */
-function addNextVersion(text: string, from: string, to: string, image: string): string {
+function addNextBundleVersion(text: string, from: string, to: string, image: string): string {
   const documents = text.split(/^(?=---$)/m)
   const bundle = documents.find((document) => document.includes(`\nname: kube-green.v${from}\n`))
   const old = bundle && /^image: (?<image>\S+)$/m.exec(bundle)?.groups?.image

@@ -7,7 +7,7 @@ import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const timeoutSeconds = 90
+const storyTimeoutSeconds = 90
 
 describe('GitHub rejects', () => {
   let world: StoryEnvironment
@@ -28,11 +28,11 @@ describe('GitHub rejects', () => {
     waitUntil(
       `#${pull.number} says ${String(words)}`,
       () => (typeof words === 'string' ? comment(pull).includes(words) : words.test(comment(pull))),
-      timeoutSeconds,
+      storyTimeoutSeconds,
       [comment(pull), ...world.log],
     )
   const lands = (pull: MockPull) =>
-    waitUntil(`#${pull.number} is merged`, () => pull.merged !== null, timeoutSeconds, world.log)
+    waitUntil(`#${pull.number} is merged`, () => pull.merged !== null, storyTimeoutSeconds, world.log)
 
   test('a locked branch: the pull request reports it, and is merged as soon as the branch is unlocked', async () => {
     const { github } = world.demo
@@ -75,7 +75,7 @@ describe('GitHub rejects', () => {
     await waitUntil(
       'it says nothing of a stop',
       () => !/merging into main was frozen/i.test(comment(pull)),
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
   }, 240_000)
@@ -91,14 +91,14 @@ describe('GitHub rejects', () => {
     }).trim()
     const issues = () =>
       [...repository.issues.values()].filter(({ body }) => body?.includes('broken-base') === true)
-    await waitUntil('there is an issue', () => issues().length === 1, timeoutSeconds, world.log)
+    await waitUntil('there is an issue', () => issues().length === 1, storyTimeoutSeconds, world.log)
     expect(issues()[0]).toMatchObject({ state: 'open', title: 'A push broke 1 catalog' })
     const checks = github.checkRuns({ repo: repository, headSha: broke })
     expect(checks.filter(({ name }) => name === 'catalog-bot / push')).toMatchObject([
       { conclusion: 'failure' },
     ])
     await github.pushToBase(demoRepositoryName, { [path]: text }, { by: 'harbormaster' })
-    await waitUntil('it is closed', () => issues()[0]?.state === 'closed', timeoutSeconds, world.log)
+    await waitUntil('it is closed', () => issues()[0]?.state === 'closed', storyTimeoutSeconds, world.log)
     expect(issues()).toHaveLength(1)
   }, 240_000)
 })

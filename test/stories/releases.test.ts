@@ -6,14 +6,14 @@ import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { createBundleDirectoryFiles, type FileTree } from '../checks/bundles/bundle-trees.ts'
 import {
-  createDigest,
+  createFakeDigest,
   createMergedBundleFiles,
   releaseRepositoryFiles,
   templatePath,
 } from '../release/worker/release-files.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const timeoutSeconds = 60
+const storyTimeoutSeconds = 60
 const botConfigPath = '.github/catalog-bot.yml'
 
 describe('a repository with catalogs that are generated from bundles', () => {
@@ -55,7 +55,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
     const { github, registry } = world.demo
     const old = `${registry.host}/foo/foo@${build('1.0.0')}`
     const files = Object.entries({ ...releaseRepositoryFiles, [botConfigPath]: config('') }).map(
-      ([path, text]) => [path, text.replaceAll(`quay.io/foo/foo@${createDigest('a')}`, old)],
+      ([path, text]) => [path, text.replaceAll(`quay.io/foo/foo@${createFakeDigest('a')}`, old)],
     )
     await github.pushToBase(demoRepositoryName, Object.fromEntries(files) as Record<string, string>)
     await world.start({ CATALOG_BOT_CRASH_AT: 'release-opened' })
@@ -65,7 +65,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
   test('gets no pull request from the bot without a configuration for it', async () => {
     build('1.1.0')
     const pull = await propose('1.1.0', 'foo.v1.0.0')
-    await waitUntil('it is merged', () => pull.merged !== null, timeoutSeconds, world.log)
+    await waitUntil('it is merged', () => pull.merged !== null, storyTimeoutSeconds, world.log)
     await world.demo.github.pushToBase(demoRepositoryName, {
       [botConfigPath]: config(
         '  release: {enabled: true}\nautomation:\n  - account: catalog-bot[bot]\n    packages: [foo]\n    channels: [stable]\n    changes: [add-bundle, add-edge, edit-sources]\n',
@@ -74,7 +74,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
     await waitUntil(
       'it is looked at',
       () => world.log.some((line) => line.includes('"release"')),
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     expect(own()).toEqual([])
@@ -82,7 +82,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
 
   test('gets one pull request for a merged bundle, even if the bot is killed right after opening it', async () => {
     const pull = await propose('1.2.0', 'foo.v1.0.0')
-    await waitUntil('it is merged', () => pull.merged !== null, timeoutSeconds, world.log)
+    await waitUntil('it is merged', () => pull.merged !== null, storyTimeoutSeconds, world.log)
     expect(own()).toEqual([])
     // Its image is pushed after the merge.
     build('1.2.0')
@@ -91,7 +91,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
     await waitUntil(
       'the release is merged',
       () => own().some(({ merged: at }) => at !== null),
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     expect(own().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.2.0'])
@@ -108,7 +108,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
     await waitUntil(
       'it says that it is merged',
       () => release.comments.length === 1,
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     expect(repository.issues.size).toBe(0)

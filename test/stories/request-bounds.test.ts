@@ -17,7 +17,7 @@ interface RequestCountBound {
 }
 
 /** The rows of the table: deliveries, the most requests of one of them, and the job that has the allowance for many. */
-const boundByRow = new Map(
+const requestBoundByTableRow = new Map(
   readFileSync('docs/request-costs.md', 'utf8')
     .split('\n')
     .flatMap((line): [string, RequestCountBound][] => {
@@ -40,7 +40,7 @@ const boundByRow = new Map(
 
 test('the table has every event that the App subscribes to', () => {
   const { default_events: events } = parse(readFileSync('app.yml', 'utf8')) as { default_events: string[] }
-  const told = new Set([...boundByRow.values()].flatMap(({ events: some }) => some[0]))
+  const told = new Set([...requestBoundByTableRow.values()].flatMap(({ events: some }) => some[0]))
   expect([...told].toSorted()).toEqual([...events].toSorted())
 })
 
@@ -51,8 +51,8 @@ test('the table lists the current allowances', () => {
 })
 
 let storyEnvironment: StoryEnvironment
-let manyCommentsPull: MockPull
-let busyPull: MockPull
+let pullWithManyComments: MockPull
+let pullWithManyEvents: MockPull
 const commentCount = 2400
 beforeAll(async () => {
   storyEnvironment = await openStoryEnvironment({ sweepSeconds: 600 })
@@ -72,7 +72,7 @@ beforeAll(async () => {
     for (let at = 0; at < 10; at += 1) await github.pushToPull(pull, { [`notes/${at}.md`]: `${at}\n` })
     opened.push(pull)
   }
-  ;[manyCommentsPull, busyPull] = opened as [MockPull, MockPull]
+  ;[pullWithManyComments, pullWithManyEvents] = opened as [MockPull, MockPull]
   await storyEnvironment.start()
   await waitUntil(
     'both are told',
@@ -111,8 +111,8 @@ async function captureRequests(act: () => unknown): Promise<readonly string[]> {
     .map(({ method, template, operation = template }) => `${method} ${operation}`)
 }
 
-const getRequestBound = (row: string): RequestCountBound => {
-  const found = boundByRow.get(row)
+const getRequestBoundForRow = (row: string): RequestCountBound => {
+  const found = requestBoundByTableRow.get(row)
   if (found === undefined) throw new Error(`the table has no row ${row}`)
   return found
 }
@@ -131,27 +131,27 @@ function sendWebhook(event: string, action: string | null, payload: object): voi
 
 test('one delivery costs at most what the table lists', async () => {
   const { github } = storyEnvironment.demo
-  const first = manyCommentsPull.comments[0]
+  const first = pullWithManyComments.comments[0]
   const told: Record<string, () => unknown> = {
-    '`issue_comment` created': () => github.comment(manyCommentsPull, 'mallory', 'one more'),
+    '`issue_comment` created': () => github.comment(pullWithManyComments, 'mallory', 'one more'),
     '`issue_comment` edited': () => first && github.editComment(first, 'another', 'mallory'),
     '`issue_comment` deleted': () => first && github.deleteComment(first, 'mallory'),
     '`issue_comment` on an issue': () =>
       github.comment(github.openIssue(demoRepositoryName, 'mallory', 'A question'), 'mallory', 'please'),
-    '`pull_request_review`': () => github.review(manyCommentsPull, 'mallory', 'comment', 'no'),
+    '`pull_request_review`': () => github.review(pullWithManyComments, 'mallory', 'comment', 'no'),
     '`pull_request_review_thread`': () =>
       sendWebhook('pull_request_review_thread', 'resolved', {
-        pull_request: { number: manyCommentsPull.number },
+        pull_request: { number: pullWithManyComments.number },
       }),
-    '`pull_request` labeled, unlabeled': () => github.label(busyPull, 'question', 'harbormaster'),
-    '`pull_request` edited': () => github.edit(busyPull, { title: 'Another title' }),
-    '`pull_request` synchronize': () => github.pushToPull(busyPull, { 'notes/more.md': 'more\n' }),
+    '`pull_request` labeled, unlabeled': () => github.label(pullWithManyEvents, 'question', 'harbormaster'),
+    '`pull_request` edited': () => github.edit(pullWithManyEvents, { title: 'Another title' }),
+    '`pull_request` synchronize': () => github.pushToPull(pullWithManyEvents, { 'notes/more.md': 'more\n' }),
     '`pull_request` of other kinds': () =>
-      sendWebhook('pull_request', 'assigned', { pull_request: { number: busyPull.number } }),
-    '`pull_request` closed': () => github.close(busyPull),
-    '`pull_request` reopened': () => github.reopen(busyPull),
+      sendWebhook('pull_request', 'assigned', { pull_request: { number: pullWithManyEvents.number } }),
+    '`pull_request` closed': () => github.close(pullWithManyEvents),
+    '`pull_request` reopened': () => github.reopen(pullWithManyEvents),
     '`status`': () =>
-      github.setStatus(demoRepositoryName, busyPull.headSha, 'harbormaster', {
+      github.setStatus(demoRepositoryName, pullWithManyEvents.headSha, 'harbormaster', {
         state: 'success',
         context: 'ci',
       }),
@@ -159,9 +159,9 @@ test('one delivery costs at most what the table lists', async () => {
       sendWebhook('check_run', 'completed', {
         check_run: {
           name: 'ci',
-          head_sha: busyPull.headSha,
+          head_sha: pullWithManyEvents.headSha,
           conclusion: 'success',
-          pull_requests: [{ number: busyPull.number }],
+          pull_requests: [{ number: pullWithManyEvents.number }],
         },
       }),
     '`check_run` rerequested': () =>
@@ -192,19 +192,20 @@ test('one delivery costs at most what the table lists', async () => {
       ),
     )
   for (const [row, requests] of Object.entries(seen))
-    expect({ row, requests, isWithin: requests.length <= getRequestBound(row).one }).toEqual({
+    expect({ row, requests, isWithin: requests.length <= getRequestBoundForRow(row).one }).toEqual({
       row,
       requests,
       isWithin: true,
     })
-  expect(Object.keys(told).toSorted()).toEqual([...boundByRow.keys()].toSorted())
+  expect(Object.keys(told).toSorted()).toEqual([...requestBoundByTableRow.keys()].toSorted())
 }, 240_000)
 
 test('many reports on commits without a waiting pull request cost nothing', async () => {
   const { github, repository } = storyEnvironment.demo
   const requests = await captureRequests(async () => {
     for (let at = 0; at < 300; at += 1) {
-      const sha = at % 2 === 0 ? busyPull.headSha : (repository.knownRefs.get('refs/heads/main') ?? '')
+      const sha =
+        at % 2 === 0 ? pullWithManyEvents.headSha : (repository.knownRefs.get('refs/heads/main') ?? '')
       await github.setStatus(demoRepositoryName, sha, 'harbormaster', {
         state: 'success',
         context: `ci ${at % 7}`,
@@ -220,13 +221,13 @@ test('many deliveries cost no more than the allowance of their pull request', as
   const before = listRateLimitCountedRequests().length
   const began = Date.now()
   for (let times = 0; times < 40; times += 1) {
-    for (const comment of manyCommentsPull.comments.slice(0, 5)) github.deleteComment(comment, 'mallory')
+    for (const comment of pullWithManyComments.comments.slice(0, 5)) github.deleteComment(comment, 'mallory')
     await github.webhooks.settled()
     await pause(100)
   }
   await waitUntilIdle()
   const refilled = ((Date.now() - began) / 3600_000) * perHour
-  const one = getRequestBound('`issue_comment` deleted').one
+  const one = getRequestBoundForRow('`issue_comment` deleted').one
   expect(listRateLimitCountedRequests().length - before).toBeLessThanOrEqual(burst + refilled + one)
   // It waits for its allowance; others don't.
   expect(

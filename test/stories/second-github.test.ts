@@ -8,9 +8,9 @@ import { prependChannelEntry } from '../../sandbox/demo/catalog-edits.ts'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { pushCatalogImages, readCatalogFixture } from '../../sandbox/demo/demo-environment.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { apiVersion } from '../../src/adapters/github/api-version.ts'
+import { githubApiVersion } from '../../src/adapters/github/api-version.ts'
 import { botCheckNames } from './landing-table/table-row.ts'
-import { startSecondGitHub, createPersonToken, type SecondGitHub } from './second-github/second-github.ts'
+import { startSecondGitHub, createUserToken, type SecondGitHub } from './second-github/second-github.ts'
 import { pushFiles } from './second-github/push-files.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 import { defaultConfig } from '../../src/config/config.ts'
@@ -18,7 +18,7 @@ import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
 import { toPrefixedCheckNames } from '../../src/report/report.ts'
 
 const repositoryName = 'coast/operators'
-const permissions = {
+const appPermissions = {
   contents: 'write',
   pull_requests: 'write',
   issues: 'write',
@@ -27,10 +27,17 @@ const permissions = {
   metadata: 'read',
   members: 'read',
 }
-const events = ['pull_request', 'pull_request_review', 'issue_comment', 'check_run', 'check_suite', 'push']
+const webhookEvents = [
+  'pull_request',
+  'pull_request_review',
+  'issue_comment',
+  'check_run',
+  'check_suite',
+  'push',
+]
 const webhookSecret = 'a secret of this story'
 
-interface PullState {
+interface GitHubPullState {
   readonly number: number
   readonly state: string
   readonly merged: boolean
@@ -50,14 +57,14 @@ describe('on an independent imitation of GitHub', () => {
   async function as<T>(login: string, method: string, path: string, body?: unknown): Promise<T> {
     const answer = await fetch(`${github.url}/repos/${path}`, {
       method,
-      headers: { authorization: `token ${createPersonToken(login)}`, 'content-type': 'application/json' },
+      headers: { authorization: `token ${createUserToken(login)}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
     return (await answer.json()) as T
   }
   const pullNow = (number: number) =>
-    as<PullState>('harbormaster', 'GET', `${repositoryName}/pulls/${number}`)
+    as<GitHubPullState>('harbormaster', 'GET', `${repositoryName}/pulls/${number}`)
   const checks = async (sha: string) =>
     (
       await as<{ check_runs: { name: string; conclusion: string; output: { summary: string } }[] }>(
@@ -76,7 +83,12 @@ describe('on an independent imitation of GitHub', () => {
     ).filter(({ body }) => body.startsWith('<!-- catalog-bot'))
 
   /** A user edits a file in their fork and opens a pull request. */
-  async function openPull(login: string, branch: string, path: string, text: string): Promise<PullState> {
+  async function openPull(
+    login: string,
+    branch: string,
+    path: string,
+    text: string,
+  ): Promise<GitHubPullState> {
     const fork = `${login}/operators`
     await pushFiles(github, { repository: fork, login, branch, from: 'main', files: { [path]: text } })
     const pull = { title: branch, head: `${login}:${branch}`, base: 'main' }
@@ -99,8 +111,8 @@ describe('on an independent imitation of GitHub', () => {
     github = await startSecondGitHub({
       directory,
       webhookSecret,
-      permissions,
-      events,
+      permissions: appPermissions,
+      events: webhookEvents,
       organization: 'coast',
       administrator: 'harbormaster',
       people: ['alice', 'bob', 'carol', 'mallory'],
@@ -211,7 +223,7 @@ describe('on an independent imitation of GitHub', () => {
   test('every request of the bot names the API version', () => {
     const own = github.recordedRequests.filter(({ token }) => /^(ghs_|eyJ)/.test(token))
     expect(own.length).toBeGreaterThan(20)
-    expect(new Set(own.map(({ apiVersion }) => apiVersion))).toEqual(new Set([apiVersion]))
+    expect(new Set(own.map(({ apiVersion }) => apiVersion))).toEqual(new Set([githubApiVersion]))
   })
 
   test('every gap of emulate that is filled here was needed', () => {

@@ -8,12 +8,12 @@ import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-
 
 let storyEnvironment: StoryEnvironment
 let installation: Installation
-const hourlyLimit = 30
+const hourlyRequestLimit = 30
 beforeAll(async () => {
   storyEnvironment = await openStoryEnvironment({ sweepSeconds: 2, environment: { SCAN_SECONDS: '1' } })
   installation = storyEnvironment.demo.github.installationOn(demoRepositoryName)
   // It is too small for six evaluations.
-  storyEnvironment.demo.github.setLimits(installation, { hourly: hourlyLimit, windowSeconds: 2 })
+  storyEnvironment.demo.github.setLimits(installation, { hourly: hourlyRequestLimit, windowSeconds: 2 })
   await storyEnvironment.start()
 }, 60_000)
 afterAll(() => storyEnvironment.close())
@@ -24,14 +24,14 @@ function openStoryPull(id: string): Promise<MockPull> {
   return storyEnvironment.demo.github.openPull(story.open(storyEnvironment.demo))
 }
 
-const fetchPage = async (path: string) => (await fetch(`${storyEnvironment.bot().url}${path}`)).text()
+const fetchBotPage = async (path: string) => (await fetch(`${storyEnvironment.bot().url}${path}`)).text()
 const listRateLimitedRequests = () =>
   storyEnvironment.demo.github.requests.filter(({ status }) => status === 403 || status === 429)
 
 /** How many requests of a class were held back so far. */
 async function readHeldRequestCount(work: string): Promise<number> {
   const line = new RegExp(`budget_requests_total\\{class="${work}",outcome="held"\\} (\\d+)`)
-  return Number(line.exec(await fetchPage('/metrics'))?.[1])
+  return Number(line.exec(await fetchBotPage('/metrics'))?.[1])
 }
 
 test('six pull requests that wait for the limit cause no rejected request, and each gets its report', async () => {
@@ -45,7 +45,7 @@ test('six pull requests that wait for the limit cause no rejected request, and e
   )
   expect(listRateLimitedRequests()).toEqual([])
   const spent = storyEnvironment.demo.github.requests.filter(({ status, path }) => status < 300 && !path.startsWith('/app') && !path.includes('.git/')) // prettier-ignore
-  expect(spent.length).toBeGreaterThan(hourlyLimit)
+  expect(spent.length).toBeGreaterThan(hourlyRequestLimit)
 }, 90_000)
 
 test('with less left, scans wait first and then the sweep, and a pull request is still evaluated and merged', async () => {
@@ -69,8 +69,10 @@ test('with less left, scans wait first and then the sweep, and a pull request is
   )
   const pull = await openStoryPull('good update')
   await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
-  expect(await fetchPage('/readyz')).toMatch(/^to stay within GitHub's rate limit .*: sweeps, image scans$/m)
-  const { limited } = JSON.parse(await fetchPage(`/r/${demoRepositoryName}.json`)) as {
+  expect(await fetchBotPage('/readyz')).toMatch(
+    /^to stay within GitHub's rate limit .*: sweeps, image scans$/m,
+  )
+  const { limited } = JSON.parse(await fetchBotPage(`/r/${demoRepositoryName}.json`)) as {
     limited: { kind: string }[]
   }
   expect(limited.map(({ kind }) => kind)).toContain('sweep')

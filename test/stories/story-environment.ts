@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getStoreFolder } from '../../src/jobs/settings.ts'
-import { startBot, type BotProcessOptions, type BotProcess } from '../../sandbox/demo/bot-process.ts'
+import { startBotProcess, type BotProcessOptions, type BotProcess } from '../../sandbox/demo/bot-process.ts'
 import {
   openDemoEnvironment,
   type DemoEnvironment,
@@ -91,7 +91,7 @@ export async function startStoryBot(
     CATALOG_BOT_CACHE: compileCacheDirectory,
     ...(database && { DATABASE_URL: database }),
   }
-  return startBot({ ...options, environment: { ...environment, ...options.environment } })
+  return startBotProcess({ ...options, environment: { ...environment, ...options.environment } })
 }
 
 /** Waits until something holds; fails with `what` and the end of the log after so many seconds. */

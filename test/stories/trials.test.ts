@@ -14,13 +14,13 @@ import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import {
   openFakeApiServer,
-  statusResponse,
+  createStatusResponse,
   type FakeApiServer,
 } from '../cluster-test/cluster/fake-kubernetes-api.ts'
 import { simulateOlmV0, type FakeOlmV0Script } from '../cluster-test/cluster/fake-olm.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const timeoutSeconds = 90
+const storyTimeoutSeconds = 90
 const botConfigPath = '.github/catalog-bot.yml'
 
 describe('an install test that a maintainer requests', () => {
@@ -107,7 +107,7 @@ describe('an install test that a maintainer requests', () => {
         github
           .checkRuns({ repo: repository, headSha: pull.headSha })
           .some(({ name }) => name.endsWith('install')),
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     const at = performance.now()
@@ -118,10 +118,12 @@ describe('an install test that a maintainer requests', () => {
       .checkRuns({ repo: world.demo.repository, headSha: sha })
       .findLast(({ name }) => name === 'catalog-bot / cluster')
   const ends = (sha: string, conclusion: string) =>
-    waitUntil(`the check says ${conclusion}`, () => runOf(sha)?.conclusion === conclusion, timeoutSeconds, [
-      ...world.log,
-      runOf(sha)?.summary ?? '',
-    ])
+    waitUntil(
+      `the check says ${conclusion}`,
+      () => runOf(sha)?.conclusion === conclusion,
+      storyTimeoutSeconds,
+      [...world.log, runOf(sha)?.summary ?? ''],
+    )
   const say = (pull: MockPull, by: string, words: string) => world.demo.github.comment(pull, by, words)
 
   test('rejects others with a message, runs for a maintainer, and reports what was installed where', async () => {
@@ -132,7 +134,7 @@ describe('an install test that a maintainer requests', () => {
     await waitUntil(
       'he is told',
       () => findBotComment(pull)?.includes('only maintainers can') === true,
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     expect(server.api.list('Namespace')).toEqual([])
@@ -163,13 +165,13 @@ describe('an install test that a maintainer requests', () => {
     const pull = await open('tidepool', '0.6.1', '0.5.0')
     const old = pull.headSha
     say(pull, 'harbormaster', '/test-install')
-    await waitUntil('it runs', () => runOf(old)?.status === 'in_progress', timeoutSeconds, world.log)
+    await waitUntil('it runs', () => runOf(old)?.status === 'in_progress', storyTimeoutSeconds, world.log)
     const other = await open('lighthouse', '1.2.0', '1.1.0')
     say(other, 'harbormaster', '/test-install')
     await waitUntil(
       'the other one waits',
       () => runOf(other.headSha)?.status === 'queued',
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     expect(runOf(other.headSha)?.summary).toContain('Another install test is running on the cluster')
@@ -184,7 +186,7 @@ describe('an install test that a maintainer requests', () => {
     await waitUntil(
       'it is told',
       () => findBotComment(pull)?.includes('refers to an earlier state') === true,
-      timeoutSeconds,
+      storyTimeoutSeconds,
       world.log,
     )
     expect(runOf(pull.headSha)).toBeUndefined()
@@ -192,7 +194,7 @@ describe('an install test that a maintainer requests', () => {
     // A cluster problem isn't the author's fault; a problem of the Operator is.
     server.api.fault = ({ method, path: at }) =>
       method === 'POST' && at.endsWith('/resourcequotas')
-        ? statusResponse(403, 'Forbidden', 'User "trials" cannot create resource "resourcequotas"')
+        ? createStatusResponse(403, 'Forbidden', 'User "trials" cannot create resource "resourcequotas"')
         : undefined
     say(pull, 'harbormaster', '/test-install')
     await ends(pull.headSha, 'neutral')
@@ -203,6 +205,10 @@ describe('an install test that a maintainer requests', () => {
     say(pull, 'harbormaster', '/test-install')
     await ends(pull.headSha, 'failure')
     expect(runOf(pull.headSha)?.summary).toContain('OLM chose tidepool.v9.9.9')
-    await waitUntil('the cluster is clean', () => server.api.list('Namespace').length === 0, timeoutSeconds)
+    await waitUntil(
+      'the cluster is clean',
+      () => server.api.list('Namespace').length === 0,
+      storyTimeoutSeconds,
+    )
   }, 180_000)
 })

@@ -10,7 +10,7 @@ const createNumberedLines = (count: number, line: (at: number) => string) =>
 const catalogRoot = 'catalogs/v4.20'
 
 /** What each of them changes. */
-const hostileChanges: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const hostileFileChanges: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'many keys': {
     [`${catalogRoot}/lighthouse/OWNERS`]: createNumberedLines(16_000, (at) => `key${at}: [a]\n`),
   },
@@ -35,7 +35,7 @@ afterAll(() => storyEnvironment.close())
 test('a harmless pull request is merged beside them, and the largest gets a report with the limit', async () => {
   const { demo, log } = storyEnvironment
   const opened = new Map<string, Awaited<ReturnType<typeof demo.github.openPull>>>()
-  for (const [title, changes] of Object.entries(hostileChanges))
+  for (const [title, changes] of Object.entries(hostileFileChanges))
     opened.set(
       title,
       await demo.github.openPull({ repository: demoRepositoryName, author: 'mallory', title, changes }),

@@ -16,7 +16,7 @@ import {
   type ParsedValue,
 } from '@catalog-bot/fbc/go/tree'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
-import { annotationsType, dependenciesType, propertiesType } from './csv-type.ts'
+import { annotationsStructType, dependenciesStructType, propertiesStructType } from './csv-type.ts'
 import { formatGoJsonWithRawNumbers, readManifest } from './manifest-document.ts'
 
 export const bundleAnnotationKeys = {
@@ -28,7 +28,7 @@ export const bundleAnnotationKeys = {
   defaultChannel: 'operators.operatorframework.io.bundle.channel.default.v1',
 } as const
 
-export interface TypedMetadataEntry {
+export interface PropertyOrDependency {
   readonly type: string
   readonly value: Json
   readonly tree: ParsedValue | undefined
@@ -40,17 +40,17 @@ export interface BundleMetadata {
   /** Undefined if no file sets the package, the channels or the default channel. */
   readonly annotations: Readonly<Record<string, string>> | undefined
   readonly annotationsFile: string
-  readonly dependencies: readonly TypedMetadataEntry[]
+  readonly dependencies: readonly PropertyOrDependency[]
   readonly dependenciesFile: string
-  readonly properties: readonly TypedMetadataEntry[]
+  readonly properties: readonly PropertyOrDependency[]
 }
 
 export function parseBundleMetadata(files: BundleFiles): BundleMetadata {
   let annotations: Readonly<Record<string, string>> | undefined
   let annotationsFile = ''
-  let dependencies: readonly TypedMetadataEntry[] = []
+  let dependencies: readonly PropertyOrDependency[] = []
   let dependenciesFile = ''
-  let properties: readonly TypedMetadataEntry[] = []
+  let properties: readonly PropertyOrDependency[] = []
   for (const [file, bytes] of findFilesInDirectory(files, 'metadata', { hidden: true })) {
     const document = readManifest(bytes)
     if (document.kind !== 'value') continue
@@ -60,22 +60,22 @@ export function parseBundleMetadata(files: BundleFiles): BundleMetadata {
       annotationsFile = file
     }
     if (dependencies.length === 0) {
-      dependencies = decodeTypedMetadataEntries(dependenciesType, document, 'dependencies')
+      dependencies = decodePropertiesOrDependencies(dependenciesStructType, document, 'dependencies')
       if (dependencies.length > 0) dependenciesFile = file
     }
     if (properties.length === 0)
-      properties = decodeTypedMetadataEntries(propertiesType, document, 'properties')
+      properties = decodePropertiesOrDependencies(propertiesStructType, document, 'properties')
   }
   return { annotations, annotationsFile, dependencies, dependenciesFile, properties }
 }
 
 /** Empty if Go can't read one of the items. */
-function decodeTypedMetadataEntries(
+function decodePropertiesOrDependencies(
   type: StructType,
   { value, json }: { readonly value: ParsedValue; readonly json?: string },
   field: string,
-): readonly TypedMetadataEntry[] {
-  const { decoded, problems } = decodeGoStruct(type, convertItemTypesToStrings(value, field))
+): readonly PropertyOrDependency[] {
+  const { decoded, problems } = decodeGoStruct(type, convertTypeFieldsToStrings(value, field))
   if (problems.length > 0) return []
   return getDecodedStructList(decoded, field).map((item) => {
     const tree = item.sources.get('value')
@@ -93,13 +93,13 @@ function decodeTypedMetadataEntries(
 }
 
 /** Converts the types of the list's items to strings. */
-function convertItemTypesToStrings(document: ParsedValue, field: string): ParsedValue {
+function convertTypeFieldsToStrings(document: ParsedValue, field: string): ParsedValue {
   const withStringType = (value: ParsedValue): ParsedValue =>
     value.kind === 'map'
       ? replaceMapEntries(
           value,
           value.entries.map((entry) =>
-            entry.key === 'type' ? { ...entry, value: toStringValue(entry.value) } : entry,
+            entry.key === 'type' ? { ...entry, value: convertScalarToStringValue(entry.value) } : entry,
           ),
         )
       : value
@@ -118,18 +118,18 @@ export function findAnnotations(document: ParsedValue): MapValue | undefined {
   if (found?.kind !== 'map') return undefined
   return replaceMapEntries(
     found,
-    found.entries.map((entry) => ({ ...entry, value: toStringValue(entry.value) })),
+    found.entries.map((entry) => ({ ...entry, value: convertScalarToStringValue(entry.value) })),
   )
 }
 
-function toStringValue(value: ParsedValue): ParsedValue {
+function convertScalarToStringValue(value: ParsedValue): ParsedValue {
   if (value.kind !== 'number' && value.kind !== 'bool') return value
   const text = value.kind === 'number' ? formatJsonNumber(value.value) : String(value.value)
   return { kind: 'string', value: text, quoted: false, start: value.start, end: value.end }
 }
 
 function hasPackageAnnotation(annotations: MapValue): boolean {
-  const { decoded, problems } = decodeGoStruct(annotationsType, annotations)
+  const { decoded, problems } = decodeGoStruct(annotationsStructType, annotations)
   return (
     problems.length === 0 &&
     [bundleAnnotationKeys.package, bundleAnnotationKeys.channels, bundleAnnotationKeys.defaultChannel].some(

@@ -2,11 +2,11 @@
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding, type SearchableFindingRule } from '@catalog-bot/findings/rule'
 import { suiteNames, type RuleSuite } from '@catalog-bot/findings/suites'
-import type { BundleLocator, FieldPath } from './bundle-locator.ts'
+import type { BundleFieldLocator, FieldPath } from './bundle-locator.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 
 /** operator-sdk's selectors: `suite=operatorframework`, the validator `operatorhub`, and the other validators. */
-const suitesBySdkSelector: Readonly<Record<string, readonly RuleSuite[]>> = {
+const ruleSuitesBySdkSelector: Readonly<Record<string, readonly RuleSuite[]>> = {
   all: suiteNames,
   operatorframework: ['operatorhub', 'capabilities', 'categories', 'deprecated-apis', 'good-practices'],
   operatorhub: ['operatorhub', 'capabilities', 'categories', 'deprecated-apis'],
@@ -26,8 +26,8 @@ export function parseSuiteSelectors(
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')) {
-    const meant = Object.hasOwn(suitesBySdkSelector, name)
-      ? suitesBySdkSelector[name]
+    const meant = Object.hasOwn(ruleSuitesBySdkSelector, name)
+      ? ruleSuitesBySdkSelector[name]
       : suiteNames.filter((suite) => suite === name)
     if (meant === undefined || meant.length === 0) return { unknown: name }
     for (const suite of meant) found.add(suite)
@@ -35,7 +35,7 @@ export function parseSuiteSelectors(
   return { suites: [...found] }
 }
 
-export interface BundleRuleTypes {
+export interface BundleRuleSignature {
   readonly judges: 'bundle'
   readonly given: readonly [bundle: RegistryBundle]
   readonly hit: {
@@ -45,12 +45,12 @@ export interface BundleRuleTypes {
   }
 }
 
-export type BundleRule = SearchableFindingRule<object, BundleRuleTypes>
+export type BundleRule = SearchableFindingRule<object, BundleRuleSignature>
 
 export function* runBundleRule(
   rule: BundleRule,
   bundle: RegistryBundle,
-  locate: BundleLocator,
+  locate: BundleFieldLocator,
 ): Generator<Finding> {
   for (const { file, path, data } of rule.find(bundle))
     yield createFinding(rule, locate(file ?? bundle.csv.file, path), data)

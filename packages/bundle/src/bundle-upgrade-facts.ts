@@ -3,28 +3,28 @@ import type { Location } from '@catalog-bot/findings/finding'
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata } from './bundle-metadata.ts'
 import { type BundleFiles, findFilesInDirectory } from './bundle-files.ts'
-import { createBundleLocator, type BundleLocator, type FieldPath } from './bundle-locator.ts'
-import { convertValueToJson, readManifest } from './manifest-document.ts'
-import { asList, asString } from './fields.ts'
+import { createBundleFieldLocator, type BundleFieldLocator, type FieldPath } from './bundle-locator.ts'
+import { convertParsedValueToJson, readManifest } from './manifest-document.ts'
+import { asListOrEmpty, asStringOrEmpty } from './fields.ts'
 import { isCsv, readManifestObjects, parseApiVersionAndKind } from './registry-bundle.ts'
 
 /** A string and its location in the bundle's files. */
-export interface LocatedText {
+export interface LocatedString {
   readonly text: string
   readonly at: Location
 }
 
 export interface BundleUpgradeFacts {
   /** From the ClusterServiceVersion; absent or empty without one. */
-  readonly name?: LocatedText
-  readonly version?: LocatedText
-  readonly replaces?: LocatedText
-  readonly skips: readonly LocatedText[]
-  readonly skipRange?: LocatedText
+  readonly name?: LocatedString
+  readonly version?: LocatedString
+  readonly replaces?: LocatedString
+  readonly skips: readonly LocatedString[]
+  readonly skipRange?: LocatedString
   /** From the annotations file. */
-  readonly package?: LocatedText
-  readonly channels: readonly LocatedText[]
-  readonly defaultChannel?: LocatedText
+  readonly package?: LocatedString
+  readonly channels: readonly LocatedString[]
+  readonly defaultChannel?: LocatedString
 }
 
 /**
@@ -35,50 +35,52 @@ export function readBundleUpgradeFacts(
   files: BundleFiles,
   { places = true }: { readonly places?: boolean } = {},
 ): BundleUpgradeFacts {
-  const locate: BundleLocator = places ? createBundleLocator(files) : (file) => ({ file, line: 1, column: 1 })
+  const locate: BundleFieldLocator = places
+    ? createBundleFieldLocator(files)
+    : (file) => ({ file, line: 1, column: 1 })
   const csv = places ? readManifestObjects(files).find(isCsv) : readFirstCsv(files)
   const getCsvField = (...path: readonly string[]) =>
-    convertValueToJson(
+    convertParsedValueToJson(
       path.reduce<ParsedValue | undefined>((value, key) => getMapValue(value, key), csv?.tree),
     )
-  const findCsvText = (...path: FieldPath): LocatedText | undefined => {
+  const findCsvText = (...path: FieldPath): LocatedString | undefined => {
     if (!csv) return undefined
-    const text = asString(getCsvField(...path.map(String)))
+    const text = asStringOrEmpty(getCsvField(...path.map(String)))
     return text === '' ? undefined : { text, at: locate(csv.file, path) }
   }
-  const skips = asList(getCsvField('spec', 'skips')).flatMap((entry, index): LocatedText[] =>
-    csv && asString(entry) !== ''
-      ? [{ text: asString(entry), at: locate(csv.file, ['spec', 'skips', index]) }]
+  const skips = asListOrEmpty(getCsvField('spec', 'skips')).flatMap((entry, index): LocatedString[] =>
+    csv && asStringOrEmpty(entry) !== ''
+      ? [{ text: asStringOrEmpty(entry), at: locate(csv.file, ['spec', 'skips', index]) }]
       : [],
   )
   const { annotations, annotationsFile } = parseBundleMetadata(files)
-  const findAnnotation = (key: string): LocatedText | undefined => {
+  const findAnnotation = (key: string): LocatedString | undefined => {
     const text = annotations?.[key]?.trim() ?? ''
     return text === '' ? undefined : { text, at: locate(annotationsFile, ['annotations', key]) }
   }
   const channels = findAnnotation(bundleAnnotationKeys.channels)
   return {
-    ...toOptionalField('name', findCsvText('metadata', 'name')),
-    ...toOptionalField('version', findCsvText('spec', 'version')),
-    ...toOptionalField('replaces', findCsvText('spec', 'replaces')),
+    ...wrapInFieldIfDefined('name', findCsvText('metadata', 'name')),
+    ...wrapInFieldIfDefined('version', findCsvText('spec', 'version')),
+    ...wrapInFieldIfDefined('replaces', findCsvText('spec', 'replaces')),
     skips,
-    ...toOptionalField('skipRange', findCsvText('metadata', 'annotations', 'olm.skipRange')),
-    ...toOptionalField('package', findAnnotation(bundleAnnotationKeys.package)),
+    ...wrapInFieldIfDefined('skipRange', findCsvText('metadata', 'annotations', 'olm.skipRange')),
+    ...wrapInFieldIfDefined('package', findAnnotation(bundleAnnotationKeys.package)),
     channels:
       channels?.text
         .split(',')
         .map((channel) => channel.trim())
         .filter((channel) => channel !== '')
         .map((text) => ({ text, at: channels.at })) ?? [],
-    ...toOptionalField('defaultChannel', findAnnotation(bundleAnnotationKeys.defaultChannel)),
+    ...wrapInFieldIfDefined('defaultChannel', findAnnotation(bundleAnnotationKeys.defaultChannel)),
   }
 }
 
-function toOptionalField<Key extends string>(
+function wrapInFieldIfDefined<Key extends string>(
   key: Key,
-  located: LocatedText | undefined,
-): { readonly [K in Key]?: LocatedText } {
-  return located ? ({ [key]: located } as { readonly [K in Key]: LocatedText }) : {}
+  located: LocatedString | undefined,
+): { readonly [K in Key]?: LocatedString } {
+  return located ? ({ [key]: located } as { readonly [K in Key]: LocatedString }) : {}
 }
 
 /** The first ClusterServiceVersion, as in `readManifestObjects`. Offsets in its tree are meaningless. */

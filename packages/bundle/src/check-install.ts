@@ -1,7 +1,7 @@
 // Problems that appear only when the bundle is installed or used for an upgrade.
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import type { BundleFiles } from './bundle-files.ts'
-import { checkExamples } from './kubernetes/check-examples.ts'
+import { checkCsvExamples } from './kubernetes/check-examples.ts'
 import { checkManifests } from './kubernetes/check-manifests.ts'
 import { renderPlainManifests } from './plain/render-plain.ts'
 import type { PlainRenderOptions } from './plain/rendering.ts'
@@ -16,7 +16,7 @@ export function checkBundleInstall(
   return [
     ...renderPlainManifests(files, options).findings,
     ...checkManifests(files),
-    ...checkExamples(files),
+    ...checkCsvExamples(files),
     ...(before ? checkCrdUpgrade(before, files) : []),
   ].sort(compareFindings)
 }

@@ -8,10 +8,10 @@ export const bundleContentRules: readonly BundleRule[] = bundleRules.filter(
 )
 
 /** Rules that are off unless their suite or a configured severity enables them. */
-export const optionalRuleIds: ReadonlySet<string> = new Set(
+export const optInBundleRuleIds: ReadonlySet<string> = new Set(
   bundleRules.filter(({ suite }) => suite !== undefined).map(({ id }) => id),
 )
 
-export const suiteByRuleId: ReadonlyMap<string, RuleSuite> = new Map(
+export const suiteByBundleRuleId: ReadonlyMap<string, RuleSuite> = new Map(
   bundleRules.flatMap(({ id, suite }) => (suite === undefined ? [] : [[id, suite] as const])),
 )

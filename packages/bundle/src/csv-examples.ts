@@ -1,5 +1,5 @@
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { getField, asList, asString } from './fields.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from './fields.ts'
 import type { ManifestObject } from './registry-bundle.ts'
 
 /** The first one that is set takes precedence. */
@@ -15,28 +15,40 @@ export interface CsvExamples {
 
 export function parseCsvExamples({ data }: ManifestObject): CsvExamples {
   const annotation =
-    exampleAnnotationKeys.find((name) => getField(data, 'metadata', 'annotations', name) !== undefined) ??
-    'alm-examples'
-  const list = tryParseJson(asString(getField(data, 'metadata', 'annotations', annotation)))
-  const crds = asList(getField(data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) => {
-    const name = asString(getField(entry, 'name'))
-    return formatApiKey(`${name.slice(name.indexOf('.') + 1)}/${asString(getField(entry, 'version'))}`, entry)
-  })
-  const services = asList(getField(data, 'spec', 'apiservicedefinitions', 'owned')).map((entry) =>
-    formatApiKey(`${asString(getField(entry, 'group'))}/${asString(getField(entry, 'version'))}`, entry),
+    exampleAnnotationKeys.find(
+      (name) => getJsonFieldAtPath(data, 'metadata', 'annotations', name) !== undefined,
+    ) ?? 'alm-examples'
+  const list = tryParseJson(asStringOrEmpty(getJsonFieldAtPath(data, 'metadata', 'annotations', annotation)))
+  const crds = asListOrEmpty(getJsonFieldAtPath(data, 'spec', 'customresourcedefinitions', 'owned')).map(
+    (entry) => {
+      const name = asStringOrEmpty(getJsonFieldAtPath(entry, 'name'))
+      return formatApiVersionAndKind(
+        `${name.slice(name.indexOf('.') + 1)}/${asStringOrEmpty(getJsonFieldAtPath(entry, 'version'))}`,
+        entry,
+      )
+    },
+  )
+  const services = asListOrEmpty(getJsonFieldAtPath(data, 'spec', 'apiservicedefinitions', 'owned')).map(
+    (entry) =>
+      formatApiVersionAndKind(
+        `${asStringOrEmpty(getJsonFieldAtPath(entry, 'group'))}/${asStringOrEmpty(getJsonFieldAtPath(entry, 'version'))}`,
+        entry,
+      ),
   )
   return {
     annotation,
     // `broken-examples` reports items that aren't objects.
-    examples: asList(list)
-      .filter((example) => asString(getField(example, 'kind')) !== '')
-      .map((example) => formatApiKey(asString(getField(example, 'apiVersion')), example)),
+    examples: asListOrEmpty(list)
+      .filter((example) => asStringOrEmpty(getJsonFieldAtPath(example, 'kind')) !== '')
+      .map((example) =>
+        formatApiVersionAndKind(asStringOrEmpty(getJsonFieldAtPath(example, 'apiVersion')), example),
+      ),
     provided: [...crds, ...services],
   }
 }
 
-function formatApiKey(apiVersion: string, entry: Json): string {
-  return `${apiVersion} ${asString(getField(entry, 'kind'))}`
+function formatApiVersionAndKind(apiVersion: string, entry: Json): string {
+  return `${apiVersion} ${asStringOrEmpty(getJsonFieldAtPath(entry, 'kind'))}`
 }
 
 function tryParseJson(text: string): Json | undefined {

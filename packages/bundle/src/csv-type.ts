@@ -10,57 +10,57 @@ import {
   stringType,
   createStructType,
 } from '@catalog-bot/fbc/go/decode/go-type'
-import { objectMetaType } from '@catalog-bot/fbc/go/decode/object-type'
+import { objectMetaStructType } from '@catalog-bot/fbc/go/decode/object-type'
 import {
-  apiServiceDescriptionType,
-  appLinkType,
-  crdDescriptionType,
+  apiServiceDescriptionStructType,
+  appLinkStructType,
+  crdDescriptionStructType,
   gvkFields,
 } from '@catalog-bot/fbc/load/property-types'
 
-const containerType = createStructType('v1.Container', {
+const containerStructType = createStructType('v1.Container', {
   name: stringType,
   image: stringType,
   command: createSliceType(stringType),
   args: createSliceType(stringType),
   env: createSliceType(createStructType('v1.EnvVar', { name: stringType, value: stringType })),
 })
-const deploymentSpecType = createStructType('v1.DeploymentSpec', {
+const deploymentSpecStructType = createStructType('v1.DeploymentSpec', {
   replicas: int32Type,
   template: createStructType('v1.PodTemplateSpec', {
     spec: createStructType('v1.PodSpec', {
-      initContainers: createSliceType(containerType),
-      containers: createSliceType(containerType),
+      initContainers: createSliceType(containerStructType),
+      containers: createSliceType(containerStructType),
       serviceAccountName: stringType,
     }),
   }),
 })
 
 /** For reading the Operator's own images. Go names the anonymous parts after the functions' types. */
-export const csvInstallType = createStructType('registry.csvSpec', {
+export const csvInstallStructType = createStructType('registry.csvSpec', {
   Install: createStructType('registry.strategy', {
     strategy: stringType,
     spec: createStructType('registry.strategySpec', {
       Deployments: createSliceType(
-        createStructType('registry.dep', { Name: stringType, Spec: deploymentSpecType }),
+        createStructType('registry.dep', { Name: stringType, Spec: deploymentSpecStructType }),
       ),
     }),
   }),
 })
 
-const definitionKeyType = createStructType('registry.DefinitionKey', { ...gvkFields, name: stringType })
+const definitionKeyStructType = createStructType('registry.DefinitionKey', { ...gvkFields, name: stringType })
 
-export const apiDefinitionsType = createStructType('struct', {
-  owned: createSliceType(definitionKeyType),
-  required: createSliceType(definitionKeyType),
+export const apiDefinitionsStructType = createStructType('struct', {
+  owned: createSliceType(definitionKeyStructType),
+  required: createSliceType(definitionKeyStructType),
 })
 
-export const relatedImageType = createStructType('declcfg.RelatedImage', {
+export const relatedImageStructType = createStructType('declcfg.RelatedImage', {
   name: stringType,
   image: stringType,
 })
 
-const permissionsType = createStructType('v1alpha1.StrategyDeploymentPermissions', {
+const permissionsStructType = createStructType('v1alpha1.StrategyDeploymentPermissions', {
   serviceAccountName: stringType,
   rules: createSliceType(
     createStructType('v1.PolicyRule', {
@@ -74,10 +74,10 @@ const permissionsType = createStructType('v1alpha1.StrategyDeploymentPermissions
 })
 
 /** opm decodes the whole CSV only to generate `olm.csv.metadata`. */
-export const csvType = createStructType('v1alpha1.ClusterServiceVersion', {
+export const csvStructType = createStructType('v1alpha1.ClusterServiceVersion', {
   apiVersion: stringType,
   kind: stringType,
-  metadata: objectMetaType,
+  metadata: objectMetaStructType,
   spec: createStructType('v1alpha1.ClusterServiceVersionSpec', {
     install: createStructType('v1alpha1.NamedInstallStrategy', {
       strategy: stringType,
@@ -85,24 +85,24 @@ export const csvType = createStructType('v1alpha1.ClusterServiceVersion', {
         deployments: createSliceType(
           createStructType('v1alpha1.StrategyDeploymentSpec', {
             name: stringType,
-            spec: deploymentSpecType,
+            spec: deploymentSpecStructType,
             label: createMapType(stringType),
           }),
         ),
-        permissions: createSliceType(permissionsType),
-        clusterPermissions: createSliceType(permissionsType),
+        permissions: createSliceType(permissionsStructType),
+        clusterPermissions: createSliceType(permissionsStructType),
       }),
     }),
     version: stringType,
     release: stringType,
     maturity: stringType,
     customresourcedefinitions: createStructType('v1alpha1.CustomResourceDefinitions', {
-      owned: createSliceType(crdDescriptionType),
-      required: createSliceType(crdDescriptionType),
+      owned: createSliceType(crdDescriptionStructType),
+      required: createSliceType(crdDescriptionStructType),
     }),
     apiservicedefinitions: createStructType('v1alpha1.APIServiceDefinitions', {
-      owned: createSliceType(apiServiceDescriptionType),
-      required: createSliceType(apiServiceDescriptionType),
+      owned: createSliceType(apiServiceDescriptionStructType),
+      required: createSliceType(apiServiceDescriptionStructType),
     }),
     webhookdefinitions: createSliceType(
       createStructType('v1alpha1.WebhookDescription', {
@@ -123,8 +123,8 @@ export const csvType = createStructType('v1alpha1.ClusterServiceVersion', {
     maintainers: createSliceType(
       createStructType('v1alpha1.Maintainer', { name: stringType, email: stringType }),
     ),
-    provider: appLinkType,
-    links: createSliceType(appLinkType),
+    provider: appLinkStructType,
+    links: createSliceType(appLinkStructType),
     icon: createSliceType(
       createStructType('v1alpha1.Icon', { base64data: stringType, mediatype: stringType }),
     ),
@@ -145,10 +145,10 @@ export const csvType = createStructType('v1alpha1.ClusterServiceVersion', {
   }),
 })
 
-export const crdType = createStructType('v1.CustomResourceDefinition', {
+export const crdStructType = createStructType('v1.CustomResourceDefinition', {
   apiVersion: stringType,
   kind: stringType,
-  metadata: objectMetaType,
+  metadata: objectMetaStructType,
   spec: createStructType('v1.CustomResourceDefinitionSpec', {
     group: stringType,
     version: stringType,
@@ -170,29 +170,29 @@ export const crdType = createStructType('v1.CustomResourceDefinition', {
   }),
 })
 
-const typedValueFields = { type: stringType, value: rawMessageType }
+const typeAndValueFields = { type: stringType, value: rawMessageType }
 
-export const annotationsType = createStructType('registry.Annotations', {
+export const annotationsStructType = createStructType('registry.Annotations', {
   'operators.operatorframework.io.bundle.package.v1': stringType,
   'operators.operatorframework.io.bundle.channels.v1': stringType,
   'operators.operatorframework.io.bundle.channel.default.v1': stringType,
 })
-export const dependenciesType = createStructType('registry.DependenciesFile', {
-  dependencies: createSliceType(createStructType('registry.Dependency', typedValueFields)),
+export const dependenciesStructType = createStructType('registry.DependenciesFile', {
+  dependencies: createSliceType(createStructType('registry.Dependency', typeAndValueFields)),
 })
-export const propertiesType = createStructType('registry.PropertiesFile', {
-  properties: createSliceType(createStructType('registry.Property', typedValueFields)),
+export const propertiesStructType = createStructType('registry.PropertiesFile', {
+  properties: createSliceType(createStructType('registry.Property', typeAndValueFields)),
 })
 
-export const propertyListType = createStructType('list', {
-  list: createSliceType(createStructType('registry.Property', typedValueFields)),
+export const propertyListStructType = createStructType('list', {
+  list: createSliceType(createStructType('registry.Property', typeAndValueFields)),
 })
-export const gvkType = createStructType('property.GVK', {
+export const gvkStructType = createStructType('property.GVK', {
   group: stringType,
   kind: stringType,
   version: stringType,
 })
-export const packageType = createStructType('property.Package', {
+export const packagePropertyStructType = createStructType('property.Package', {
   packageName: stringType,
   version: stringType,
   release: stringType,

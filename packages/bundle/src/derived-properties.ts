@@ -15,7 +15,7 @@ import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
 import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, type BundleMetadata } from './bundle-metadata.ts'
-import { gvkType, packageType, propertyListType } from './csv-type.ts'
+import { gvkStructType, packagePropertyStructType, propertyListStructType } from './csv-type.ts'
 import { decodeStructOrThrow, BundleRejectedError } from './bundle-rejected-error.ts'
 
 export interface Gvk {
@@ -32,11 +32,11 @@ export interface DerivedProperty {
 }
 
 /** Without a tree if the property has no value. */
-interface PropertyWithTree extends DerivedProperty {
+interface PropertyWithParsedValue extends DerivedProperty {
   readonly tree: ParsedValue | undefined
 }
 
-export interface PropertySources {
+export interface BundlePropertySources {
   readonly name: string
   readonly csv: ParsedValue
   readonly file: string
@@ -48,7 +48,7 @@ export interface PropertySources {
 }
 
 /** In opm's order, without `olm.bundle.object` and `olm.csv.metadata`. */
-export function deriveProperties(sources: PropertySources): readonly DerivedProperty[] {
+export function deriveProperties(sources: BundlePropertySources): readonly DerivedProperty[] {
   const { name, csv, file, spec, metadata, provided, required } = sources
   const packageName = metadata.annotations?.[bundleAnnotationKeys.package] ?? ''
   // opm reads the version first, but only if the bundle has a package.
@@ -61,7 +61,7 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
     ...metadata.properties,
     ...own,
     ...parsePropertiesAnnotation(csv),
-    ...provided.map((kind) => parsePropertyTree(createProperty('olm.gvk', gvkToJson(kind)))),
+    ...provided.map((kind) => parsePropertyValue(createProperty('olm.gvk', gvkToJson(kind)))),
   ])
   const gvks = [...provided]
   const others: DerivedProperty[] = []
@@ -70,7 +70,11 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
     const parse = `${before}parse property[${index}] of type ${quoteLikeGo(property.type)}: `
     if (property.type === 'olm.gvk') gvks.push(decodeGvk(property, parse))
     else if (property.type === 'olm.package') {
-      const decoded = decodeStructOrThrow(packageType, requirePropertyTree(property, parse), parse)
+      const decoded = decodeStructOrThrow(
+        packagePropertyStructType,
+        requireParsedPropertyValue(property, parse),
+        parse,
+      )
       const [itsName, version, release] = ['packageName', 'version', 'release'].map((key) =>
         getDecodedStringField(decoded, key),
       )
@@ -83,7 +87,11 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
     const parse = `${before}parse property[${index}] of type ${quoteLikeGo(dependency.type)}: `
     if (dependency.type === 'olm.gvk') requiredGvks.push(decodeGvk(dependency, parse))
     else if (dependency.type === 'olm.package') {
-      const decoded = decodeStructOrThrow(packageType, requirePropertyTree(dependency, parse), parse)
+      const decoded = decodeStructOrThrow(
+        packagePropertyStructType,
+        requireParsedPropertyValue(dependency, parse),
+        parse,
+      )
       const value = {
         packageName: getDecodedStringField(decoded, 'packageName'),
         versionRange: getDecodedStringField(decoded, 'version'),
@@ -143,9 +151,9 @@ function createPackagePropertyFromCsv(
   file: string,
   spec: ReadonlyMap<string, ParsedValue>,
   before: string,
-): PropertyWithTree {
+): PropertyWithParsedValue {
   const { version, release } = parseVersionAndRelease(file, spec, before, before)
-  return parsePropertyTree(createPackageProperty(packageName, version, release))
+  return parsePropertyValue(createPackageProperty(packageName, version, release))
 }
 
 function createPackageProperty(packageName: string, version: string, release: string): DerivedProperty {
@@ -153,7 +161,7 @@ function createPackageProperty(packageName: string, version: string, release: st
 }
 
 /** From the annotation `olm.properties`. opm only logs an unreadable list and keeps the items before the error. */
-function parsePropertiesAnnotation(csv: ParsedValue): readonly PropertyWithTree[] {
+function parsePropertiesAnnotation(csv: ParsedValue): readonly PropertyWithParsedValue[] {
   const annotation = getMapValue(getMapValue(getMapValue(csv, 'metadata'), 'annotations'), 'olm.properties')
   if (annotation?.kind !== 'string') return []
   const text = annotation.value
@@ -165,7 +173,7 @@ function parsePropertiesAnnotation(csv: ParsedValue): readonly PropertyWithTree[
     end: 0,
     entries: [{ key: 'list', keyStart: 0, keyEnd: 0, value: list }],
   }
-  return getDecodedStructList(decodeGoStruct(propertyListType, root).decoded, 'list').map((item) => {
+  return getDecodedStructList(decodeGoStruct(propertyListStructType, root).decoded, 'list').map((item) => {
     const tree = item.sources.get('value')
     return {
       type: getDecodedStringField(item, 'type'),
@@ -187,7 +195,9 @@ function tryParseJsonTree(text: string): ParsedValue | undefined {
   }
 }
 
-function removeDuplicateProperties(properties: readonly PropertyWithTree[]): readonly PropertyWithTree[] {
+function removeDuplicateProperties(
+  properties: readonly PropertyWithParsedValue[],
+): readonly PropertyWithParsedValue[] {
   const seen = new Set<string>()
   return properties.filter(({ type, text }) => {
     const key = `type: ${type}, value: ${text}`
@@ -197,8 +207,8 @@ function removeDuplicateProperties(properties: readonly PropertyWithTree[]): rea
   })
 }
 
-function decodeGvk(from: PropertyWithTree, before: string): Gvk {
-  const decoded = decodeStructOrThrow(gvkType, requirePropertyTree(from, before), before)
+function decodeGvk(from: PropertyWithParsedValue, before: string): Gvk {
+  const decoded = decodeStructOrThrow(gvkStructType, requireParsedPropertyValue(from, before), before)
   return {
     group: getDecodedStringField(decoded, 'group'),
     version: getDecodedStringField(decoded, 'version'),
@@ -206,12 +216,12 @@ function decodeGvk(from: PropertyWithTree, before: string): Gvk {
   }
 }
 
-function requirePropertyTree({ tree }: PropertyWithTree, before: string): ParsedValue {
+function requireParsedPropertyValue({ tree }: PropertyWithParsedValue, before: string): ParsedValue {
   if (!tree) throw new BundleRejectedError(`${before}unexpected end of JSON input`)
   return tree
 }
 
-function parsePropertyTree(made: DerivedProperty): PropertyWithTree {
+function parsePropertyValue(made: DerivedProperty): PropertyWithParsedValue {
   return { ...made, tree: readJson(made.text, 0).value }
 }
 

@@ -4,28 +4,28 @@ import type { FieldPath } from './bundle-locator.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 
-export function asObject(value: Json | undefined): JsonObject {
+export function asObjectOrEmpty(value: Json | undefined): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 }
 
-export function asList(value: Json | undefined): readonly Json[] {
+export function asListOrEmpty(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
-export function asString(value: Json | undefined): string {
+export function asStringOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-export function getField(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+export function getJsonFieldAtPath(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let current = value
   for (const key of path) {
-    const object = asObject(current)
+    const object = asObjectOrEmpty(current)
     current = Object.hasOwn(object, key) ? object[key] : undefined
   }
   return current
 }
 
 /** From the ClusterServiceVersion's root to a pod field of the deployment at `index`. */
-export function getPodFieldPath(index: number, ...field: FieldPath): FieldPath {
+export function getCsvPodSpecFieldPath(index: number, ...field: FieldPath): FieldPath {
   return ['spec', 'install', 'spec', 'deployments', index, 'spec', 'template', 'spec', ...field]
 }

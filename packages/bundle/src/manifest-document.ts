@@ -45,7 +45,7 @@ export const readManifest = memoizePerObject((bytes: Uint8Array): ManifestDocume
 })
 
 /** Problems by line in later documents, for formats that use every document. */
-export function findProblemsAfterFirstDocument(
+export function findProblemsInLaterYamlDocuments(
   bytes: Uint8Array,
 ): readonly { readonly line: number; readonly reason: string }[] {
   if (trimLeadingSpace(decodeUtf8LikeGo(bytes)).startsWith('{')) return []
@@ -80,7 +80,7 @@ export function formatGoJsonWithRawNumbers(value: ParsedValue): string {
   return formatGoJson(value, { escapeHtml: true, exactNumbers: true })
 }
 
-export function convertValueToJson(value: ParsedValue | undefined): Json | undefined {
+export function convertParsedValueToJson(value: ParsedValue | undefined): Json | undefined {
   return value === undefined ? undefined : toPlainJson(value)
 }
 

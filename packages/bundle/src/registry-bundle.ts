@@ -10,10 +10,15 @@ import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata, type BundleMetadata } from './bundle-metadata.ts'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
-import { kubernetesObjectType } from '@catalog-bot/fbc/go/decode/object-type'
-import { crdType, apiDefinitionsType, csvInstallType, relatedImageType } from './csv-type.ts'
+import { kubernetesObjectStructType } from '@catalog-bot/fbc/go/decode/object-type'
+import {
+  crdStructType,
+  apiDefinitionsStructType,
+  csvInstallStructType,
+  relatedImageStructType,
+} from './csv-type.ts'
 import { deriveProperties, type Gvk, type DerivedProperty } from './derived-properties.ts'
-import { convertValueToJson, readManifest } from './manifest-document.ts'
+import { convertParsedValueToJson, readManifest } from './manifest-document.ts'
 import { decodeStructOrThrow, BundleRejectedError, type RejectionLocation } from './bundle-rejected-error.ts'
 
 export interface ManifestObject {
@@ -55,7 +60,7 @@ export type RegistryBundleResult =
 
 /** `problem` is opm's reason for rejecting the bundle. */
 export function readRegistryBundle(files: BundleFiles): RegistryBundleResult {
-  const { bundle, rejections } = readRegistryBundlePartially(files)
+  const { bundle, rejections } = readPartialRegistryBundle(files)
   const [first] = rejections
   if (first) return { problem: first.message }
   return bundle ? { bundle } : { problem: 'no csv in bundle' }
@@ -76,7 +81,7 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles): readon
     if (document.kind !== 'value' || type === undefined) return []
     const { value: tree } = document
     const name = getStringOrEmpty(getMapValue(getMapValue(tree, 'metadata'), 'name'))
-    const data = memoizeOnce(() => convertValueToJson(tree) ?? null)
+    const data = memoizeOnce(() => convertParsedValueToJson(tree) ?? null)
     return [
       {
         file,
@@ -107,7 +112,7 @@ export function isCsv({ kind }: Pick<ManifestObject, 'kind'>): boolean {
 }
 
 /** Includes versions that aren't served. */
-export function getDefinedApis(crds: readonly ManifestObject[]): readonly BundleApi[] {
+export function getApisDefinedByCrds(crds: readonly ManifestObject[]): readonly BundleApi[] {
   return crds.flatMap(({ tree, apiVersion }) => {
     const spec = getMapValue(tree, 'spec')
     const names = getMapValue(spec, 'names')
@@ -127,7 +132,7 @@ export function getDefinedApis(crds: readonly ManifestObject[]): readonly Bundle
 }
 
 /** Collects every reason to reject the bundle, in opm's order. Cached per bundle. */
-export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles): PartialRegistryBundle => {
+export const readPartialRegistryBundle = memoizePerObject((files: BundleFiles): PartialRegistryBundle => {
   const rejections: BundleRejectedError[] = []
   const attempt = <Result>(fallback: Result, step: () => Result): Result => {
     try {
@@ -144,7 +149,7 @@ export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles)
   if (csv)
     attempt(
       undefined,
-      () => void decodeStructOrThrow(kubernetesObjectType, csv.tree, '', { file: csv.file, path: [] }),
+      () => void decodeStructOrThrow(kubernetesObjectStructType, csv.tree, '', { file: csv.file, path: [] }),
     )
   const relevantObjects = objects.filter(
     (object) => object === csv || object.kind !== 'ClusterServiceVersion',
@@ -163,15 +168,17 @@ export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles)
     decodeApiDefinitions(csv, spec, 'apiservicedefinitions', beforeServices),
   )
   const resources = attempt(none, () => decodeApiDefinitions(csv, spec, 'customresourcedefinitions', before))
-  const provided = [...getDefinedApis(crds), ...services.owned.map(toServiceApi)]
+  const provided = [...getApisDefinedByCrds(crds), ...services.owned.map(toBundleApiFromApiService)]
   const ownedCrdLocation = (index: number): RejectionLocation => ({
     file: csv.file,
     path: ['spec', 'customresourcedefinitions', 'owned', index],
   })
   const owned = resources.owned.flatMap((key, index) =>
-    attempt([], () => [{ api: toCrdApi(key, before, ownedCrdLocation(index)), at: ownedCrdLocation(index) }]),
+    attempt([], () => [
+      { api: toBundleApiFromCrd(key, before, ownedCrdLocation(index)), at: ownedCrdLocation(index) },
+    ]),
   )
-  rejections.push(...findMissingApis(owned, provided, before))
+  rejections.push(...findMissingOwnedApis(owned, provided, before))
 
   const metadata = parseBundleMetadata(files)
   if (!metadata.annotations) rejections.push(new BundleRejectedError('Could not find annotations file'))
@@ -185,8 +192,8 @@ export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles)
       metadata,
       provided,
       required: () => [
-        ...resources.required.map((key) => toCrdApi(key, beforeRequired)),
-        ...services.required.map(toServiceApi),
+        ...resources.required.map((key) => toBundleApiFromCrd(key, beforeRequired)),
+        ...services.required.map(toBundleApiFromApiService),
       ],
     }),
   )
@@ -217,7 +224,7 @@ function rejectInvalidCrd({ file, tree, apiVersion }: ManifestObject): void {
       `${before}no kind "CustomResourceDefinition" is registered for version ${quoteLikeGo(apiVersion)}`,
       { file, path: ['apiVersion'] },
     )
-  decodeStructOrThrow(crdType, tree, before, { file, path: [] })
+  decodeStructOrThrow(crdStructType, tree, before, { file, path: [] })
 }
 
 function requireCsvSpecFields({ file, tree }: ManifestObject, before: string): Map<string, ParsedValue> {
@@ -246,50 +253,61 @@ function decodeApiDefinitions(
 ): ApiDefinitions {
   const value = spec.get(field)
   if (!value) return { owned: [], required: [] }
-  const decoded = decodeStructOrThrow(apiDefinitionsType, value, before, { file, path: ['spec', field] })
+  const decoded = decodeStructOrThrow(apiDefinitionsStructType, value, before, {
+    file,
+    path: ['spec', field],
+  })
   return {
     owned: getDecodedStructList(decoded, 'owned'),
     required: getDecodedStructList(decoded, 'required'),
   }
 }
 
-function toServiceApi(key: DecodedStruct): BundleApi {
+function toBundleApiFromApiService(key: DecodedStruct): BundleApi {
   return {
-    ...getVersionAndKind(key),
+    ...getDefinitionVersionAndKind(key),
     group: getDecodedStringField(key, 'group'),
     plural: getDecodedStringField(key, 'name'),
   }
 }
 
-function toCrdApi(key: DecodedStruct, before: string, at?: RejectionLocation): BundleApi {
+function toBundleApiFromCrd(key: DecodedStruct, before: string, at?: RejectionLocation): BundleApi {
   const name = getDecodedStringField(key, 'name')
   const dot = name.indexOf('.')
   if (dot < 0)
     throw new BundleRejectedError(`${before}couldn't parse plural.group from crd name: ${name}`, at)
-  return { ...getVersionAndKind(key), group: name.slice(dot + 1), plural: name.slice(0, dot) }
+  return { ...getDefinitionVersionAndKind(key), group: name.slice(dot + 1), plural: name.slice(0, dot) }
 }
 
-function getVersionAndKind(key: DecodedStruct): { readonly version: string; readonly kind: string } {
+function getDefinitionVersionAndKind(key: DecodedStruct): {
+  readonly version: string
+  readonly kind: string
+} {
   return { version: getDecodedStringField(key, 'version'), kind: getDecodedStringField(key, 'kind') }
 }
 
 /** opm reports only the first. */
-function findMissingApis(
+function findMissingOwnedApis(
   owned: readonly { readonly api: BundleApi; readonly at: RejectionLocation }[],
   provided: readonly BundleApi[],
   before: string,
 ): readonly BundleRejectedError[] {
-  const found = new Set(provided.map(formatApi))
-  const missing = owned.filter(({ api }) => !found.has(formatApi(api)))
+  const found = new Set(provided.map(formatBundleApi))
+  const missing = owned.filter(({ api }) => !found.has(formatBundleApi(api)))
   if (missing.length === 0) return []
-  const shown = [...new Set([...provided].sort(compareApis).map((api) => `${formatApi(api)}:{}`))].join(' ')
+  const shown = [
+    ...new Set([...provided].sort(compareBundleApis).map((api) => `${formatBundleApi(api)}:{}`)),
+  ].join(' ')
   return missing.map(
     ({ api, at }) =>
-      new BundleRejectedError(`${before}couldn't find ${formatApi(api)} in bundle. found: map[${shown}]`, at),
+      new BundleRejectedError(
+        `${before}couldn't find ${formatBundleApi(api)} in bundle. found: map[${shown}]`,
+        at,
+      ),
   )
 }
 
-function compareApis(a: BundleApi, b: BundleApi): number {
+function compareBundleApis(a: BundleApi, b: BundleApi): number {
   return (
     compareBytes(a.group, b.group) ||
     compareBytes(a.version, b.version) ||
@@ -298,7 +316,7 @@ function compareApis(a: BundleApi, b: BundleApi): number {
   )
 }
 
-function formatApi({ group, version, kind, plural }: BundleApi): string {
+function formatBundleApi({ group, version, kind, plural }: BundleApi): string {
   return `${group}/${version}/${kind} (${plural})`
 }
 
@@ -316,7 +334,7 @@ function decodeRelatedImages(
     )
   return value.items.map((item, index) => {
     const at = { file, path: ['spec', 'relatedImages', index] }
-    const entry = decodeStructOrThrow(relatedImageType, item, before, at)
+    const entry = decodeStructOrThrow(relatedImageStructType, item, before, at)
     return { name: getDecodedStringField(entry, 'name'), image: getDecodedStringField(entry, 'image') }
   })
 }
@@ -324,13 +342,16 @@ function decodeRelatedImages(
 function findOperatorImages({ file, tree }: ManifestObject, before: string): readonly string[] {
   const spec = getMapValue(tree, 'spec')
   if (spec?.kind !== 'map') return []
-  const decoded = decodeStructOrThrow(csvInstallType, spec, before, { file, path: ['spec'] })
-  const install = getStructField(decoded, 'Install')
+  const decoded = decodeStructOrThrow(csvInstallStructType, spec, before, { file, path: ['spec'] })
+  const install = getDecodedStructField(decoded, 'Install')
   if (!install || getDecodedStringField(install, 'strategy') !== 'deployment') return []
-  const deployments = getStructField(install, 'spec')
+  const deployments = getDecodedStructField(install, 'spec')
   const images = (deployments ? getDecodedStructList(deployments, 'Deployments') : []).flatMap(
     (deployment) => {
-      const pod = getStructField(getStructField(getStructField(deployment, 'Spec'), 'template'), 'spec')
+      const pod = getDecodedStructField(
+        getDecodedStructField(getDecodedStructField(deployment, 'Spec'), 'template'),
+        'spec',
+      )
       if (!pod) return []
       return [...getDecodedStructList(pod, 'containers'), ...getDecodedStructList(pod, 'initContainers')].map(
         (container) => getDecodedStringField(container, 'image'),
@@ -340,7 +361,7 @@ function findOperatorImages({ file, tree }: ManifestObject, before: string): rea
   return [...new Set(images)]
 }
 
-function getStructField(decoded: DecodedStruct | undefined, field: string): DecodedStruct | undefined {
+function getDecodedStructField(decoded: DecodedStruct | undefined, field: string): DecodedStruct | undefined {
   const value = decoded?.fields.get(field)
   return typeof value === 'object' && 'fields' in value ? value : undefined
 }

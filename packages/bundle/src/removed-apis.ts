@@ -1,10 +1,10 @@
 // APIs that Kubernetes removed, according to its deprecation guide, and their uses in a bundle.
 import { compareVersions, parseVersion, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import type { FieldPath } from './bundle-locator.ts'
-import { getField, asList, asString } from './fields.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from './fields.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 
-const removedApisByRelease: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+const removedApisByKubeVersion: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '1.22': {
     'apiextensions.k8s.io/v1beta1': ['CustomResourceDefinition'],
     'scheduling.k8s.io/v1alpha1': ['PriorityClass'],
@@ -40,8 +40,8 @@ const removedApisByRelease: Readonly<Record<string, Readonly<Record<string, read
 }
 
 /** The first Kubernetes release without the API. */
-export function findReleaseRemovingApi(apiVersion: string, kind: string): string | undefined {
-  for (const [release, versions] of Object.entries(removedApisByRelease))
+export function findKubeVersionRemovingApi(apiVersion: string, kind: string): string | undefined {
+  for (const [release, versions] of Object.entries(removedApisByKubeVersion))
     if (Object.hasOwn(versions, apiVersion) && versions[apiVersion]?.includes(kind)) return release
   return undefined
 }
@@ -57,47 +57,52 @@ export interface RemovedApiUse {
 
 /** Uses in manifests, CRDs and requested permissions. */
 export function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator<RemovedApiUse> {
-  const needed = parseVersionTolerantly(asString(getField(csv.data, 'spec', 'minKubeVersion')))
+  const needed = parseVersionTolerantly(
+    asStringOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'minKubeVersion')),
+  )
   const isCertain = (release: string): boolean => {
     const removalVersion = parseVersion(`${release}.0`)
     return needed.ok && removalVersion.ok && compareVersions(needed.value, removalVersion.value) >= 0
   }
   for (const { file, name, apiVersion, kind } of objects) {
-    const release = findReleaseRemovingApi(apiVersion, kind)
+    const release = findKubeVersionRemovingApi(apiVersion, kind)
     if (release === undefined) continue
     const data = { api: `${apiVersion} ${kind}`, name, release }
     yield { file, path: ['apiVersion'], data, isCertain: isCertain(release) }
   }
   const mentioned = new Set<string>()
   for (const list of ['owned', 'required'])
-    for (const [index, crd] of asList(
-      getField(csv.data, 'spec', 'customresourcedefinitions', list),
+    for (const [index, crd] of asListOrEmpty(
+      getJsonFieldAtPath(csv.data, 'spec', 'customresourcedefinitions', list),
     ).entries())
-      for (const [position, resource] of asList(getField(crd, 'resources')).entries()) {
+      for (const [position, resource] of asListOrEmpty(getJsonFieldAtPath(crd, 'resources')).entries()) {
         const [apiVersion, kind] = [
-          asString(getField(resource, 'version')),
-          asString(getField(resource, 'kind')),
+          asStringOrEmpty(getJsonFieldAtPath(resource, 'version')),
+          asStringOrEmpty(getJsonFieldAtPath(resource, 'kind')),
         ]
         mentioned.add(`${kind.toLowerCase()}s`)
-        if (findReleaseRemovingApi(apiVersion, kind) !== '1.25') continue
+        if (findKubeVersionRemovingApi(apiVersion, kind) !== '1.25') continue
         const path = ['spec', 'customresourcedefinitions', list, index, 'resources', position]
         const data = {
           api: `${apiVersion} ${kind}`,
-          name: `a resource listed for ${asString(getField(crd, 'name'))}`,
+          name: `a resource listed for ${asStringOrEmpty(getJsonFieldAtPath(crd, 'name'))}`,
           release: '1.25',
         }
         yield { path, data, isCertain: isCertain('1.25') }
       }
   if (mentioned.has('podsecuritypolicies')) return
   for (const list of ['clusterPermissions', 'permissions'])
-    for (const [index, entry] of asList(getField(csv.data, 'spec', 'install', 'spec', list)).entries())
-      for (const [position, rule] of asList(getField(entry, 'rules')).entries()) {
-        const ruleIncludes = (field: string, wanted: string) => asList(getField(rule, field)).includes(wanted)
+    for (const [index, entry] of asListOrEmpty(
+      getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec', list),
+    ).entries())
+      for (const [position, rule] of asListOrEmpty(getJsonFieldAtPath(entry, 'rules')).entries()) {
+        const ruleIncludes = (field: string, wanted: string) =>
+          asListOrEmpty(getJsonFieldAtPath(rule, field)).includes(wanted)
         if (!ruleIncludes('apiGroups', 'policy') || !ruleIncludes('resources', 'podsecuritypolicies'))
           continue
         const data = {
           api: 'policy/v1beta1 PodSecurityPolicy',
-          name: `a permission of the service account ${asString(getField(entry, 'serviceAccountName'))}`,
+          name: `a permission of the service account ${asStringOrEmpty(getJsonFieldAtPath(entry, 'serviceAccountName'))}`,
           release: '1.25',
         }
         yield { path: ['spec', 'install', 'spec', list, index, 'rules', position], data, isCertain: false }

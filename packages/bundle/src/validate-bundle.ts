@@ -1,5 +1,5 @@
 // Validates a bundle of any format: first problems that opm rejects, then problems that only OLM rejects.
-import { trimSpace } from '@catalog-bot/fbc/go/text'
+import { trimSpaceLikeGo } from '@catalog-bot/fbc/go/text'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
@@ -7,9 +7,13 @@ import { createFinding } from '@catalog-bot/findings/rule'
 import type { RuleSuite } from '@catalog-bot/findings/suites'
 import { detectBundleFormat, findHelmChartDirectory } from './bundle-format.ts'
 import { findFilesInDirectory, type BundleFiles, type BundleFormat } from './bundle-files.ts'
-import { findProblemsAfterFirstDocument, readManifest, convertValueToJson } from './manifest-document.ts'
+import {
+  findProblemsInLaterYamlDocuments,
+  readManifest,
+  convertParsedValueToJson,
+} from './manifest-document.ts'
 import { bundleAnnotationKeys, findAnnotations } from './bundle-metadata.ts'
-import { createBundleLocator } from './bundle-locator.ts'
+import { createBundleFieldLocator } from './bundle-locator.ts'
 import { runBundleRule } from './bundle-rule.ts'
 import { bundleContentRules } from './content-rules.ts'
 import {
@@ -30,9 +34,9 @@ import {
   wrongBundleFormat,
   brokenChart,
 } from './rules/reported-rules.ts'
-import { readRegistryBundlePartially } from './registry-bundle.ts'
+import { readPartialRegistryBundle } from './registry-bundle.ts'
 import { validateCsv } from './validate-csv.ts'
-import { getField, asList, asString } from './fields.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from './fields.ts'
 
 const semverPattern = /^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/
 
@@ -66,12 +70,15 @@ export function validateBundle(
         isEmpty: true,
       }),
     )
-  else if (format === 'helm+v3') findings.push(...validateChart(files))
+  else if (format === 'helm+v3') findings.push(...validateHelmChart(files))
   else {
-    findings.push(...validateManifests(files, format), ...validateAnnotations(files, format, options.labels))
+    findings.push(
+      ...validateManifests(files, format),
+      ...validateBundleAnnotations(files, format, options.labels),
+    )
     if (format === 'registry+v1') {
-      const { bundle, rejections } = readRegistryBundlePartially(files)
-      const locate = createBundleLocator(files)
+      const { bundle, rejections } = readPartialRegistryBundle(files)
+      const locate = createBundleFieldLocator(files)
       for (const { message: reason, at } of rejections)
         findings.push(createFinding(unreadableBundle, at && locate(at.file, at.path), { reason }))
       if (bundle) {
@@ -94,7 +101,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
   for (const path of files.keys())
     if (/^(?:manifests|metadata)\/.+\//.test(path))
       yield createFinding(nestedBundleDirectory, toFileStartLocation(path), { path })
-  yield* validateFileNames(files)
+  yield* validateBundleFileNames(files)
   const csvs: string[] = []
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
     const document = readManifest(bytes)
@@ -115,7 +122,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
         documents: document.documents,
       })
     if (format === 'plain+v0')
-      for (const { line, reason } of findProblemsAfterFirstDocument(bytes))
+      for (const { line, reason } of findProblemsInLaterYamlDocuments(bytes))
         yield createFinding(undecodableManifest, { file, line, column: 1 }, { file, reason })
     if (format === 'plain+v0' && decodeUtf8LikeGo(bytes).includes('{{'))
       yield createFinding(bracesInPlainBundle, toFileStartLocation(file), { file })
@@ -124,7 +131,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
 }
 
 /** Hidden names, and names that map to the same key of the ConfigMap that OLM unpacks into. */
-function* validateFileNames(files: BundleFiles): Generator<Finding> {
+function* validateBundleFileNames(files: BundleFiles): Generator<Finding> {
   const keys = new Map<string, string>()
   for (const directory of ['manifests', 'metadata'])
     for (const [file] of findFilesInDirectory(files, directory, { hidden: true })) {
@@ -138,7 +145,7 @@ function* validateFileNames(files: BundleFiles): Generator<Finding> {
     }
 }
 
-function* validateAnnotations(
+function* validateBundleAnnotations(
   files: BundleFiles,
   format: BundleFormat,
   labels: Readonly<Record<string, string>> = {},
@@ -157,13 +164,13 @@ function* validateAnnotations(
     yield createFinding(misnamedAnnotationsFile, toFileStartLocation(file), { file })
   const getAnnotation = (key: string) => {
     const value = annotations ? getMapValue(annotations, key) : undefined
-    if (!annotations) return key in labels ? trimSpace(labels[key] ?? '') : undefined
-    return value?.kind === 'string' ? trimSpace(value.value) : undefined
+    if (!annotations) return key in labels ? trimSpaceLikeGo(labels[key] ?? '') : undefined
+    return value?.kind === 'string' ? trimSpaceLikeGo(value.value) : undefined
   }
   if (annotations)
     for (const key of Object.values(bundleAnnotationKeys)) {
       const [label, annotation] = [labels[key], getAnnotation(key)]
-      if (label !== undefined && annotation !== undefined && trimSpace(label) !== annotation)
+      if (label !== undefined && annotation !== undefined && trimSpaceLikeGo(label) !== annotation)
         yield createFinding(labelsDisagree, toFileStartLocation(file), { key, label, annotation })
     }
   const { defaultChannel, mediaType, manifests, metadata, ...others } = bundleAnnotationKeys
@@ -187,9 +194,9 @@ function* validateAnnotations(
 }
 
 /** Upper bound for gzip output: headers, plus five bytes per 16 KB. */
-const getMaxGzipBytes = (bytes: number): number => bytes + 64 + Math.ceil(bytes / 1024)
+const estimateMaxGzipBytes = (bytes: number): number => bytes + 64 + Math.ceil(bytes / 1024)
 
-const getBase64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3)
+const computeBase64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3)
 
 function* validatePackedBundleSize(
   files: BundleFiles,
@@ -201,12 +208,12 @@ function* validatePackedBundleSize(
   ].filter(([file]) => file !== 'metadata/annotations.yaml')
   // Packing is expensive, and most bundles are small enough uncompressed.
   const maxPackedBytes = packed.reduce(
-    (sum, [, { length }]) => sum + getBase64Length(getMaxGzipBytes(length)),
+    (sum, [, { length }]) => sum + computeBase64Length(estimateMaxGzipBytes(length)),
     0,
   )
   if (maxPackedBytes <= maxUnpackedBundleBytes * unpackedSizeWarningRatio) return
   const sizes = packed
-    .map(([file, bytes]) => ({ file, bytes: getBase64Length(packedSize(bytes)) }))
+    .map(([file, bytes]) => ({ file, bytes: computeBase64Length(packedSize(bytes)) }))
     .sort((a, b) => b.bytes - a.bytes)
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0)
   const biggestFiles = sizes.slice(0, 5).map((size) => `${size.file} (${size.bytes})`)
@@ -217,7 +224,7 @@ function* validatePackedBundleSize(
 }
 
 /** Checks the parts of a helm+v3 bundle that don't need Helm's engine: the chart's metadata and structure. */
-function* validateChart(files: BundleFiles): Generator<Finding> {
+function* validateHelmChart(files: BundleFiles): Generator<Finding> {
   const root = findHelmChartDirectory(files) ?? ''
   const file = `${root}Chart.yaml`
   const createBrokenChartFinding = (problem: string) =>
@@ -227,14 +234,15 @@ function* validateChart(files: BundleFiles): Generator<Finding> {
     yield createBrokenChartFinding(`${file} can't be parsed: ${document.reason}`)
     return
   }
-  const chart = convertValueToJson(document.value)
-  const apiVersion = asString(getField(chart, 'apiVersion'))
+  const chart = convertParsedValueToJson(document.value)
+  const apiVersion = asStringOrEmpty(getJsonFieldAtPath(chart, 'apiVersion'))
   if (apiVersion !== 'v1' && apiVersion !== 'v2')
     yield createBrokenChartFinding(`its apiVersion is "${apiVersion}", not v1 or v2`)
-  if (asString(getField(chart, 'name')) === '') yield createBrokenChartFinding('it has no name')
-  const version = asString(getField(chart, 'version'))
+  if (asStringOrEmpty(getJsonFieldAtPath(chart, 'name')) === '')
+    yield createBrokenChartFinding('it has no name')
+  const version = asStringOrEmpty(getJsonFieldAtPath(chart, 'version'))
   if (!semverPattern.test(version)) yield createBrokenChartFinding(`"${version}" is not a semantic version`)
-  if (asString(getField(chart, 'type')) === 'library')
+  if (asStringOrEmpty(getJsonFieldAtPath(chart, 'type')) === 'library')
     yield createBrokenChartFinding("it is a library chart, which doesn't install anything")
   const values = files.get(`${root}values.yaml`)
   if (values && values.length > 0) {
@@ -246,19 +254,19 @@ function* validateChart(files: BundleFiles): Generator<Finding> {
   if (schema && !isJsonObjectFile(schema))
     yield createBrokenChartFinding('values.schema.json is not a JSON object')
   for (const [path, bytes] of files)
-    if (path.startsWith(`${root}templates/`) && !hasBalancedBraces(decodeUtf8LikeGo(bytes)))
+    if (path.startsWith(`${root}templates/`) && !hasBalancedTemplateBraces(decodeUtf8LikeGo(bytes)))
       yield createBrokenChartFinding(`${path} has an unclosed {{`)
   // Charts with apiVersion v1 list them in a separate file.
   const requirements = files.get(`${root}requirements.yaml`)
   const required = requirements && readManifest(requirements)
   const dependencies = [
-    ...asList(getField(chart, 'dependencies')),
+    ...asListOrEmpty(getJsonFieldAtPath(chart, 'dependencies')),
     ...(required?.kind === 'value'
-      ? asList(getField(convertValueToJson(required.value), 'dependencies'))
+      ? asListOrEmpty(getJsonFieldAtPath(convertParsedValueToJson(required.value), 'dependencies'))
       : []),
   ]
   for (const dependency of dependencies) {
-    const name = asString(getField(dependency, 'name'))
+    const name = asStringOrEmpty(getJsonFieldAtPath(dependency, 'name'))
     const isVendored = [...files.keys()].some(
       (path) => path.startsWith(`${root}charts/${name}/`) || path.startsWith(`${root}charts/${name}-`),
     )
@@ -280,7 +288,7 @@ function isJsonObjectFile(bytes: Uint8Array): boolean {
 }
 
 /** Whether every template action is closed before the next one opens. Ignores comments and strings. */
-function hasBalancedBraces(text: string): boolean {
+function hasBalancedTemplateBraces(text: string): boolean {
   const bare = text
     .replace(/\{\{-?\s*\/\*[\s\S]*?\*\/\s*-?\}\}/g, '')
     // A string inside an action can contain braces.

@@ -3,12 +3,12 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
-import type { BundleLocator } from './bundle-locator.ts'
+import type { BundleFieldLocator } from './bundle-locator.ts'
 import { exampleAnnotationKeys } from './csv-examples.ts'
-import { getField, asList, asString } from './fields.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from './fields.ts'
 import { installableKinds } from './installable-kinds.ts'
-import type { TypedMetadataEntry } from './bundle-metadata.ts'
-import { type RegistryBundle, getDefinedApis, type ManifestObject } from './registry-bundle.ts'
+import type { PropertyOrDependency } from './bundle-metadata.ts'
+import { type RegistryBundle, getApisDefinedByCrds, type ManifestObject } from './registry-bundle.ts'
 import {
   brokenExamples,
   invalidCsvName,
@@ -19,13 +19,13 @@ import {
   unusableInstallModes,
 } from './rules/reported-rules.ts'
 
-const formatApiKey = (...parts: readonly string[]): string => parts.join(' ')
+const joinGvkParts = (...parts: readonly string[]): string => parts.join(' ')
 
 const dnsSubdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
-export function* validateCsv(bundle: RegistryBundle, locate: BundleLocator): Generator<Finding> {
+export function* validateCsv(bundle: RegistryBundle, locate: BundleFieldLocator): Generator<Finding> {
   const { csv, objects, dependencies, dependenciesFile } = bundle
-  const replaced = asString(getField(csv.data, 'spec', 'replaces'))
+  const replaced = asStringOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'replaces'))
   for (const [name, path] of [
     [csv.name, ['metadata', 'name']],
     [replaced, ['spec', 'replaces']],
@@ -38,8 +38,8 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleLocator): Gen
 
   // Like operator-framework/api, ignores accounts that only permissions name, because OLM uses an existing account.
   const accounts = new Set(
-    asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments')).map((entry) =>
-      asString(getField(entry, 'spec', 'template', 'spec', 'serviceAccountName')),
+    asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec', 'deployments')).map((entry) =>
+      asStringOrEmpty(getJsonFieldAtPath(entry, 'spec', 'template', 'spec', 'serviceAccountName')),
     ),
   )
   for (const { kind, name, file } of objects) {
@@ -53,7 +53,7 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleLocator): Gen
   if (modes !== undefined)
     yield createFinding(unusableInstallModes, locate(csv.file, ['spec', 'installModes']), { problem: modes })
   for (const annotation of exampleAnnotationKeys) {
-    const text = getField(csv.data, 'metadata', 'annotations', annotation)
+    const text = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', annotation)
     if (typeof text === 'string' && text !== '' && !isValidExamplesJson(text))
       yield createFinding(brokenExamples, locate(csv.file, ['metadata', 'annotations', annotation]), {
         annotation,
@@ -70,17 +70,17 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleLocator): Gen
 }
 
 function findInstallModesProblem(csv: Json): string | undefined {
-  const modes = asList(getField(csv, 'spec', 'installModes'))
+  const modes = asListOrEmpty(getJsonFieldAtPath(csv, 'spec', 'installModes'))
   if (modes.length === 0) return 'it has no install modes'
-  const types = modes.map((mode) => asString(getField(mode, 'type')))
+  const types = modes.map((mode) => asStringOrEmpty(getJsonFieldAtPath(mode, 'type')))
   const twice = types.find((type, index) => types.indexOf(type) !== index)
   if (twice !== undefined) return `it lists the install mode "${twice}" twice`
   const supported = modes
-    .filter((mode) => getField(mode, 'supported') === true)
-    .map((mode) => asString(getField(mode, 'type')))
+    .filter((mode) => getJsonFieldAtPath(mode, 'supported') === true)
+    .map((mode) => asStringOrEmpty(getJsonFieldAtPath(mode, 'type')))
   if (supported.length === 0) return 'it does not support any install mode'
-  const converts = asList(getField(csv, 'spec', 'webhookdefinitions')).some(
-    (webhook) => asList(getField(webhook, 'conversionCRDs')).length > 0,
+  const converts = asListOrEmpty(getJsonFieldAtPath(csv, 'spec', 'webhookdefinitions')).some(
+    (webhook) => asListOrEmpty(getJsonFieldAtPath(webhook, 'conversionCRDs')).length > 0,
   )
   return converts && supported.join() !== 'AllNamespaces'
     ? 'it has a conversion webhook, which requires AllNamespaces to be the only supported install mode'
@@ -90,15 +90,18 @@ function findInstallModesProblem(csv: Json): string | undefined {
 function isValidExamplesJson(text: string): boolean {
   try {
     const list: unknown = JSON.parse(text)
-    return Array.isArray(list) && list.every((entry) => asString(getField(entry as Json, 'kind')) !== '')
+    return (
+      Array.isArray(list) &&
+      list.every((entry) => asStringOrEmpty(getJsonFieldAtPath(entry as Json, 'kind')) !== '')
+    )
   } catch {
     return false
   }
 }
 
-function findDependencyProblem({ type, value }: TypedMetadataEntry): string | undefined {
+function findDependencyProblem({ type, value }: PropertyOrDependency): string | undefined {
   const describeMissingKeys = (...keys: readonly string[]) => {
-    const missing = keys.filter((key) => asString(getField(value, key)) === '')
+    const missing = keys.filter((key) => asStringOrEmpty(getJsonFieldAtPath(value, key)) === '')
     return missing.length === 0 ? undefined : `it does not set ${missing.join(', ')}`
   }
   switch (type) {
@@ -107,20 +110,21 @@ function findDependencyProblem({ type, value }: TypedMetadataEntry): string | un
     case 'olm.package':
       return (
         describeMissingKeys('packageName', 'version') ??
-        findVersionRangeProblem(asString(getField(value, 'version')))
+        findVersionRangeProblem(asStringOrEmpty(getJsonFieldAtPath(value, 'version')))
       )
     case 'olm.label':
       return describeMissingKeys('label')
     case 'olm.constraint': {
-      const cel = getField(value, 'cel')
-      if (cel !== undefined && asString(getField(cel, 'rule')) === '') return 'its cel constraint has no rule'
-      const range = getField(value, 'package')
+      const cel = getJsonFieldAtPath(value, 'cel')
+      if (cel !== undefined && asStringOrEmpty(getJsonFieldAtPath(cel, 'rule')) === '')
+        return 'its cel constraint has no rule'
+      const range = getJsonFieldAtPath(value, 'package')
       if (range !== undefined) {
-        const problem = findVersionRangeProblem(asString(getField(range, 'versionRange')))
+        const problem = findVersionRangeProblem(asStringOrEmpty(getJsonFieldAtPath(range, 'versionRange')))
         if (problem !== undefined) return problem
       }
       const kinds = ['all', 'any', 'not', 'cel', 'gvk', 'package'].filter(
-        (key) => getField(value, key) !== undefined,
+        (key) => getJsonFieldAtPath(value, key) !== undefined,
       )
       return kinds.length === 1
         ? undefined
@@ -139,21 +143,21 @@ function findVersionRangeProblem(range: string): string | undefined {
 /** CRDs that the ClusterServiceVersion doesn't own. As in operator-framework/api, one owned version covers all versions of the kind. */
 function findUnownedCrds({ csv, crds }: Pick<RegistryBundle, 'csv' | 'crds'>): readonly ManifestObject[] {
   const owned = new Set(
-    asList(getField(csv.data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) => {
-      const name = asString(getField(entry, 'name'))
-      return formatApiKey(
+    asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) => {
+      const name = asStringOrEmpty(getJsonFieldAtPath(entry, 'name'))
+      return joinGvkParts(
         name.slice(name.indexOf('.') + 1),
-        asString(getField(entry, 'version')),
-        asString(getField(entry, 'kind')),
+        asStringOrEmpty(getJsonFieldAtPath(entry, 'version')),
+        asStringOrEmpty(getJsonFieldAtPath(entry, 'kind')),
       )
     }),
   )
   const kinds = new Set(
-    getDefinedApis(crds).flatMap(({ group, version, kind }) =>
-      owned.has(formatApiKey(group, version, kind)) ? [formatApiKey(group, '', kind)] : [],
+    getApisDefinedByCrds(crds).flatMap(({ group, version, kind }) =>
+      owned.has(joinGvkParts(group, version, kind)) ? [joinGvkParts(group, '', kind)] : [],
     ),
   )
   return crds.filter((crd) =>
-    getDefinedApis([crd]).some(({ group, kind }) => !kinds.has(formatApiKey(group, '', kind))),
+    getApisDefinedByCrds([crd]).some(({ group, kind }) => !kinds.has(joinGvkParts(group, '', kind))),
   )
 }

@@ -47,7 +47,7 @@ export async function openGrpcServer(
   })
   server.addService(getGrpcService('api.Registry'), createRegistryService(catalog))
   server.addService(getGrpcService('api.ExperimentalRegistry'), createExperimentalRegistryService(catalog))
-  server.addService(getGrpcService('grpc.health.v1.Health'), healthHandlers)
+  server.addService(getGrpcService('grpc.health.v1.Health'), grpcHealthHandlers)
   const reflection = createReflectionHandler([
     'api.ExperimentalRegistry',
     'api.Registry',
@@ -86,23 +86,25 @@ function formatListenAddress(host: string, port: number): string {
 }
 
 type UnaryHandler = handleUnaryCall<ProtoMessage, ProtoMessage>
-type MessageStream = ServerWritableStream<ProtoMessage, ProtoMessage>
+type GrpcMessageStream = ServerWritableStream<ProtoMessage, ProtoMessage>
 
 function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementation {
   const bundleKey = (request: ProtoMessage) => ({
-    package: getStringField(request, 'pkgName'),
-    channel: getStringField(request, 'channelName'),
-    name: getStringField(request, 'csvName'),
+    package: getProtoStringField(request, 'pkgName'),
+    channel: getProtoStringField(request, 'channelName'),
+    name: getProtoStringField(request, 'csvName'),
   })
   const wanted = (request: ProtoMessage): queries.RequestedApi => ({
-    group: getStringField(request, 'group'),
-    version: getStringField(request, 'version'),
-    kind: getStringField(request, 'kind'),
+    group: getProtoStringField(request, 'group'),
+    version: getProtoStringField(request, 'version'),
+    kind: getProtoStringField(request, 'kind'),
   })
   return {
     ListPackages: createStreamingHandler(() => queries.listPackages(catalog).map((name) => ({ name }))),
     ListBundles: createStreamingHandler(() => queries.listBundles(catalog)),
-    GetPackage: createUnaryHandler((request) => queries.getPackage(catalog, getStringField(request, 'name'))),
+    GetPackage: createUnaryHandler((request) =>
+      queries.getPackage(catalog, getProtoStringField(request, 'name')),
+    ),
     GetBundle: createUnaryHandler((request) => queries.getBundle(catalog, bundleKey(request))),
     GetBundleForChannel: createUnaryHandler((request) =>
       queries.getBundleForChannel(catalog, bundleKey(request)),
@@ -114,7 +116,9 @@ function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementa
       queries.getDefaultBundleThatProvides(catalog, wanted(request)),
     ),
     GetChannelEntriesThatReplace: createStreamingHandler((request) =>
-      unwrapQueryResult(queries.getChannelEntriesThatReplace(catalog, getStringField(request, 'csvName'))),
+      unwrapQueryResult(
+        queries.getChannelEntriesThatReplace(catalog, getProtoStringField(request, 'csvName')),
+      ),
     ),
     GetChannelEntriesThatProvide: createStreamingHandler((request) =>
       unwrapQueryResult(queries.getChannelEntriesThatProvide(catalog, wanted(request))),
@@ -131,8 +135,8 @@ function createExperimentalRegistryService(catalog: ServedCatalog): UntypedServi
       // opm requires this header because the interface is experimental.
       if (metadata.get('x-acknowledge-experimental')[0] !== 'true') return []
       const [schema, packageName] = [
-        getStringField(request, 'schema'),
-        getStringField(request, 'packageName'),
+        getProtoStringField(request, 'schema'),
+        getProtoStringField(request, 'packageName'),
       ]
       if (schema === '') throw new GrpcStatusError(status.INVALID_ARGUMENT, 'schema is required')
       const problem =
@@ -160,10 +164,10 @@ function* listCustomBlobs(
   if (olmSchemas.has(schema)) return
   for (const blob of catalog.blobs)
     if (blob.schema === schema && blob.package === packageName)
-      yield toStructMessage(JSON.parse(new TextDecoder().decode(blob.line)) as Record<string, Json>)
+      yield toProtoStructMessage(JSON.parse(new TextDecoder().decode(blob.line)) as Record<string, Json>)
 }
 
-const healthHandlers: UntypedServiceImplementation = {
+const grpcHealthHandlers: UntypedServiceImplementation = {
   Check: createUnaryHandler(() => ({ ok: true, value: { status: 1 } })),
   Watch: createStreamingHandler(() => {
     throw new GrpcStatusError(status.UNIMPLEMENTED, 'method Watch not implemented')
@@ -201,7 +205,7 @@ function createStreamingHandler(
   answers: (request: ProtoMessage, metadata: Metadata) => Iterable<object>,
 ): handleServerStreamingCall<ProtoMessage, ProtoMessage> {
   return (call) => {
-    sendMessages(call, answers).then(
+    streamGrpcMessages(call, answers).then(
       () => call.end(),
       (error: unknown) => call.emit('error', toGrpcStatus(error)),
     )
@@ -209,8 +213,8 @@ function createStreamingHandler(
 }
 
 /** Follows the client's pace, and yields regularly so that other calls are served. */
-async function sendMessages(
-  call: MessageStream,
+async function streamGrpcMessages(
+  call: GrpcMessageStream,
   answers: (request: ProtoMessage, metadata: Metadata) => Iterable<object>,
 ): Promise<void> {
   let rested = performance.now()
@@ -226,7 +230,7 @@ async function sendMessages(
 /** Milliseconds. */
 const maxSendTimeSliceMs = 20
 
-function waitForDrain(call: MessageStream): Promise<void> {
+function waitForDrain(call: GrpcMessageStream): Promise<void> {
   return new Promise((resolve) => {
     const resume = (): void => {
       for (const event of ['drain', 'cancelled', 'close']) call.off(event, resume)
@@ -241,25 +245,28 @@ function toGrpcStatus(error: unknown): { code: status; details: string } {
   return { code: status.INTERNAL, details: String(error) }
 }
 
-function getStringField(request: ProtoMessage, field: string): string {
+function getProtoStringField(request: ProtoMessage, field: string): string {
   const value = request[field]
   return typeof value === 'string' ? value : ''
 }
 
 /** Converts JSON to the protobuf Struct that custom blobs are served as. */
-function toStructMessage(object: Readonly<Record<string, Json>>): ProtoMessage {
+function toProtoStructMessage(object: Readonly<Record<string, Json>>): ProtoMessage {
   return {
-    fields: Object.fromEntries(Object.entries(object).map(([key, value]) => [key, toValueMessage(value)])),
+    fields: Object.fromEntries(
+      Object.entries(object).map(([key, value]) => [key, toProtoValueMessage(value)]),
+    ),
   }
 }
 
-function toValueMessage(value: Json): ProtoMessage {
+function toProtoValueMessage(value: Json): ProtoMessage {
   if (value === null) return { null_value: 0 }
   if (typeof value === 'number') return { number_value: value }
   if (typeof value === 'string') return { string_value: value }
   if (typeof value === 'boolean') return { bool_value: value }
-  if (Array.isArray(value)) return { list_value: { values: value.map((item: Json) => toValueMessage(item)) } }
-  return { struct_value: toStructMessage(value as Readonly<Record<string, Json>>) }
+  if (Array.isArray(value))
+    return { list_value: { values: value.map((item: Json) => toProtoValueMessage(item)) } }
+  return { struct_value: toProtoStructMessage(value as Readonly<Record<string, Json>>) }
 }
 
 /** Answers requests of either version of the protocol. */
@@ -280,7 +287,7 @@ function createReflectionHandler(services: readonly string[]): (request: ProtoMe
   }
 
   function toFileResponse(file: DescribedProtoFile | undefined, subject: string): ProtoMessage {
-    if (!file) return toErrorResponse(status.NOT_FOUND, `${subject} not found`)
+    if (!file) return createReflectionErrorResponse(status.NOT_FOUND, `${subject} not found`)
     return { file_descriptor_response: { file_descriptor_proto: [...collectDependencies(file).values()] } }
   }
 
@@ -300,9 +307,9 @@ function createReflectionHandler(services: readonly string[]): (request: ProtoMe
         )
       case 'all_extension_numbers_of_type':
       case 'file_containing_extension':
-        return toErrorResponse(status.NOT_FOUND, 'extensions are not supported')
+        return createReflectionErrorResponse(status.NOT_FOUND, 'extensions are not supported')
       default:
-        return toErrorResponse(status.INVALID_ARGUMENT, 'the request contains no query')
+        return createReflectionErrorResponse(status.INVALID_ARGUMENT, 'the request contains no query')
     }
   }
 
@@ -313,6 +320,6 @@ function createReflectionHandler(services: readonly string[]): (request: ProtoMe
   })
 }
 
-function toErrorResponse(code: status, message: string): ProtoMessage {
+function createReflectionErrorResponse(code: status, message: string): ProtoMessage {
   return { error_response: { error_code: code, error_message: message } }
 }

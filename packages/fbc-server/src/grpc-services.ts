@@ -16,12 +16,12 @@ export interface DescribedProtoFile {
   readonly bytes: Uint8Array
 }
 
-const protoRoot = new protobuf.Root()
-for (const { text } of protoFiles) protobuf.parse(text, protoRoot, { keepCase: true })
-protoRoot.resolveAll()
+const protobufRoot = new protobuf.Root()
+for (const { text } of protoFiles) protobuf.parse(text, protobufRoot, { keepCase: true })
+protobufRoot.resolveAll()
 
 export function getGrpcService(name: string): GrpcService {
-  const service = protoRoot.lookupService(name)
+  const service = protobufRoot.lookupService(name)
   return Object.fromEntries(
     service.methodsArray.map((method): [string, MethodDefinition<ProtoMessage, ProtoMessage>] => {
       method.resolve()
@@ -55,7 +55,7 @@ function createDeserializer(type: protobuf.Type): (bytes: Buffer) => ProtoMessag
 /** Returns every file, dependencies first. */
 export function describeProtoFiles(): readonly DescribedProtoFile[] {
   return protoFiles.map((protocol) => {
-    const namespace = protoRoot.lookup(parseProtoPackage(protocol))
+    const namespace = protobufRoot.lookup(parseProtoPackage(protocol))
     if (!(namespace instanceof protobuf.Namespace)) throw new Error(`${protocol.file} has no package`)
     return {
       name: protocol.file,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable, pipeline } from 'node:stream'
 import type { ServedBlob } from '@catalog-bot/fbc/api/served-file'
 
-interface HttpConditions {
+interface HttpConditionalHeaders {
   readonly ifMatch?: string | undefined
   readonly ifNoneMatch?: string | undefined
   readonly ifModifiedSince?: string | undefined
@@ -41,7 +41,7 @@ export interface HttpServerOptions {
 
 const allBlobsPath = '/api/v1/all'
 const metasPath = '/api/v1/metas'
-const jsonLinesType = 'application/jsonl'
+const jsonLinesMediaType = 'application/jsonl'
 const metasQueryParameters = ['schema', 'package', 'name'] as const
 
 /** Rejects if it cannot listen. */
@@ -62,11 +62,11 @@ export async function openHttpServer(
   })
   return {
     port: (server.address() as AddressInfo).port,
-    close: (timeoutMs) => closeServer(server, timeoutMs),
+    close: (timeoutMs) => closeHttpServer(server, timeoutMs),
   }
 }
 
-function closeServer(server: Server, timeoutMs: number): Promise<void> {
+function closeHttpServer(server: Server, timeoutMs: number): Promise<void> {
   const late = setTimeout(() => server.closeAllConnections(), timeoutMs)
   return new Promise((resolve) =>
     server.close(() => {
@@ -92,7 +92,7 @@ function createCatalogHandler(
     const filter = at.pathname === metasPath ? parseMetasFilter(at.searchParams) : {}
     if (!filter) return sendErrorStatus(response, 400)
     const { headers } = request
-    const verdict = evaluateConditions(
+    const verdict = evaluateConditionalRequest(
       {
         ifMatch: headers['if-match'],
         ifNoneMatch: headers['if-none-match'],
@@ -107,7 +107,7 @@ function createCatalogHandler(
     if (verdict !== 200) return void response.writeHead(verdict).end()
     const lines = selectMatchingBlobLines(blobs, filter)
     const length = lines.reduce((sum, line) => sum + line.length, 0)
-    response.writeHead(200, { 'Content-Type': jsonLinesType, 'Content-Length': length })
+    response.writeHead(200, { 'Content-Type': jsonLinesMediaType, 'Content-Length': length })
     if (request.method === 'HEAD') return void response.end()
     // Follows the client's pace and ends when the client disconnects.
     pipeline(Readable.from(lines), response, () => {})
@@ -135,7 +135,7 @@ function selectMatchingBlobLines(blobs: readonly ServedBlob[], filter: MetasFilt
     .map(({ line }) => line)
 }
 
-const messageByStatus: Readonly<Record<number, string>> = {
+const errorMessageByHttpStatus: Readonly<Record<number, string>> = {
   400: '400 Bad Request',
   404: '404 page not found',
   405: 'Method Not Allowed',
@@ -147,12 +147,12 @@ function sendErrorStatus(response: ServerResponse, code: number): void {
     'Content-Type': 'text/plain; charset=utf-8',
     'X-Content-Type-Options': 'nosniff',
   })
-  response.end(`${messageByStatus[code]}\n`)
+  response.end(`${errorMessageByHttpStatus[code]}\n`)
 }
 
 /** Evaluates conditional requests in the order of RFC 9110 (13.2.2), like Go's net/http, which catalogd uses. */
-export function evaluateConditions(
-  conditions: HttpConditions,
+export function evaluateConditionalRequest(
+  conditions: HttpConditionalHeaders,
   { etag, modified }: HttpRepresentation,
 ): 200 | 304 | 412 {
   // HTTP dates have no fractions of a second.

@@ -11,13 +11,13 @@ import { queryCatalogServer } from './query-catalog-server.ts'
 
 const opmServerName = 'opm'
 /** Failures that are not caused by the catalog. */
-const hostFailurePattern =
+const environmentFailurePattern =
   /listen tcp|bind:|no space left|permission denied|too many open files|cannot allocate/
 /** The number of characters to keep from the end of the output, which explains the exit. */
 const maxQuotedOpmOutputLength = 4000
 
 /** Returns one answer per package. Never rejects; failing to run opm is not a verdict on the catalog. */
-export async function queryOpm(
+export async function queryOpmServer(
   opm: string,
   directory: string,
   packageNames: readonly string[],
@@ -42,7 +42,7 @@ export async function queryOpm(
     if (started !== undefined) return packageNames.map(() => started)
     const answers = queryCatalogServer(opmServerName, port, packageNames)
     const tooLate = once(late.signal, 'abort').then(() =>
-      packageNames.map(() => createTimeoutAnswer(milliseconds)),
+      packageNames.map(() => createTimeoutResponse(milliseconds)),
     )
     return await Promise.race([answers, tooLate])
   } finally {
@@ -65,17 +65,17 @@ export async function queryOpm(
       child.on('error', ({ message }) => resolve({ server: opmServerName, kind: 'unknown', reason: message }))
       child.on('close', (code) =>
         resolve(
-          code === 1 && !hostFailurePattern.test(output)
+          code === 1 && !environmentFailurePattern.test(output)
             ? { server: opmServerName, kind: 'refused', reason: output.trim().split('\n').at(-1) ?? '' }
             : { server: opmServerName, kind: 'unknown', reason: `it exited with ${code ?? 'a signal'}` },
         ),
       )
-      signal.addEventListener('abort', () => resolve(createTimeoutAnswer(milliseconds)))
+      signal.addEventListener('abort', () => resolve(createTimeoutResponse(milliseconds)))
     })
   }
 }
 
-function createTimeoutAnswer(milliseconds: number): CatalogServerResponse {
+function createTimeoutResponse(milliseconds: number): CatalogServerResponse {
   return {
     server: opmServerName,
     kind: 'unknown',

@@ -26,21 +26,27 @@ export async function queryCatalogServer(
     const [checked] = await call(healthService['Check'], { service: '' })
     if (checked?.['status'] !== 1) throw new Error('its health check reports that it is not serving')
     const packages = (await call(registryService['ListPackages'], {})).map((message) =>
-      getStringField(message, 'name'),
+      getProtoStringField(message, 'name'),
     )
     const bundles = (await call(registryService['ListBundles'], {})).map((bundle) => ({
-      package: getStringField(bundle, 'packageName'),
-      channel: getStringField(bundle, 'channelName'),
-      name: getStringField(bundle, 'csvName'),
+      package: getProtoStringField(bundle, 'packageName'),
+      channel: getProtoStringField(bundle, 'channelName'),
+      name: getProtoStringField(bundle, 'csvName'),
     }))
     const answers: CatalogServerResponse[] = []
     for (const name of packageNames) {
       const own = bundles.filter((bundle) => bundle.package === name)
-      answers.push({ server, kind: 'answered', packages, bundles: own, ...(await queryPackage(call, name)) })
+      answers.push({
+        server,
+        kind: 'answered',
+        packages,
+        bundles: own,
+        ...(await queryPackageOverGrpc(call, name)),
+      })
     }
     return answers
   } catch (error) {
-    return packageNames.map(() => ({ server, ...toQueryFailure(error) }))
+    return packageNames.map(() => ({ server, ...toGrpcQueryFailure(error) }))
   } finally {
     client.close()
   }
@@ -54,26 +60,29 @@ const temporaryGrpcStatuses: ReadonlySet<number> = new Set([
   status.UNAVAILABLE,
 ])
 
-function toQueryFailure(error: unknown): { readonly kind: 'refused' | 'unknown'; readonly reason: string } {
+function toGrpcQueryFailure(error: unknown): {
+  readonly kind: 'refused' | 'unknown'
+  readonly reason: string
+} {
   const { code, details, message } = error as Partial<ServiceError>
   const reason = details ?? message ?? String(error)
   return { kind: code === undefined || temporaryGrpcStatuses.has(code) ? 'unknown' : 'refused', reason }
 }
 
-async function queryPackage(call: ReturnType<typeof createGrpcMethodCaller>, packageName: string) {
+async function queryPackageOverGrpc(call: ReturnType<typeof createGrpcMethodCaller>, packageName: string) {
   const [its] = await call(registryService['GetPackage'], { name: packageName })
-  const channels = getMessageList(its, 'channels').map((channel) => ({
-    name: getStringField(channel, 'name'),
-    head: getStringField(channel, 'csvName'),
+  const channels = getProtoMessageList(its, 'channels').map((channel) => ({
+    name: getProtoStringField(channel, 'name'),
+    head: getProtoStringField(channel, 'csvName'),
   }))
   const errors: string[] = []
   for (const { name, head } of channels) {
     const bundleRequest = { pkgName: packageName, channelName: name, csvName: head }
     const [bundle] = await call(registryService['GetBundle'], bundleRequest)
-    if (getStringField(bundle, 'csvName') !== head)
+    if (getProtoStringField(bundle, 'csvName') !== head)
       errors.push(`it returns no bundle for the head of ${name}`)
   }
-  return { defaultChannel: getStringField(its, 'defaultChannelName'), channels, errors }
+  return { defaultChannel: getProtoStringField(its, 'defaultChannelName'), channels, errors }
 }
 
 function createGrpcMethodCaller(client: Client) {
@@ -110,12 +119,12 @@ function createGrpcMethodCaller(client: Client) {
     })
 }
 
-function getStringField(message: ProtoMessage | undefined, field: string): string {
+function getProtoStringField(message: ProtoMessage | undefined, field: string): string {
   const value = message?.[field]
   return typeof value === 'string' ? value : ''
 }
 
-function getMessageList(message: ProtoMessage | undefined, field: string): readonly ProtoMessage[] {
+function getProtoMessageList(message: ProtoMessage | undefined, field: string): readonly ProtoMessage[] {
   const value = message?.[field]
   return Array.isArray(value) ? (value as ProtoMessage[]) : []
 }

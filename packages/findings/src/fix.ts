@@ -1,7 +1,7 @@
 // A fix: a change to the lines of one file that resolves a finding. It is created where the text of the file is available.
 // Renderers show it, but catalog-bot never applies it.
 
-export interface Fix {
+export interface SuggestedFix {
   readonly file: string
   /** The lines to remove, starting at 1, both ends included. At least one line. */
   readonly first: number
@@ -12,7 +12,7 @@ export interface Fix {
 }
 
 /** Formats the fix as the body of a unified diff, with unchanged lines as context. */
-export function formatFixAsDiff({ before, after }: Fix): readonly string[] {
+export function formatFixAsDiff({ before, after }: SuggestedFix): readonly string[] {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head++
   let tail = 0

@@ -9,10 +9,10 @@ const maxLineEdits = 600
  * The number of the line in `to` that corresponds to line `line` (starting at 1) of `from`. Undefined if no line
  * corresponds.
  */
-export type LineMap = (line: number) => number | undefined
+export type LineNumberMapper = (line: number) => number | undefined
 
 /** Matches lines in order. If the texts differ too much, matches only lines that occur exactly once in each. */
-export function createLineMap(from: string, to: string): LineMap {
+export function createLineNumberMapper(from: string, to: string): LineNumberMapper {
   const [old, now] = [from.split('\n'), to.split('\n')]
   const map = matchLinesByShortestEdits(old, now) ?? matchLinesByUniqueContent(old, now)
   return (line) => {

@@ -1,7 +1,7 @@
 // Selects the most severe findings if there are too many. Keeps their order.
 import type { Finding, Severity } from './finding.ts'
 
-const severities: readonly Severity[] = ['error', 'warning', 'info']
+const severitiesMostSevereFirst: readonly Severity[] = ['error', 'warning', 'info']
 
 /**
  * Returns at most `most` findings in the given order. Prefers errors to warnings and warnings to notes, and otherwise
@@ -13,7 +13,7 @@ export function selectMostSevereFindings(
 ): { readonly findings: readonly Finding[]; readonly leftOut: number } {
   if (findings.length <= max) return { findings, leftOut: 0 }
   const selected = new Set(
-    severities
+    severitiesMostSevereFirst
       .flatMap((severity) => findings.filter((finding) => finding.severity === severity))
       .slice(0, max),
   )

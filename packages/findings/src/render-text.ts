@@ -13,7 +13,7 @@ export interface TextReportOptions {
 }
 
 /** Number of characters of a source line to show around the column. Fits a narrow terminal. */
-const maxFrameWidth = 100
+const maxSourceFrameWidth = 100
 
 const colorBySeverity: Readonly<Record<Severity, number>> = { error: 31, warning: 33, info: 36 }
 
@@ -66,18 +66,18 @@ function formatLocation(at: Location): string {
 function renderSourceFrame(at: Location, line: string | undefined): string[] {
   if (line === undefined) return []
   const column = Math.min(Math.max(at.column, 1), line.length + 1)
-  const from = Math.max(0, column - 1 - maxFrameWidth / 2)
+  const from = Math.max(0, column - 1 - maxSourceFrameWidth / 2)
   const before = `${from > 0 ? '...' : ''}${escapeNonPrintableCharacters(line.slice(from, column - 1))}`
   const end = (at.endLine ?? at.line) === at.line && at.endColumn !== undefined ? at.endColumn : column + 1
   const marked = escapeNonPrintableCharacters(
-    line.slice(column - 1, Math.min(Math.max(end - 1, column), from + maxFrameWidth)),
+    line.slice(column - 1, Math.min(Math.max(end - 1, column), from + maxSourceFrameWidth)),
   )
   const after = escapeNonPrintableCharacters(
-    line.slice(Math.min(Math.max(end - 1, column), from + maxFrameWidth), from + maxFrameWidth),
+    line.slice(Math.min(Math.max(end - 1, column), from + maxSourceFrameWidth), from + maxSourceFrameWidth),
   )
   const gutter = String(at.line)
   return [
-    `  ${gutter} | ${before}${marked}${after}${line.length > from + maxFrameWidth ? '...' : ''}`,
+    `  ${gutter} | ${before}${marked}${after}${line.length > from + maxSourceFrameWidth ? '...' : ''}`,
     `  ${' '.repeat(gutter.length)} | ${' '.repeat(before.length)}${'^'.repeat(Math.max(1, marked.length))}`,
   ]
 }

@@ -95,7 +95,7 @@ export function createFinding<Data extends object>(
  * Builds the subject of a finding, which identifies it in two states of a catalog: names from the outermost to the innermost, with
  * any characters. Must not contain lines or counts, which can change while the problem stays the same.
  */
-export function formatSubject(names: readonly string[]): string {
+export function formatFindingSubject(names: readonly string[]): string {
   return names.map((name) => encodeURIComponent(name.toWellFormed())).join('/')
 }
 

@@ -20,8 +20,8 @@ export function findShortestEdits(
     const next = new Map(reach)
     for (let diagonal = -count; diagonal <= count; diagonal += 2) {
       let x = shouldTakeInsertionStep(reach, diagonal, count)
-        ? getFurthestOldLine(reach, diagonal + 1)
-        : getFurthestOldLine(reach, diagonal - 1) + 1
+        ? getFurthestReachedOldLine(reach, diagonal + 1)
+        : getFurthestReachedOldLine(reach, diagonal - 1) + 1
       while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x++
       next.set(diagonal, x)
       if (x >= old.length && x - diagonal >= now.length) return backtrackEdits(steps, old.length, now.length)
@@ -31,7 +31,7 @@ export function findShortestEdits(
   return undefined
 }
 
-function getFurthestOldLine(reach: ReadonlyMap<number, number>, diagonal: number): number {
+function getFurthestReachedOldLine(reach: ReadonlyMap<number, number>, diagonal: number): number {
   return reach.get(diagonal) ?? -1
 }
 
@@ -42,7 +42,8 @@ function shouldTakeInsertionStep(
 ): boolean {
   return (
     diagonal === -count ||
-    (diagonal !== count && getFurthestOldLine(reach, diagonal - 1) < getFurthestOldLine(reach, diagonal + 1))
+    (diagonal !== count &&
+      getFurthestReachedOldLine(reach, diagonal - 1) < getFurthestReachedOldLine(reach, diagonal + 1))
   )
 }
 
@@ -58,7 +59,7 @@ function backtrackEdits(
     const diagonal = x - y
     const down = shouldTakeInsertionStep(reach, diagonal, count)
     const from = down ? diagonal + 1 : diagonal - 1
-    x = getFurthestOldLine(reach, from)
+    x = getFurthestReachedOldLine(reach, from)
     y = x - from
     edits.push({ old: x, new: y, kind: down ? '+' : '-' })
   }

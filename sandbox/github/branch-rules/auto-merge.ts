@@ -1,7 +1,7 @@
 // Auto-merge: GitHub merges automatically as soon as every requirement is met.
 // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
 import { updatePullMergeability, emitPullRequestEvent } from '../git/ref-changes.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { MockAccount, MergeMethod, MockPull, MockRepository } from '../github-data.ts'
 import { mergePull } from './merge-pull.ts'
@@ -10,7 +10,7 @@ import { formatDisabledMergeMethodMessage } from './required-pull.ts'
 
 /** Enables auto-merge. Throws GitHub's error if that is impossible. "Pull request" is GitHub's own prefix. */
 export async function enableAutoMerge(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   by: MockAccount,
   method: MergeMethod,
@@ -33,7 +33,7 @@ export async function enableAutoMerge(
  * Merges pull requests that wait for auto-merge and meet all requirements. After a rejection, a pull request keeps
  * waiting.
  */
-export async function mergeReadyAutoMergePulls(state: GitHubState, repo: MockRepository): Promise<void> {
+export async function mergeReadyAutoMergePulls(state: MockGitHubState, repo: MockRepository): Promise<void> {
   for (const pull of repo.pulls.values()) {
     const { autoMerge } = pull
     if (autoMerge === null || pull.state !== 'open') continue

@@ -1,14 +1,14 @@
 // The users and apps that are exempt from a rule. A ruleset lists bypass actors. Classic protection exempts
 // administrators by default, and has separate lists.
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { findCollaboratorRole } from '../github-data.ts'
 import type { MockRepository, CollaboratorRole, MockGitHubData } from '../github-data.ts'
-import type { ProtectionActorNames } from './rule-types.ts'
+import type { BranchProtectionActorNames } from './rule-types.ts'
 import type { BypassActor } from './rule-types.ts'
 import type { RefUpdate } from './ref-update.ts'
 
 // GitHub's IDs of its built-in roles.
-const rolesByActorId: Readonly<Record<number, readonly CollaboratorRole[]>> = {
+const rolesByBypassActorId: Readonly<Record<number, readonly CollaboratorRole[]>> = {
   5: ['admin'],
   4: ['write', 'maintain', 'admin'],
   2: ['maintain', 'admin'],
@@ -19,7 +19,7 @@ export type BypassMode = 'always' | 'pull_request' | 'exempt' | 'never'
 function matchesBypassActor(
   world: MockGitHubData,
   repo: MockRepository,
-  by: Caller,
+  by: ApiCaller,
   actor: BypassActor,
 ): boolean {
   const { actor_type, actor_id } = actor
@@ -33,7 +33,7 @@ function matchesBypassActor(
       return world.organizationOwners.get(repo.owner.id)?.has(account.id) === true
     case 'RepositoryRole': {
       const role = findCollaboratorRole(world, repo, account)
-      return role !== undefined && rolesByActorId[actor_id ?? 0]?.includes(role) === true
+      return role !== undefined && rolesByBypassActorId[actor_id ?? 0]?.includes(role) === true
     }
     case 'Team':
       return world.teams.some(
@@ -49,7 +49,7 @@ function matchesBypassActor(
 export function computeBypassMode(
   world: MockGitHubData,
   repo: MockRepository,
-  by: Caller,
+  by: ApiCaller,
   actors: readonly BypassActor[],
 ): BypassMode {
   const modes = actors
@@ -65,11 +65,11 @@ export function computeBypassEffect(update: RefUpdate, mode: BypassMode): 'no' |
 }
 
 /** Whether a caller is in one of classic protection's lists. */
-export function isInProtectionAllowList(
+export function isInBranchProtectionAllowList(
   world: MockGitHubData,
   repo: MockRepository,
-  by: Caller,
-  named: ProtectionActorNames | null | undefined,
+  by: ApiCaller,
+  named: BranchProtectionActorNames | null | undefined,
 ): boolean {
   const { users = [], teams = [], apps = [] } = named ?? {}
   if (by.kind === 'installation') return apps.includes(by.installation.app.slug)
@@ -83,6 +83,6 @@ export function isInProtectionAllowList(
 }
 
 /** Whether classic protection treats a caller as an administrator. Apps are never administrators. */
-export function isAdministrator(world: MockGitHubData, repo: MockRepository, by: Caller): boolean {
+export function isRepositoryAdmin(world: MockGitHubData, repo: MockRepository, by: ApiCaller): boolean {
   return by.kind === 'user' && findCollaboratorRole(world, repo, by.account) === 'admin'
 }

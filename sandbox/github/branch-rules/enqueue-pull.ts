@@ -1,33 +1,33 @@
 // Whether a pull request may enter the merge queue: it must meet all requirements of its branch that the queue itself
 // does not ensure.
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { MockPull } from '../github-data.ts'
-import { collectRuleLayers } from './rule-layers.ts'
+import { collectBranchRuleLayers } from './rule-layers.ts'
 import { evaluateRefUpdate } from './evaluate-ref-update.ts'
 import { createMergeCommit } from './merge-commits.ts'
 import {
   addMergeQueueEntry,
-  findQueueEntry,
+  findMergeQueueEntry,
   parseQueueMergeMethod,
   findMergeQueueParameters,
 } from './merge-queue.ts'
 import type { MockMergeQueueEntry } from '../github-data.ts'
 import { formatApiRejectionMessage } from './verdict-messages.ts'
 
-export interface EnqueueRequest {
+export interface EnqueuePullRequestInput {
   readonly expectedHeadOid?: string | null
   readonly jump?: boolean | null
 }
 
 /** Adds a pull request to the queue, or throws GitHub's error. */
 export async function enqueuePull(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
-  by: Caller,
-  { expectedHeadOid, jump }: EnqueueRequest,
+  by: ApiCaller,
+  { expectedHeadOid, jump }: EnqueuePullRequestInput,
 ): Promise<MockMergeQueueEntry> {
   const { repo, baseRef } = pull
   const { world } = state
@@ -39,7 +39,7 @@ export async function enqueuePull(
       throw reject('Head branch was modified. Review and try the merge again.')
     if (pull.state !== 'open') throw reject('Pull request is not open')
     if (pull.draft) throw reject('Pull request is still a draft')
-    if (findQueueEntry(pull) !== undefined) throw reject('Pull request is already in the queue')
+    if (findMergeQueueEntry(pull) !== undefined) throw reject('Pull request is already in the queue')
     const method = parseQueueMergeMethod(settings)
     const old = repo.knownRefs.get(`refs/heads/${baseRef}`) ?? pull.baseSha
     const made = await createMergeCommit(
@@ -54,7 +54,7 @@ export async function enqueuePull(
     const update = { world, repo, path: repo.path, ref, old, now: made.sha, by, merge }
     const verdict = await evaluateRefUpdate(update)
     if (verdict.rejected.length > 0) throw reject(`Pull request ${formatApiRejectionMessage(verdict)}`)
-    const isBypass = collectRuleLayers(update).some(({ bypass }) => bypass !== 'no')
+    const isBypass = collectBranchRuleLayers(update).some(({ bypass }) => bypass !== 'no')
     return await addMergeQueueEntry(state, pull, getActingAccount(by), { jump: jump === true, isBypass })
   })
 }

@@ -1,22 +1,22 @@
 // The evaluation of one ref update: every layer that is in force, every rule in it, the exemptions, and the messages.
 // It never moves a ref.
 import type {
-  ProtectionActorNames,
-  PullRequestParameters,
+  BranchProtectionActorNames,
+  PullRequestRuleParameters,
   BranchRule,
-  StatusCheckParameters,
+  StatusChecksRuleParameters,
 } from './rule-types.ts'
-import { collectRuleLayers } from './rule-layers.ts'
+import { collectBranchRuleLayers } from './rule-layers.ts'
 import { type NonDeletingRefUpdate, type RefUpdate, type RuleViolation, getBranchName } from './ref-update.ts'
 import { checkRequiredChecks } from './required-checks.ts'
 import { checkConversationResolution, checkPullRequestRule } from './required-pull.ts'
 import { isAncestor, listCommitsNotReachableFrom, readCommitParents } from '../git/git-store.ts'
-import { isInProtectionAllowList } from './bypass.ts'
-import { readCommit, type CommitData } from '../views/commit-view.ts'
+import { isInBranchProtectionAllowList } from './bypass.ts'
+import { readCommit, type ParsedCommit } from '../views/commit-view.ts'
 import { getActingAccount } from '../github-state.ts'
 
 /** The commit whose results count. */
-const getShaForRequiredResults = ({ merge, now }: NonDeletingRefUpdate): string => merge?.pull.headSha ?? now
+const getPullHeadOrPushedSha = ({ merge, now }: NonDeletingRefUpdate): string => merge?.pull.headSha ?? now
 
 const formatNameList = (names: readonly string[]): string =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(names)
@@ -43,7 +43,7 @@ const satisfiesNamePattern = (text: string, pattern: NamePattern): boolean =>
   matchesPatternOperator(text, pattern) !== (pattern.negate === true)
 
 const createCommitPatternCheck =
-  (subject: string, read: (commit: CommitData) => string) =>
+  (subject: string, read: (commit: ParsedCommit) => string) =>
   async (move: NonDeletingRefUpdate, pattern: NamePattern): Promise<RuleViolation[]> => {
     const commits: string[] = []
     for (const sha of await listAddedCommits(move))
@@ -51,15 +51,18 @@ const createCommitPatternCheck =
     return commits.length === 0 ? [] : [{ message: formatPatternViolation(subject, pattern), commits }]
   }
 
-const checkCommitMessage = createCommitPatternCheck('Commit message', ({ message }) => message)
+const checkCommitMessagePattern = createCommitPatternCheck('Commit message', ({ message }) => message)
 
-const checkAuthorEmail = createCommitPatternCheck('Author email', ({ author }) => author.email)
+const checkAuthorEmailPattern = createCommitPatternCheck('Author email', ({ author }) => author.email)
 
-const checkCommitterEmail = createCommitPatternCheck('Committer email', ({ committer }) => committer.email)
+const checkCommitterEmailPattern = createCommitPatternCheck(
+  'Committer email',
+  ({ committer }) => committer.email,
+)
 
 const createSingleRuleViolation = (message: string): RuleViolation[] => [{ message }]
 
-const getRefKind = ({ ref }: RefUpdate): string => (ref.startsWith('refs/tags/') ? 'tag' : 'branch')
+const getRefTypeLabel = ({ ref }: RefUpdate): string => (ref.startsWith('refs/tags/') ? 'tag' : 'branch')
 
 /** Creating a ref that matches a ruleset's patterns. */
 const checkRefCreation = (update: RefUpdate): RuleViolation[] =>
@@ -72,7 +75,7 @@ const checkRefUpdate = ({ old, now }: RefUpdate): RuleViolation[] =>
   old !== undefined && now !== undefined ? createSingleRuleViolation('Cannot update this protected ref.') : []
 
 const checkRefDeletion = (update: RefUpdate): RuleViolation[] =>
-  update.now === undefined ? createSingleRuleViolation(`Cannot delete this ${getRefKind(update)}`) : []
+  update.now === undefined ? createSingleRuleViolation(`Cannot delete this ${getRefTypeLabel(update)}`) : []
 
 const checkLockedBranch = (): RuleViolation[] => createSingleRuleViolation('Cannot change this locked branch')
 
@@ -84,7 +87,7 @@ export interface RefUpdateRuleVerdict {
   readonly bypassed: readonly RuleViolation[]
 }
 
-type RuleEvaluator = (
+type BranchRuleEvaluator = (
   it: RefUpdate,
   parameters: unknown,
 ) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>
@@ -96,23 +99,23 @@ const createNewCommitRuleEvaluator =
       move: NonDeletingRefUpdate,
       parameters: never,
     ) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>,
-  ): RuleEvaluator =>
+  ): BranchRuleEvaluator =>
   (it, parameters) =>
     it.now === undefined ? [] : judge({ ...it, now: it.now }, parameters as never)
 
-const ruleEvaluators: Readonly<Record<string, RuleEvaluator>> = {
+const ruleEvaluatorByType: Readonly<Record<string, BranchRuleEvaluator>> = {
   creation: checkRefCreation,
   update: checkRefUpdate,
   deletion: checkRefDeletion,
   locked: checkLockedBranch,
   non_fast_forward: checkNonFastForward,
-  restricted_pushers: (it, named) => checkRestrictedPushers(it, named as ProtectionActorNames),
+  restricted_pushers: (it, named) => checkPushRestrictions(it, named as BranchProtectionActorNames),
   required_linear_history: createNewCommitRuleEvaluator(checkLinearHistory),
   required_signatures: createNewCommitRuleEvaluator(checkCommitSignatures),
-  required_status_checks: createNewCommitRuleEvaluator((move, it: StatusCheckParameters) =>
+  required_status_checks: createNewCommitRuleEvaluator((move, it: StatusChecksRuleParameters) =>
     checkRequiredChecks(move, it),
   ),
-  pull_request: createNewCommitRuleEvaluator((move, it: PullRequestParameters) =>
+  pull_request: createNewCommitRuleEvaluator((move, it: PullRequestRuleParameters) =>
     checkPullRequestRule(move, it),
   ),
   conversation_resolution: createNewCommitRuleEvaluator(checkConversationResolution),
@@ -122,17 +125,17 @@ const ruleEvaluators: Readonly<Record<string, RuleEvaluator>> = {
   workflows: createNewCommitRuleEvaluator(checkRequiredWorkflows),
   code_scanning: createNewCommitRuleEvaluator(checkRequiredCodeScanning),
   required_deployments: createNewCommitRuleEvaluator(checkRequiredDeployments),
-  branch_name_pattern: (it, parameters) => checkBranchName(it, parameters as NamePattern),
-  commit_message_pattern: createNewCommitRuleEvaluator(checkCommitMessage),
-  commit_author_email_pattern: createNewCommitRuleEvaluator(checkAuthorEmail),
-  committer_email_pattern: createNewCommitRuleEvaluator(checkCommitterEmail),
+  branch_name_pattern: (it, parameters) => checkBranchNamePattern(it, parameters as NamePattern),
+  commit_message_pattern: createNewCommitRuleEvaluator(checkCommitMessagePattern),
+  commit_author_email_pattern: createNewCommitRuleEvaluator(checkAuthorEmailPattern),
+  committer_email_pattern: createNewCommitRuleEvaluator(checkCommitterEmailPattern),
 }
 
-export async function evaluateRule(
+export async function evaluateBranchRule(
   it: RefUpdate,
   { type, parameters }: BranchRule,
 ): Promise<readonly RuleViolation[]> {
-  const judge = ruleEvaluators[type]
+  const judge = ruleEvaluatorByType[type]
   if (judge === undefined) throw new Error(`the sandbox does not enforce ${type}`)
   return await judge(it, parameters)
 }
@@ -141,10 +144,10 @@ export async function evaluateRefUpdate(it: RefUpdate): Promise<RefUpdateRuleVer
   const rejected = new Map<string, RuleViolation>()
   const bypassed = new Map<string, RuleViolation>()
   let code: RefUpdateRuleVerdict['code'] = 'GH006'
-  for (const { ruleset, rules, bypass } of collectRuleLayers(it)) {
+  for (const { ruleset, rules, bypass } of collectBranchRuleLayers(it)) {
     if (bypass === 'exempt') continue
     for (const rule of rules)
-      for (const violation of await evaluateRule(it, rule)) {
+      for (const violation of await evaluateBranchRule(it, rule)) {
         if (bypass === 'no' && ruleset !== undefined) code = 'GH013'
         // A message that two layers share is reported once.
         ;(bypass === 'yes' ? bypassed : rejected).set(violation.message, violation)
@@ -157,13 +160,13 @@ export async function evaluateRefUpdate(it: RefUpdate): Promise<RefUpdateRuleVer
 async function checkNonFastForward(update: RefUpdate): Promise<RuleViolation[]> {
   const { path, old, now } = update
   if (old === undefined || now === undefined || (await isAncestor(path, old, now))) return []
-  return createSingleRuleViolation(`Cannot force-push to this ${getRefKind(update)}`)
+  return createSingleRuleViolation(`Cannot force-push to this ${getRefTypeLabel(update)}`)
 }
 
 /** Classic protection's list of who may push: necessary, but not sufficient. */
-function checkRestrictedPushers(update: RefUpdate, named: ProtectionActorNames): RuleViolation[] {
+function checkPushRestrictions(update: RefUpdate, named: BranchProtectionActorNames): RuleViolation[] {
   const { world, repo, by } = update
-  if (isInProtectionAllowList(world, repo, by, named)) return []
+  if (isInBranchProtectionAllowList(world, repo, by, named)) return []
   return createSingleRuleViolation(
     "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.",
   )
@@ -176,7 +179,7 @@ function matchesPatternOperator(text: string, { operator, pattern }: NamePattern
 }
 
 /** A branch name is checked once, when the branch is created. */
-function checkBranchName(update: RefUpdate, pattern: NamePattern): RuleViolation[] {
+function checkBranchNamePattern(update: RefUpdate, pattern: NamePattern): RuleViolation[] {
   if (update.old !== undefined || satisfiesNamePattern(getBranchName(update), pattern)) return []
   return [{ message: formatPatternViolation('Branch name', pattern) }]
 }
@@ -222,7 +225,7 @@ function checkRequiredDeployments(
 ): RuleViolation[] {
   const missing = wanted.filter((environment) => {
     const newest = move.repo.deployments.findLast(
-      (it) => it.sha === getShaForRequiredResults(move) && it.environment === environment,
+      (it) => it.sha === getPullHeadOrPushedSha(move) && it.environment === environment,
     )
     return newest?.statuses.at(-1)?.state !== 'success'
   })
@@ -250,9 +253,7 @@ function checkRequiredCodeScanning(
       ? `commit ${short(now)}`
       : `commits ${short(merge.pull.headSha)} or ${short(merge.pull.testMerge ?? now)}`
   return tools.flatMap(({ tool }) => {
-    const found = repo.analyses.findLast(
-      (it) => it.sha === getShaForRequiredResults(move) && it.tool === tool,
-    )
+    const found = repo.analyses.findLast((it) => it.sha === getPullHeadOrPushedSha(move) && it.tool === tool)
     if (found === undefined)
       return [{ message: `Code scanning is waiting for results from ${tool} for the ${where}.` }]
     return found.alerts === 0

@@ -8,9 +8,9 @@ import {
   readCommitTree,
 } from '../git/git-store.ts'
 import type { GitIdentity } from '../git/git-store.ts'
-import { toAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
+import { toCommitAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
 import { readCommits } from '../views/commit-view.ts'
-import type { CommitData } from '../views/commit-view.ts'
+import type { ParsedCommit } from '../views/commit-view.ts'
 import type { MockAccount, MergeMethod, MockPull, MockGitHubData } from '../github-data.ts'
 
 export interface MergeCommitText {
@@ -41,14 +41,18 @@ export async function createMergeCommit(
   if (tree === undefined) return 'conflict'
   const isMerge = method === 'merge'
   const message = isMerge
-    ? formatCommitMessage(
+    ? formatMergeCommitMessage(
         text,
         `Merge pull request #${pull.number} from ${pull.headOwner.login}/${pull.headRef}`,
         pull.title,
       )
-    : formatCommitMessage(text, `${pull.title} (#${pull.number})`, await formatSquashBody(path, base, pull))
+    : formatMergeCommitMessage(
+        text,
+        `${pull.title} (#${pull.number})`,
+        await formatSquashBody(path, base, pull),
+      )
   const parents = isMerge ? [base, pull.headSha] : [base]
-  const author = toAuthorIdentity(world, isMerge ? by : pull.author)
+  const author = toCommitAuthorIdentity(world, isMerge ? by : pull.author)
   const unsigned = await commitTree(
     path,
     tree,
@@ -60,7 +64,7 @@ export async function createMergeCommit(
   return { sha: await signCommit(world, path, unsigned) }
 }
 
-function formatCommitMessage(
+function formatMergeCommitMessage(
   { title, body }: MergeCommitText,
   usualTitle: string,
   usualBody: string,
@@ -90,13 +94,13 @@ async function rebaseCommits(
     if (tree === undefined) return 'conflict'
     const { name, email, date } = commit.author
     const author: GitIdentity = { name, email, at: Date.parse(date) }
-    tip = await commitTree(path, tree, [tip], commit.message, author, toAuthorIdentity(world, by))
+    tip = await commitTree(path, tree, [tip], commit.message, author, toCommitAuthorIdentity(world, by))
   }
   return { sha: tip }
 }
 
 /** Applies the change of one commit to another tip: a merge whose common ancestor is the parent of the commit. */
-async function cherryPickTree(path: string, tip: string, commit: CommitData): Promise<string | undefined> {
+async function cherryPickTree(path: string, tip: string, commit: ParsedCommit): Promise<string | undefined> {
   const [parent] = await readCommitParents(path, commit.sha)
   if (parent === undefined) return undefined
   const nobody: GitIdentity = { name: 'sandbox', email: 'sandbox@github.invalid', at: 0 }

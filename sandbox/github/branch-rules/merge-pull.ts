@@ -1,9 +1,9 @@
 // GitHub's own merge of a pull request: `PUT /pulls/{number}/merge` and the mutation of the same name. `sha` pins the
 // head, but nothing pins the base: GitHub merges into the current base.
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { setRef } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { updatePullMergeability, processRefChanges, markPullMerged } from '../git/ref-changes.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { MergeMethod, MockPull } from '../github-data.ts'
@@ -11,7 +11,7 @@ import { evaluateRefUpdate } from './evaluate-ref-update.ts'
 import { createMergeCommit } from './merge-commits.ts'
 import type { MergeFailure } from './merge-commits.ts'
 import { formatDisabledMergeMethodMessage } from './required-pull.ts'
-import { throwIfRejected } from './verdict-messages.ts'
+import { throwIfRefUpdateRejected } from './verdict-messages.ts'
 import { findWorkflowFileRejection } from './workflow-files.ts'
 
 export interface MergePullOptions {
@@ -31,9 +31,9 @@ const pullsWithMergeInProgress = new WeakSet<MockPull>()
 
 /** Merges, and returns the merged commit. Throws GitHub's 405 or 409. */
 export async function mergePull(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
-  by: Caller,
+  by: ApiCaller,
   request: MergePullOptions,
 ): Promise<string> {
   const { repo } = pull
@@ -75,7 +75,7 @@ export async function mergePull(
     const rejection = await findWorkflowFileRejection(repo, repo.path, base, sha, by)
     if (rejection !== undefined) throw new GitHubApiError(403, rejection)
     const update = { world, repo, path: repo.path, ref, old: base, now: sha, by, merge: { pull, method } }
-    throwIfRejected(await evaluateRefUpdate(update), 405)
+    throwIfRefUpdateRejected(await evaluateRefUpdate(update), 405)
     await setRef(repo.path, ref, sha, base)
     await processRefChanges(state, repo, getActingAccount(by))
     // Squashed and rebased commits cannot be found by following the refs.

@@ -1,9 +1,9 @@
 // GitHub's merge queue: each pull request in the queue has a commit on top of the earlier ones, on a temporary
 // branch. The required checks run on those commits, and commits with passing checks merge exactly as tested.
 import { deleteRef, setRef } from '../git/git-store.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { emitPullRequestEvent, processRefChanges, markPullMerged } from '../git/ref-changes.ts'
-import { readCommit, toShortCommitView } from '../views/commit-view.ts'
+import { readCommit, toSimpleCommitView } from '../views/commit-view.ts'
 import { toTimestamp } from '../github-data.ts'
 import type {
   MockAccount,
@@ -19,10 +19,10 @@ import { createMergeCommit } from './merge-commits.ts'
 import { findUnmetRequiredChecks } from './required-checks.ts'
 import { checkPullRequestRule } from './required-pull.ts'
 import type {
-  MergeQueueParameters,
-  PullRequestParameters,
+  MergeQueueRuleParameters,
+  PullRequestRuleParameters,
   BranchRule,
-  StatusCheckParameters,
+  StatusChecksRuleParameters,
 } from './rule-types.ts'
 
 /** https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request (dequeued: reason) */
@@ -54,18 +54,18 @@ function collectBranchRules(repo: MockRepository, branch: string): BranchRule[] 
 export function findMergeQueueParameters(
   repo: MockRepository,
   branch: string,
-): MergeQueueParameters | undefined {
+): MergeQueueRuleParameters | undefined {
   const rule = collectBranchRules(repo, branch).find(({ type }) => type === 'merge_queue')
-  return rule?.parameters as MergeQueueParameters | undefined
+  return rule?.parameters as MergeQueueRuleParameters | undefined
 }
 
 export const parseQueueMergeMethod = ({
   merge_method,
-}: Pick<MergeQueueParameters, 'merge_method'>): MergeMethod => merge_method.toLowerCase() as MergeMethod
+}: Pick<MergeQueueRuleParameters, 'merge_method'>): MergeMethod => merge_method.toLowerCase() as MergeMethod
 
 /** Adds a pull request to its branch's queue. The caller checks whether that is allowed. Call it in line. */
 export async function addMergeQueueEntry(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   by: MockAccount,
   { jump, isBypass }: Pick<MockMergeQueueEntry, 'jump' | 'isBypass'>,
@@ -92,12 +92,12 @@ export async function addMergeQueueEntry(
   return entry
 }
 
-export const findQueueEntry = (pull: MockPull): MockMergeQueueEntry | undefined =>
+export const findMergeQueueEntry = (pull: MockPull): MockMergeQueueEntry | undefined =>
   pull.repo.queues.get(pull.baseRef)?.find((it) => it.pull === pull)
 
 /** Removes a pull request. The groups of later pull requests are rebuilt. Call it in line. */
 export async function removeMergeQueueEntry(
-  state: GitHubState,
+  state: MockGitHubState,
   entry: MockMergeQueueEntry,
   reason: DequeueReason,
   by: MockAccount = entry.by,
@@ -117,7 +117,7 @@ export async function removeMergeQueueEntry(
 
 /** Notifies the apps about a group: its commit needs checks, or the reason for its removal. */
 export async function emitMergeGroupEvent(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   { headSha, branch, baseSha, baseRef }: Omit<QueuedMergeGroup, 'requestedAt'>,
   action: 'checks_requested' | 'destroyed',
@@ -128,7 +128,7 @@ export async function emitMergeGroupEvent(
     head_ref: `refs/heads/${branch}`,
     base_sha: baseSha,
     base_ref: `refs/heads/${baseRef}`,
-    head_commit: toShortCommitView(await readCommit(repo.path, headSha)),
+    head_commit: toSimpleCommitView(await readCommit(repo.path, headSha)),
   }
   state.webhooks.emit('merge_group', action, repo, repo.owner, {
     merge_group,
@@ -137,7 +137,7 @@ export async function emitMergeGroupEvent(
 }
 
 async function dissolveMergeGroup(
-  state: GitHubState,
+  state: MockGitHubState,
   entry: MockMergeQueueEntry,
   reason: 'merged' | 'invalidated' | 'dequeued',
 ): Promise<void> {
@@ -153,7 +153,7 @@ async function dissolveMergeGroup(
  * Processes a repository's queues: builds groups, merges groups that passed, and removes those that failed. Call it
  * in line.
  */
-export async function advanceMergeQueues(state: GitHubState, repo: MockRepository): Promise<void> {
+export async function advanceMergeQueues(state: MockGitHubState, repo: MockRepository): Promise<void> {
   for (const branch of repo.queues.keys()) {
     // Each step makes one change, and the next step reads the new state.
     let goesOn = true
@@ -161,7 +161,11 @@ export async function advanceMergeQueues(state: GitHubState, repo: MockRepositor
   }
 }
 
-async function advanceMergeQueue(state: GitHubState, repo: MockRepository, branch: string): Promise<boolean> {
+async function advanceMergeQueue(
+  state: MockGitHubState,
+  repo: MockRepository,
+  branch: string,
+): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const settings = findMergeQueueParameters(repo, branch)
   const [first] = entries
@@ -189,10 +193,10 @@ async function advanceMergeQueue(state: GitHubState, repo: MockRepository, branc
  * base.
  */
 async function buildMergeGroup(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   branch: string,
-  settings: MergeQueueParameters,
+  settings: MergeQueueRuleParameters,
 ): Promise<boolean> {
   let base = repo.knownRefs.get(`refs/heads/${branch}`) ?? ''
   for (const entry of (repo.queues.get(branch) ?? []).slice(0, Math.max(1, settings.max_entries_to_build))) {
@@ -210,7 +214,7 @@ async function buildMergeGroup(
 }
 
 async function requestMergeGroupChecks(
-  state: GitHubState,
+  state: MockGitHubState,
   entry: MockMergeQueueEntry,
   base: string,
   method: MergeMethod,
@@ -231,7 +235,7 @@ async function requestMergeGroupChecks(
  * accepts it.
  */
 async function removeIneligibleQueueEntry(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   branch: string,
 ): Promise<boolean> {
@@ -254,7 +258,7 @@ async function removeIneligibleQueueEntry(
     }
     const move = { world, repo, path: repo.path, ref, old, now, by, merge }
     for (const { parameters } of requirements) {
-      if ((await checkPullRequestRule(move, parameters as unknown as PullRequestParameters)).length === 0)
+      if ((await checkPullRequestRule(move, parameters as unknown as PullRequestRuleParameters)).length === 0)
         continue
       await removeMergeQueueEntry(state, entry, 'BRANCH_PROTECTIONS')
       return true
@@ -268,7 +272,7 @@ const defaultQueueMergeMethod = { merge_method: 'MERGE' } as const
 type MergeGroupCheckOutcome = 'green' | 'waiting' | 'failed' | 'late'
 
 function evaluateMergeGroupChecks(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   branch: string,
   entry: MockMergeQueueEntry,
@@ -278,7 +282,7 @@ function evaluateMergeGroupChecks(
   if (group === undefined) return 'waiting'
   const required = collectBranchRules(repo, branch)
     .filter(({ type }) => type === 'required_status_checks')
-    .flatMap(({ parameters }) => (parameters as unknown as StatusCheckParameters).required_status_checks)
+    .flatMap(({ parameters }) => (parameters as unknown as StatusChecksRuleParameters).required_status_checks)
   const unmet = findUnmetRequiredChecks(state.world, repo, group.headSha, required, 0)
   if (unmet.length === 0) return 'green'
   if (unmet.some(({ state }) => state === 'failing')) return 'failed'
@@ -287,10 +291,10 @@ function evaluateMergeGroupChecks(
 
 /** With HEADGREEN, an entry that failed can still merge with a later one that passed. */
 async function removeFailedQueueEntry(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   branch: string,
-  settings: MergeQueueParameters,
+  settings: MergeQueueRuleParameters,
 ): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const outcomes = entries.map((it) =>
@@ -309,10 +313,10 @@ async function removeFailedQueueEntry(
 }
 
 async function mergePassingQueueEntries(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   branch: string,
-  settings: MergeQueueParameters,
+  settings: MergeQueueRuleParameters,
 ): Promise<boolean> {
   const entries = repo.queues.get(branch) ?? []
   const green = entries.map(

@@ -1,9 +1,9 @@
 // REST's name for the merge state of a pull request: https://docs.github.com/graphql/reference/enums#mergestatestatus
 import { isAncestor } from '../git/git-store.ts'
 import type { MockPull, MockGitHubData } from '../github-data.ts'
-import { evaluateRule } from './evaluate-ref-update.ts'
-import { hasRulesForRef, collectRuleLayers } from './rule-layers.ts'
-import type { StatusCheckParameters } from './rule-types.ts'
+import { evaluateBranchRule } from './evaluate-ref-update.ts'
+import { hasRulesForRef, collectBranchRuleLayers } from './rule-layers.ts'
+import type { StatusChecksRuleParameters } from './rule-types.ts'
 
 export type MergeState = 'unknown' | 'dirty' | 'draft' | 'blocked' | 'behind' | 'unstable' | 'clean'
 
@@ -22,16 +22,18 @@ export async function computeMergeState(world: MockGitHubData, pull: MockPull): 
     const by = { kind: 'user', account: pull.author } as const
     const merge = { pull, method: 'merge', queued: true } as const
     const update = { world, repo, path: repo.path, ref, old, now, by, merge }
-    const rules = collectRuleLayers(update).flatMap((it) => (it.bypass === 'no' ? it.rules : []))
+    const rules = collectBranchRuleLayers(update).flatMap((it) => (it.bypass === 'no' ? it.rules : []))
     for (const rule of rules.filter(({ type }) => !ruleTypesIgnoredForMergeState.has(type))) {
       // GitHub itself creates the test merge, so only commits by others can lack a signature.
-      const found = (await evaluateRule(update, rule)).filter(({ commits = [] }) => commits.join() !== now)
+      const found = (await evaluateBranchRule(update, rule)).filter(
+        ({ commits = [] }) => commits.join() !== now,
+      )
       if (found.length > 0) return 'blocked'
     }
     const isStrict = rules.some(
       ({ type, parameters }) =>
         type === 'required_status_checks' &&
-        (parameters as unknown as StatusCheckParameters).strict_required_status_checks_policy,
+        (parameters as unknown as StatusChecksRuleParameters).strict_required_status_checks_policy,
     )
     if (isStrict && !(await isAncestor(repo.path, old, pull.headSha))) return 'behind'
   }

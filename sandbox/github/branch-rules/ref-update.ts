@@ -1,5 +1,5 @@
 // A requested update of a ref, before the ref moves: the input of every rule.
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import type { MergeMethod, MockPull, MockRepository, MockGitHubData } from '../github-data.ts'
 
 export interface RefUpdate {
@@ -12,7 +12,7 @@ export interface RefUpdate {
   readonly old: string | undefined
   /** Undefined: the ref is deleted. */
   readonly now: string | undefined
-  readonly by: Caller
+  readonly by: ApiCaller
   /** Set when GitHub itself merges a pull request. Otherwise the update is a push, or its REST equivalent. */
   readonly merge?: {
     readonly pull: MockPull

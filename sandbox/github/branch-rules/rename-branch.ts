@@ -2,13 +2,13 @@
 // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/renaming-a-branch
 import { deleteRef, setRef } from '../git/git-store.ts'
 import { emitPullRequestEvent, processRefChanges } from '../git/ref-changes.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { MockAccount, MockRepository } from '../github-data.ts'
 
 /** Pull requests into the branch, and its protection, follow the new name. Pull requests from it are closed. */
 export async function renameBranch(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   from: string,
   to: string,

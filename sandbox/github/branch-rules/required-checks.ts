@@ -4,15 +4,15 @@ import { isAncestor, readCommitTree } from '../git/git-store.ts'
 import type { MockRepository, MockGitHubData } from '../github-data.ts'
 import { findPullMergedByUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
-import type { StatusCheckParameters } from './rule-types.ts'
+import type { StatusChecksRuleParameters } from './rule-types.ts'
 
-type RequiredCheck = StatusCheckParameters['required_status_checks'][number]
+type RequiredCheck = StatusChecksRuleParameters['required_status_checks'][number]
 /** The state of a required check, in GitHub's words. Undefined: it passed. */
 type RequiredCheckState = 'expected' | 'in progress' | 'pending' | 'failing' | 'foreign' | undefined
 
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 
-interface ReportedCheckState {
+interface LatestCheckReport {
   readonly app: number | undefined
   readonly state: RequiredCheckState
 }
@@ -27,9 +27,9 @@ function findLatestCheckReports(
   sha: string,
   context: string,
   delay: number,
-): ReportedCheckState[] {
+): LatestCheckReport[] {
   const isVisible = ({ changedAt }: { changedAt: number }): boolean => world.now() - changedAt >= delay
-  const newest = new Map<string, ReportedCheckState>()
+  const newest = new Map<string, LatestCheckReport>()
   for (const suite of repo.suites.filter((it) => it.sha === sha))
     for (const run of suite.runs.filter((it) => it.name === context && isVisible(it)))
       newest.set(`run ${suite.app.id}`, {
@@ -106,7 +106,7 @@ export function formatUnmetRequiredChecks(unmet: readonly UnmetRequiredCheck[], 
 
 export async function checkRequiredChecks(
   move: NonDeletingRefUpdate,
-  parameters: StatusCheckParameters,
+  parameters: StatusChecksRuleParameters,
 ): Promise<RuleViolation[]> {
   const { world, repo, path, old, now, merge } = move
   const {

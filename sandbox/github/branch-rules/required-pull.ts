@@ -13,7 +13,7 @@ import {
 } from '../github-data.ts'
 import { findPullMergedByUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
-import type { PullRequestParameters } from './rule-types.ts'
+import type { PullRequestRuleParameters } from './rule-types.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
 import { readLooseObjectsOrRunGit, readLooseObject } from '../git/loose-objects.ts'
 import { findLooseTreeEntry } from '../git/loose-trees.ts'
@@ -55,7 +55,7 @@ function findLatestReviews({ world }: NonDeletingRefUpdate, pull: MockPull): Moc
 
 export async function checkPullRequestRule(
   move: NonDeletingRefUpdate,
-  parameters: PullRequestParameters,
+  parameters: PullRequestRuleParameters,
 ): Promise<RuleViolation[]> {
   const pull = await findPullMergedByUpdate(move)
   if (pull === undefined) return [{ message: 'Changes must be made through a pull request.' }]
@@ -69,7 +69,7 @@ export async function checkPullRequestRule(
 async function checkRequiredReviews(
   move: NonDeletingRefUpdate,
   pull: MockPull,
-  parameters: PullRequestParameters,
+  parameters: PullRequestRuleParameters,
 ): Promise<RuleViolation[]> {
   const count = parameters.required_approving_review_count
   const stale = parameters.dismiss_stale_reviews_on_push
@@ -78,7 +78,7 @@ async function checkRequiredReviews(
   const approvals = latestReviews.filter((it) => it.state === 'APPROVED')
   const violations: RuleViolation[] = []
   const owners = parameters.require_code_owner_review
-    ? await findRequiredOwners(pull, move.old ?? pull.baseSha)
+    ? await findRequiredCodeOwners(pull, move.old ?? pull.baseSha)
     : []
   const waiting = owners.filter(
     (group) => !approvals.some(({ author }) => isCodeOwner(move.world, author, group)),
@@ -126,7 +126,7 @@ async function checkRequiredReviewers(
   { world, old }: NonDeletingRefUpdate,
   pull: MockPull,
   approvals: readonly MockReview[],
-  { required_reviewers = [] }: PullRequestParameters,
+  { required_reviewers = [] }: PullRequestRuleParameters,
 ): Promise<RuleViolation[]> {
   if (required_reviewers.length === 0) return []
   const files = await listChangedFiles(pull, old ?? pull.baseSha)
@@ -171,7 +171,7 @@ export async function checkConversationResolution(move: NonDeletingRefUpdate): P
 /** A pushed merge commit counts as the method "merge". A fast-forward does not count as a method. */
 async function checkMergeMethod(
   { path, now, merge }: NonDeletingRefUpdate,
-  parameters: PullRequestParameters,
+  parameters: PullRequestRuleParameters,
 ): Promise<RuleViolation[]> {
   const allowed = parameters.allowed_merge_methods
   const method = merge?.method ?? ((await readCommitParents(path, now)).length > 1 ? 'merge' : undefined)
@@ -228,7 +228,7 @@ async function listChangedFiles({ repo, headSha }: MockPull, base: string): Prom
 }
 
 /** The groups of owners for the files that a pull request changes. One owner from each group must approve. */
-async function findRequiredOwners(pull: MockPull, base: string): Promise<(readonly string[])[]> {
+async function findRequiredCodeOwners(pull: MockPull, base: string): Promise<(readonly string[])[]> {
   const lines = await readCodeownersLines(pull.repo.path, base)
   if (lines.length === 0) return []
   const groups = new Map<string, readonly string[]>()

@@ -1,14 +1,19 @@
 // The layers that are in force for a ref: every ruleset that matches it, and classic protection. Layers are
 // cumulative, and each has separate exceptions.
 import { toBranchUpdateRules, findBranchProtection, toPullRequestRules } from './branch-protection.ts'
-import { isAdministrator, computeBypassMode, computeBypassEffect, isInProtectionAllowList } from './bypass.ts'
+import {
+  isRepositoryAdmin,
+  computeBypassMode,
+  computeBypassEffect,
+  isInBranchProtectionAllowList,
+} from './bypass.ts'
 import { getBranchName } from './ref-update.ts'
 import type { RefUpdate } from './ref-update.ts'
 import { rulesetAppliesToRef } from './ruleset.ts'
 import type { BranchRule, Ruleset } from './rule-types.ts'
 import type { MockRepository } from '../github-data.ts'
 
-export interface RuleLayer {
+export interface BranchRuleLayer {
   /** Undefined: classic protection. */
   readonly ruleset: Ruleset | undefined
   readonly rules: readonly BranchRule[]
@@ -35,9 +40,9 @@ export function hasRulesForRef(repo: MockRepository, ref: string): boolean {
   )
 }
 
-export function collectRuleLayers(update: RefUpdate): RuleLayer[] {
+export function collectBranchRuleLayers(update: RefUpdate): BranchRuleLayer[] {
   const { world, repo, ref, by } = update
-  const layers: RuleLayer[] = findRulesetsForRef(repo, ref).map((ruleset) => ({
+  const layers: BranchRuleLayer[] = findRulesetsForRef(repo, ref).map((ruleset) => ({
     ruleset,
     rules: ruleset.rules,
     bypass: computeBypassEffect(update, computeBypassMode(world, repo, by, ruleset.bypass_actors)),
@@ -45,14 +50,14 @@ export function collectRuleLayers(update: RefUpdate): RuleLayer[] {
   return [...layers, ...toBranchProtectionLayers(update)]
 }
 
-function toBranchProtectionLayers(update: RefUpdate): RuleLayer[] {
+function toBranchProtectionLayers(update: RefUpdate): BranchRuleLayer[] {
   const { world, repo, ref, by, old } = update
   const protection = ref.startsWith('refs/heads/')
     ? findBranchProtection(repo, getBranchName(update))
     : undefined
   if (protection === undefined) return []
-  const spared = protection.enforce_admins !== true && isAdministrator(world, repo, by)
-  const layer = (rules: BranchRule[], bypass: boolean): RuleLayer => ({
+  const spared = protection.enforce_admins !== true && isRepositoryAdmin(world, repo, by)
+  const layer = (rules: BranchRule[], bypass: boolean): BranchRuleLayer => ({
     ruleset: undefined,
     rules,
     bypass: bypass ? 'yes' : 'no',
@@ -66,7 +71,7 @@ function toBranchProtectionLayers(update: RefUpdate): RuleLayer[] {
   }
   const allowed = protection.required_pull_request_reviews?.bypass_pull_request_allowances
   return [
-    layer(toPullRequestRules(protection), spared || isInProtectionAllowList(world, repo, by, allowed)),
+    layer(toPullRequestRules(protection), spared || isInBranchProtectionAllowList(world, repo, by, allowed)),
     layer(toBranchUpdateRules(protection), spared),
   ]
 }

@@ -35,7 +35,7 @@ export interface Ruleset extends Required<RulesetRequest> {
   readonly updatedAt: string
 }
 
-export interface PullRequestParameters {
+export interface PullRequestRuleParameters {
   readonly required_approving_review_count: number
   readonly dismiss_stale_reviews_on_push: boolean
   readonly require_code_owner_review: boolean
@@ -49,7 +49,7 @@ export interface PullRequestParameters {
   }[]
 }
 
-export interface StatusCheckParameters {
+export interface StatusChecksRuleParameters {
   readonly strict_required_status_checks_policy: boolean
   readonly do_not_enforce_on_create?: boolean
   readonly required_status_checks: readonly {
@@ -58,7 +58,7 @@ export interface StatusCheckParameters {
   }[]
 }
 
-export interface MergeQueueParameters {
+export interface MergeQueueRuleParameters {
   readonly check_response_timeout_minutes: number
   readonly grouping_strategy: 'ALLGREEN' | 'HEADGREEN'
   readonly max_entries_to_build: number
@@ -69,7 +69,7 @@ export interface MergeQueueParameters {
 }
 
 /** Users by login, teams and apps by slug. */
-export interface ProtectionActorNames {
+export interface BranchProtectionActorNames {
   readonly users?: readonly string[]
   readonly teams?: readonly string[]
   readonly apps?: readonly string[]
@@ -83,14 +83,14 @@ export interface BranchProtectionRequest {
   } | null
   readonly enforce_admins?: boolean | null
   readonly required_pull_request_reviews?: {
-    readonly dismissal_restrictions?: ProtectionActorNames
+    readonly dismissal_restrictions?: BranchProtectionActorNames
     readonly dismiss_stale_reviews?: boolean
     readonly require_code_owner_reviews?: boolean
     readonly required_approving_review_count?: number
     readonly require_last_push_approval?: boolean
-    readonly bypass_pull_request_allowances?: ProtectionActorNames
+    readonly bypass_pull_request_allowances?: BranchProtectionActorNames
   } | null
-  readonly restrictions?: ProtectionActorNames | null
+  readonly restrictions?: BranchProtectionActorNames | null
   readonly required_linear_history?: boolean
   readonly allow_force_pushes?: boolean | null
   readonly allow_deletions?: boolean

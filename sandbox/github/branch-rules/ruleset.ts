@@ -53,24 +53,25 @@ export function parseRuleset(
   for (const { type, parameters = {} } of request.rules ?? []) {
     const fields = requiredFieldsByRuleType[type]
     if (fields === undefined)
-      throw createInvalidRuleError(`Invalid rule '${type}': the sandbox does not enforce it`)
+      throw createInvalidRulesetRuleError(`Invalid rule '${type}': the sandbox does not enforce it`)
     for (const field of fields)
-      if (!(field in parameters)) throw createInvalidRuleError(`Invalid rule '${type}': ${field} is missing`)
+      if (!(field in parameters))
+        throw createInvalidRulesetRuleError(`Invalid rule '${type}': ${field} is missing`)
     // Merge queues are available only to organizations.
     if (type === 'merge_queue' && repo.owner.type === 'User')
-      throw createInvalidRuleError(`Invalid rule '${type}'`)
+      throw createInvalidRulesetRuleError(`Invalid rule '${type}'`)
     if (source === 'Organization' && ['merge_queue', 'required_deployments'].includes(type))
-      throw createInvalidRuleError(`Invalid rule '${type}'`)
+      throw createInvalidRulesetRuleError(`Invalid rule '${type}'`)
   }
   for (const { actor_type, actor_id } of request.bypass_actors ?? [])
     if (actor_type === 'Integration' && repo.owner.type === 'User')
-      throw createInvalidRuleError(
+      throw createInvalidRulesetRuleError(
         `Actor ${actor_id ?? ''} must be part of the ruleset source or owner organization`,
       )
   return request
 }
 
-const createInvalidRuleError = (message: string): GitHubApiError =>
+const createInvalidRulesetRuleError = (message: string): GitHubApiError =>
   createValidationError('RepositoryRuleset', 'rules', 'custom', message)
 
 const rulesetGlobOptions = { dot: true, nonegate: true, nocomment: true } as const

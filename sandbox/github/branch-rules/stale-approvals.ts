@@ -1,12 +1,12 @@
 // Approvals that are dismissed automatically if a rule requires it: when the approved change differs from the change
 // that would merge.
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { toPullSummaryView, toReviewView } from '../views/pull-view.ts'
 import type { MockAccount, MockPull } from '../github-data.ts'
 import { findBranchProtection, toPullRequestRules } from './branch-protection.ts'
 import { findRulesetsForRef } from './rule-layers.ts'
-import type { PullRequestParameters } from './rule-types.ts'
+import type { PullRequestRuleParameters } from './rule-types.ts'
 
 function shouldDismissStaleApprovals({ repo, baseRef }: MockPull): boolean {
   const protection = findBranchProtection(repo, baseRef)
@@ -17,7 +17,7 @@ function shouldDismissStaleApprovals({ repo, baseRef }: MockPull): boolean {
   return rules.some(
     ({ type, parameters }) =>
       type === 'pull_request' &&
-      (parameters as unknown as PullRequestParameters).dismiss_stale_reviews_on_push,
+      (parameters as unknown as PullRequestRuleParameters).dismiss_stale_reviews_on_push,
   )
 }
 
@@ -32,7 +32,7 @@ async function readPullRequestDiff({ repo, baseSha }: MockPull, head: string): P
  * approval.
  */
 export async function dismissApprovalsAfterHeadPush(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   by: MockAccount,
   before: string,
@@ -44,7 +44,7 @@ export async function dismissApprovalsAfterHeadPush(
 
 /** After the base moved. If the merge base moved, too, the change differs from the approved one. */
 export async function dismissApprovalsAfterBaseMove(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   by: MockAccount,
   old: string | undefined,
@@ -62,7 +62,7 @@ export async function dismissApprovalsAfterBaseMove(
 
 const hasApprovals = ({ reviews }: MockPull): boolean => reviews.some(({ state }) => state === 'APPROVED')
 
-function dismissAllApprovals({ world, webhooks }: GitHubState, pull: MockPull, by: MockAccount): void {
+function dismissAllApprovals({ world, webhooks }: MockGitHubState, pull: MockPull, by: MockAccount): void {
   for (const review of pull.reviews.filter(({ state }) => state === 'APPROVED')) {
     review.state = 'DISMISSED'
     webhooks.emit('pull_request_review', 'dismissed', pull.repo, by, {

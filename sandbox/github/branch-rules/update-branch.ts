@@ -2,19 +2,19 @@
 // https://docs.github.com/rest/pulls/pulls#update-a-pull-request-branch
 import { commitTree, isAncestor, mergeTrees, setRef } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { processRefChanges } from '../git/ref-changes.ts'
 import { canWriteContents } from '../http/auth.ts'
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
-import { toAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
+import { toCommitAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
 import type { MockPull } from '../github-data.ts'
 
 /** Moves the head, or throws GitHub's 422. */
 export async function updateBranch(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
-  by: Caller,
+  by: ApiCaller,
   expected: string | undefined,
 ): Promise<void> {
   const { world } = state
@@ -34,7 +34,7 @@ export async function updateBranch(
     const tree = await mergeTrees(repo.path, pull.headSha, base)
     if (tree === undefined) throw reject('merge conflict between base and head')
     const message = `Merge branch '${pull.baseRef}' into ${pull.headRef}`
-    const author = toAuthorIdentity(world, getActingAccount(by))
+    const author = toCommitAuthorIdentity(world, getActingAccount(by))
     const made = await commitTree(
       repo.path,
       tree,

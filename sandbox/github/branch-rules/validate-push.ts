@@ -2,7 +2,7 @@
 // itself, with a hook that declines the rejected refs and prints GitHub's messages.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { createBareRepository } from '../git/git-store.ts'
 import type { MockRepository, MockGitHubData } from '../github-data.ts'
 import { evaluateRefUpdate } from './evaluate-ref-update.ts'
@@ -44,7 +44,7 @@ const zeroSha = '0'.repeat(40)
 export async function validatePush(
   world: MockGitHubData,
   repo: MockRepository,
-  by: Caller,
+  by: ApiCaller,
   body: Buffer,
 ): Promise<PushValidationResult> {
   const { commands, pack } = parsePushRequest(body)
@@ -83,7 +83,7 @@ async function validatePushCommand(
   world: MockGitHubData,
   repo: MockRepository,
   path: string,
-  by: Caller,
+  by: ApiCaller,
   { old, now, ref }: PushCommand,
 ): Promise<UpdateHookVerdict | undefined> {
   const from = old === zeroSha ? undefined : old

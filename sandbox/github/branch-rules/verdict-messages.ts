@@ -12,14 +12,14 @@ export const declineMessageByRuleCode = {
   GH013: 'push declined due to repository rule violations',
 } as const
 
-function formatViolation({ message, commits = [] }: RuleViolation): string[] {
+function formatRuleViolation({ message, commits = [] }: RuleViolation): string[] {
   if (commits.length === 0) return [`- ${message}`]
   const found = `  Found ${commits.length} violation${commits.length === 1 ? '' : 's'}:`
   return [`- ${message}`, found, '', ...commits.map((it) => `  ${it}`)]
 }
 
-const formatViolations = (violations: readonly RuleViolation[]): string[] =>
-  violations.flatMap((it) => [...formatViolation(it), ''])
+const formatRuleViolations = (violations: readonly RuleViolation[]): string[] =>
+  violations.flatMap((it) => [...formatRuleViolation(it), ''])
 
 /** The lines that a client prints after `remote: ` when a push is rejected. */
 export function formatPushRejectionLines(
@@ -32,19 +32,19 @@ export function formatPushRejectionLines(
     return [
       `error: GH006: Protected branch update failed for ${ref}.`,
       '',
-      ...formatViolations(verdict.rejected).slice(0, -1),
+      ...formatRuleViolations(verdict.rejected).slice(0, -1),
     ]
   return [
     `error: GH013: Repository rule violations found for ${ref}.`,
     `Review all repository rules at ${getRepositoryWebUrl(world, repo)}/rules?ref=${encodeURIComponent(ref)}`,
     '',
-    ...formatViolations(verdict.rejected),
+    ...formatRuleViolations(verdict.rejected),
   ]
 }
 
 /** The lines for a push that bypassed a rule. */
 export function formatRuleBypassLines(ref: string, verdict: RefUpdateRuleVerdict): string[] {
-  return [`Bypassed rule violations for ${ref}:`, '', ...formatViolations(verdict.bypassed)]
+  return [`Bypassed rule violations for ${ref}:`, '', ...formatRuleViolations(verdict.bypassed)]
 }
 
 /** The message of REST and GraphQL. */
@@ -55,6 +55,6 @@ export function formatApiRejectionMessage(verdict: RefUpdateRuleVerdict): string
 }
 
 /** Throws if a verdict rejects the update: 405 for a merge, 422 for a ref. */
-export function throwIfRejected(verdict: RefUpdateRuleVerdict, status: 405 | 422): void {
+export function throwIfRefUpdateRejected(verdict: RefUpdateRuleVerdict, status: 405 | 422): void {
   if (verdict.rejected.length > 0) throw new GitHubApiError(status, formatApiRejectionMessage(verdict))
 }

@@ -1,5 +1,5 @@
 // Workflow files in an app's push: GitHub requires the permission `workflows` for them on every branch.
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { listCommitsNotReachableFrom, runGitForText } from '../git/git-store.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
 import { readLooseObjectsOrRunGit } from '../git/loose-objects.ts'
@@ -9,7 +9,7 @@ import type { MockRepository } from '../github-data.ts'
 const workflowsFolder = '.github/workflows'
 
 /** Users have the permission. Apps have it if it was granted to them and still is. */
-export function canWriteWorkflowFiles(by: Caller): boolean {
+export function canWriteWorkflowFiles(by: ApiCaller): boolean {
   return (
     by.kind !== 'installation' ||
     [by.permissions, by.installation.permissions].every((held) => held['workflows'] === 'write')
@@ -22,7 +22,7 @@ export async function findWorkflowFileRejection(
   path: string,
   old: string | undefined,
   now: string | undefined,
-  by: Caller,
+  by: ApiCaller,
 ): Promise<string | undefined> {
   if (canWriteWorkflowFiles(by) || now === undefined) return undefined
   const known = [...repo.knownRefs.values(), ...(old === undefined ? [] : [old])]

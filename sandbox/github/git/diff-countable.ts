@@ -9,19 +9,19 @@ import { countFilesInLooseTree } from './loose-trees.ts'
 
 /** Far above every catalog repository. */
 const maxPathsForDiff = 500_000
-const smallEnoughToDiffCache = new Map<string, Promise<boolean>>()
+const diffableCommitCache = new Map<string, Promise<boolean>>()
 const maxCachedCommits = 1000
 
 /** Lists the commit's paths up to that limit. */
 export function isCommitSmallEnoughToDiff(path: string, commit: string): Promise<boolean> {
-  const found = smallEnoughToDiffCache.get(commit) ?? computeIsSmallEnoughToDiff(path, commit)
-  smallEnoughToDiffCache.set(commit, found)
-  for (const oldest of smallEnoughToDiffCache.keys())
-    if (smallEnoughToDiffCache.size > maxCachedCommits) smallEnoughToDiffCache.delete(oldest)
+  const found = diffableCommitCache.get(commit) ?? computeIsCommitSmallEnoughToDiff(path, commit)
+  diffableCommitCache.set(commit, found)
+  for (const oldest of diffableCommitCache.keys())
+    if (diffableCommitCache.size > maxCachedCommits) diffableCommitCache.delete(oldest)
   return found
 }
 
-async function computeIsSmallEnoughToDiff(path: string, commit: string): Promise<boolean> {
+async function computeIsCommitSmallEnoughToDiff(path: string, commit: string): Promise<boolean> {
   return await readLooseObjectsOrRunGit(
     () => countFilesInLooseTree(path, readLooseCommit(path, commit).tree) <= maxPathsForDiff,
     () => isGitPathCountWithinLimit(path, commit),

@@ -6,17 +6,17 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { requirePermissions, canSeeRepository, formatCallerName } from '../http/auth.ts'
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import type { FaultInjector } from '../http/faults.ts'
 import { validatePush } from '../branch-rules/validate-push.ts'
 import { addRejectionReasonsToStatusReport } from '../branch-rules/receive-pack.ts'
-import { getActingAccount, type GitHubState } from '../github-state.ts'
+import { getActingAccount, type MockGitHubState } from '../github-state.ts'
 import { processRefChanges } from './ref-changes.ts'
 import { GitHubApiError } from '../http/route.ts'
 import type { RequestRecord } from '../http/router.ts'
 import { findRepositoryByName, type MockRepository } from '../github-data.ts'
 import { runInIsolatedGitEnvironment } from './git-store.ts'
-import { listRefs } from './list-refs.ts'
+import { respondToLsRefs } from './list-refs.ts'
 import { readRefs } from './refs.ts'
 
 interface GitHttpRequest {
@@ -42,7 +42,7 @@ interface GitHttpResponse {
   readonly body: Buffer
 }
 
-const createGitResponse = (kind: string, body: Buffer): GitHttpResponse => ({
+const createGitHttpResponse = (kind: string, body: Buffer): GitHttpResponse => ({
   status: 200,
   headers: { 'content-type': `application/x-git-${kind}`, 'cache-control': 'no-cache' },
   body,
@@ -62,25 +62,25 @@ const findGitHttpBackendPath = memoizeOnce(() =>
   join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend'),
 )
 
-const gitPathPattern = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
+const gitHttpPathPattern = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 
-export function isGitRequest(path: string): boolean {
-  return gitPathPattern.test(path)
+export function isGitHttpPath(path: string): boolean {
+  return gitHttpPathPattern.test(path)
 }
 
 export interface GitHttpOptions {
-  readonly state: GitHubState
+  readonly state: MockGitHubState
   readonly faults: FaultInjector
   readonly record: (record: RequestRecord) => void
 }
 
-export async function handleGitHttp(
+export async function handleGitHttpRequest(
   { state, faults, record }: GitHttpOptions,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
 ): Promise<void> {
-  const [, owner = '', name = '', service = ''] = gitPathPattern.exec(url.pathname) ?? []
+  const [, owner = '', name = '', service = ''] = gitHttpPathPattern.exec(url.pathname) ?? []
   const method = request.method ?? 'GET'
   const template = `/{owner}/{repo}.git/${service}`
   const log = (callerLabel: string, status: number): void =>
@@ -94,11 +94,11 @@ export async function handleGitHttp(
   }
   if (fault !== undefined && 'status' in fault) {
     log('unknown', fault.status)
-    sendError(response, fault.status, 'Server Error')
+    sendGitHttpError(response, fault.status, 'Server Error')
     return
   }
   const writes = service === 'git-receive-pack' || url.searchParams.get('service') === 'git-receive-pack'
-  let caller: Caller
+  let caller: ApiCaller
   let repo: MockRepository
   try {
     caller = state.credentials.identify(request.headers.authorization)
@@ -108,10 +108,10 @@ export async function handleGitHttp(
     // 401 without credentials, so that Git asks its credential helper and retries.
     const status = request.headers.authorization === undefined ? 401 : error.status
     log('anonymous', status)
-    sendError(response, status, error.message)
+    sendGitHttpError(response, status, error.message)
     return
   }
-  const body = await readBody(request)
+  const body = await readRequestBody(request)
   const serve = async (): Promise<void> => {
     const gitRequest = {
       path: repo.path,
@@ -125,12 +125,12 @@ export async function handleGitHttp(
     }
     const answer =
       service === 'git-receive-pack'
-        ? await receivePush(state, caller, repo, gitRequest)
+        ? await handlePushRequest(state, caller, repo, gitRequest)
         : await serveGitRequest(gitRequest)
     if (fault !== undefined) {
       // The push is applied, and only the answer fails.
       log(formatCallerName(caller), 'applyThenFail' in fault ? fault.applyThenFail : 0)
-      if ('applyThenFail' in fault) sendError(response, fault.applyThenFail, 'Server Error')
+      if ('applyThenFail' in fault) sendGitHttpError(response, fault.applyThenFail, 'Server Error')
       else response.destroy()
       return
     }
@@ -141,8 +141,8 @@ export async function handleGitHttp(
 }
 
 function requireGitRepository(
-  state: GitHubState,
-  caller: Caller,
+  state: MockGitHubState,
+  caller: ApiCaller,
   owner: string,
   name: string,
   writes: boolean,
@@ -169,7 +169,7 @@ function requireGitRepository(
   return repo
 }
 
-function sendError(response: ServerResponse, status: number, message: string): void {
+function sendGitHttpError(response: ServerResponse, status: number, message: string): void {
   const headers: Record<string, string> = { 'content-type': 'text/plain' }
   if (status === 401) headers['www-authenticate'] = 'Basic realm="GitHub"'
   response.writeHead(status, headers).end(`${message}\n`)
@@ -179,9 +179,9 @@ function sendError(response: ServerResponse, status: number, message: string): v
  * A push: evaluated by the branch's rules, handled by Git, and followed by everything that GitHub does after a
  * push.
  */
-async function receivePush(
-  state: GitHubState,
-  caller: Caller,
+async function handlePushRequest(
+  state: MockGitHubState,
+  caller: ApiCaller,
   repo: MockRepository,
   asked: GitHttpRequest,
 ): Promise<GitHttpResponse> {
@@ -197,7 +197,7 @@ async function receivePush(
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
   const packed = request.headers['content-encoding'] === 'gzip'
   const chunks: Buffer[] = []
   for await (const chunk of packed ? request.pipe(createGunzip()) : request) chunks.push(chunk as Buffer)
@@ -209,16 +209,20 @@ export async function serveGitRequest(request: GitHttpRequest): Promise<GitHttpR
   const { path, method, service, query, contentType, protocol, body } = request
   const [, wanted] = /^service=git-(upload-pack|receive-pack)$/.exec(query) ?? []
   if (method === 'GET' && service === 'info/refs' && wanted !== undefined)
-    return createGitResponse(`${wanted}-advertisement`, await advertiseCapabilities(path, wanted, protocol))
+    return createGitHttpResponse(
+      `${wanted}-advertisement`,
+      await advertiseGitCapabilities(path, wanted, protocol),
+    )
   const name = service.replace(/^git-/, '')
   const isCall = method === 'POST' && contentType === `application/x-git-${name}-request`
-  if (!isCall) return await runHttpBackend(request)
-  const refs = name === 'upload-pack' && protocol === 'version=2' ? await listRefs(path, body) : undefined
+  if (!isCall) return await runGitHttpBackend(request)
+  const refs =
+    name === 'upload-pack' && protocol === 'version=2' ? await respondToLsRefs(path, body) : undefined
   const output = refs ?? (await runGitProgram('git', [name, '--stateless-rpc', path], request))
-  return createGitResponse(`${name}-result`, output)
+  return createGitHttpResponse(`${name}-result`, output)
 }
 
-async function advertiseCapabilities(path: string, service: string, protocol: string): Promise<Buffer> {
+async function advertiseGitCapabilities(path: string, service: string, protocol: string): Promise<Buffer> {
   const key = `${service} ${protocol}`
   const known = gitCapabilityCache.get(key)
   // Version 2 advertises capabilities, and earlier versions advertise refs.
@@ -260,7 +264,7 @@ async function runGitProgram(
     .stdout
 }
 
-async function runHttpBackend(request: GitHttpRequest): Promise<GitHttpResponse> {
+async function runGitHttpBackend(request: GitHttpRequest): Promise<GitHttpResponse> {
   const { path, method, service, query, contentType, user, environment } = request
   return parseCgiResponse(
     await runGitProgram(findGitHttpBackendPath(), [], {

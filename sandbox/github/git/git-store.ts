@@ -23,9 +23,9 @@ import { updateRefFile, readRefs } from './refs.ts'
 
 /** The content to write at a path: text or bytes, optionally executable or a link. Null deletes the path. */
 export type FileChange =
-  string | Uint8Array | null | { readonly content: string | Uint8Array; readonly mode: FileMode }
-export type FileMode = '100644' | '100755' | '120000'
-export type FileChanges = Readonly<Record<string, FileChange>>
+  string | Uint8Array | null | { readonly content: string | Uint8Array; readonly mode: GitFileMode }
+export type GitFileMode = '100644' | '100755' | '120000'
+export type FileChangesByPath = Readonly<Record<string, FileChange>>
 
 export interface GitIdentity {
   readonly name: string
@@ -142,7 +142,7 @@ export async function createBareRepository(path: string, branch: string, sharing
 function* buildFastImportStream(
   ref: string,
   parent: string | undefined,
-  files: FileChanges,
+  files: FileChangesByPath,
   message: string,
   by: GitIdentity,
 ) {
@@ -183,7 +183,7 @@ const minFilesForFastImport = 200
 export async function commitFiles(
   path: string,
   parent: string | undefined,
-  files: FileChanges,
+  files: FileChangesByPath,
   message: string,
   by: GitIdentity,
 ): Promise<string> {
@@ -213,7 +213,7 @@ function toTreeFileEditContent(change: FileChange): TreeFileEdit['to'] {
 async function runFastImport(
   path: string,
   parent: string | undefined,
-  files: FileChanges,
+  files: FileChangesByPath,
   message: string,
   by: GitIdentity,
 ): Promise<string> {
@@ -231,7 +231,7 @@ async function runFastImport(
 }
 
 /** All files in a folder, including links and executable bits, without `.git`. */
-export async function readFilesRecursively(directory: string): Promise<FileChanges> {
+export async function readFilesRecursively(directory: string): Promise<FileChangesByPath> {
   const files: Record<string, FileChange> = {}
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     const full = join(entry.parentPath, entry.name)
@@ -384,7 +384,7 @@ async function returnUndefinedOnExitStatus1<T>(runCommand: () => Promise<T>): Pr
   }
 }
 
-const formatIdentity = ({ name, email, at }: GitIdentity): string =>
+const formatGitIdentity = ({ name, email, at }: GitIdentity): string =>
   `${name} <${email}> ${Math.floor(at / 1000)} +0000`
 
 export async function commitTree(
@@ -412,18 +412,18 @@ function formatCommitObject(
   const lines = [
     `tree ${tree}`,
     ...parents.map((it) => `parent ${it}`),
-    `author ${formatIdentity(author)}`,
-    `committer ${formatIdentity(committer)}`,
+    `author ${formatGitIdentity(author)}`,
+    `committer ${formatGitIdentity(committer)}`,
   ]
   return Buffer.from(`${lines.join('\n')}\n\n${message}`)
 }
 
-export async function writeBlob(path: string, bytes: Uint8Array): Promise<string> {
+export async function writeGitBlob(path: string, bytes: Uint8Array): Promise<string> {
   return (await runGitForBytes(path, ['hash-object', '-w', '--stdin'], [bytes])).toString().trim()
 }
 
 /** The tree of `base` with these blobs added or replaced. */
-export async function writeTree(
+export async function writeGitTree(
   path: string,
   base: string | undefined,
   entries: readonly { readonly path: string; readonly mode: string; readonly sha: string }[],
@@ -432,7 +432,7 @@ export async function writeTree(
   const parent = base === undefined ? undefined : await commitTree(path, base, [], 'base', by)
   const files: Record<string, FileChange> = {}
   for (const { path: at, mode, sha } of entries)
-    files[at] = { content: await runGitForBytes(path, ['cat-file', 'blob', sha]), mode: mode as FileMode }
+    files[at] = { content: await runGitForBytes(path, ['cat-file', 'blob', sha]), mode: mode as GitFileMode }
   const commit = await commitFiles(path, parent, files, 'tree', by)
   return (await runGitForText(path, 'rev-parse', `${commit}^{tree}`)).trim()
 }

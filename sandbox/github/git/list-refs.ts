@@ -3,7 +3,7 @@
 import { readRefs } from './refs.ts'
 
 /** The body of the answer, or undefined for any request that is not a plain `ls-refs` with prefixes. */
-export async function listRefs(repository: string, request: Buffer): Promise<Buffer | undefined> {
+export async function respondToLsRefs(repository: string, request: Buffer): Promise<Buffer | undefined> {
   const prefixes = parseRefPrefixes(request)
   if (prefixes === undefined) return undefined
   const refs = await readRefs(repository, prefixes)

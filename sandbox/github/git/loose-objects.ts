@@ -31,7 +31,7 @@ const objectIdPattern = /^[0-9a-f]{40}$/
 /** Throws NotLooseObjectError, also if the object does not exist. */
 export function readLooseObject(path: string, id: string): LooseObject {
   if (!objectIdPattern.test(id)) throw new NotLooseObjectError(id)
-  for (const folder of listObjectFolders(path)) {
+  for (const folder of listGitObjectDirectories(path)) {
     const raw = readFileIfExists(getLooseObjectPath(folder, id))
     if (raw === undefined) continue
     const bytes = inflateSync(raw)
@@ -65,7 +65,7 @@ export function writeLooseObject(path: string, type: GitObjectType, bytes: Uint8
 const getLooseObjectPath = (folder: string, id: string): string => join(folder, id.slice(0, 2), id.slice(2))
 
 /** The quarantine's own object folder first, and then that of its repository. */
-function listObjectFolders(path: string): string[] {
+function listGitObjectDirectories(path: string): string[] {
   const own = join(path, 'objects')
   const others = readFileIfExists(join(own, 'info', 'alternates'))?.toString() ?? ''
   return [own, ...others.split('\n').filter(Boolean)]

@@ -14,7 +14,7 @@ const directoryEntryMode = '40000'
 const isDirectoryEntry = (entry: LooseTreeEntry | undefined): boolean => entry?.mode === directoryEntryMode
 const isSameTreeEntry = (one: LooseTreeEntry | undefined, other: LooseTreeEntry | undefined): boolean =>
   one?.id === other?.id && one?.mode === other?.mode
-const emptyTree: LooseTree = new Map()
+const emptyLooseTree: LooseTree = new Map()
 
 const readLooseTree = memoizeByObjectId((path, id): LooseTree => {
   const { type, bytes } = readLooseObject(path, id)
@@ -64,17 +64,17 @@ export function findLooseTreeEntry(path: string, tree: string, file: string): Lo
   return entry
 }
 
-export interface FileDifference {
+export interface TreeFileDifference {
   readonly path: string
   readonly before?: LooseTreeEntry
   readonly after?: LooseTreeEntry
 }
 
 /** The files in which two trees differ, without rename detection. Undefined: the file does not exist. */
-export function diffLooseTrees(path: string, before?: string, after?: string): FileDifference[] {
-  const found: FileDifference[] = []
+export function diffLooseTrees(path: string, before?: string, after?: string): TreeFileDifference[] {
+  const found: TreeFileDifference[] = []
   const treeOf = (entry: LooseTreeEntry | undefined) =>
-    entry !== undefined && isDirectoryEntry(entry) ? readLooseTree(path, entry.id) : emptyTree
+    entry !== undefined && isDirectoryEntry(entry) ? readLooseTree(path, entry.id) : emptyLooseTree
   const compare = (one: LooseTree, other: LooseTree, under: string): void => {
     for (const name of new Set([...one.keys(), ...other.keys()])) {
       const [was, is] = [one.get(name), other.get(name)]
@@ -93,7 +93,7 @@ export function diffLooseTrees(path: string, before?: string, after?: string): F
       if (isDirectoryEntry(was) || isDirectoryEntry(is)) compare(treeOf(was), treeOf(is), `${file}/`)
     }
   }
-  const whole = (id: string | undefined) => (id === undefined ? emptyTree : readLooseTree(path, id))
+  const whole = (id: string | undefined) => (id === undefined ? emptyLooseTree : readLooseTree(path, id))
   compare(whole(before), whole(after), '')
   return found
 }
@@ -122,7 +122,7 @@ export function mergeLooseTrees(path: string, ancestor: string, ours: string, th
         merged.set(name, {
           mode: directoryEntryMode,
           id: merge(
-            before ? readLooseTree(path, before.id) : emptyTree,
+            before ? readLooseTree(path, before.id) : emptyLooseTree,
             readLooseTree(path, here.id),
             readLooseTree(path, there.id),
           ),
@@ -156,8 +156,8 @@ export interface TreeFileEdit {
  */
 const safeEntryNamePattern = /^(?!\.{1,2}$|\.git[ .]*$)[\w.+@=,() -]+$/i
 
-interface EditableTree {
-  readonly entries: Map<string, LooseTreeEntry | EditableTree>
+interface EditableLooseTree {
+  readonly entries: Map<string, LooseTreeEntry | EditableLooseTree>
 }
 
 /** A tree with these edits, applied in order. Throws NotLooseObjectError for paths that Git must check. */
@@ -166,8 +166,8 @@ export function editLooseTree(
   tree: string | undefined,
   edits: readonly TreeFileEdit[],
 ): string {
-  const open = (id: string): EditableTree => ({ entries: new Map(readLooseTree(path, id)) })
-  const root: EditableTree = tree === undefined ? { entries: new Map() } : open(tree)
+  const open = (id: string): EditableLooseTree => ({ entries: new Map(readLooseTree(path, id)) })
+  const root: EditableLooseTree = tree === undefined ? { entries: new Map() } : open(tree)
   for (const edit of edits) {
     const names = Buffer.from(edit.path).toString('latin1').split('/')
     if (
@@ -176,10 +176,10 @@ export function editLooseTree(
     )
       throw new NotLooseObjectError(edit.path)
     const last = names.pop() ?? ''
-    let at: EditableTree | undefined = root
+    let at: EditableLooseTree | undefined = root
     for (const name of names) {
-      const next: LooseTreeEntry | EditableTree | undefined = at.entries.get(name)
-      let inside: EditableTree | undefined
+      const next: LooseTreeEntry | EditableLooseTree | undefined = at.entries.get(name)
+      let inside: EditableLooseTree | undefined
       if (next !== undefined && 'entries' in next) inside = next
       else if (next !== undefined && isDirectoryEntry(next)) inside = open(next.id)
       else if (edit.to !== undefined) inside = { entries: new Map() }
@@ -193,10 +193,10 @@ export function editLooseTree(
     if (edit.to === undefined) at?.entries.delete(last)
     else at?.entries.set(last, { mode: edit.to.mode, id: writeLooseObject(path, 'blob', edit.to.bytes) })
   }
-  return write(root) ?? writeLooseTree(path, emptyTree)
+  return write(root) ?? writeLooseTree(path, emptyLooseTree)
 
   /** Undefined for an empty folder, because Git does not store empty folders. */
-  function write(one: EditableTree): string | undefined {
+  function write(one: EditableLooseTree): string | undefined {
     const entries = new Map<string, LooseTreeEntry>()
     for (const [name, entry] of one.entries)
       if (!('entries' in entry)) entries.set(name, entry)

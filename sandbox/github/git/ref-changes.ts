@@ -15,7 +15,7 @@ import {
   dismissApprovalsAfterBaseMove,
   dismissApprovalsAfterHeadPush,
 } from '../branch-rules/stale-approvals.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { toPullView } from '../views/pull-view.ts'
 import { toPushedCommitView, readPushedCommits } from '../views/commit-view.ts'
 import { toCheckSuiteView } from '../views/check-view.ts'
@@ -36,7 +36,7 @@ const maxPushPayloadCommits = 2048
 
 /** Reads a repository's refs again, and triggers all the effects that GitHub would trigger. Call it in line. */
 export async function processRefChanges(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   by: MockAccount,
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function processRefChanges(
 }
 
 async function emitPushEvent(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   ref: string,
   old: string | undefined,
@@ -95,7 +95,7 @@ async function emitPushEvent(
 }
 
 export async function emitPullRequestEvent(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   action: string,
   by: MockAccount,
@@ -107,7 +107,7 @@ export async function emitPullRequestEvent(
 }
 
 async function handlePullHeadMoved(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   now: string | undefined,
   by: MockAccount,
@@ -130,7 +130,7 @@ async function handlePullHeadMoved(
 }
 
 async function handlePullBaseMoved(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   old: string | undefined,
   now: string | undefined,
@@ -155,7 +155,7 @@ async function handlePullBaseMoved(
 
 /** Disables auto-merge. Has no effect on a pull request without it. */
 export async function cancelAutoMerge(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   by: MockAccount,
   reason = 'head branch was modified by a user without write access',
@@ -166,7 +166,7 @@ export async function cancelAutoMerge(
 }
 
 export async function markPullMerged(
-  state: GitHubState,
+  state: MockGitHubState,
   pull: MockPull,
   sha: string,
   by: MockAccount,
@@ -175,7 +175,7 @@ export async function markPullMerged(
   await closePull(state, pull, by)
 }
 
-export async function closePull(state: GitHubState, pull: MockPull, by: MockAccount): Promise<void> {
+export async function closePull(state: MockGitHubState, pull: MockPull, by: MockAccount): Promise<void> {
   pull.state = 'closed'
   state.queueDue(pull.repo)
   pull.closedAt = state.world.timestamp()
@@ -185,7 +185,7 @@ export async function closePull(state: GitHubState, pull: MockPull, by: MockAcco
 
 /** An app's check suite for a commit. Created if it does not exist. */
 export function findOrCreateCheckSuite(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   app: MockApp,
   sha: string,
@@ -212,7 +212,7 @@ export function findOrCreateCheckSuite(
 
 /** On a push, GitHub creates a suite for every app that can write checks, and notifies the app. */
 export async function createCheckSuites(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   sha: string,
   branch: string,
@@ -238,7 +238,7 @@ export async function createCheckSuites(
 /**
  * Computes in the background whether a pull request can be merged, and stores the test merge as refs/pull/N/merge.
  */
-export async function updatePullMergeability(state: GitHubState, pull: MockPull): Promise<void> {
+export async function updatePullMergeability(state: MockGitHubState, pull: MockPull): Promise<void> {
   const { path } = pull.repo
   const { testMergeDelay } = state.world
   if (testMergeDelay > 0) await new Promise((resolve) => setTimeout(resolve, testMergeDelay))

@@ -2,9 +2,9 @@
 // public schema (https://docs.github.com/en/graphql/reference/checks).
 import { addCheckRun } from '../checks.ts'
 import { resolveCommit } from '../git/git-store.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { requirePermissions } from '../http/auth.ts'
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { parseNodeId, toNodeId } from '../views/account-view.ts'
 import { findLatestCheckRuns, toCheckRunView } from '../views/check-view.ts'
@@ -14,7 +14,7 @@ import { createConnectionFields } from './connection-fields.ts'
 
 export function toCommitCheckFields(
   world: MockGitHubData,
-  by: Caller,
+  by: ApiCaller,
   repo: MockRepository,
   sha: string,
 ): GraphqlFields {
@@ -80,8 +80,8 @@ interface CreateCheckRunInput {
 
 /** `createCheckRun`: only for Apps. */
 export async function createCheckRun(
-  state: GitHubState,
-  by: Caller,
+  state: MockGitHubState,
+  by: ApiCaller,
   input: GraphqlFields,
 ): Promise<GraphqlFields> {
   const { world } = state

@@ -1,14 +1,18 @@
 // What GraphQL says of a comment: who edited it and when. The fields and their types are those of GitHub's public schema
 // (https://docs.github.com/en/graphql/reference/objects#issuecomment).
 import { canSeeRepository } from '../http/auth.ts'
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { toNodeId } from '../views/account-view.ts'
 import type { IssueComment, MockGitHubData } from '../github-data.ts'
 import type { GraphqlFields } from './execute-query.ts'
 
 /** The comment with this global ID. Throws GitHub's error if there is no such comment that the caller can see. */
-export function findCommentFields(world: MockGitHubData, caller: Caller, id: unknown): GraphqlFields {
+export function findCommentFieldsByNodeId(
+  world: MockGitHubData,
+  caller: ApiCaller,
+  id: unknown,
+): GraphqlFields {
   const comment = findCommentByNodeId(world, caller, id)
   if (comment === undefined)
     throw new GitHubApiError(404, `Could not resolve to a node with the global id of '${String(id)}'`)
@@ -33,7 +37,7 @@ export function findCommentFields(world: MockGitHubData, caller: Caller, id: unk
  */
 export function findCommentListFields(
   world: MockGitHubData,
-  caller: Caller,
+  caller: ApiCaller,
   ids: readonly unknown[],
 ): (GraphqlFields | null)[] {
   if (ids.length > 100)
@@ -46,7 +50,11 @@ export function findCommentListFields(
   return ids.map((id) => (known.has(id) ? { __typename: 'IssueComment', id } : null))
 }
 
-function findCommentByNodeId(world: MockGitHubData, caller: Caller, id: unknown): IssueComment | undefined {
+function findCommentByNodeId(
+  world: MockGitHubData,
+  caller: ApiCaller,
+  id: unknown,
+): IssueComment | undefined {
   for (const repo of world.repos) {
     if (repo.deleted || caller.kind === 'anonymous' || !canSeeRepository(world, caller, repo)) continue
     for (const thread of [...repo.pulls.values(), ...repo.issues.values()])

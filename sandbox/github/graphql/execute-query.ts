@@ -1,7 +1,7 @@
 // Answers a parsed query from plain objects: a field is a value, or a function of its arguments. Like GitHub, it
 // answers 200 with partial data and a list of errors.
 import { GitHubApiError } from '../http/route.ts'
-import type { QueryField } from './parse-query.ts'
+import type { GraphqlQueryField } from './parse-query.ts'
 
 /** The fields of a type: values, or functions of arguments. */
 export type GraphqlFields = Readonly<Record<string, unknown>>
@@ -17,7 +17,7 @@ export interface GraphqlResult {
   readonly errors?: readonly GraphqlError[]
 }
 
-const errorTypeByStatus: Readonly<Record<number, string>> = {
+const graphqlErrorTypeByHttpStatus: Readonly<Record<number, string>> = {
   401: 'FORBIDDEN',
   403: 'FORBIDDEN',
   404: 'NOT_FOUND',
@@ -25,12 +25,12 @@ const errorTypeByStatus: Readonly<Record<number, string>> = {
 
 export async function executeQuery(
   root: GraphqlFields,
-  wanted: readonly QueryField[],
+  wanted: readonly GraphqlQueryField[],
 ): Promise<GraphqlResult> {
   const errors: GraphqlError[] = []
   const resolveValue = async (
     value: unknown,
-    field: QueryField,
+    field: GraphqlQueryField,
     path: readonly (string | number)[],
   ): Promise<unknown> => {
     if (value === null || value === undefined) return null
@@ -41,7 +41,7 @@ export async function executeQuery(
   }
   const resolveSelection = async (
     from: GraphqlFields,
-    fields: readonly QueryField[],
+    fields: readonly GraphqlQueryField[],
     path: readonly (string | number)[],
   ): Promise<Record<string, unknown>> => {
     const shown: Record<string, unknown> = {}
@@ -60,7 +60,7 @@ export async function executeQuery(
         if (!(error instanceof GitHubApiError)) throw error
         shown[field.alias] = null
         errors.push({
-          type: errorTypeByStatus[error.status] ?? 'UNPROCESSABLE',
+          type: graphqlErrorTypeByHttpStatus[error.status] ?? 'UNPROCESSABLE',
           path: here,
           message: error.message,
         })

@@ -1,19 +1,23 @@
 // The mutations that merge or push: enqueue and dequeue, merge, ref updates with compare-and-swap, and a commit of
 // files.
 import { requirePermissions } from '../http/auth.ts'
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { enableAutoMerge } from '../branch-rules/auto-merge.ts'
 import { enqueuePull } from '../branch-rules/enqueue-pull.ts'
 import { evaluateRefUpdate } from '../branch-rules/evaluate-ref-update.ts'
 import { mergePull } from '../branch-rules/merge-pull.ts'
-import { advanceMergeQueues, removeMergeQueueEntry, findQueueEntry } from '../branch-rules/merge-queue.ts'
-import { throwIfRejected } from '../branch-rules/verdict-messages.ts'
+import {
+  advanceMergeQueues,
+  removeMergeQueueEntry,
+  findMergeQueueEntry,
+} from '../branch-rules/merge-queue.ts'
+import { throwIfRefUpdateRejected } from '../branch-rules/verdict-messages.ts'
 import { commitFiles, deleteRef, isAncestor, resolveCommit, setRef } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { cancelAutoMerge, processRefChanges } from '../git/ref-changes.ts'
 import { GitHubApiError } from '../http/route.ts'
-import { toAuthorIdentity, signCommit } from '../signing.ts'
+import { toCommitAuthorIdentity, signCommit } from '../signing.ts'
 import { parseNodeId } from '../views/account-view.ts'
 import { iteratePulls, findRepositoryByName } from '../github-data.ts'
 import type { MergeMethod, AppPermissions, MockPull, MockRepository } from '../github-data.ts'
@@ -28,7 +32,7 @@ import {
 
 const contentsWritePermission: AppPermissions = { contents: 'write' }
 
-export function createMutationFields(state: GitHubState, by: Caller): GraphqlFields {
+export function createMutationFields(state: MockGitHubState, by: ApiCaller): GraphqlFields {
   const { world } = state
   const requireAll = (repo: MockRepository, ...needs: AppPermissions[]): void => {
     for (const need of needs) requirePermissions(world, by, repo, need)
@@ -72,7 +76,7 @@ export function createMutationFields(state: GitHubState, by: Caller): GraphqlFie
       const pull = requirePullByNodeId(id)
       requireAll(pull.repo, { pull_requests: 'write' }, contentsWritePermission)
       return await state.runSerialized(pull.repo, async () => {
-        const entry = findQueueEntry(pull)
+        const entry = findMergeQueueEntry(pull)
         if (entry === undefined) throw new GitHubApiError(422, 'Pull request is not in the queue')
         const mergeQueueEntry = toMergeQueueEntryFields(state, entry)
         await removeMergeQueueEntry(state, entry, 'MANUAL', getActingAccount(by))
@@ -139,9 +143,9 @@ const zeroSha = '0'.repeat(40)
 
 /** All updates or none: each is evaluated before the first ref moves. */
 async function updateRefs(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
-  by: Caller,
+  by: ApiCaller,
   wanted: readonly RefUpdateInput[],
 ): Promise<void> {
   const { world } = state
@@ -161,7 +165,7 @@ async function updateRefs(
         throw new GitHubApiError(422, 'Object does not exist')
       if (!force && old !== undefined && now !== undefined && !(await isAncestor(path, old, now)))
         throw new GitHubApiError(422, 'Update is not a fast forward')
-      throwIfRejected(await evaluateRefUpdate({ world, repo, path, ref, old, now, by }), 422)
+      throwIfRefUpdateRejected(await evaluateRefUpdate({ world, repo, path, ref, old, now, by }), 422)
     }
     for (const { ref, old, now } of moves)
       if (now === undefined) await deleteRef(path, ref)
@@ -182,9 +186,9 @@ interface CommitOnBranchInput {
 
 /** One signed commit with one parent. */
 async function createCommitOnBranch(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
-  by: Caller,
+  by: ApiCaller,
   branch: string,
   { expectedHeadOid, message, fileChanges = {} }: CommitOnBranchInput,
 ): Promise<string> {
@@ -204,9 +208,15 @@ async function createCommitOnBranch(
       ...deletions.map((it) => [it.path, null] as const),
     ])
     const text = [message.headline, message.body ?? ''].filter((it) => it !== '').join('\n\n')
-    const made = await commitFiles(path, old, files, text, toAuthorIdentity(world, getActingAccount(by)))
+    const made = await commitFiles(
+      path,
+      old,
+      files,
+      text,
+      toCommitAuthorIdentity(world, getActingAccount(by)),
+    )
     const now = await signCommit(world, path, made)
-    throwIfRejected(await evaluateRefUpdate({ world, repo, path, ref, old, now, by }), 422)
+    throwIfRefUpdateRejected(await evaluateRefUpdate({ world, repo, path, ref, old, now, by }), 422)
     await setRef(path, ref, now, old)
     await processRefChanges(state, repo, getActingAccount(by))
     return now

@@ -1,15 +1,15 @@
 // The part of GraphQL's query language that GitHub clients use: one operation, variables, aliases, arguments, and
 // inline and named fragments. Directives are not supported.
-export interface QueryField {
+export interface GraphqlQueryField {
   readonly name: string
   readonly alias: string
   readonly arguments: Readonly<Record<string, unknown>>
-  readonly fields: readonly QueryField[] | undefined
+  readonly fields: readonly GraphqlQueryField[] | undefined
 }
 
-export interface QueryOperation {
+export interface GraphqlOperation {
   readonly kind: 'query' | 'mutation'
-  readonly fields: readonly QueryField[]
+  readonly fields: readonly GraphqlQueryField[]
 }
 
 const graphqlTokenPattern =
@@ -85,11 +85,11 @@ class GraphqlTokenReader {
   }
 }
 
-type QuerySelection = QueryField | { readonly fragment: string }
+type GraphqlSelection = GraphqlQueryField | { readonly fragment: string }
 
-function parseQuerySelections(reader: GraphqlTokenReader): QuerySelection[] {
+function parseQuerySelections(reader: GraphqlTokenReader): GraphqlSelection[] {
   reader.expect('{')
-  const found: QuerySelection[] = []
+  const found: GraphqlSelection[] = []
   while (reader.next !== '}') {
     const first = reader.take()
     if (first === '...') {
@@ -105,7 +105,7 @@ function parseQuerySelections(reader: GraphqlTokenReader): QuerySelection[] {
     if (hasAlias) reader.take()
     const name = hasAlias ? reader.take() : first
     const given = reader.arguments()
-    const fields = reader.next === '{' ? (parseQuerySelections(reader) as QueryField[]) : undefined
+    const fields = reader.next === '{' ? (parseQuerySelections(reader) as GraphqlQueryField[]) : undefined
     found.push({ name, alias: first, arguments: given, fields })
   }
   reader.take()
@@ -113,10 +113,13 @@ function parseQuerySelections(reader: GraphqlTokenReader): QuerySelection[] {
 }
 
 /** Parses a request's operation and substitutes its variables. Throws on a syntax error. */
-export function parseQuery(text: string, variables: Readonly<Record<string, unknown>> = {}): QueryOperation {
+export function parseQuery(
+  text: string,
+  variables: Readonly<Record<string, unknown>> = {},
+): GraphqlOperation {
   const reader = new GraphqlTokenReader(text, variables)
-  const fragments = new Map<string, QuerySelection[]>()
-  let operation: { kind: QueryOperation['kind']; found: QuerySelection[] } | undefined
+  const fragments = new Map<string, GraphqlSelection[]>()
+  let operation: { kind: GraphqlOperation['kind']; found: GraphqlSelection[] } | undefined
   while (!reader.done) {
     if (reader.next === 'fragment') {
       reader.take()
@@ -133,7 +136,7 @@ export function parseQuery(text: string, variables: Readonly<Record<string, unkn
     operation = { kind, found: parseQuerySelections(reader) }
   }
   if (operation === undefined) throw new Error('A query attribute must be specified and must be a string.')
-  const expandFragments = (found: readonly QuerySelection[]): QueryField[] =>
+  const expandFragments = (found: readonly GraphqlSelection[]): GraphqlQueryField[] =>
     found.flatMap((it) =>
       'fragment' in it
         ? expandFragments(fragments.get(it.fragment) ?? [])

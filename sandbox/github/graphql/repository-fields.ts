@@ -1,19 +1,23 @@
 // The fields of a repository: refs and their rules, pull requests, and merge queues. Names and types come from
 // GitHub's schema.
 import { canWriteContents } from '../http/auth.ts'
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import {
   toBranchUpdateRules,
   findBranchProtection,
   toPullRequestRules,
 } from '../branch-rules/branch-protection.ts'
-import { isInProtectionAllowList } from '../branch-rules/bypass.ts'
-import { collectRuleLayers, findRulesetsForRef } from '../branch-rules/rule-layers.ts'
-import { findQueueEntry, findMergeQueueParameters } from '../branch-rules/merge-queue.ts'
+import { isInBranchProtectionAllowList } from '../branch-rules/bypass.ts'
+import { collectBranchRuleLayers, findRulesetsForRef } from '../branch-rules/rule-layers.ts'
+import { findMergeQueueEntry, findMergeQueueParameters } from '../branch-rules/merge-queue.ts'
 import type { MockMergeQueueEntry } from '../github-data.ts'
 import { findUnmetRequiredChecks } from '../branch-rules/required-checks.ts'
-import type { PullRequestParameters, BranchRule, StatusCheckParameters } from '../branch-rules/rule-types.ts'
-import type { GitHubState } from '../github-state.ts'
+import type {
+  PullRequestRuleParameters,
+  BranchRule,
+  StatusChecksRuleParameters,
+} from '../branch-rules/rule-types.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { resolveCommit } from '../git/git-store.ts'
 import { toNodeId } from '../views/account-view.ts'
 import { toCommitCheckFields } from './check-fields.ts'
@@ -29,7 +33,11 @@ export const toCommitFields = (oid: string): GraphqlFields => ({
   oid,
 })
 
-export function toRepositoryFields(state: GitHubState, caller: Caller, repo: MockRepository): GraphqlFields {
+export function toRepositoryFields(
+  state: MockGitHubState,
+  caller: ApiCaller,
+  repo: MockRepository,
+): GraphqlFields {
   return {
     __typename: 'Repository',
     id: toNodeId('Repository', repo.id),
@@ -57,8 +65,8 @@ export function toRepositoryFields(state: GitHubState, caller: Caller, repo: Moc
 }
 
 export function toRefFields(
-  caller: Caller,
-  state: GitHubState,
+  caller: ApiCaller,
+  state: MockGitHubState,
   repo: MockRepository,
   qualifiedName: string,
 ): GraphqlFields | null {
@@ -77,27 +85,27 @@ export function toRefFields(
 
 /** The rules of a branch that apply to this caller, without those that the caller bypasses. */
 function toRefUpdateRuleFields(
-  by: Caller,
-  { world }: GitHubState,
+  by: ApiCaller,
+  { world }: MockGitHubState,
   repo: MockRepository,
   branch: string,
   sha: string,
 ): GraphqlFields | null {
   const ref = `refs/heads/${branch}`
-  const layers = collectRuleLayers({ world, repo, path: repo.path, ref, old: sha, now: sha, by })
+  const layers = collectBranchRuleLayers({ world, repo, path: repo.path, ref, old: sha, now: sha, by })
   if (layers.every(({ rules }) => rules.length === 0)) return null
   const rules = layers.filter(({ bypass }) => bypass === 'no').flatMap((it) => it.rules)
   const hasRule = (type: string): boolean => rules.some((it) => it.type === type)
   const isShutOut = rules.some(
     ({ type, parameters }) =>
-      type === 'restricted_pushers' && !isInProtectionAllowList(world, repo, by, parameters),
+      type === 'restricted_pushers' && !isInBranchProtectionAllowList(world, repo, by, parameters),
   )
   const pulls = rules
     .filter(({ type }) => type === 'pull_request')
-    .map((it) => it.parameters as unknown as PullRequestParameters)
+    .map((it) => it.parameters as unknown as PullRequestRuleParameters)
   const checks = rules
     .filter(({ type }) => type === 'required_status_checks')
-    .flatMap((it) => (it.parameters as unknown as StatusCheckParameters).required_status_checks)
+    .flatMap((it) => (it.parameters as unknown as StatusChecksRuleParameters).required_status_checks)
   return {
     __typename: 'RefUpdateRule',
     pattern: branch,
@@ -117,7 +125,7 @@ function toRefUpdateRuleFields(
   }
 }
 
-export function toPullRequestFields(state: GitHubState, pull: MockPull): GraphqlFields {
+export function toPullRequestFields(state: MockGitHubState, pull: MockPull): GraphqlFields {
   return {
     __typename: 'PullRequest',
     id: toNodeId('PullRequest', pull.id),
@@ -142,9 +150,9 @@ export function toPullRequestFields(state: GitHubState, pull: MockPull): Graphql
     timelineItems: createConnectionFields(
       pull.queueRemoval === undefined ? [] : [toMergeQueueRemovalFields(pull.queueRemoval)],
     ),
-    isInMergeQueue: findQueueEntry(pull) !== undefined,
+    isInMergeQueue: findMergeQueueEntry(pull) !== undefined,
     mergeQueueEntry: () => {
-      const entry = findQueueEntry(pull)
+      const entry = findMergeQueueEntry(pull)
       return entry === undefined ? null : toMergeQueueEntryFields(state, entry)
     },
   }
@@ -206,7 +214,7 @@ const toActorFields = (account: MockAccount): GraphqlFields | null =>
 function findRequiredStatusChecks(
   repo: MockRepository,
   branch: string,
-): StatusCheckParameters['required_status_checks'] {
+): StatusChecksRuleParameters['required_status_checks'] {
   const protection = findBranchProtection(repo, branch)
   const rules: BranchRule[] = [
     ...findRulesetsForRef(repo, `refs/heads/${branch}`).flatMap((it) => it.rules),
@@ -216,10 +224,10 @@ function findRequiredStatusChecks(
   ]
   return rules
     .filter(({ type }) => type === 'required_status_checks')
-    .flatMap((it) => (it.parameters as unknown as StatusCheckParameters).required_status_checks)
+    .flatMap((it) => (it.parameters as unknown as StatusChecksRuleParameters).required_status_checks)
 }
 
-export function toMergeQueueEntryFields(state: GitHubState, entry: MockMergeQueueEntry): GraphqlFields {
+export function toMergeQueueEntryFields(state: MockGitHubState, entry: MockMergeQueueEntry): GraphqlFields {
   const { pull, group } = entry
   const { repo, baseRef } = pull
   const unmet =
@@ -243,7 +251,11 @@ export function toMergeQueueEntryFields(state: GitHubState, entry: MockMergeQueu
   }
 }
 
-function toMergeQueueFields(state: GitHubState, repo: MockRepository, branch: string): GraphqlFields | null {
+function toMergeQueueFields(
+  state: MockGitHubState,
+  repo: MockRepository,
+  branch: string,
+): GraphqlFields | null {
   const settings = findMergeQueueParameters(repo, branch)
   if (settings === undefined) return null
   return {

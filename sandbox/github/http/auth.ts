@@ -1,7 +1,7 @@
 // Authenticates callers: app JWTs (RS256), installation tokens, and users' tokens. Tokens exist only in memory and
 // are never logged. The log contains the caller's name.
 import { createPublicKey, createVerify, randomBytes } from 'node:crypto'
-import type { Caller } from './caller.ts'
+import type { ApiCaller } from './caller.ts'
 import {
   GitHubApiError,
   createValidationError,
@@ -20,7 +20,7 @@ import type {
 } from '../github-data.ts'
 
 /** A caller's name for the request log. */
-export function formatCallerName(caller: Caller): string {
+export function formatCallerName(caller: ApiCaller): string {
   switch (caller.kind) {
     case 'anonymous':
       return 'anonymous'
@@ -34,7 +34,7 @@ export function formatCallerName(caller: Caller): string {
 }
 
 interface IssuedToken {
-  readonly caller: Caller
+  readonly caller: ApiCaller
   readonly expiresAt: number
 }
 
@@ -69,7 +69,7 @@ export class TokenRegistry {
     return { token, expires_at: toTimestamp(expiresAt) }
   }
 
-  #issue(prefix: string, caller: Caller, expiresAt: number): string {
+  #issue(prefix: string, caller: ApiCaller, expiresAt: number): string {
     const token = prefix + randomBytes(27).toString('base64url').replace(/[-_]/g, 'x')
     this.#tokens.set(token, { caller, expiresAt })
     return token
@@ -86,12 +86,12 @@ export class TokenRegistry {
   }
 
   /** Revokes the token that this caller used. */
-  revoke(caller: Caller): void {
+  revoke(caller: ApiCaller): void {
     for (const [token, known] of this.#tokens) if (known.caller === caller) this.#tokens.delete(token)
   }
 
   /** The caller who sent this Authorization header. Throws GitHub's 401 for an invalid or expired token or JWT. */
-  identify(header: string | undefined): Caller {
+  identify(header: string | undefined): ApiCaller {
     if (header === undefined) return { kind: 'anonymous' }
     const token = parseAuthorizationToken(header)
     if (token === undefined) throw new GitHubApiError(401, 'Bad credentials')
@@ -155,14 +155,14 @@ function decodeJwtSegment(part: string): Record<string, unknown> {
 }
 
 /** Whether a caller may see a repository. Other repositories do not exist for the caller. */
-export function canSeeRepository(world: MockGitHubData, caller: Caller, repo: MockRepository): boolean {
+export function canSeeRepository(world: MockGitHubData, caller: ApiCaller, repo: MockRepository): boolean {
   if (!repo.private) return true
   if (caller.kind === 'user') return findCollaboratorRole(world, repo, caller.account) !== undefined
   return caller.kind === 'installation' && canInstallationSeeRepository(caller, repo)
 }
 
 function canInstallationSeeRepository(
-  caller: Caller & { kind: 'installation' },
+  caller: ApiCaller & { kind: 'installation' },
   repo: MockRepository,
 ): boolean {
   return caller.installation.repositories.has(repo) && caller.repositories?.has(repo) !== false
@@ -171,7 +171,7 @@ function canInstallationSeeRepository(
 /** Throws unless the caller has the permissions in this repository. */
 export function requirePermissions(
   world: MockGitHubData,
-  caller: Caller,
+  caller: ApiCaller,
   repo: MockRepository,
   permissions: AppPermissions,
 ): void {
@@ -193,7 +193,7 @@ export function requirePermissions(
   if (!hasPermissions(caller, permissions)) throw createNotAccessibleError()
 }
 
-function hasPermissions(caller: Caller & { kind: 'installation' }, wanted: AppPermissions): boolean {
+function hasPermissions(caller: ApiCaller & { kind: 'installation' }, wanted: AppPermissions): boolean {
   return Object.entries(wanted).every(([name, level]) => {
     // Every token can read metadata. If an installation loses a permission, its existing tokens lose it, too.
     if (name === 'metadata') return level === 'read'
@@ -203,7 +203,7 @@ function hasPermissions(caller: Caller & { kind: 'installation' }, wanted: AppPe
 }
 
 /** Whether a caller may write a repository's contents. */
-export function canWriteContents(world: MockGitHubData, caller: Caller, repo: MockRepository): boolean {
+export function canWriteContents(world: MockGitHubData, caller: ApiCaller, repo: MockRepository): boolean {
   if (caller.kind === 'user') return canPush(world, repo, caller.account)
   return (
     caller.kind === 'installation' &&
@@ -218,7 +218,7 @@ export function canWriteContents(world: MockGitHubData, caller: Caller, repo: Mo
  */
 export function canAdministerRepository(
   world: MockGitHubData,
-  caller: Caller,
+  caller: ApiCaller,
   repo: MockRepository,
   level: 'read' | 'write' = 'write',
 ): boolean {
@@ -233,7 +233,7 @@ export function canAdministerRepository(
 /** Throws unless the caller may use a route. For repository routes, `repo` is the repository in the path. */
 export function requireRouteAccess(
   world: MockGitHubData,
-  caller: Caller,
+  caller: ApiCaller,
   needs: RouteAccessRequirement,
   repo: MockRepository | undefined,
 ): void {

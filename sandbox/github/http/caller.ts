@@ -1,7 +1,7 @@
 // The caller of the sandbox, from the request's header.
 import type { MockAccount, MockApp, Installation, AppPermissions, MockRepository } from '../github-data.ts'
 
-export type Caller =
+export type ApiCaller =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'app'; readonly app: MockApp }
   | { readonly kind: 'user'; readonly account: MockAccount }

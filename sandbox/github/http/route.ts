@@ -1,5 +1,5 @@
 // A REST route of the sandbox: a GitHub operation, the permission that it requires, and a handler.
-import type { Caller } from './caller.ts'
+import type { ApiCaller } from './caller.ts'
 import type { GitHubPayload, AppPermissions, MockRepository, MockGitHubData } from '../github-data.ts'
 
 export interface RouteResponse {
@@ -13,7 +13,7 @@ export interface RouteCall {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly body: GitHubPayload
-  readonly caller: Caller
+  readonly caller: ApiCaller
   /** The requested URL, for Link headers. */
   readonly url: URL
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { requireRouteAccess, canSeeRepository, formatCallerName } from './auth.ts'
 import type { TokenRegistry } from './auth.ts'
-import type { Caller } from './caller.ts'
+import type { ApiCaller } from './caller.ts'
 import type { FaultInjector } from './faults.ts'
 import {
   RateLimitError,
@@ -41,7 +41,7 @@ export interface RecordedHttpExchange {
   readonly responseBody: unknown
 }
 
-export interface RouterOptions {
+export interface RestRouterOptions {
   readonly world: MockGitHubData
   readonly credentials: TokenRegistry
   readonly faults: FaultInjector
@@ -76,12 +76,12 @@ function compileRoutePattern(route: Route): { route: Route; pattern: RegExp; nam
 }
 
 export class RestRouter {
-  readonly #options: RouterOptions
+  readonly #options: RestRouterOptions
   readonly #table: ReturnType<typeof compileRoutePattern>[]
   /** The last successful answers by caller and URL, which a lagging replica repeats. */
   readonly #remembered = new Map<string, RouteResponse>()
 
-  constructor(options: RouterOptions) {
+  constructor(options: RestRouterOptions) {
     this.#options = options
     // Longer templates first, so that `commits/{ref}/status` does not match as a commit of that name.
     const countSegments = ({ template }: Route): number => template.split('/').length
@@ -95,7 +95,7 @@ export class RestRouter {
     const method = request.method ?? 'GET'
     const matched = this.#match(method, url.pathname)
     const template = matched?.route.template ?? url.pathname
-    const raw = await readBody(request)
+    const raw = await readRequestBody(request)
     const requestInfo = {
       method,
       template,
@@ -115,7 +115,7 @@ export class RestRouter {
     }
     let reply: RouteResponse
     let body: unknown
-    let caller: Caller | undefined
+    let caller: ApiCaller | undefined
     if (fault !== undefined && 'status' in fault) {
       reply = {
         status: fault.status,
@@ -126,7 +126,7 @@ export class RestRouter {
       try {
         caller = credentials.identify(request.headers.authorization)
         callerName = formatCallerName(caller)
-        body = parseBody(raw)
+        body = parseRequestBody(raw)
         const key = `${callerName} ${url.href}`
         const old = faults.lags(requestInfo) ? this.#remembered.get(key) : undefined
         reply = old ?? (await this.#answer(matched, caller, url, body))
@@ -140,7 +140,7 @@ export class RestRouter {
             },
           }
       } catch (error) {
-        reply = toErrorResponse(error)
+        reply = toRestErrorResponse(error)
       }
       this.#options.observe?.({
         method,
@@ -154,7 +154,7 @@ export class RestRouter {
     if (fault !== undefined && 'disconnect' in fault) return dropConnection()
     if (fault !== undefined && 'applyThenFail' in fault)
       reply = { status: fault.applyThenFail, body: { message: 'Server Error' } }
-    const status = sendResponse(request, response, reply)
+    const status = sendRouteResponse(request, response, reply)
     if (status === 304 && caller?.kind === 'installation')
       refundHourlyRateLimit(world, caller.installation, { method, template, body })
     record({ ...requestInfo, callerName, status })
@@ -194,7 +194,7 @@ export class RestRouter {
 
   async #answer(
     matched: RouteMatch | undefined,
-    caller: Caller,
+    caller: ApiCaller,
     url: URL,
     body: unknown,
   ): Promise<RouteResponse> {
@@ -224,13 +224,13 @@ export class RestRouter {
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
 }
 
-function parseBody(raw: Buffer): unknown {
+function parseRequestBody(raw: Buffer): unknown {
   if (raw.length === 0) return undefined
   let value: unknown
   try {
@@ -252,13 +252,13 @@ function summarizeRequestWrites(
 ): Pick<RequestRecord, 'operation' | 'writes'> {
   if (template !== '/graphql') return { writes: method === 'GET' || method === 'HEAD' ? 0 : 1 }
   try {
-    return summarizeOperation(parseBody(raw))
+    return summarizeOperation(parseRequestBody(raw))
   } catch {
     return { writes: 0 }
   }
 }
 
-function toErrorResponse(error: unknown): RouteResponse {
+function toRestErrorResponse(error: unknown): RouteResponse {
   if (!(error instanceof GitHubApiError))
     return {
       status: 500,
@@ -273,7 +273,7 @@ function toErrorResponse(error: unknown): RouteResponse {
   }
 }
 
-function sendResponse(request: IncomingMessage, response: ServerResponse, reply: RouteResponse): number {
+function sendRouteResponse(request: IncomingMessage, response: ServerResponse, reply: RouteResponse): number {
   const bytes = reply.body === undefined ? undefined : Buffer.from(JSON.stringify(reply.body))
   const headers: Record<string, string> = {
     'x-github-media-type': 'github.v3; format=json',

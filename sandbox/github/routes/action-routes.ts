@@ -1,7 +1,7 @@
 // REST routes of Actions: workflows, their runs, and the two ways to trigger one through the API.
 import { resolveCommit } from '../git/git-store.ts'
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
   parseIdParam,
@@ -27,7 +27,7 @@ import type {
 
 const actionsReadPermission = { actions: 'read' } as const
 
-export function createActionRoutes(state: GitHubState): Route[] {
+export function createActionsRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   return [
     defineRepositoryRoute('GET /actions/workflows', actionsReadPermission, (call) => {
@@ -99,7 +99,7 @@ export function createActionRoutes(state: GitHubState): Route[] {
         branch: repo.defaultBranch,
         client_payload: payload,
       })
-      const sha = getDefaultBranchTip(repo)
+      const sha = getDefaultBranchTipSha(repo)
       for (const workflow of repo.workflows.filter((it) => it.dispatchTypes.includes(type)))
         await startWorkflowRun(
           state,
@@ -116,7 +116,7 @@ export function createActionRoutes(state: GitHubState): Route[] {
   ]
 }
 
-function getDefaultBranchTip(repo: MockRepository): string {
+function getDefaultBranchTipSha(repo: MockRepository): string {
   const sha = repo.knownRefs.get(`refs/heads/${repo.defaultBranch}`)
   if (sha === undefined) throw createNotFoundError()
   return sha

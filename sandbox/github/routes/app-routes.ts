@@ -1,6 +1,6 @@
 // REST routes of the app itself and of accounts: installations, tokens, deliveries, users, teams, the rate limit.
 import { narrowTokenPermissions } from '../http/auth.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
   respondCreated,
@@ -35,10 +35,10 @@ import type {
   MockGitHubData,
 } from '../github-data.ts'
 
-export function createAppRoutes(state: GitHubState): Route[] {
+export function createAppRoutes(state: MockGitHubState): Route[] {
   const { world, credentials, webhooks } = state
   return [
-    defineRoute('GET /app', 'app', (call) => respondOk(toAppView(world, requireApp(call)))),
+    defineRoute('GET /app', 'app', (call) => respondOk(toAppView(world, requireAppCaller(call)))),
     defineRoute('GET /apps/{app_slug}', 'anyone', (call) => {
       const found = [...world.apps.values()].find(({ slug }) => slug === call.params['app_slug'])
       if (found === undefined) throw createNotFoundError()
@@ -91,18 +91,20 @@ export function createAppRoutes(state: GitHubState): Route[] {
         return respondOk(toInstallationView(world, found))
       }),
     ),
-    defineRoute('GET /app/hook/deliveries', 'app', (call) => paginateDeliveries(call, webhooks.deliveries)),
+    defineRoute('GET /app/hook/deliveries', 'app', (call) =>
+      paginateWebhookDeliveries(call, webhooks.deliveries),
+    ),
     defineRoute('GET /app/hook/deliveries/{delivery_id}', 'app', (call) => {
-      const delivery = requireDelivery(call, webhooks.deliveries)
+      const delivery = requireWebhookDelivery(call, webhooks.deliveries)
       return respondOk({
-        ...toDeliveryView(delivery),
+        ...toWebhookDeliveryView(delivery),
         url: '',
         request: { headers: delivery.requestHeaders, payload: delivery.payload },
         response: { headers: delivery.responseHeaders, payload: delivery.responseBody },
       })
     }),
     defineRoute('POST /app/hook/deliveries/{delivery_id}/attempts', 'app', (call) => {
-      webhooks.redeliver(requireDelivery(call, webhooks.deliveries))
+      webhooks.redeliver(requireWebhookDelivery(call, webhooks.deliveries))
       return { status: 202, body: {} }
     }),
     defineRoute('GET /installation/repositories', 'installation', (call) => {
@@ -129,7 +131,7 @@ export function createAppRoutes(state: GitHubState): Route[] {
 }
 
 // A repository route that only accepts the app's JWT, so it does not use defineRepositoryRoute.
-function createRepoInstallationRoute({ world }: GitHubState): Route {
+function createRepoInstallationRoute({ world }: MockGitHubState): Route {
   return defineRoute('GET /repos/{owner}/{repo}/installation', 'app', (call) => {
     const repo = (call as RouteCall & { repo: MockRepository }).repo
     const found = listInstallations(call).find((it) => it.repositories.has(repo))
@@ -189,13 +191,13 @@ function createTeamRoutes(world: MockGitHubData): Route[] {
   ]
 }
 
-function requireApp(call: RouteCall): MockApp {
+function requireAppCaller(call: RouteCall): MockApp {
   if (call.caller.kind !== 'app') throw createNotFoundError()
   return call.caller.app
 }
 
 function listInstallations(call: RouteCall): Installation[] {
-  const app = requireApp(call)
+  const app = requireAppCaller(call)
   return [...call.world.installations.values()].filter((it) => it.app === app)
 }
 
@@ -226,7 +228,7 @@ function parseRepositorySelection(
   return new Set(chosen)
 }
 
-function toDeliveryView(delivery: WebhookDelivery): GitHubPayload {
+function toWebhookDeliveryView(delivery: WebhookDelivery): GitHubPayload {
   const { id, guid, deliveredAt, redelivery, seconds, status, event, action, installation, repo } = delivery
   return {
     id,
@@ -250,8 +252,11 @@ function toDeliveryView(delivery: WebhookDelivery): GitHubPayload {
 }
 
 // Deliveries page by cursor, newest first.
-function paginateDeliveries(call: RouteCall, all: readonly WebhookDelivery[]): ReturnType<typeof respondOk> {
-  const app = requireApp(call)
+function paginateWebhookDeliveries(
+  call: RouteCall,
+  all: readonly WebhookDelivery[],
+): ReturnType<typeof respondOk> {
+  const app = requireAppCaller(call)
   const size = Math.min(100, Number(call.query.get('per_page') ?? 30))
   const cursor = Number(call.query.get('cursor') ?? Number.MAX_SAFE_INTEGER)
   const wanted = call.query.get('status')
@@ -266,14 +271,14 @@ function paginateDeliveries(call: RouteCall, all: readonly WebhookDelivery[]): R
   const url = new URL(call.url)
   url.searchParams.set('cursor', String(next?.id))
   return {
-    ...respondOk(rest.slice(0, size).map(toDeliveryView)),
+    ...respondOk(rest.slice(0, size).map(toWebhookDeliveryView)),
     headers: next === undefined ? {} : { link: `<${url.href}>; rel="next"` },
   }
 }
 
-function requireDelivery(call: RouteCall, all: readonly WebhookDelivery[]): WebhookDelivery {
+function requireWebhookDelivery(call: RouteCall, all: readonly WebhookDelivery[]): WebhookDelivery {
   const id = parseIdParam(call, 'delivery_id')
-  const app = requireApp(call)
+  const app = requireAppCaller(call)
   const found = all.find((it) => it.id === id && it.app === app)
   if (found === undefined) throw createNotFoundError()
   return found

@@ -8,7 +8,7 @@ import {
 } from '../checks.ts'
 import type { NewCommitStatus } from '../checks.ts'
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
   respondCreated,
@@ -35,14 +35,17 @@ import { requireCommit } from './repository-routes.ts'
 const checksReadPermission = { checks: 'read' } as const
 const checksWritePermission = { checks: 'write' } as const
 
-export function createCheckRoutes(state: GitHubState): Route[] {
+export function createCheckRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   return [
     defineRepositoryRoute('POST /check-runs', checksWritePermission, async (call) => {
       requireStringField(call, 'name', 'CheckRun')
       const sha = await requireCommit(call, requireStringField(call, 'head_sha', 'CheckRun'))
       return respondCreated(
-        toCheckRunView(world, await addCheckRun(state, call.repo, requireApp(call), sha, call.body)),
+        toCheckRunView(
+          world,
+          await addCheckRun(state, call.repo, requireInstallationApp(call), sha, call.body),
+        ),
       )
     }),
     defineRepositoryRoute('GET /check-runs/{check_run_id}', checksReadPermission, (call) =>
@@ -50,11 +53,11 @@ export function createCheckRoutes(state: GitHubState): Route[] {
     ),
     defineRepositoryRoute('PATCH /check-runs/{check_run_id}', checksWritePermission, async (call) => {
       const run = requireCheckRun(call)
-      if (run.suite.app !== requireApp(call))
+      if (run.suite.app !== requireInstallationApp(call))
         throw new GitHubApiError(
           403,
           'Invalid app_id `' +
-            String(requireApp(call).id) +
+            String(requireInstallationApp(call).id) +
             '` - check run can only be modified by the GitHub App that created it.',
         )
       await updateCheckRun(state, run, call.body)
@@ -112,7 +115,7 @@ export function createCheckRoutes(state: GitHubState): Route[] {
 }
 
 /** Only apps can create checks. Users' tokens get GitHub's error. */
-function requireApp(call: RepositoryRouteCall): MockApp {
+function requireInstallationApp(call: RepositoryRouteCall): MockApp {
   if (call.caller.kind !== 'installation')
     throw new GitHubApiError(403, 'You must authenticate via a GitHub App.')
   return call.caller.installation.app
@@ -150,7 +153,7 @@ function paginateCheckRuns(call: RepositoryRouteCall, runs: readonly MockCheckRu
 
 const commitStatusStates = ['success', 'pending', 'failure', 'error'] as const
 
-function createCommitStatusRoutes(state: GitHubState): Route[] {
+function createCommitStatusRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const needs = { statuses: 'read' } as const
   const newestFirst = async (

@@ -1,6 +1,6 @@
 // REST routes of deployments and their statuses, limited to those that an App uses.
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
   respondCreated,
@@ -24,9 +24,9 @@ const deploymentStates = [
   'pending',
   'success',
 ] as const
-const maxDescriptionCharacters = 140
+const maxDeploymentDescriptionChars = 140
 
-export function createDeploymentRoutes(state: GitHubState): Route[] {
+export function createDeploymentRoutes(state: MockGitHubState): Route[] {
   const { world, webhooks } = state
   const read = { deployments: 'read' } as const
   const write = { deployments: 'write' } as const
@@ -85,9 +85,9 @@ export function createDeploymentRoutes(state: GitHubState): Route[] {
       if (!deploymentStates.includes(requestedState))
         throw new GitHubApiError(422, 'Validation Failed', [`${requestedState} is not a state`])
       const description = typeof call.body['description'] === 'string' ? call.body['description'] : ''
-      if ([...description].length > maxDescriptionCharacters)
+      if ([...description].length > maxDeploymentDescriptionChars)
         throw new GitHubApiError(422, 'Validation Failed', [
-          `description is too long (maximum is ${maxDescriptionCharacters} characters)`,
+          `description is too long (maximum is ${maxDeploymentDescriptionChars} characters)`,
         ])
       const status: DeploymentStatus = {
         id: world.nextId(),

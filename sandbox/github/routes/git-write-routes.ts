@@ -5,16 +5,16 @@ import {
   commitTree,
   runGitForText,
   resolveCommit,
-  writeBlob,
-  writeTree,
+  writeGitBlob,
+  writeGitTree,
 } from '../git/git-store.ts'
 import type { GitIdentity } from '../git/git-store.ts'
 import { readLooseObjectsOrRunGit, readLooseObject } from '../git/loose-objects.ts'
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { GitHubApiError, respondCreated, defineRepositoryRoute, requireStringField } from '../http/route.ts'
 import type { RepositoryRouteCall, Route } from '../http/route.ts'
-import { toAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
+import { toCommitAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
 import { toGitCommitView, readCommit } from '../views/commit-view.ts'
 import { getRepositoryApiUrl } from '../views/repository-view.ts'
 
@@ -24,7 +24,7 @@ interface RequestedCommitIdentity {
   readonly date?: string
 }
 
-export function createGitWriteRoutes({ world }: GitHubState): Route[] {
+export function createGitWriteRoutes({ world }: MockGitHubState): Route[] {
   const toGitIdentity = ({ name, email, date }: RequestedCommitIdentity): GitIdentity => ({
     name,
     email,
@@ -35,24 +35,24 @@ export function createGitWriteRoutes({ world }: GitHubState): Route[] {
       const { repo, body } = call
       const content = requireStringField(call, 'content', 'Blob')
       const bytes = Buffer.from(content, body['encoding'] === 'base64' ? 'base64' : 'utf8')
-      const sha = await writeBlob(repo.path, bytes)
+      const sha = await writeGitBlob(repo.path, bytes)
       return respondCreated({ sha, url: `${getRepositoryApiUrl(world, repo)}/git/blobs/${sha}` })
     }),
     defineRepositoryRoute('POST /git/trees', { contents: 'write' }, async (call) => {
       const { repo, body } = call
       const base = body['base_tree'] as string | undefined
-      const entries = (body['tree'] ?? []) as NewTreeEntryInput[]
+      const entries = (body['tree'] ?? []) as GitTreeEntryInput[]
       for (const { path, mode, type, sha } of entries) {
         if (path.split('/').some((part) => ['', '.', '..', '.git'].includes(part)))
           throw new GitHubApiError(422, 'tree.path contains a malformed path component')
         if (!['100644', '100755'].includes(mode) || type !== 'blob')
           throw new GitHubApiError(422, 'Must supply a valid tree.mode')
-        if (!(await hasObjectType(repo.path, sha, 'blob')))
+        if (!(await hasGitObjectType(repo.path, sha, 'blob')))
           throw new GitHubApiError(422, 'tree.sha is not a valid blob')
       }
-      if (base !== undefined && !(await hasObjectType(repo.path, base, 'tree')))
+      if (base !== undefined && !(await hasGitObjectType(repo.path, base, 'tree')))
         throw new GitHubApiError(422, 'base_tree is not a valid tree oid')
-      const sha = await writeTree(repo.path, base, entries)
+      const sha = await writeGitTree(repo.path, base, entries)
       // The answer lists only the top-level entries.
       const listed = (await runGitForText(repo.path, 'ls-tree', '-l', '-z', sha))
         .split('\0')
@@ -84,7 +84,7 @@ export function createGitWriteRoutes({ world }: GitHubState): Route[] {
       const own = author === undefined && committer === undefined && signature === undefined
       const isSignedByGitHub = caller.kind === 'installation' && own
       const by =
-        author === undefined ? toAuthorIdentity(world, getActingAccount(caller)) : toGitIdentity(author)
+        author === undefined ? toCommitAuthorIdentity(world, getActingAccount(caller)) : toGitIdentity(author)
       const committed =
         committer === undefined
           ? isSignedByGitHub
@@ -98,14 +98,14 @@ export function createGitWriteRoutes({ world }: GitHubState): Route[] {
   ]
 }
 
-interface NewTreeEntryInput {
+interface GitTreeEntryInput {
   readonly path: string
   readonly mode: string
   readonly type: string
   readonly sha: string
 }
 
-async function hasObjectType(path: string, sha: string, type: string): Promise<boolean> {
+async function hasGitObjectType(path: string, sha: string, type: string): Promise<boolean> {
   try {
     if (!/^[0-9a-f]{40}$/.test(sha)) return false
     const found = await readLooseObjectsOrRunGit(
@@ -121,6 +121,6 @@ async function hasObjectType(path: string, sha: string, type: string): Promise<b
 
 async function createTreeFromRequest(call: RepositoryRouteCall): Promise<string> {
   const sha = requireStringField(call, 'tree', 'Commit')
-  if (await hasObjectType(call.repo.path, sha, 'tree')) return sha
+  if (await hasGitObjectType(call.repo.path, sha, 'tree')) return sha
   throw new GitHubApiError(422, 'Tree SHA is not a tree object')
 }

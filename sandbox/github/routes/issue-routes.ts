@@ -1,11 +1,11 @@
 // REST routes of issues, and of the issue side of pull requests: comments, reactions, and labels. Also comments on
 // commits.
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { addComment, addCommitComment, updateCommentBody, findComment, removeComment } from '../comments.ts'
 import { getActingAccount } from '../github-state.ts'
 import { createIssue, editIssue } from '../issues.ts'
 import type { IssueChanges } from '../issues.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { editPull, addPullLabel, findOrCreateLabel, removePullLabel } from '../pulls.ts'
 import type { PullChanges } from '../pulls.ts'
 import {
@@ -43,10 +43,10 @@ import { requireCommit } from './repository-routes.ts'
 const issueReadPermissions: readonly AppPermissions[] = [{ issues: 'read' }, { pull_requests: 'read' }]
 const issueWritePermissions: readonly AppPermissions[] = [{ issues: 'write' }, { pull_requests: 'write' }]
 // GitHub's limit on the length of a comment.
-const maxBodyCharacters = 65_536
-const maxTitleCharacters = 256
+const maxIssueOrCommentBodyCharacters = 65_536
+const maxIssueTitleCharacters = 256
 
-export function createIssueRoutes(state: GitHubState): Route[] {
+export function createIssueRoutes(state: MockGitHubState): Route[] {
   return [
     ...createPullOrIssueRoutes(state),
     ...createCommentRoutes(state),
@@ -75,19 +75,19 @@ function requireComment(call: RepositoryRouteCall): IssueComment {
   return comment
 }
 
-function requireBodyText(call: RouteCall, resource: string): string {
+function requireBodyField(call: RouteCall, resource: string): string {
   const body = requireStringField(call, 'body', resource)
-  if (body.length > maxBodyCharacters)
+  if (body.length > maxIssueOrCommentBodyCharacters)
     throw createValidationError(
       resource,
       'body',
       'custom',
-      `body is too long (maximum is ${maxBodyCharacters} characters)`,
+      `body is too long (maximum is ${maxIssueOrCommentBodyCharacters} characters)`,
     )
   return body
 }
 
-const findCallerApp = (caller: Caller): MockApp | null =>
+const findCallerApp = (caller: ApiCaller): MockApp | null =>
   caller.kind === 'installation' ? caller.installation.app : null
 
 /** Whether the caller may change a comment: its author, and users with write access. */
@@ -100,7 +100,7 @@ function requireCommentEditAccess(call: RepositoryRouteCall, comment: MockCommen
   return actor
 }
 
-function createPullOrIssueRoutes(state: GitHubState): Route[] {
+function createPullOrIssueRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   return [
     defineRepositoryRoute('GET /issues/{issue_number}', issueReadPermissions, (call) =>
@@ -122,9 +122,9 @@ function createPullOrIssueRoutes(state: GitHubState): Route[] {
       if (!call.repo.hasIssues) throw new GitHubApiError(410, 'Issues are disabled for this repo')
       const author = getActingAccount(call.caller)
       const title = requireStringField(call, 'title', 'Issue')
-      if (title.length > maxTitleCharacters)
+      if (title.length > maxIssueTitleCharacters)
         throw createValidationError('Issue', 'title', 'custom', 'title is too long')
-      const body = call.body['body'] === undefined ? null : requireBodyText(call, 'Issue')
+      const body = call.body['body'] === undefined ? null : requireBodyField(call, 'Issue')
       const issue = createIssue(state, call.repo, { author, app: findCallerApp(call.caller), title, body })
       return respondCreated(toIssueView(world, issue))
     }),
@@ -133,7 +133,7 @@ function createPullOrIssueRoutes(state: GitHubState): Route[] {
       const { title, state: wanted, state_reason: reason } = call.body as Record<string, string | undefined>
       const changes: IssueChanges & PullChanges = {
         ...(title !== undefined && { title }),
-        ...(call.body['body'] !== undefined && { body: requireBodyText(call, 'Issue') }),
+        ...(call.body['body'] !== undefined && { body: requireBodyField(call, 'Issue') }),
         ...((wanted === 'open' || wanted === 'closed') && { state: wanted }),
         ...(reason !== undefined && { reason: reason as NonNullable<IssueChanges['reason']> }),
       }
@@ -145,7 +145,7 @@ function createPullOrIssueRoutes(state: GitHubState): Route[] {
   ]
 }
 
-function createCommentRoutes(state: GitHubState): Route[] {
+function createCommentRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const listComments = (
     call: RepositoryRouteCall,
@@ -164,7 +164,7 @@ function createCommentRoutes(state: GitHubState): Route[] {
       updateCommentBody(
         state,
         comment,
-        requireBodyText(call, 'IssueComment'),
+        requireBodyField(call, 'IssueComment'),
         requireCommentEditAccess(call, comment),
       )
       return respondOk(toCommentView(world, comment))
@@ -179,7 +179,7 @@ function createCommentRoutes(state: GitHubState): Route[] {
     ),
     defineRepositoryRoute('POST /issues/{issue_number}/comments', issueWritePermissions, (call) => {
       const thread = requirePullOrIssue(call)
-      const body = requireBodyText(call, 'IssueComment')
+      const body = requireBodyField(call, 'IssueComment')
       if (thread.locked && !(call.caller.kind === 'user' && canPush(world, call.repo, call.caller.account)))
         throw new GitHubApiError(403, 'Unable to create comment because issue is locked.')
       const comment = addComment(
@@ -229,7 +229,7 @@ function createReactionRoutes(world: MockGitHubData): Route[] {
   ]
 }
 
-function createLabelRoutes(state: GitHubState): Route[] {
+function createLabelRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const pullLabelViews = ({ repo }: RepositoryRouteCall, pull: MockPull): GitHubPayload[] =>
     pull.labels.map((it) => toLabelView(world, repo, it))
@@ -286,7 +286,7 @@ function createLabelRoutes(state: GitHubState): Route[] {
   ]
 }
 
-function createCommitCommentRoutes(state: GitHubState): Route[] {
+function createCommitCommentRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const requireCommitComment = (call: RepositoryRouteCall): CommitComment => {
     const id = parseIdParam(call, 'comment_id')
@@ -303,7 +303,7 @@ function createCommitCommentRoutes(state: GitHubState): Route[] {
     defineRepositoryRoute('POST /commits/{commit_sha}/comments', { contents: 'write' }, async (call) => {
       const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
       const { path = null, position = null } = call.body as { path?: string; position?: number }
-      const body = requireBodyText(call, 'CommitComment')
+      const body = requireBodyField(call, 'CommitComment')
       const comment = addCommitComment(
         state,
         call.repo,
@@ -321,7 +321,7 @@ function createCommitCommentRoutes(state: GitHubState): Route[] {
     defineRepositoryRoute('PATCH /comments/{comment_id}', { contents: 'write' }, (call) => {
       const comment = requireCommitComment(call)
       requireCommentEditAccess(call, comment)
-      comment.body = requireBodyText(call, 'CommitComment')
+      comment.body = requireBodyField(call, 'CommitComment')
       comment.updatedAt = world.timestamp()
       return respondOk(toCommitCommentView(world, comment))
     }),

@@ -2,7 +2,7 @@
 import { updateBranch } from '../branch-rules/update-branch.ts'
 import { mergePull } from '../branch-rules/merge-pull.ts'
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import {
   addReview,
   createPull,
@@ -60,7 +60,7 @@ function requirePull(call: RepositoryRouteCall): MockPull {
   return pull
 }
 
-export function createPullRoutes(state: GitHubState): Route[] {
+export function createPullRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   return [
     defineRepositoryRoute('GET /pulls', pullsReadPermission, (call) =>
@@ -153,7 +153,7 @@ function findPullsMatchingQuery({ repo, query }: RepositoryRouteCall): MockPull[
   return ascending ? found : found.reverse()
 }
 
-function createMergeRoute(state: GitHubState): Route {
+function createMergeRoute(state: MockGitHubState): Route {
   return defineRepositoryRoute('PUT /pulls/{pull_number}/merge', { contents: 'write' }, async (call) => {
     const pull = requirePull(call)
     if (call.caller.kind === 'user' && !canPush(state.world, pull.repo, getActingAccount(call.caller)))
@@ -163,7 +163,7 @@ function createMergeRoute(state: GitHubState): Route {
   })
 }
 
-function createReviewerRoutes(state: GitHubState): Route[] {
+function createReviewerRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const base = '/pulls/{pull_number}/requested_reviewers'
   const parseReviewers = ({ body, repo }: RepositoryRouteCall): [MockAccount[], Team[]] => {
@@ -221,7 +221,7 @@ function requireTeam(world: MockGitHubData, repo: MockRepository, slug: string):
   return team
 }
 
-function createReviewCommentRoutes(state: GitHubState): Route[] {
+function createReviewCommentRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const requireReviewComment = (call: RepositoryRouteCall): [MockPull, MockReviewComment] => {
     const id = parseIdParam(call, 'comment_id')
@@ -251,7 +251,7 @@ function createReviewCommentRoutes(state: GitHubState): Route[] {
   ]
 }
 
-function createReviewRoutes(state: GitHubState): Route[] {
+function createReviewRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const requireReview = (call: RepositoryRouteCall): MockReview => {
     const id = parseIdParam(call, 'review_id')

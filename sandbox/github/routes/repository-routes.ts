@@ -15,10 +15,10 @@ import { readRefs } from '../git/refs.ts'
 import { canAdministerRepository, canWriteContents } from '../http/auth.ts'
 import { renameBranch } from '../branch-rules/rename-branch.ts'
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import { evaluateRefUpdate } from '../branch-rules/evaluate-ref-update.ts'
 import { hasRulesForRef } from '../branch-rules/rule-layers.ts'
-import { throwIfRejected } from '../branch-rules/verdict-messages.ts'
+import { throwIfRefUpdateRejected } from '../branch-rules/verdict-messages.ts'
 import { processRefChanges } from '../git/ref-changes.ts'
 import {
   GitHubApiError,
@@ -33,7 +33,7 @@ import {
 } from '../http/route.ts'
 import type { RepositoryRouteCall, Route } from '../http/route.ts'
 import { toAccountView, toNodeId } from '../views/account-view.ts'
-import { toProtectionSummary } from '../views/rule-view.ts'
+import { toBranchProtectionSummary } from '../views/rule-view.ts'
 import {
   toCommitView,
   toGitCommitView,
@@ -51,7 +51,7 @@ import {
 import { findAccountByLogin, findCollaboratorRole } from '../github-data.ts'
 import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 
-export function createRepositoryRoutes(state: GitHubState): Route[] {
+export function createRepositoryRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   return [
     defineRepositoryRoute('GET ', { metadata: 'read' }, ({ repo, caller }) =>
@@ -90,7 +90,7 @@ function isCollaborator(world: MockGitHubData, repo: MockRepository, id: number)
 
 const encodeUrlPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
-function createBranchRoutes(state: GitHubState): Route[] {
+function createBranchRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const requireBranchTip = ({ repo, params }: RepositoryRouteCall): string => {
     const sha = repo.knownRefs.get(`refs/heads/${params['branch'] ?? ''}`)
@@ -130,13 +130,13 @@ function createBranchRoutes(state: GitHubState): Route[] {
       commit: toCommitView(world, repo, await readCommit(repo.path, sha)),
       _links: { self, html: `${getRepositoryWebUrl(world, repo)}/tree/${encodeUrlPath(name)}` },
       protected: hasRulesForRef(repo, `refs/heads/${name}`),
-      protection: toProtectionSummary(repo, name),
+      protection: toBranchProtectionSummary(repo, name),
       protection_url: `${self}/protection`,
     }
   }
 }
 
-function createRefRoutes(state: GitHubState): Route[] {
+function createRefRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const toRefName = ({ params }: RepositoryRouteCall): string => `refs/${params['ref'] ?? ''}`
   const requireSha = async (call: RepositoryRouteCall): Promise<string> => {
@@ -153,7 +153,10 @@ function createRefRoutes(state: GitHubState): Route[] {
     now?: string,
   ): Promise<void> => {
     const { repo, caller: by } = call
-    throwIfRejected(await evaluateRefUpdate({ world, repo, path: repo.path, ref, old, now, by }), 422)
+    throwIfRefUpdateRejected(
+      await evaluateRefUpdate({ world, repo, path: repo.path, ref, old, now, by }),
+      422,
+    )
   }
   /** Refs of pull requests are readable, too, but `known` does not contain them. */
   const readAllRefs = ({ path }: MockRepository): Promise<Map<string, string>> => readRefs(path, ['refs/'])
@@ -296,7 +299,7 @@ function createCommitRoutes(world: MockGitHubData): Route[] {
   ]
 }
 
-interface ListedTreeEntry {
+interface GitTreeListingEntry {
   readonly mode: string
   readonly type: string
   readonly sha: string
@@ -304,7 +307,7 @@ interface ListedTreeEntry {
   readonly path: string
 }
 
-async function listGitTreeEntries(repo: MockRepository, ...args: string[]): Promise<ListedTreeEntry[]> {
+async function listGitTreeEntries(repo: MockRepository, ...args: string[]): Promise<GitTreeListingEntry[]> {
   const output = await runGitForText(repo.path, 'ls-tree', '-z', '-l', '--full-tree', ...args)
   return output
     .split('\0')
@@ -406,7 +409,7 @@ function toRepositoryContentView(
   world: MockGitHubData,
   repo: MockRepository,
   ref: string,
-  { path, sha, size, type, mode }: ListedTreeEntry,
+  { path, sha, size, type, mode }: GitTreeListingEntry,
 ): GitHubPayload {
   const url = `${getRepositoryApiUrl(world, repo)}/contents/${encodeUrlPath(path)}?ref=${encodeURIComponent(ref)}`
   const kind = type === 'tree' ? 'dir' : 'file'

@@ -6,7 +6,7 @@ import { collectRulesets } from '../branch-rules/rule-layers.ts'
 import { parseRuleset } from '../branch-rules/ruleset.ts'
 import type { Ruleset, RulesetRequest } from '../branch-rules/rule-types.ts'
 import { getActingAccount } from '../github-state.ts'
-import type { GitHubState } from '../github-state.ts'
+import type { MockGitHubState } from '../github-state.ts'
 import {
   GitHubApiError,
   respondCreated,
@@ -22,8 +22,8 @@ import type { RepositoryRouteCall, Route } from '../http/route.ts'
 import { getRepositoryApiUrl, toFullRepositoryView } from '../views/repository-view.ts'
 import {
   toBranchRulesView,
-  toProtectionRuleView,
-  toProtectionView,
+  toBranchProtectionRuleView,
+  toBranchProtectionView,
   toRulesetSummaryView,
   toRulesetView,
 } from '../views/rule-view.ts'
@@ -39,7 +39,7 @@ function requireRepositoryAdmin({ world, caller, repo }: RepositoryRouteCall): v
 
 /** Tells the apps of a ruleset: https://docs.github.com/webhooks/webhook-events-and-payloads#repository_ruleset */
 export function emitRulesetEvent(
-  { world, webhooks }: GitHubState,
+  { world, webhooks }: MockGitHubState,
   repo: MockRepository,
   ruleset: Ruleset,
   action: 'created' | 'edited' | 'deleted',
@@ -51,13 +51,13 @@ export function emitRulesetEvent(
 
 /** Tells the apps of classic protection: https://docs.github.com/webhooks/webhook-events-and-payloads#branch_protection_rule */
 export function emitBranchProtectionEvent(
-  { world, webhooks }: GitHubState,
+  { world, webhooks }: MockGitHubState,
   repo: MockRepository,
   [pattern, protection]: readonly [string, BranchProtection],
   action: 'created' | 'edited' | 'deleted',
   by: MockAccount,
 ): void {
-  const rule = toProtectionRuleView(world, repo, pattern, protection)
+  const rule = toBranchProtectionRuleView(world, repo, pattern, protection)
   webhooks.emit('branch_protection_rule', action, repo, by, {
     rule,
     ...(action === 'edited' ? { changes: {} } : {}),
@@ -66,7 +66,7 @@ export function emitBranchProtectionEvent(
 
 /** Stores a ruleset under a new ID, or replaces the one with its ID, and notifies the apps. */
 export function saveRulesetAndEmitEvent(
-  state: GitHubState,
+  state: MockGitHubState,
   repo: MockRepository,
   request: RulesetRequest,
   by: MockAccount,
@@ -92,11 +92,15 @@ export function saveRulesetAndEmitEvent(
   return ruleset
 }
 
-export function createRuleRoutes(state: GitHubState): Route[] {
-  return [...createRulesetRoutes(state), ...createProtectionRoutes(state), createMergeSettingsRoute(state)]
+export function createRuleRoutes(state: MockGitHubState): Route[] {
+  return [
+    ...createRulesetRoutes(state),
+    ...createBranchProtectionRoutes(state),
+    createMergeSettingsRoute(state),
+  ]
 }
 
-function createRulesetRoutes(state: GitHubState): Route[] {
+function createRulesetRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const requireRuleset = (call: RepositoryRouteCall): Ruleset => {
     const found = call.repo.rulesets.get(parseIdParam(call, 'ruleset_id'))
@@ -150,7 +154,7 @@ function createRulesetRoutes(state: GitHubState): Route[] {
   ]
 }
 
-function createProtectionRoutes(state: GitHubState): Route[] {
+function createBranchProtectionRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const path = '/branches/{branch}/protection'
   const requireBranch = ({ repo, params }: RepositoryRouteCall): string => {
@@ -176,7 +180,7 @@ function createProtectionRoutes(state: GitHubState): Route[] {
     defineRepositoryRoute(`GET ${path}`, { administration: 'read' }, (call) => {
       // Users who are not administrators do not learn whether protection exists.
       if (!canAdministerRepository(world, call.caller, call.repo, 'read')) throw createNotFoundError()
-      return respondOk(toProtectionView(world, call.repo, requireBranch(call), requireProtection(call)))
+      return respondOk(toBranchProtectionView(world, call.repo, requireBranch(call), requireProtection(call)))
     }),
     defineRepositoryRoute(`PUT ${path}`, administrationWritePermission, (call) => {
       requireRepositoryAdmin(call)
@@ -202,7 +206,7 @@ function createProtectionRoutes(state: GitHubState): Route[] {
         action,
         getActingAccount(call.caller),
       )
-      return respondOk(toProtectionView(world, repo, requireBranch(call), stored))
+      return respondOk(toBranchProtectionView(world, repo, requireBranch(call), stored))
     }),
     defineRepositoryRoute(`DELETE ${path}`, administrationWritePermission, (call) => {
       requireRepositoryAdmin(call)
@@ -228,7 +232,7 @@ function createProtectionRoutes(state: GitHubState): Route[] {
 }
 
 /** `PATCH /repos/{owner}/{repo}`, limited to the merge settings of pull requests. */
-function createMergeSettingsRoute({ world }: GitHubState): Route {
+function createMergeSettingsRoute({ world }: MockGitHubState): Route {
   const fields = { merge: 'allow_merge_commit', squash: 'allow_squash_merge', rebase: 'allow_rebase_merge' }
   return defineRepositoryRoute('PATCH ', administrationWritePermission, (call) => {
     requireRepositoryAdmin(call)

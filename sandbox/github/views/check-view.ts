@@ -11,14 +11,18 @@ import type {
   MockGitHubData,
 } from '../github-data.ts'
 import { toAccountView, toAppView, toNodeId } from './account-view.ts'
-import { readCommit, toShortCommitView } from './commit-view.ts'
+import { readCommit, toSimpleCommitView } from './commit-view.ts'
 import { getRepositoryApiUrl, toRepositoryView, getRepositoryWebUrl } from './repository-view.ts'
 
 /**
  * Open pull requests from branches of the repository itself at this commit. GitHub does not list pull requests from
  * forks.
  */
-function toPullsWithHeadView(world: MockGitHubData, repo: MockRepository, sha: string): GitHubPayload[] {
+function toOpenPullViewsForHeadSha(
+  world: MockGitHubData,
+  repo: MockRepository,
+  sha: string,
+): GitHubPayload[] {
   const shortRepository = (it: MockRepository): GitHubPayload => ({
     id: it.id,
     url: getRepositoryApiUrl(world, it),
@@ -61,7 +65,7 @@ export function toCheckRunView(world: MockGitHubData, run: MockCheckRun): GitHub
     },
     check_suite: { id: run.suite.id },
     app: toAppView(world, app),
-    pull_requests: toPullsWithHeadView(world, repo, sha),
+    pull_requests: toOpenPullViewsForHeadSha(world, repo, sha),
   }
 }
 
@@ -139,12 +143,12 @@ export async function toCheckSuiteView(world: MockGitHubData, suite: CheckSuite)
     url,
     before: suite.before,
     after: sha,
-    pull_requests: toPullsWithHeadView(world, repo, sha),
+    pull_requests: toOpenPullViewsForHeadSha(world, repo, sha),
     app: toAppView(world, suite.app),
     repository: toRepositoryView(world, repo),
     created_at: suite.createdAt,
     updated_at: suite.updatedAt,
-    head_commit: toShortCommitView(await readCommit(repo.path, sha)),
+    head_commit: toSimpleCommitView(await readCommit(repo.path, sha)),
     latest_check_runs_count: findLatestCheckRuns(suite.runs).length,
     check_runs_url: `${url}/check-runs`,
     rerequestable: true,
@@ -231,7 +235,7 @@ export async function toWorkflowRunView(
     rerun_url: `${url}/rerun`,
     previous_attempt_url: null,
     workflow_url: `${getRepositoryApiUrl(world, repo)}/actions/workflows/${run.workflow.id}`,
-    head_commit: toShortCommitView(await readCommit(repo.path, run.sha)),
+    head_commit: toSimpleCommitView(await readCommit(repo.path, run.sha)),
     repository: toRepositoryView(world, repo),
     head_repository: toRepositoryView(world, repo),
   }

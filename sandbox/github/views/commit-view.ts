@@ -3,14 +3,14 @@ import { isCommitSmallEnoughToDiff } from '../git/diff-countable.ts'
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
 import { readLooseCommit, listLooseCommitRange, type LooseCommitIdentity } from '../git/loose-history.ts'
 import { readLooseObjectsOrRunGit } from '../git/loose-objects.ts'
-import { diffLooseTrees, type FileDifference } from '../git/loose-trees.ts'
+import { diffLooseTrees, type TreeFileDifference } from '../git/loose-trees.ts'
 import { toSignatureVerificationView } from '../signing.ts'
 import { findAccountByLogin, toTimestamp } from '../github-data.ts'
 import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 import { toAccountView, toNodeId } from './account-view.ts'
 import { getRepositoryApiUrl, getRepositoryWebUrl } from './repository-view.ts'
 
-export interface CommitData {
+export interface ParsedCommit {
   readonly sha: string
   readonly tree: string
   readonly parents: readonly string[]
@@ -28,7 +28,7 @@ interface CommitIdentity {
 const commitLogFormat = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x00')
 
 /** Commits in `git log` order for any of its selections, newest first. */
-export async function readCommits(path: string, ...selection: string[]): Promise<CommitData[]> {
+export async function readCommits(path: string, ...selection: string[]): Promise<ParsedCommit[]> {
   const text = await runGitForText(
     path,
     'log',
@@ -65,14 +65,14 @@ export async function readCommits(path: string, ...selection: string[]): Promise
 }
 
 /** A cache of commits by repository and ID. They never change, and most answers contain the same ones. */
-const commitCache = new Map<string, CommitData>()
+const commitCache = new Map<string, ParsedCommit>()
 
-export async function readCommit(path: string, sha: string): Promise<CommitData> {
+export async function readCommit(path: string, sha: string): Promise<ParsedCommit> {
   const key = `${path} ${sha}`
   const known =
     commitCache.get(key) ??
     (await readLooseObjectsOrRunGit(
-      () => readLooseCommitData(path, sha),
+      () => readCommitFromLooseObject(path, sha),
       async () => (await readCommits(path, '-1', sha))[0],
     ))
   if (known === undefined) throw new Error(`no commit ${sha}`)
@@ -86,18 +86,18 @@ export async function readPushedCommits(
   old: string | undefined,
   now: string,
   maxCommits: number,
-): Promise<CommitData[]> {
+): Promise<ParsedCommit[]> {
   if (old === undefined) return [await readCommit(path, now)]
   return await readLooseObjectsOrRunGit(
     () =>
       listLooseCommitRange(path, now, [old])
         .slice(0, maxCommits)
-        .map((sha) => readLooseCommitData(path, sha)),
+        .map((sha) => readCommitFromLooseObject(path, sha)),
     () => readCommits(path, `--max-count=${maxCommits}`, `${old}..${now}`),
   )
 }
 
-function readLooseCommitData(path: string, sha: string): CommitData {
+function readCommitFromLooseObject(path: string, sha: string): ParsedCommit {
   const { tree, parents, author, committer, message } = readLooseCommit(path, sha)
   const toCommitIdentity = ({ name, email, at }: LooseCommitIdentity): CommitIdentity => ({
     name,
@@ -121,7 +121,11 @@ function toAuthorAccountView(world: MockGitHubData, identity: CommitIdentity): G
   return account === undefined ? null : toAccountView(world, account)
 }
 
-export function toCommitView(world: MockGitHubData, repo: MockRepository, commit: CommitData): GitHubPayload {
+export function toCommitView(
+  world: MockGitHubData,
+  repo: MockRepository,
+  commit: ParsedCommit,
+): GitHubPayload {
   const { sha, author, committer, message, tree, parents } = commit
   const url = `${getRepositoryApiUrl(world, repo)}/commits/${sha}`
   return {
@@ -153,7 +157,7 @@ export function toCommitView(world: MockGitHubData, repo: MockRepository, commit
 export function toGitCommitView(
   world: MockGitHubData,
   repo: MockRepository,
-  commit: CommitData,
+  commit: ParsedCommit,
 ): GitHubPayload {
   const view = toCommitView(world, repo, commit)
   const { author, committer, message, tree, url, verification } = view['commit'] as GitHubPayload
@@ -162,7 +166,7 @@ export function toGitCommitView(
 }
 
 /** A commit in webhooks and check suites: the short form. */
-export function toShortCommitView(commit: CommitData): GitHubPayload {
+export function toSimpleCommitView(commit: ParsedCommit): GitHubPayload {
   const { sha, tree, message, author, committer } = commit
   return {
     id: sha,
@@ -178,7 +182,7 @@ export function toShortCommitView(commit: CommitData): GitHubPayload {
 export async function toPushedCommitView(
   world: MockGitHubData,
   repo: MockRepository,
-  commit: CommitData,
+  commit: ParsedCommit,
 ): Promise<GitHubPayload> {
   const touched = (await isCommitSmallEnoughToDiff(repo.path, commit.sha))
     ? await listPathsChangedByCommit(repo.path, commit)
@@ -186,7 +190,7 @@ export async function toPushedCommitView(
   const pathsWithStatus = (...letters: string[]): string[] =>
     touched.filter(({ status }) => letters.includes(status)).map(({ path }) => path)
   return {
-    ...toShortCommitView(commit),
+    ...toSimpleCommitView(commit),
     distinct: true,
     url: `${getRepositoryWebUrl(world, repo)}/commit/${commit.sha}`,
     added: pathsWithStatus('A'),
@@ -203,9 +207,9 @@ interface ChangedPath {
 /** The changes of a commit relative to its first parent, with Git's names for the kinds of change. */
 async function listPathsChangedByCommit(
   path: string,
-  { sha, tree, parents: [parent] }: CommitData,
+  { sha, tree, parents: [parent] }: ParsedCommit,
 ): Promise<ChangedPath[]> {
-  const statusOf = ({ before, after }: FileDifference) =>
+  const statusOf = ({ before, after }: TreeFileDifference) =>
     before === undefined ? 'A' : after === undefined ? 'D' : 'M'
   return await readLooseObjectsOrRunGit(
     () =>
@@ -222,7 +226,7 @@ async function listPathsChangedByCommit(
   )
 }
 
-const fileStatusByLetter: Readonly<Record<string, string>> = {
+const fileStatusByGitStatusLetter: Readonly<Record<string, string>> = {
   A: 'added',
   D: 'removed',
   M: 'modified',
@@ -271,7 +275,7 @@ export async function readChangedFiles(
     files.push({
       sha: status === 'D' ? null : sha,
       filename,
-      status: fileStatusByLetter[status.charAt(0)] ?? 'changed',
+      status: fileStatusByGitStatusLetter[status.charAt(0)] ?? 'changed',
       additions,
       deletions,
       changes: additions + deletions,

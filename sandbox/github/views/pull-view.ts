@@ -221,7 +221,7 @@ function toIssuePullRequestView(
   }
 }
 
-const reactionContents = ['+1', '-1', 'laugh', 'hooray', 'confused', 'heart', 'rocket', 'eyes']
+const reactionContentValues = ['+1', '-1', 'laugh', 'hooray', 'confused', 'heart', 'rocket', 'eyes']
 
 function toReactionSummaryView(
   url: string,
@@ -231,7 +231,7 @@ function toReactionSummaryView(
   return {
     url,
     total_count: reactions.length,
-    ...Object.fromEntries(reactionContents.map((it) => [it, countReactions(it)])),
+    ...Object.fromEntries(reactionContentValues.map((it) => [it, countReactions(it)])),
   }
 }
 

@@ -49,7 +49,7 @@ const repositoryUrlTemplates: readonly string[] = [
 
 // The name of a URL field consists of the fixed parts of the path: `git/blobs{/sha}` is blobs_url, but `git/refs` is
 // git_refs_url.
-function formatUrlFieldName(address: string): string {
+function formatRepositoryUrlFieldName(address: string): string {
   const templatePath = address.split('{')[0]?.replace(/\/$/, '') ?? ''
   const short = {
     'git/blobs': 'blobs',
@@ -61,7 +61,7 @@ function formatUrlFieldName(address: string): string {
 }
 
 const repositoryUrlFields = repositoryUrlTemplates.map(
-  (address) => [formatUrlFieldName(address), address] as const,
+  (address) => [formatRepositoryUrlFieldName(address), address] as const,
 )
 
 /** A repository. The additional fields of the long form do no harm in the short one, so there is only one form. */

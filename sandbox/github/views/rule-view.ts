@@ -1,8 +1,8 @@
 // Rulesets and branch protection as GitHub's REST answers show them, to users who can see them.
 import { canAdministerRepository } from '../http/auth.ts'
-import type { Caller } from '../http/caller.ts'
+import type { ApiCaller } from '../http/caller.ts'
 import { parseRequiredChecks, findBranchProtection } from '../branch-rules/branch-protection.ts'
-import type { BranchProtection, ProtectionActorNames } from '../branch-rules/rule-types.ts'
+import type { BranchProtection, BranchProtectionActorNames } from '../branch-rules/rule-types.ts'
 import { computeBypassMode } from '../branch-rules/bypass.ts'
 import { findRulesetsForRef } from '../branch-rules/rule-layers.ts'
 import type { Ruleset } from '../branch-rules/rule-types.ts'
@@ -47,7 +47,7 @@ export function toRulesetView(
   world: MockGitHubData,
   repo: MockRepository,
   ruleset: Ruleset,
-  caller: Caller,
+  caller: ApiCaller,
 ): GitHubPayload {
   const { conditions, rules, bypass_actors } = ruleset
   const mode = computeBypassMode(world, repo, caller, bypass_actors)
@@ -78,7 +78,7 @@ export function toBranchRulesView(repo: MockRepository, branch: string): GitHubP
 }
 
 /** The summary of classic protection in the branch's own answer, visible to everyone who can read the branch. */
-export function toProtectionSummary(repo: MockRepository, branch: string): GitHubPayload {
+export function toBranchProtectionSummary(repo: MockRepository, branch: string): GitHubPayload {
   const protection = findBranchProtection(repo, branch)
   const checks = protection?.required_status_checks ? parseRequiredChecks(protection) : []
   const level = !protection?.required_status_checks
@@ -96,10 +96,10 @@ export function toProtectionSummary(repo: MockRepository, branch: string): GitHu
   }
 }
 
-function toActorNamesView(
+function toProtectionActorsView(
   world: MockGitHubData,
   repo: MockRepository,
-  { users = [], teams = [], apps = [] }: ProtectionActorNames,
+  { users = [], teams = [], apps = [] }: BranchProtectionActorNames,
 ): GitHubPayload {
   return {
     users: users.flatMap((login) => {
@@ -116,7 +116,7 @@ function toActorNamesView(
 }
 
 /** `GET /branches/{branch}/protection`, or with `made` the answer of `PUT`. */
-export function toProtectionView(
+export function toBranchProtectionView(
   world: MockGitHubData,
   repo: MockRepository,
   branch: string,
@@ -148,7 +148,7 @@ export function toProtectionView(
             users_url: `${url}/restrictions/users`,
             teams_url: `${url}/restrictions/teams`,
             apps_url: `${url}/restrictions/apps`,
-            ...toActorNamesView(world, repo, restrictions),
+            ...toProtectionActorsView(world, repo, restrictions),
           },
         }
       : {}),
@@ -179,13 +179,13 @@ function toRequiredReviewsView(
       require_code_owner_reviews: reviews.require_code_owner_reviews ?? false,
       required_approving_review_count: reviews.required_approving_review_count ?? 1,
       require_last_push_approval: reviews.require_last_push_approval ?? false,
-      ...(allowed ? { bypass_pull_request_allowances: toActorNamesView(world, repo, allowed) } : {}),
+      ...(allowed ? { bypass_pull_request_allowances: toProtectionActorsView(world, repo, allowed) } : {}),
     },
   }
 }
 
 /** Classic protection as webhooks show it: each setting with the users it applies to. */
-export function toProtectionRuleView(
+export function toBranchProtectionRuleView(
   world: MockGitHubData,
   repo: MockRepository,
   pattern: string,

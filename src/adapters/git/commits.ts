@@ -2,7 +2,7 @@
 // are read.
 import { toCommitSha, toTreeSha, type CommitSha, type TreeSha } from '../../pull-request/ids.ts'
 import { GitError } from './git-error.ts'
-import type { GitObjects } from './object-reader.ts'
+import type { GitObjectReader } from './object-reader.ts'
 
 export interface CommitMetadata {
   readonly tree: TreeSha
@@ -15,7 +15,7 @@ export interface CommitMetadata {
 const maxCommitBytes = 4 * 1024 * 1024
 
 /** Rejects with GitError `missing` when it isn't here or isn't a commit. */
-export async function readCommitMessage(objects: GitObjects, id: CommitSha): Promise<string> {
+export async function readCommitMessage(objects: GitObjectReader, id: CommitSha): Promise<string> {
   const { type, bytes } = await objects.read(id, maxCommitBytes)
   if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
   const end = bytes.indexOf('\n\n')
@@ -23,7 +23,7 @@ export async function readCommitMessage(objects: GitObjects, id: CommitSha): Pro
 }
 
 /** Rejects with GitError `missing` when it isn't here or isn't a commit. */
-export async function readCommit(objects: GitObjects, id: CommitSha): Promise<CommitMetadata> {
+export async function readCommit(objects: GitObjectReader, id: CommitSha): Promise<CommitMetadata> {
   const { type, bytes } = await objects.read(id, maxCommitBytes)
   if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
   const text = bytes.toString('latin1')

@@ -2,7 +2,7 @@
 import { toBlobSha, type TreeSha } from '../../pull-request/ids.ts'
 import type { PathChange } from '../../pull-request/path-change.ts'
 import { isGitError } from './git-error.ts'
-import type { GitObjects } from './object-reader.ts'
+import type { GitObjectReader } from './object-reader.ts'
 import { parseTreeObject } from './parse-output.ts'
 import { compareByPath, decodePath } from './path-text.ts'
 
@@ -16,7 +16,7 @@ const treeComparisonLimits = {
 }
 /** A directory of some twenty thousand files. Several can be in memory at once. */
 const maxTreeObjectBytes = 1024 * 1024
-const maxConcurrentTreePairs = 32
+const maxConcurrentTreeComparisons = 32
 
 interface TreeObjectEntry {
   readonly mode: string
@@ -32,11 +32,11 @@ interface TreePair {
 }
 
 const emptyTreeEntries: GitTreeEntriesByName = new Map()
-const treeMode = '040000'
+const gitDirectoryMode = '040000'
 
 /** Sorted by path, like git's `diff-tree -r --no-renames`. Undefined: ask git. */
 export async function compareTreeObjects(
-  objects: GitObjects,
+  objects: GitObjectReader,
   before: TreeSha,
   after: TreeSha,
 ): Promise<readonly PathChange[] | undefined> {
@@ -46,11 +46,11 @@ export async function compareTreeObjects(
   while (open.length > 0) {
     if (--remaining.depth < 0) return undefined
     const next: TreePair[] = []
-    for (let at = 0; at < open.length; at += maxConcurrentTreePairs) {
-      const pairs = open.slice(at, at + maxConcurrentTreePairs)
+    for (let at = 0; at < open.length; at += maxConcurrentTreeComparisons) {
+      const pairs = open.slice(at, at + maxConcurrentTreeComparisons)
       remaining.objects -= pairs.length
       if (remaining.objects < 0) return undefined
-      const read = await readTreePairs(objects, pairs)
+      const read = await readTreePairEntries(objects, pairs)
       if (read === undefined) return undefined
       for (const { pair, sides } of read) {
         // Git writes no empty directories, so git must decide what they mean.
@@ -93,17 +93,17 @@ function compareTreePair(
 }
 
 function getSubtreeId(entry: TreeObjectEntry | undefined): string | undefined {
-  return entry?.mode === treeMode ? entry.oid : undefined
+  return entry?.mode === gitDirectoryMode ? entry.oid : undefined
 }
 
 function toFileTreeEntry(entry: TreeObjectEntry | undefined): PathChange['before'] {
-  return entry === undefined || entry.mode === treeMode
+  return entry === undefined || entry.mode === gitDirectoryMode
     ? undefined
     : { mode: entry.mode, oid: toBlobSha(entry.oid) }
 }
 
-async function readTreePairs(
-  objects: GitObjects,
+async function readTreePairEntries(
+  objects: GitObjectReader,
   pairs: readonly TreePair[],
 ): Promise<
   readonly { pair: TreePair; sides: readonly [GitTreeEntriesByName, GitTreeEntriesByName] }[] | undefined
@@ -129,7 +129,7 @@ async function readTreePairs(
 
 /** Undefined: missing, too large, or not a tree as git writes it. Ask git. */
 export async function readTreeObjectEntries(
-  objects: GitObjects,
+  objects: GitObjectReader,
   id: string,
 ): Promise<GitTreeEntriesByName | undefined> {
   try {
@@ -142,7 +142,7 @@ export async function readTreeObjectEntries(
 }
 
 /** The modes that git writes today. Git reads others in its own way. */
-const knownFileModes = new Set([treeMode, '100644', '100755', '120000', '160000'])
+const knownFileModes = new Set([gitDirectoryMode, '100644', '100755', '120000', '160000'])
 
 function parseTreeObjectEntries(bytes: Buffer, width: number): GitTreeEntriesByName | undefined {
   const directory = new Map<string, TreeObjectEntry>()
@@ -150,7 +150,7 @@ function parseTreeObjectEntries(bytes: Buffer, width: number): GitTreeEntriesByN
   for (const { mode, name, oid } of parseTreeObject(bytes, width)) {
     const text = decodePath(name)
     // Git sorts by bytes, directories as if their names ended in a slash. Git compares unsorted trees its own way.
-    const sortKey = name.toString('latin1') + (mode === treeMode ? '/' : '')
+    const sortKey = name.toString('latin1') + (mode === gitDirectoryMode ? '/' : '')
     if (
       text === '' ||
       text.includes('/') ||

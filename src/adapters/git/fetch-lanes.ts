@@ -3,7 +3,7 @@
 import { GitError } from './git-error.ts'
 
 /** Concurrent fetches. Each has several processes and usually waits for the server. */
-const maxConcurrentFetchSlots = 3
+const maxFetchSlots = 3
 /** Milliseconds until a fetch gives up its slot. An update of some packages takes half of that. */
 const fetchSlotTimeoutMs = 1500
 /** Including those that gave up their slots. */
@@ -11,7 +11,7 @@ const maxRunningFetches = 8
 /** Milliseconds after which a fetch may be stopped if others wait and the limit is reached. */
 const minFetchMsBeforePreemption = 60_000
 
-export interface FetchLanes {
+export interface FetchScheduler {
   /** `work` must end soon after its signal aborts, and reject. */
   run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** Runs with no other fetch: waits for running ones and holds back new ones. */
@@ -21,7 +21,7 @@ export interface FetchLanes {
   idle(): Promise<void>
 }
 
-export interface FetchLaneLimits {
+export interface FetchSchedulerLimits {
   readonly slots: number
   readonly slotTimeoutMs: number
   readonly maxRunning: number
@@ -34,14 +34,14 @@ interface RunningFetch {
   readonly end: (why: GitError) => void
 }
 
-export function openFetchLanes(
-  limits: FetchLaneLimits = {
-    slots: maxConcurrentFetchSlots,
+export function createFetchScheduler(
+  limits: FetchSchedulerLimits = {
+    slots: maxFetchSlots,
     slotTimeoutMs: fetchSlotTimeoutMs,
     maxRunning: maxRunningFetches,
     stoppableAfterMs: minFetchMsBeforePreemption,
   },
-): FetchLanes {
+): FetchScheduler {
   const running = new Set<RunningFetch>()
   const queue: { readonly isAlone: boolean; readonly start: () => void }[] = []
   let idle: PromiseWithResolvers<void> | undefined

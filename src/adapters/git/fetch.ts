@@ -3,7 +3,7 @@
 import type { PullNumber } from '../../pull-request/ids.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
-import type { GitObjects } from './object-reader.ts'
+import type { GitObjectReader } from './object-reader.ts'
 import {
   toBranchRef,
   toMirrorBranchRef,
@@ -21,23 +21,23 @@ const lsRefsTimeoutMs = 10_000
 /** Bytes. The server also lists branches whose names start with the given one. */
 const maxLsRefsResponseBytes = 64 * 1024
 
-export interface FetchOptions {
+export interface GitFetchOptions {
   readonly directory: string
   readonly remote: GitRemote
   readonly timeout: number
   readonly signal: AbortSignal
   readonly local: LocalGit
-  readonly objects: GitObjects
+  readonly objects: GitObjectReader
 }
 
-export async function fetchRefs(options: FetchOptions, branch: string, pull?: PullNumber): Promise<void> {
+export async function fetchRefs(options: GitFetchOptions, branch: string, pull?: PullNumber): Promise<void> {
   const wanted = [{ theirs: toBranchRef(branch), ours: toMirrorBranchRef(branch) }]
   if (pull !== undefined) wanted.push({ theirs: toPullRef(pull), ours: toMirrorPullRef(pull) })
   await fetchRefMappings(options, wanted)
 }
 
 /** Fetches GitHub's test merge of a pull request. */
-export async function fetchTestMerge(options: FetchOptions, pull: PullNumber): Promise<void> {
+export async function fetchTestMergeCommit(options: GitFetchOptions, pull: PullNumber): Promise<void> {
   await fetchRefMappings(options, [{ theirs: toTestMergeRef(pull), ours: toMirrorTestMergeRef(pull) }])
 }
 
@@ -46,11 +46,11 @@ interface RefMapping {
   readonly ours: string
 }
 
-async function fetchRefMappings(options: FetchOptions, refs: readonly RefMapping[]): Promise<void> {
+async function fetchRefMappings(options: GitFetchOptions, refs: readonly RefMapping[]): Promise<void> {
   if (await areRefsUpToDate(options, refs)) return
   let wanted = [...refs]
   while (wanted.length > 0) {
-    const absent = await fetchRefsOrFindMissing(options, wanted)
+    const absent = await fetchRefsOrFindMissingRef(options, wanted)
     if (absent === undefined) return
     const absentRefs = wanted.filter(({ theirs }) => theirs === absent)
     // Git may only name a requested ref; another one would loop forever.
@@ -66,7 +66,7 @@ async function fetchRefMappings(options: FetchOptions, refs: readonly RefMapping
 
 /** Whether the server's refs equal ours, so there is nothing to fetch. */
 async function areRefsUpToDate(
-  { remote, signal, objects }: FetchOptions,
+  { remote, signal, objects }: GitFetchOptions,
   refs: readonly RefMapping[],
 ): Promise<boolean> {
   const here = await Promise.all(refs.map(({ ours }) => objects.tipOf(ours)))
@@ -80,8 +80,8 @@ async function areRefsUpToDate(
 }
 
 /** Fetches all or nothing. Returns the ref that the server lacks; undefined: success. */
-async function fetchRefsOrFindMissing(
-  { directory, remote, timeout, signal }: FetchOptions,
+async function fetchRefsOrFindMissingRef(
+  { directory, remote, timeout, signal }: GitFetchOptions,
   refs: readonly RefMapping[],
 ): Promise<string | undefined> {
   const args = [
@@ -107,7 +107,7 @@ async function fetchRefsOrFindMissing(
     } catch (error) {
       if (
         isGitError(error, 'failed') &&
-        tries < maxLockedFetchAttempts &&
+        tries < maxLockConflictFetchAttempts &&
         lockConflictPattern.test(error.message)
       )
         continue
@@ -121,7 +121,7 @@ async function fetchRefsOrFindMissing(
 
 /** Another fetch moved the same branch. The objects are here, so a retry only moves the refs. */
 const lockConflictPattern = /cannot lock ref|reference already exists|unable to create '[^']*\.lock'/i
-const maxLockedFetchAttempts = 5
+const maxLockConflictFetchAttempts = 5
 
 async function deleteRefs(git: LocalGit, refs: readonly string[]): Promise<void> {
   await git(['update-ref', '--stdin', '-z'], { input: refs.map((ref) => `delete ${ref}\0\0`).join('') })

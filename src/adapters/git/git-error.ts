@@ -22,7 +22,7 @@ export type GitErrorCode =
   | 'outcome-unknown'
   | 'failed'
 
-const retryableByCode: Record<GitErrorCode, boolean> = {
+const retryableByGitErrorCode: Record<GitErrorCode, boolean> = {
   unreachable: true,
   unauthorized: false,
   missing: false,
@@ -45,7 +45,7 @@ export class GitError extends Error {
   constructor(code: GitErrorCode, message: string, options: { cause?: unknown; retryable?: boolean } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.retryable = options.retryable ?? retryableByCode[code]
+    this.retryable = options.retryable ?? retryableByGitErrorCode[code]
   }
 }
 

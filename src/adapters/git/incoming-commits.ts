@@ -14,11 +14,11 @@ import { readLinearHistory } from './linear-history.ts'
 import { findClosingReferences } from '../../pull-request/closing-keywords.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
-import type { GitObjects } from './object-reader.ts'
+import type { GitObjectReader } from './object-reader.ts'
 
 export interface IncomingCommitsReaderOptions {
   readonly git: LocalGit
-  readonly objects: GitObjects
+  readonly objects: GitObjectReader
   /** Files above this many bytes are named. Default: GitHub's limit. */
   readonly maxFileBytes?: number
 }
@@ -30,10 +30,12 @@ export async function readIncomingCommits(
   head: CommitSha,
 ): Promise<IncomingCommits> {
   const line = await readLinearHistory(objects, head, base)
-  const links = line ? mapLinearHistoryParents(line, base) : await readIncomingCommitParents(git, base, head)
+  const links = line
+    ? buildLinearHistoryParentMap(line, base)
+    : await readIncomingCommitParents(git, base, head)
   if (links === undefined) return truncatedIncomingCommits
-  const edits = await findWorkflowEdits({ git, objects }, base, links)
-  const largeFiles = links.size < 2 ? [] : await findLargeFiles(git, base, head, maxFileBytes)
+  const edits = await findCommitsEditingWorkflows({ git, objects }, base, links)
+  const largeFiles = links.size < 2 ? [] : await findLargeIncomingBlobs(git, base, head, maxFileBytes)
   if (largeFiles === undefined) return truncatedIncomingCommits
   const commits: IncomingCommit[] = []
   for (const id of links.keys())
@@ -43,7 +45,7 @@ export async function readIncomingCommits(
 
 const truncatedIncomingCommits: IncomingCommits = { isWhole: false, commits: [], largeFiles: [] }
 
-function mapLinearHistoryParents(
+function buildLinearHistoryParentMap(
   line: readonly CommitSha[],
   base: CommitSha,
 ): ReadonlyMap<CommitSha, readonly CommitSha[]> {
@@ -81,13 +83,14 @@ const workflowsPath = '.github/workflows'
  * The commits whose workflow files differ from those of the base's commit below them. A merge may only take them from a
  * newer base commit that it brings. Other sources don't show in its first-parent diff.
  */
-async function findWorkflowEdits(
+async function findCommitsEditingWorkflows(
   { git, objects }: Pick<IncomingCommitsReaderOptions, 'git' | 'objects'>,
   base: CommitSha,
   links: ReadonlyMap<CommitSha, readonly CommitSha[]>,
 ): Promise<ReadonlySet<CommitSha>> {
   const commits = new Set([...links.keys(), ...[...links.values()].flat()])
-  const state = (await readWorkflowTreeIds(objects, commits)) ?? (await listWorkflowTreeIds(git, commits))
+  const state =
+    (await readWorkflowTreeIds(objects, commits)) ?? (await listWorkflowTreeIdsWithGit(git, commits))
   const edits = new Set<CommitSha>()
   for (const [id, parents] of links) {
     // An unrelated history had none before.
@@ -102,9 +105,9 @@ async function findWorkflowEdits(
 
 const noWorkflowsTreeId = 'none'
 
-/** `listWorkflowTreeIds` for a few commits without starting git. Undefined: only git can tell. */
+/** `listWorkflowTreeIdsWithGit` for a few commits without starting git. Undefined: only git can tell. */
 async function readWorkflowTreeIds(
-  objects: GitObjects,
+  objects: GitObjectReader,
   commits: ReadonlySet<CommitSha>,
 ): Promise<ReadonlyMap<CommitSha, string> | undefined> {
   if (commits.size > maxCommitsReadWithoutGit) return undefined
@@ -121,14 +124,14 @@ async function readWorkflowTreeIds(
 
 const maxCommitsReadWithoutGit = 40
 
-async function readWorkflowTreeId(objects: GitObjects, commit: CommitSha): Promise<string | undefined> {
+async function readWorkflowTreeId(objects: GitObjectReader, commit: CommitSha): Promise<string | undefined> {
   try {
     let at: { readonly mode: string; readonly oid: string } | undefined = {
-      mode: treeMode,
+      mode: gitDirectoryMode,
       oid: (await readCommit(objects, commit)).tree,
     }
     for (const name of workflowsPath.split('/')) {
-      if (at?.mode !== treeMode) return noWorkflowsTreeId
+      if (at?.mode !== gitDirectoryMode) return noWorkflowsTreeId
       const directory = await readTreeObjectEntries(objects, at.oid)
       if (directory === undefined) return undefined
       at = directory.get(name)
@@ -140,10 +143,10 @@ async function readWorkflowTreeId(objects: GitObjects, commit: CommitSha): Promi
   }
 }
 
-const treeMode = '040000'
+const gitDirectoryMode = '040000'
 
 /** The object id at the workflows' path in each commit, or `none`. */
-async function listWorkflowTreeIds(
+async function listWorkflowTreeIdsWithGit(
   git: LocalGit,
   commits: ReadonlySet<CommitSha>,
 ): Promise<ReadonlyMap<CommitSha, string>> {
@@ -165,11 +168,11 @@ async function listBaseWorkflowTreeIds(
 ): Promise<ReadonlySet<string | undefined>> {
   const { stdout } = await git(['merge-base', '--all', base, merge], { answers: [0, 1] })
   const bases = stdout.toString('latin1').split('\n').filter(Boolean).map(toCommitSha)
-  return new Set((await listWorkflowTreeIds(git, new Set(bases))).values())
+  return new Set((await listWorkflowTreeIdsWithGit(git, new Set(bases))).values())
 }
 
 /** Skipped for a single commit, whose files are in the merged tree. Undefined: too much to list. */
-async function findLargeFiles(
+async function findLargeIncomingBlobs(
   git: LocalGit,
   base: CommitSha,
   head: CommitSha,
@@ -196,7 +199,10 @@ async function findLargeFiles(
   }
 }
 
-async function readCommitMessageFields(objects: GitObjects, id: CommitSha): Promise<CommitMessageFields> {
+async function readCommitMessageFields(
+  objects: GitObjectReader,
+  id: CommitSha,
+): Promise<CommitMessageFields> {
   try {
     const { bytes } = await objects.read(id, maxCommitObjectBytes)
     return parseCommitMessageFields(bytes)

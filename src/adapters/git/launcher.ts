@@ -4,29 +4,29 @@ import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ProcessLauncherReply, ProcessLauncherRequest } from './launcher-process.ts'
-import { runProcess, type ProcessResult, type RunProcess } from './run-process.ts'
+import { runProcess, type ProcessResult, type ProcessRunner } from './run-process.ts'
 
 export interface ProcessLauncher {
-  readonly run: RunProcess
+  readonly run: ProcessRunner
   /** Running programs end as usual, without reporting back. */
   close(): void
 }
 
-let currentProcessLauncher: ProcessLauncher | undefined
+let activeProcessLauncher: ProcessLauncher | undefined
 
 /** Applies to every git that this process starts. Call the result to stop. */
 export function startProcessLauncher(): () => void {
   const launcher = openProcessLauncher()
-  currentProcessLauncher ??= launcher
+  activeProcessLauncher ??= launcher
   return () => {
-    if (currentProcessLauncher === launcher) currentProcessLauncher = undefined
+    if (activeProcessLauncher === launcher) activeProcessLauncher = undefined
     launcher.close()
   }
 }
 
 /** Uses the launcher if there is one. */
-export const runProcessViaLauncher: RunProcess = (order, signal) =>
-  (currentProcessLauncher?.run ?? runProcess)(order, signal)
+export const runProcessViaLauncher: ProcessRunner = (order, signal) =>
+  (activeProcessLauncher?.run ?? runProcess)(order, signal)
 
 interface PendingLaunchedProcess {
   readonly resolve: (ended: ProcessResult) => void
@@ -79,7 +79,7 @@ function startLauncherProcess() {
   const send = (request: ProcessLauncherRequest) => child.send(request, (error) => void (error && end(error)))
   return {
     isGone: () => endError !== undefined,
-    async run(order: Parameters<RunProcess>[0], signal?: AbortSignal): Promise<ProcessResult> {
+    async run(order: Parameters<ProcessRunner>[0], signal?: AbortSignal): Promise<ProcessResult> {
       const id = (last += 1)
       const { promise, resolve, reject } = Promise.withResolvers<ProcessResult>()
       if (waiting.size === 0) {

@@ -3,7 +3,7 @@
 import type { CommitSha } from '../../pull-request/ids.ts'
 import { readCommit } from './commits.ts'
 import { isGitError } from './git-error.ts'
-import type { GitObjects } from './object-reader.ts'
+import type { GitObjectReader } from './object-reader.ts'
 
 /** Each read is a round trip to git. */
 const maxLinearHistoryCommits = 32
@@ -13,7 +13,7 @@ const maxLinearHistoryCommits = 32
  * `base`, so `base` is the best common ancestor. Undefined: no such short line.
  */
 export async function readLinearHistory(
-  objects: GitObjects,
+  objects: GitObjectReader,
   head: CommitSha,
   base: CommitSha,
 ): Promise<readonly CommitSha[] | undefined> {

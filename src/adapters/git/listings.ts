@@ -7,8 +7,8 @@ import { findLowerBound } from '../../pull-request/sorted-paths.ts'
 import { compareTreeObjects } from './compare-tree-objects.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
-import type { GitObjects } from './object-reader.ts'
-import { parseTreeList } from './parse-output.ts'
+import type { GitObjectReader } from './object-reader.ts'
+import { parseLsTreeOutput } from './parse-output.ts'
 import { encodePath } from './path-text.ts'
 import {
   formatPathCount,
@@ -17,11 +17,11 @@ import {
   findTreeFileEntry,
   listDirectory,
   readTreeListing,
-  rejectLargeTree,
-  formatTooManyPaths,
+  rejectTreeWithTooManyPaths,
+  formatTooManyPathsMessage,
 } from './trees.ts'
 
-export interface TreeListings {
+export interface TreeListingCache {
   readonly list: (tree: TreeSha, prefix: string) => Promise<readonly TreePathEntry[]>
   readonly entry: (tree: TreeSha, path: string) => Promise<TreeEntry | undefined>
   readonly diff: (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
@@ -49,7 +49,11 @@ const maxCachedTreeDiffs = 8
 const maxCachedTreeDiffPaths = 50_000
 const maxCachedPathCounts = 100
 
-export function openTreeListings(git: LocalGit, objects: GitObjects, maxPaths: number): TreeListings {
+export function createTreeListingCache(
+  git: LocalGit,
+  objects: GitObjectReader,
+  maxPaths: number,
+): TreeListingCache {
   const cachedListings = new Map<TreeSha, TreeListing>()
   const making = new Map<TreeSha, Promise<TreeListing>>()
   const counts = new Map<TreeSha, Promise<void>>()
@@ -58,7 +62,7 @@ export function openTreeListings(git: LocalGit, objects: GitObjects, maxPaths: n
   const cacheListing = (listing: TreeListing): void => {
     cachedListings.delete(listing.tree)
     cachedListings.set(listing.tree, listing)
-    evictListings(listing, () => {
+    cacheListingAndEvictOldest(listing, () => {
       if (cachedListings.get(listing.tree) === listing) cachedListings.delete(listing.tree)
     })
   }
@@ -85,7 +89,7 @@ export function openTreeListings(git: LocalGit, objects: GitObjects, maxPaths: n
       return listing
     }
     const output = await readTreeListing(git, tree, maxPaths)
-    const listing = { tree, entries: parseTreeList(output, ''), bytes: output.length }
+    const listing = { tree, entries: parseLsTreeOutput(output, ''), bytes: output.length }
     // A duplicate path means a malformed tree: derive nothing from it.
     if (listing.entries.every(({ path }, at) => path !== listing.entries[at + 1]?.path)) cacheListing(listing)
     return listing
@@ -93,7 +97,7 @@ export function openTreeListings(git: LocalGit, objects: GitObjects, maxPaths: n
 
   const rejectOversize = ({ paths, bytes }: ListingSize): void => {
     if (paths > maxPaths || bytes > getTreeRecordOutputLimits(maxPaths).limit)
-      throw new GitError('too-large', formatTooManyPaths(maxPaths))
+      throw new GitError('too-large', formatTooManyPathsMessage(maxPaths))
   }
 
   /** Undefined: only git can tell. */
@@ -120,7 +124,7 @@ export function openTreeListings(git: LocalGit, objects: GitObjects, maxPaths: n
   }
 
   const checkSize = (tree: TreeSha) => {
-    const pending = counts.get(tree) ?? rejectLargeTree(git, tree, maxPaths)
+    const pending = counts.get(tree) ?? rejectTreeWithTooManyPaths(git, tree, maxPaths)
     pending.catch(() => counts.delete(tree))
     counts.set(tree, pending)
     for (const oldest of counts.keys()) if (counts.size > maxCachedPathCounts) counts.delete(oldest)
@@ -129,7 +133,10 @@ export function openTreeListings(git: LocalGit, objects: GitObjects, maxPaths: n
 
   const readDiff = async (before: TreeSha, after: TreeSha): Promise<readonly PathChange[]> => {
     const changes = await compareObjects(before, after)
-    if (changes === undefined || countDiffBytes(changes) > getTreeRecordOutputLimits(2 * maxPaths).limit) {
+    if (
+      changes === undefined ||
+      computeRawDiffBytes(changes) > getTreeRecordOutputLimits(2 * maxPaths).limit
+    ) {
       await Promise.all([checkSize(before), checkSize(after)])
       return getCachedDiff(`git ${before} ${after}`, () => diffTrees(git, before, after, maxPaths))
     }
@@ -165,17 +172,17 @@ export function openTreeListings(git: LocalGit, objects: GitObjects, maxPaths: n
 }
 
 /** Each with its removal, least recently used first. */
-const globalListingCache = new Map<TreeListing, () => void>()
+const globalTreeListingCache = new Map<TreeListing, () => void>()
 
-function evictListings(listing: TreeListing, evict: () => void): void {
-  globalListingCache.delete(listing)
-  globalListingCache.set(listing, evict)
+function cacheListingAndEvictOldest(listing: TreeListing, evict: () => void): void {
+  globalTreeListingCache.delete(listing)
+  globalTreeListingCache.set(listing, evict)
   const remaining = { ...listingCacheLimits }
-  for (const [one, drop] of [...globalListingCache].reverse()) {
+  for (const [one, drop] of [...globalTreeListingCache].reverse()) {
     remaining.paths -= one.entries.length
     remaining.listings -= 1
     if (remaining.paths >= 0 && remaining.listings >= 0) continue
-    globalListingCache.delete(one)
+    globalTreeListingCache.delete(one)
     drop()
   }
 }
@@ -210,7 +217,7 @@ function getEncodedPathLength(path: string): number {
 }
 
 /** The size of `git diff-tree --raw`'s output. */
-function countDiffBytes(changes: readonly PathChange[]): number {
+function computeRawDiffBytes(changes: readonly PathChange[]): number {
   let bytes = 0
   for (const { path, before, after } of changes)
     bytes += 2 * ((before ?? after)?.oid.length ?? 0) + getEncodedPathLength(path) + 20

@@ -13,11 +13,11 @@ import { toCommitSha, type CommitSha, type TreeSha } from '../../pull-request/id
 import type { GitMergeResult } from '../../ports/repository.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
-import type { GitObjects } from './object-reader.ts'
-import { parseMergeTree } from './parse-output.ts'
+import type { GitObjectReader } from './object-reader.ts'
+import { parseMergeTreeOutput } from './parse-output.ts'
 import { readCommit } from './commits.ts'
 import { readLinearHistory } from './linear-history.ts'
-import type { TreeListings } from './listings.ts'
+import type { TreeListingCache } from './listings.ts'
 import type { PathChange, TreeEntry } from '../../pull-request/path-change.ts'
 
 type TreeDiffFunction = (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
@@ -64,9 +64,9 @@ export function requireValidIdentity(signature: CommitIdentity): CommitIdentity 
 
 export interface GitMergeContext {
   readonly git: LocalGit
-  readonly objects: GitObjects
+  readonly objects: GitObjectReader
   readonly diff: TreeDiffFunction
-  readonly isWellWritten: TreeListings['isWellWritten']
+  readonly isWellWritten: TreeListingCache['isWellWritten']
   readonly directory: string
   readonly signature: CommitIdentity
 }
@@ -98,7 +98,7 @@ export async function mergeCommits(
     ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', '--end-of-options', base, head],
     { answers: [0, 1] },
   )
-  const { tree, conflicted } = parseMergeTree(merged.stdout)
+  const { tree, conflicted } = parseMergeTreeOutput(merged.stdout)
   if (merged.code === 1) return { kind: 'conflict', paths: conflicted, reason: 'content' }
   const ancestors = await Promise.all(bases.map(async (id) => (await readCommit(objects, id)).tree))
   const astray = await findUnexpectedMergePaths(diff, {
@@ -121,14 +121,14 @@ async function findMergeBases(
   return stdout.toString('latin1').split('\n').filter(Boolean).map(toCommitSha)
 }
 
-const maxHeadDateAheadSeconds = 366 * 24 * 3600
+const maxHeadCommitDateAheadSeconds = 366 * 24 * 3600
 
 /**
  * Derived from the parents, so that equal merges are equal commits. The later date counts, but a head's date at most a
  * year after the base's.
  */
 export function computeMergeDate(base: number, head: number): number {
-  return Math.max(base, Math.min(head, base + maxHeadDateAheadSeconds))
+  return Math.max(base, Math.min(head, base + maxHeadCommitDateAheadSeconds))
 }
 
 /** Writes it below `directory`, a bare repository. If the object already exists, only returns its id. */

@@ -8,21 +8,21 @@ import type { GitRepository } from '../../ports/repository.ts'
 import { listFirstParentChain, isOnFirstParentChain, findMergeBases } from './ancestry.ts'
 import { readIncomingCommits } from './incoming-commits.ts'
 import { readCommit, readCommitMessage } from './commits.ts'
-import { openFetchLanes } from './fetch-lanes.ts'
-import { fetchRefs, fetchTestMerge } from './fetch.ts'
+import { createFetchScheduler } from './fetch-lanes.ts'
+import { fetchRefs, fetchTestMergeCommit } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { readGitVersion } from './git-version.ts'
 import { pushMerge, pushMergeBatch, createStagingBranch, deleteStagingBranch } from './push-merge.ts'
-import { openTreeListings } from './listings.ts'
+import { createTreeListingCache } from './listings.ts'
 import { createLocalGit, type LocalGit } from './local-git.ts'
 import { requireValidIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
-import { openObjectReader, type GitObjects } from './object-reader.ts'
+import { openCatFileObjectReader, type GitObjectReader } from './object-reader.ts'
 import { toMirrorBranchRef, toMirrorPullRef, toMirrorTestMergeRef } from './ref-names.ts'
-import { openRemote, type GitCredential } from './remote.ts'
+import { createGitRemote, type GitCredential } from './remote.ts'
 import { runGit } from './run-git.ts'
 import { pathExists, removeStaleLocksAndTempFiles, consolidateMirrorPacks } from './tidy.ts'
 
-export interface MirrorOptions {
+export interface GitMirrorOptions {
   /** Created if missing. */
   readonly directory: string
   /** `https://host/path`; `http://` to this machine and `file:///path` for sandbox and tests. No user or password. */
@@ -80,8 +80,8 @@ export const defaultMaxTreePaths = 300_000
  * Opens or creates the mirror in `directory` without fetching. Rejects with GitError `unsupported` (no git, or older
  * than 2.38) or `refused` (the address, the signature).
  */
-export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
-  const remote = openRemote(options.url, options.credential)
+export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirror> {
+  const remote = createGitRemote(options.url, options.credential)
   const signature = requireValidIdentity(options.signature ?? defaultCommitIdentity)
   const timeouts = { ...defaultGitTimeouts, ...options.timeouts }
   const directory = resolve(options.directory)
@@ -117,14 +117,14 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
   }
   const git = createLocalGit({ directory, timeout: timeouts.local, signal, staysInGroup })
   const local: LocalGit = (args, more) => detectCorruption(git(args, more))
-  const reader = openObjectReader({ directory, timeout: timeouts.local, staysInGroup })
-  const objects: GitObjects = {
+  const reader = openCatFileObjectReader({ directory, timeout: timeouts.local, staysInGroup })
+  const objects: GitObjectReader = {
     read: (id, limit) => detectCorruption(reader.read(id, limit)),
     tipOf: (ref) => detectCorruption(reader.tipOf(ref)),
   }
-  const { diff, list, entry, isWellWritten } = openTreeListings(local, objects, maxPaths)
+  const { diff, list, entry, isWellWritten } = createTreeListingCache(local, objects, maxPaths)
   const { repository } = options
-  const lanes = openFetchLanes()
+  const lanes = createFetchScheduler()
   const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
   let isTidying = false
   /** Branches with any state here. Asking git once is enough. */
@@ -201,7 +201,7 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
         await fetchOnce(branch, pull)
       } catch (error) {
         // Git words a broken folder like a misbehaving server, so check the folder.
-        if (signal.aborted || !mayBeCausedByLocalMirror(error) || (await isMirrorIntact(git, directory)))
+        if (signal.aborted || !mayErrorBeFromLocalMirror(error) || (await isMirrorIntact(git, directory)))
           throw error
         isDamaged = true
         await fetchOnce(branch, pull)
@@ -209,7 +209,7 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
     },
     fetchTestMerge: async (pull) => {
       if (staysInGroup) throw createReadOnlyMirrorError()
-      await lanes.run((stopping) => fetchTestMerge(fetching(stopping), pull))
+      await lanes.run((stopping) => fetchTestMergeCommit(fetching(stopping), pull))
       return readRef(objects, toMirrorTestMergeRef(pull))
     },
     tip: async (branch) => readRef(objects, toMirrorBranchRef(branch)),
@@ -295,7 +295,7 @@ async function prepareMirrorDirectory(directory: string): Promise<void> {
 }
 
 /** Whether a fetch may have failed because of this folder, not clearly because of the server. */
-function mayBeCausedByLocalMirror(error: unknown): boolean {
+function mayErrorBeFromLocalMirror(error: unknown): boolean {
   if (!isGitError(error)) return true
   return ['failed', 'missing', 'corrupt', 'unsupported'].includes(error.code)
 }
@@ -306,7 +306,7 @@ async function isMirrorIntact(git: LocalGit, directory: string): Promise<boolean
   try {
     return (await git(['for-each-ref', '--format=%(objecttype)'])).stderr.trim() === ''
   } catch (error) {
-    return !isGitError(error) || !mayBeCausedByLocalMirror(error) || error.cause !== undefined
+    return !isGitError(error) || !mayErrorBeFromLocalMirror(error) || error.cause !== undefined
   }
 }
 
@@ -318,7 +318,7 @@ async function discardMirrorDirectory(directory: string): Promise<void> {
   await rm(aside, { recursive: true, force: true })
 }
 
-async function readRef(objects: GitObjects, ref: string): Promise<CommitSha | undefined> {
+async function readRef(objects: GitObjectReader, ref: string): Promise<CommitSha | undefined> {
   const id = await objects.tipOf(ref)
   return id === undefined ? undefined : toCommitSha(id)
 }

@@ -8,18 +8,18 @@ import { GitError } from './git-error.ts'
 import { toPlainTextParagraph } from './redact.ts'
 import { signalProcessGroup } from './run-process.ts'
 
-export interface StoredObject {
+export interface GitObject {
   readonly type: string
   readonly bytes: Buffer
 }
 
-export interface GitObjects {
+export interface GitObjectReader {
   /**
    * An object of any type. Rejects with GitError `missing` when it is not here and `too-large` when it has more than
    * `limit` bytes (nothing of it is then read); `failed` or `timeout` (retryable) when two processes in a row ended
    * without an answer. `id` must be a checked object id: it becomes a line of input.
    */
-  read(id: string, limit: number): Promise<StoredObject>
+  read(id: string, limit: number): Promise<GitObject>
   /**
    * The commit of a ref of ours. Undefined: there is no such ref. Rejects as `read` does. `ref` must be a checked name,
    * because it becomes input text.
@@ -27,7 +27,7 @@ export interface GitObjects {
   tipOf(ref: string): Promise<string | undefined>
 }
 
-export interface ObjectReader extends GitObjects {
+export interface CatFileObjectReader extends GitObjectReader {
   restart(): void
   close(): void
   /** The running process, for tests that end it. */
@@ -46,7 +46,7 @@ interface ObjectReadRequest {
   /** Called before reading the contents. True: read them. */
   readonly onInfo: (header: ObjectHeader) => boolean
   readonly onMissing: () => void
-  readonly resolve: (object: StoredObject) => void
+  readonly resolve: (object: GitObject) => void
   readonly reject: (error: GitError) => void
   attempts: number
 }
@@ -57,14 +57,14 @@ interface PendingCatFileReply {
   readonly step: 'info' | 'contents'
 }
 
-interface ReaderOptions {
+interface CatFileObjectReaderOptions {
   readonly directory: string
   readonly timeout: number
   /** Whether git belongs to our process group and ends with it. */
   readonly staysInGroup?: boolean | undefined
 }
 
-export function openObjectReader(options: ReaderOptions): ObjectReader {
+export function openCatFileObjectReader(options: CatFileObjectReaderOptions): CatFileObjectReader {
   let worker: CatFileProcess | undefined
   let closed = false
 
@@ -119,7 +119,7 @@ interface CatFileProcess {
 }
 
 function startCatFile(
-  { directory, timeout, staysInGroup = false }: ReaderOptions,
+  { directory, timeout, staysInGroup = false }: CatFileObjectReaderOptions,
   lost: (request: ObjectReadRequest, error: GitError) => void,
 ): CatFileProcess {
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(

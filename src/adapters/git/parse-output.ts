@@ -5,12 +5,12 @@ import type { PathChange, TreeEntry } from '../../pull-request/path-change.ts'
 import { GitError } from './git-error.ts'
 import { compareByPath, decodePath } from './path-text.ts'
 
-const absentPathMode = '000000'
+const absentFileMode = '000000'
 
 /** `diff-tree -r -z --raw`: `:mode mode oid oid status NUL path NUL`, sorted by path. */
 export function parseRawDiff(output: Buffer): readonly PathChange[] {
   const changes: PathChange[] = []
-  const fields = splitNul(output)
+  const fields = splitNulTerminatedFields(output)
   for (let at = 0; at < fields.length; at += 2) {
     const head = fields[at]?.toString('latin1') ?? ''
     const path = fields[at + 1]
@@ -19,16 +19,16 @@ export function parseRawDiff(output: Buffer): readonly PathChange[] {
     const [, modeBefore = '', modeAfter = '', oidBefore = '', oidAfter = ''] = match
     changes.push({
       path: decodePath(path),
-      ...(modeBefore === absentPathMode ? {} : { before: { mode: modeBefore, oid: toBlobSha(oidBefore) } }),
-      ...(modeAfter === absentPathMode ? {} : { after: { mode: modeAfter, oid: toBlobSha(oidAfter) } }),
+      ...(modeBefore === absentFileMode ? {} : { before: { mode: modeBefore, oid: toBlobSha(oidBefore) } }),
+      ...(modeAfter === absentFileMode ? {} : { after: { mode: modeAfter, oid: toBlobSha(oidAfter) } }),
     })
   }
   return changes.sort(compareByPath)
 }
 
 /** `ls-tree -r -z`: `mode type oid TAB path NUL`, sorted by path; `prefix` is put before every path. */
-export function parseTreeList(output: Buffer, prefix: string): readonly ({ path: string } & TreeEntry)[] {
-  return splitNul(output)
+export function parseLsTreeOutput(output: Buffer, prefix: string): readonly ({ path: string } & TreeEntry)[] {
+  return splitNulTerminatedFields(output)
     .map((field) => {
       const tab = field.indexOf(0x09)
       const head = field.subarray(0, Math.max(tab, 0)).toString('latin1')
@@ -41,11 +41,11 @@ export function parseTreeList(output: Buffer, prefix: string): readonly ({ path:
 }
 
 /** `merge-tree --write-tree -z --name-only`: the tree, then the conflicted paths up to an empty field. */
-export function parseMergeTree(output: Buffer): {
+export function parseMergeTreeOutput(output: Buffer): {
   readonly tree: TreeSha
   readonly conflicted: readonly string[]
 } {
-  const [tree, ...rest] = splitNul(output)
+  const [tree, ...rest] = splitNulTerminatedFields(output)
   const id = tree?.toString('latin1').trim() ?? ''
   const end = rest.findIndex((field) => field.length === 0)
   const names = end < 0 ? rest : rest.slice(0, end)
@@ -74,7 +74,7 @@ export function* parseTreeObject(
   }
 }
 
-function splitNul(output: Buffer): Buffer[] {
+function splitNulTerminatedFields(output: Buffer): Buffer[] {
   const fields: Buffer[] = []
   for (let at = 0; at < output.length;) {
     const end = output.indexOf(0, at)

@@ -6,12 +6,12 @@ import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../poli
 import { parseTemporaryBranch, formatTemporaryBranch } from '../../policy/temporary-branch.ts'
 import { findBatchChainProblem } from '../../policy/batch.ts'
 import type { CommitSha } from '../../pull-request/ids.ts'
-import type { MergePushResult, RejectedPush, StagingResult } from '../../ports/repository.ts'
+import type { MergePushResult, RejectedPush, StagingPushResult } from '../../ports/repository.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { classifyGitError } from './classify-git-error.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { readCommit } from './commits.ts'
-import type { GitObjects } from './object-reader.ts'
+import type { GitObjectReader } from './object-reader.ts'
 import { toPlainTextParagraph } from './redact.ts'
 import { toBranchRef } from './ref-names.ts'
 import type { GitRemote } from './remote.ts'
@@ -22,7 +22,7 @@ export interface MergePushOptions {
   readonly remote: GitRemote
   readonly timeout: number
   readonly signal: AbortSignal
-  readonly objects: GitObjects
+  readonly objects: GitObjectReader
   readonly repository: RepositoryName | undefined
 }
 
@@ -36,13 +36,13 @@ export async function pushMerge(
   permit: MergePermit,
   as?: CommitSha,
 ): Promise<MergePushResult> {
-  const planned = requireValidPermit(options, permit)
+  const planned = requireValidMergePermit(options, permit)
   const ref = toBranchRef(planned.baseRef)
   const base = toCommitSha(planned.base)
   // The lease below makes git skip its fast-forward check, so it is made here: first parent is the base.
   const commit = as ?? planned.commit
   await validateMergeCommit(options, planned, commit)
-  const output = await runPush(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
+  const output = await runGitPush(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
   return parsePushOutcome(output, ref)
 }
 
@@ -52,7 +52,7 @@ export async function pushMergeBatch(
   permits: readonly MergePermit[],
 ): Promise<MergePushResult> {
   for (const permit of permits) {
-    const planned = requireValidPermit(options, permit)
+    const planned = requireValidMergePermit(options, permit)
     await validateMergeCommit(options, planned, planned.commit)
   }
   const why = findBatchChainProblem(permits)
@@ -60,7 +60,7 @@ export async function pushMergeBatch(
   if (why !== undefined || first === undefined || last === undefined)
     throw new GitError('refused', `the batch cannot be pushed: ${why ?? 'it has no merge permit'}`)
   const ref = toBranchRef(first.baseRef)
-  const output = await runPush(
+  const output = await runGitPush(
     options,
     `--force-with-lease=${ref}:${toCommitSha(first.base)}`,
     `${toCommitSha(last.commit)}:${ref}`,
@@ -72,12 +72,12 @@ export async function pushMergeBatch(
 export async function createStagingBranch(
   options: MergePushOptions,
   permit: MergePermit,
-): Promise<StagingResult> {
-  const planned = requireValidPermit(options, permit)
+): Promise<StagingPushResult> {
+  const planned = requireValidMergePermit(options, permit)
   await validateMergeCommit(options, planned, planned.commit)
   const ref = toBranchRef(formatTemporaryBranch(planned))
   // An empty lease: the branch must not exist, or must already hold this commit.
-  const output = await runPush(options, `--force-with-lease=${ref}:`, `${planned.commit}:${ref}`)
+  const output = await runGitPush(options, `--force-with-lease=${ref}:`, `${planned.commit}:${ref}`)
   // '*': a new branch.
   const result = parsePushOutcome(output, ref, ['=', '*'])
   switch (result.kind) {
@@ -99,7 +99,7 @@ export async function deleteStagingBranch(
   if (parseTemporaryBranch(branch) === undefined)
     throw new GitError('refused', `not a temporary branch: ${branch}`)
   const ref = toBranchRef(branch)
-  const output = await runPush(options, `--force-with-lease=${ref}:${toCommitSha(commit)}`, `:${ref}`)
+  const output = await runGitPush(options, `--force-with-lease=${ref}:${toCommitSha(commit)}`, `:${ref}`)
   if (output.stderr.includes('remote ref does not exist')) return true
   const result = parsePushOutcome(output, ref, ['-'])
   if (result.kind === 'refused')
@@ -107,7 +107,7 @@ export async function deleteStagingBranch(
   return result.kind === 'landed'
 }
 
-function requireValidPermit({ repository }: MergePushOptions, permit: MergePermit): ValidatedMerge {
+function requireValidMergePermit({ repository }: MergePushOptions, permit: MergePermit): ValidatedMerge {
   if (!isMergePermit(permit)) throw new GitError('refused', 'pushing a merge requires a merge permit')
   const { landing } = permit
   if (
@@ -129,7 +129,7 @@ async function validateMergeCommit(
     throw new GitError('refused', 'the permit does not match its commit')
 }
 
-async function runPush(options: MergePushOptions, how: string, refspec: string): Promise<GitOutput> {
+async function runGitPush(options: MergePushOptions, how: string, refspec: string): Promise<GitOutput> {
   const { directory, remote, timeout, signal } = options
   try {
     return await runGit({
@@ -200,7 +200,7 @@ function classifyPushWithoutReport(stderr: string, code: number): MergePushResul
 }
 
 /** A rejection has some lines; longer output is cut. */
-const maxRejectionLines = 100
+const maxPushRejectionLines = 100
 
 function toRejectedPush(summary: string, stderr: string): RejectedPush {
   const remote = stderr
@@ -208,7 +208,7 @@ function toRejectedPush(summary: string, stderr: string): RejectedPush {
     .filter((line) => line.startsWith('remote: '))
     .map((line) => line.slice('remote: '.length))
   const text = [summary.trim(), ...remote]
-    .slice(0, maxRejectionLines)
+    .slice(0, maxPushRejectionLines)
     .map((line) => `${/^[ \t]/.test(line) ? '  ' : ''}${toPlainTextParagraph(line)}`)
   return {
     kind: 'refused',

@@ -1,11 +1,11 @@
 // Opens another process's mirror for reading.
 import { stat } from 'node:fs/promises'
-import { openMirror, type GitMirror, type MirrorOptions } from './mirror.ts'
+import { openGitMirror, type GitMirror, type GitMirrorOptions } from './mirror.ts'
 
 /** Keeps the last folder's mirror open. A guest never contacts the server. */
 export function createReadOnlyMirrorOpener(): (
   directory: string,
-  options?: Pick<MirrorOptions, 'maxPaths'>,
+  options?: Pick<GitMirrorOptions, 'maxPaths'>,
 ) => Promise<GitMirror> {
   let known: { readonly folder: string; readonly repository: GitMirror } | undefined
   return async (directory, options = {}) => {
@@ -13,7 +13,7 @@ export function createReadOnlyMirrorOpener(): (
     const folder = `${directory} ${(await stat(directory, { bigint: true })).ino}`
     if (known?.folder === folder) return known.repository
     await known?.repository.close()
-    const repository = await openMirror({
+    const repository = await openGitMirror({
       directory,
       url: 'https://mirror.invalid',
       credential: () => Promise.resolve(undefined),

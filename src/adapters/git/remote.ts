@@ -22,7 +22,7 @@ export interface GitRemote {
  * (sandbox and tests). Throws GitError `refused` for every other protocol (ssh, git, ext, scp-like), for a user or
  * password in it, for a query, and for characters that do not belong in a URL.
  */
-export function openRemote(
+export function createGitRemote(
   url: string,
   credential: () => Promise<GitCredential | undefined>,
   environment: Readonly<Record<string, string | undefined>> = process.env,

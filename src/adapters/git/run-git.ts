@@ -14,7 +14,7 @@ import { toPlainTextParagraph, redactCredentials } from './redact.ts'
 import { readCredential, type GitCredential, type GitRemote } from './remote.ts'
 import type { ProcessSpec } from './run-process.ts'
 
-type GitSetting = readonly [string, string]
+type GitConfigSetting = readonly [string, string]
 
 const getProxyHost = ({ url }: NonNullable<GitRemote['proxy']>): string => url.slice(url.indexOf('//') + 2)
 
@@ -115,7 +115,7 @@ export function buildTransportSettings(
   remote: GitRemote | undefined,
   hasCredential: boolean,
   environment: Readonly<Record<string, string | undefined>> = process.env,
-): readonly GitSetting[] {
+): readonly GitConfigSetting[] {
   if (remote === undefined) return []
   const { proxy } = remote
   const certificates = remote.protocol === 'https' ? writeTrustedCertificates(environment) : undefined
@@ -135,7 +135,10 @@ export function buildTransportSettings(
  * The helper that git asks for a credential. It answers `get` once, with the content of a pipe. The empty value before it disables
  * every other helper. Git asks for a proxy's credential under the proxy's host, so no other server gets its password.
  */
-function buildCredentialHelper(hasCredential: boolean, proxy: GitRemote['proxy']): readonly GitSetting[] {
+function buildCredentialHelper(
+  hasCredential: boolean,
+  proxy: GitRemote['proxy'],
+): readonly GitConfigSetting[] {
   const forServer = hasCredential ? 'cat <&3' : ':'
   // The host contains no shell metacharacters: see selectProxy().
   const answer = proxy?.credential

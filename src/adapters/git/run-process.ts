@@ -29,15 +29,15 @@ export interface ProcessResult {
   readonly stopped: 'timeout' | 'too-large' | 'too-many' | 'aborted' | undefined
 }
 
-export type RunProcess = (order: ProcessSpec, signal?: AbortSignal) => Promise<ProcessResult>
+export type ProcessRunner = (order: ProcessSpec, signal?: AbortSignal) => Promise<ProcessResult>
 
 /** The end of the output matters most, and a server may send any amount. */
 const maxStderrBytes = 64 * 1024
 /** Milliseconds after SIGTERM for git to remove its lock files. */
-const killDelayMs = 2000
+const sigkillDelayMs = 2000
 
 /** Resolves however it ends. Rejects when it can't be started. */
-export const runProcess: RunProcess = async (order, signal) => {
+export const runProcess: ProcessRunner = async (order, signal) => {
   const { program, args, directory, environment, input, pipes = [], timeout, limit, hasGroup } = order
   const { records = Infinity } = order
   const ended = Promise.withResolvers<ProcessResult>()
@@ -58,7 +58,7 @@ export const runProcess: RunProcess = async (order, signal) => {
     if (stopped) return
     stopped = why
     send('SIGTERM')
-    kill = setTimeout(() => send('SIGKILL'), killDelayMs)
+    kill = setTimeout(() => send('SIGKILL'), sigkillDelayMs)
   }
   const abort = () => stop('aborted')
   const timer = setTimeout(() => stop('timeout'), timeout)

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { LocalGit } from './local-git.ts'
 
 /** Each fetch leaves a pack; git slows down with hundreds of them. */
-const maxPacks = 50
+const maxMirrorPackFiles = 50
 /** Each merge leaves some loose objects; git itself would tidy at 6700. */
-const maxLooseObjects = 5000
+const maxMirrorLooseObjects = 5000
 
 /** Joins packs if there are many. True when it did. */
 export async function consolidateMirrorPacks(git: LocalGit, directory: string): Promise<boolean> {
@@ -16,9 +16,9 @@ export async function consolidateMirrorPacks(git: LocalGit, directory: string): 
   ).length
   // One of the 256 folders is used to estimate all of them, like git's own estimate.
   const loose = (await listDirectoryNames(join(directory, 'objects', '17'))).length * 256
-  if (packs < maxPacks && loose < maxLooseObjects) return false
+  if (packs < maxMirrorPackFiles && loose < maxMirrorLooseObjects) return false
   await git(['pack-refs', '--all', '--prune'])
-  if (loose < maxLooseObjects) await git(['repack', '-d', '-q', '--geometric=2'])
+  if (loose < maxMirrorLooseObjects) await git(['repack', '-d', '-q', '--geometric=2'])
   else await git(['gc', '--quiet', '--prune=2.weeks.ago'])
   return true
 }

@@ -9,7 +9,7 @@ import type { ForgeQuestion } from '../../ports/forge.ts'
 import { z } from 'zod'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { toPerson } from './read-snapshot.ts'
+import { toGitHubAccountOrNull } from './read-snapshot.ts'
 
 type ForgeAnswer = AnswerByQuestionKind[ForgeQuestion['kind']]
 
@@ -23,9 +23,9 @@ export async function answerForgeQuestion(
       case 'user':
         return await fetchUserAnswer(octokit, question.login)
       case 'team-member':
-        return await fetchMembershipAnswer(octokit, question)
+        return await fetchTeamMembershipAnswer(octokit, question)
       case 'role':
-        return await fetchRoleAnswer(octokit, repository, question)
+        return await fetchRepositoryRoleAnswer(octokit, repository, question)
       case 'comment':
         return await fetchCommentEditsAnswer(octokit, question)
       case 'branch':
@@ -94,7 +94,7 @@ async function fetchBranchAnswer(
 async function fetchUserAnswer(octokit: Octokit, login: string): Promise<AnswerByQuestionKind['user']> {
   try {
     const { data } = await octokit.rest.users.getByUsername({ username: login })
-    const person = toPerson(data)
+    const person = toGitHubAccountOrNull(data)
     return person === null ? { kind: 'nobody' } : { kind: 'person', person }
   } catch (error) {
     if (toForgeError(error, 'find a user').code === 'not-found') return { kind: 'nobody' }
@@ -102,7 +102,7 @@ async function fetchUserAnswer(octokit: Octokit, login: string): Promise<AnswerB
   }
 }
 
-async function fetchMembershipAnswer(
+async function fetchTeamMembershipAnswer(
   octokit: Octokit,
   { organization, team, user, login }: Extract<ForgeQuestion, { kind: 'team-member' }>,
 ): Promise<AnswerByQuestionKind['team-member']> {
@@ -157,7 +157,7 @@ async function fetchCheckRunAnswer(
 
 const repositoryRoles = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
 
-async function fetchRoleAnswer(
+async function fetchRepositoryRoleAnswer(
   octokit: Octokit,
   repository: RepositoryName,
   { user, login }: Extract<ForgeQuestion, { kind: 'role' }>,

@@ -2,9 +2,9 @@
 import type { Octokit } from '@octokit/rest'
 
 /** https://docs.github.com/rest/about-the-rest-api/api-versions */
-export const apiVersion = '2022-11-28'
+export const githubApiVersion = '2022-11-28'
 
-const apiVersionHeader = 'x-github-api-version'
+const githubApiVersionHeader = 'x-github-api-version'
 
 /** Reads, and the token they need. A request with a rejected version did nothing, so repeating it is safe. */
 const isSafeToRepeatRequest = (method: string, url: string): boolean =>
@@ -19,21 +19,22 @@ export function createApiVersionPlugin(onRejected: (why: string) => void) {
   return (octokit: Pick<Octokit, 'hook' | 'request'>): Record<string, never> => {
     octokit.hook.before('request', (request) => {
       // Copied, because all requests can share the headers.
-      if (isKnown) request.headers = { ...request.headers, [apiVersionHeader]: apiVersion }
+      if (isKnown) request.headers = { ...request.headers, [githubApiVersionHeader]: githubApiVersion }
     })
     octokit.hook.wrap('request', async (request, options) => {
       try {
         return await request(options)
       } catch (error) {
-        if (!isUnsupportedVersionError(error) || options.headers[apiVersionHeader] === undefined) throw error
+        if (!isUnsupportedVersionError(error) || options.headers[githubApiVersionHeader] === undefined)
+          throw error
         if (isKnown)
           onRejected(
-            `this GitHub server does not support REST API version ${apiVersion}; catalog-bot sends requests without a version`,
+            `this GitHub server does not support REST API version ${githubApiVersion}; catalog-bot sends requests without a version`,
           )
         isKnown = false
         if (!isSafeToRepeatRequest(options.method, options.url)) throw error
         // Octokit's hooks pass on the original options.
-        delete options.headers[apiVersionHeader]
+        delete options.headers[githubApiVersionHeader]
         return await request(options)
       }
     })

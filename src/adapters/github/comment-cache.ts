@@ -22,7 +22,7 @@ const maxCommentCacheAgeMs = 3600_000
 /** Characters over all pull requests. */
 const maxCachedCommentCharacters = 32 * 1024 * 1024
 /** Overhead beside the text. */
-const commentOverheadCharacters = 300
+const cachedCommentOverheadCharacters = 300
 
 export function createCommentCache(clock: Clock): CommentCache {
   const entries = new Map<string, CachedComments & { readonly weight: number }>()
@@ -43,8 +43,8 @@ export function createCommentCache(clock: Clock): CommentCache {
     },
     set(key, { comments, own, readAt = clock.now() }) {
       dropEntry(key)
-      let its = commentOverheadCharacters
-      for (const { body } of comments.values()) its += body.length + commentOverheadCharacters
+      let its = cachedCommentOverheadCharacters
+      for (const { body } of comments.values()) its += body.length + cachedCommentOverheadCharacters
       entries.set(key, { comments, own, readAt, weight: its })
       weight += its
       for (const oldest of entries.keys()) {

@@ -21,11 +21,11 @@ import type {
 import { answerForgeQuestion } from './answer-question.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { findBotIssue, performIssueAction, type ActingApp } from './own-issues.ts'
+import { findBotIssue, performIssueAction, type BotAppContext } from './own-issues.ts'
 import { putReviewSuggestions } from './put-suggestions.ts'
 import { putDeployment } from './put-deployment.ts'
 import {
-  annotationsPerRequest,
+  maxAnnotationsPerRequest,
   listBotCheckRuns,
   writeCheckRun,
   writeCheckRuns,
@@ -36,7 +36,7 @@ import { findMergedPullForCommit, findBotPullRequest, performBotPullRequestActio
 import { proposeTreeAsPullRequest } from './propose-tree.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findBotComment } from './read-comments.ts'
-import { readSnapshot } from './read-snapshot.ts'
+import { readPullRequestSnapshot } from './read-snapshot.ts'
 import { createRepositoryCache } from './repository-cache.ts'
 import { findUnchangedPulls } from './unchanged-pulls.ts'
 
@@ -64,13 +64,13 @@ const openReviewThreadsQuery = `query OpenThreads($owner: String!, $name: String
  * may be partly done.
  */
 function isRepeatableForgeAction(action: ForgeAction): boolean {
-  if (action.kind === 'put-check') return canWriteCheckInOneRequest(action.run)
-  if (action.kind === 'put-checks') return action.runs.every(canWriteCheckInOneRequest)
+  if (action.kind === 'put-check') return canWriteCheckRunInOneRequest(action.run)
+  if (action.kind === 'put-checks') return action.runs.every(canWriteCheckRunInOneRequest)
   return action.kind === 'request-reviews'
 }
 
-const canWriteCheckInOneRequest = ({ annotations }: CheckRunContent) =>
-  annotations.length <= annotationsPerRequest
+const canWriteCheckRunInOneRequest = ({ annotations }: CheckRunContent) =>
+  annotations.length <= maxAnnotationsPerRequest
 
 /** A failed call is retried in place, so that its job doesn't start again. */
 const maxForgeActionAttempts = 4
@@ -83,7 +83,11 @@ const lostCommentRecheckSeconds = 10
 const isTemporaryFailure = (error: unknown): error is ForgeError =>
   error instanceof ForgeError && error.code === 'unavailable'
 
-export function openForge(octokit: Octokit, repository: RepositoryName, acting: ActingApp): Forge {
+export function createGitHubForge(
+  octokit: Octokit,
+  repository: RepositoryName,
+  acting: BotAppContext,
+): Forge {
   const { appId } = acting
   const target = { owner: repository.owner, repo: repository.name }
   const named = `${repository.owner}/${repository.name}`
@@ -176,7 +180,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
   return {
     repository,
     readSnapshot: (pull, options) =>
-      readSnapshot(octokit, repository, pull, {
+      readPullRequestSnapshot(octokit, repository, pull, {
         appId,
         login: () => acting.login(),
         commentCache: acting.commentCache,

@@ -10,10 +10,10 @@ import { toForgeError } from './forge-error.ts'
 import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'
 import {
   createInstallationBudgets,
-  type RateLimitHeldInstallation,
-  type RemainingRequests,
+  type ThrottledInstallation,
+  type RemainingRateLimit,
 } from './budget/installation-budgets.ts'
-import { documentedGitHubLimits, noGitHubLimits } from './budget/github-limits.ts'
+import { documentedGitHubRateLimits, noGitHubRateLimits } from './budget/github-limits.ts'
 import { defaultQuotaReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
 import { parsedResponseOptions } from './parsed-response.ts'
 
@@ -36,7 +36,7 @@ export interface GitHubAppOptions {
   readonly clock: Clock
   readonly log: Logger
   /** Hears what is left of an installation's hour. */
-  readonly onRemaining?: (left: RemainingRequests) => void
+  readonly onRemaining?: (left: RemainingRateLimit) => void
   /** Hears each request's result. */
   readonly onAnswer?: BudgetedFetchListeners['onAnswer']
 }
@@ -71,14 +71,14 @@ export interface GitHubApp {
   /** Requests waiting now. */
   waiting(): Readonly<Record<WorkClass, number>>
   /** Installations with work waiting for GitHub's limit. */
-  held(): readonly RateLimitHeldInstallation[]
+  held(): readonly ThrottledInstallation[]
 }
 
 /** The plugin's list and 429, because an immediate retry would break the limit again. */
-const nonRetryableStatuses = [400, 401, 403, 404, 410, 422, 429, 451]
+const nonRetryableHttpStatuses = [400, 401, 403, 404, 410, 422, 429, 451]
 
 /** Renew this early, because fetching a large repository takes minutes. */
-const tokenRenewMarginMs = 20 * 60_000
+const tokenRenewalMarginMs = 20 * 60_000
 
 async function listRepositories(
   octokit: Octokit,
@@ -112,7 +112,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     userAgent: 'catalog-bot',
     // Five quick retries for reads, because one failure restarts an evaluation of some forty calls. The queue handles longer
     // failures.
-    retry: { retries: 5, retryAfterBaseValue: 40, doNotRetry: nonRetryableStatuses },
+    retry: { retries: 5, retryAfterBaseValue: 40, doNotRetry: nonRetryableHttpStatuses },
     request: { ...(octokitOptions.request as object | undefined), ...parsedResponseOptions },
     throttle: { enabled: false },
   }))
@@ -124,10 +124,10 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     log: options.log,
     ...(options.apiUrl !== undefined && { baseUrl: options.apiUrl }),
   })
-  const { clock, throttle = true, writePause = documentedGitHubLimits.writePause } = options
+  const { clock, throttle = true, writePause = documentedGitHubRateLimits.writePause } = options
   const budgets = createInstallationBudgets({
     clock,
-    limits: throttle ? { ...documentedGitHubLimits, writePause } : noGitHubLimits,
+    limits: throttle ? { ...documentedGitHubRateLimits, writePause } : noGitHubRateLimits,
     reserves: options.reserves ?? defaultQuotaReserves,
     onRemaining: options.onRemaining,
     onAnswer: options.onAnswer,
@@ -166,7 +166,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     async gitToken(installation, repository) {
       const key = `${installation} ${repository.owner}/${repository.name}`
       const known = gitTokens.get(key)
-      if (known !== undefined && known.until - tokenRenewMarginMs > options.clock.now()) return known.token
+      if (known !== undefined && known.until - tokenRenewalMarginMs > options.clock.now()) return known.token
       try {
         const octokit = await asApp()
         const answer = await octokit.rest.apps.createInstallationAccessToken({

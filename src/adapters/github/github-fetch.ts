@@ -3,7 +3,7 @@ import { ProxyAgent, fetch as fetchWith } from 'undici'
 import { selectProxy, type ProxyServer } from '../../ports/proxy.ts'
 
 /** One per proxy, to reuse connections. */
-const agentByProxy = new Map<string, ProxyAgent>()
+const proxyAgentByProxyUrl = new Map<string, ProxyAgent>()
 
 export async function fetchFromGitHub(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const proxy = selectProxy(new URL(input instanceof Request ? input.url : input), process.env)
@@ -17,9 +17,9 @@ function getProxyAgent({ url, credential }: ProxyServer): ProxyAgent {
   const token =
     credential && `Basic ${Buffer.from(`${credential.username}:${credential.password}`).toString('base64')}`
   const key = `${url} ${token ?? ''}`
-  const known = agentByProxy.get(key)
+  const known = proxyAgentByProxyUrl.get(key)
   if (known !== undefined) return known
   const agent = new ProxyAgent({ uri: url, ...(token !== undefined && { token }) })
-  agentByProxy.set(key, agent)
+  proxyAgentByProxyUrl.set(key, agent)
   return agent
 }

@@ -63,7 +63,7 @@ export const graphqlPullSchema = z.object({
 export type GraphqlPull = z.infer<typeof graphqlPullSchema>
 
 /** Whether all of its lists are here. */
-export const hasAllPullListEntries = ({ labels, reviews, comments }: GraphqlPull): boolean =>
+export const hasCompletePullLists = ({ labels, reviews, comments }: GraphqlPull): boolean =>
   [labels, reviews, comments].every(({ totalCount, nodes }) => totalCount === nodes.length)
 
 const toPullState = ({ state }: GraphqlPull): 'open' | 'merged' | 'closed' =>
@@ -71,8 +71,8 @@ const toPullState = ({ state }: GraphqlPull): 'open' | 'merged' | 'closed' =>
 
 /** Converts a review's state from REST. */
 export const toReviewState = (state: string): PullReview['state'] =>
-  reviewStateByName[state.toUpperCase()] ?? 'commented'
-const reviewStateByName: Readonly<Record<string, PullReview['state']>> = {
+  reviewStateByGraphqlState[state.toUpperCase()] ?? 'commented'
+const reviewStateByGraphqlState: Readonly<Record<string, PullReview['state']>> = {
   APPROVED: 'approved',
   CHANGES_REQUESTED: 'changes-requested',
   DISMISSED: 'dismissed',
@@ -117,14 +117,14 @@ export function hasSamePullFields(known: ComparablePullFields, shown: GraphqlPul
     head: shown.headRefOid,
     baseRef: shown.baseRefName,
     shownBase: shown.baseRefOid,
-    author: author && formatAccount(author),
+    author: author && formatGitHubAccount(author),
     headRepository: from && `${from.owner.login}/${from.name}`,
     labels: shown.labels.nodes.map(({ name }) => name).toSorted(),
   }
   const were: typeof facts = {
     ...known,
     shownBase: known.shownBase,
-    author: known.author && formatAccount(known.author),
+    author: known.author && formatGitHubAccount(known.author),
     headRepository: known.headRepository && `${known.headRepository.owner}/${known.headRepository.name}`,
     labels: known.labels.toSorted(),
   }
@@ -134,14 +134,14 @@ export function hasSamePullFields(known: ComparablePullFields, shown: GraphqlPul
 }
 
 /** As text: an account whose login changed is not the same. */
-export const formatAccount = ({ kind, id: number, login }: GitHubAccount): string =>
+export const formatGitHubAccount = ({ kind, id: number, login }: GitHubAccount): string =>
   `${kind} ${number} ${login}`
 
 /** Its reviews and comments; undefined if some of them, or some of their authors, are missing. */
 export function toReviewsAndComments(
   shown: GraphqlPull,
 ): { readonly reviews: readonly PullReview[]; readonly comments: readonly PullComment[] } | undefined {
-  if (!hasAllPullListEntries(shown)) return undefined
+  if (!hasCompletePullLists(shown)) return undefined
   const reviews: PullReview[] = []
   for (const { fullDatabaseId, state, submittedAt, commit, author: by } of shown.reviews.nodes) {
     const author = toGitHubAccountFromGraphql(by)

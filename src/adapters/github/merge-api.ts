@@ -13,7 +13,7 @@ import type { Octokit } from './github-app.ts'
 const branchModifiedPattern = /^(?:head|base) branch was modified\b/i
 const alreadyQueuedPattern = /^Pull request is already (?:queued|in (?:the|a) (?:merge )?queue)\b/i
 
-export function openMergeApi(octokit: Octokit, repository: RepositoryName): MergeApi {
+export function createMergeApi(octokit: Octokit, repository: RepositoryName): MergeApi {
   const target = { owner: repository.owner, repo: repository.name }
   const named = `${repository.owner}/${repository.name}`
 
@@ -36,8 +36,8 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
 
   const pullNode = (pull: PullNumber) =>
     callGitHub(`read pull request ${pull}`, async () => {
-      const answer = pullQueueEntrySchema.parse(
-        await octokit.graphql(pullQueueEntryQuery, { ...target, pull }),
+      const answer = mergeQueueEntrySchema.parse(
+        await octokit.graphql(mergeQueueEntryQuery, { ...target, pull }),
       )
       return answer.repository.pullRequest
     })
@@ -46,7 +46,7 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
     merge: async (permit, method, { title, body }) => {
       const { pull, head } = toPlannedMerge(permit)
       const text = method === 'rebase' ? {} : { commit_title: title, commit_message: body }
-      return callWithoutRetry(`merge pull request ${pull} in ${named}`, async () => {
+      return callMergeApiOnce(`merge pull request ${pull} in ${named}`, async () => {
         await octokit.rest.pulls.merge({
           ...target,
           pull_number: pull,
@@ -60,22 +60,22 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
       const { pull, head } = toPlannedMerge(permit)
       const node = await pullNode(pull)
       if (node === null) return { kind: 'race', why: 'the pull request does not exist' }
-      const answer = await callWithoutRetry(
+      const answer = await callMergeApiOnce(
         `add pull request ${pull} in ${named} to the merge queue`,
         async () => {
-          await octokit.graphql(enqueueMutation, { id: node.id, head })
+          await octokit.graphql(enqueuePullMutation, { id: node.id, head })
         },
       )
       const isThere =
         answer.kind === 'refused' &&
-        getRejectionMessages(answer.rejection).every((sentence) => alreadyQueuedPattern.test(sentence))
+        getMergeRejectionMessages(answer.rejection).every((sentence) => alreadyQueuedPattern.test(sentence))
       return isThere ? { kind: 'done' } : answer
     },
     dequeue: async (pull) => {
       const node = await pullNode(pull)
       if (node === null || node.mergeQueueEntry === null) return
       await callGitHub(`remove pull request ${pull} from the merge queue`, () =>
-        octokit.graphql(dequeueMutation, { id: node.id }),
+        octokit.graphql(dequeuePullMutation, { id: node.id }),
       )
     },
     createSignedCommit: async (permit, message) => {
@@ -119,13 +119,15 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
           ...(data.auto_merge && { autoMergeBy: data.auto_merge.enabled_by.login }),
         }
       } catch (error) {
-        if (getErrorStatus(error) === 404) return undefined
+        if (getHttpErrorStatus(error) === 404) return undefined
         throw toForgeError(error, `read pull request ${pull} in ${named}`)
       }
     },
     readQueueRemoval: (pull) =>
       callGitHub(`find out why pull request ${pull} left the merge queue`, async () => {
-        const answer = queueRemovalSchema.parse(await octokit.graphql(queueRemovalQuery, { ...target, pull }))
+        const answer = mergeQueueRemovalSchema.parse(
+          await octokit.graphql(mergeQueueRemovalQuery, { ...target, pull }),
+        )
         const [event] = answer.repository.pullRequest?.timelineItems.nodes ?? []
         if (event === undefined) return undefined
         const { id, createdAt: at, actor } = event
@@ -161,25 +163,27 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
  * Performs an action once. Rejects with a ForgeError if the outcome is unknown, or if GitHub was too busy or did not
  * authenticate us. A client error is a rejection with GitHub's message.
  */
-async function callWithoutRetry(doing: string, act: () => Promise<void>): Promise<MergeApiResponse> {
+async function callMergeApiOnce(doing: string, act: () => Promise<void>): Promise<MergeApiResponse> {
   try {
     await act()
     return { kind: 'done' }
   } catch (error) {
     const rejection = parseMergeRejection(error)
     if (rejection === undefined) throw toForgeError(error, doing)
-    const isRace = getRejectionMessages(rejection).every((sentence) => branchModifiedPattern.test(sentence))
+    const isRace = getMergeRejectionMessages(rejection).every((sentence) =>
+      branchModifiedPattern.test(sentence),
+    )
     if (isRace || (rejection.by === 'rest' && rejection.status === 409))
-      return { kind: 'race', why: getRejectionMessages(rejection).join(' ') }
+      return { kind: 'race', why: getMergeRejectionMessages(rejection).join(' ') }
     return { kind: 'refused', rejection }
   }
 }
 
-function getRejectionMessages(rejection: RejectionMessage): readonly string[] {
+function getMergeRejectionMessages(rejection: RejectionMessage): readonly string[] {
   return rejection.by === 'rest' ? [rejection.message] : rejection.errors.map(({ message }) => message)
 }
 
-function getErrorStatus(error: unknown): number | undefined {
+function getHttpErrorStatus(error: unknown): number | undefined {
   const { status } = error as { status?: unknown }
   return typeof status === 'number' ? status : undefined
 }
@@ -192,7 +196,7 @@ function parseMergeRejection(error: unknown): RejectionMessage | undefined {
   }
   const graphql = graphqlErrorsSchema.safeParse(errors).data
   if (graphql !== undefined) return { by: 'graphql', errors: graphql }
-  const status = getErrorStatus(error)
+  const status = getHttpErrorStatus(error)
   const message = restErrorSchema.safeParse(response?.data).data?.message
   const isClear = ['forbidden', 'not-found', 'rejected'].includes(toForgeError(error, '').code)
   return isClear && status !== undefined && message !== undefined
@@ -207,12 +211,12 @@ const graphqlErrorsSchema = z
   .min(1)
   .refine((errors) => errors.every(({ type }) => !['RATE_LIMITED', 'INTERNAL'].includes(type)))
 
-const objectWithOidSchema = z.object({ oid: z.string() })
+const gitObjectOidSchema = z.object({ oid: z.string() })
 
-const pullQueueEntryQuery = `query QueueStanding($owner: String!, $repo: String!, $pull: Int!) {
+const mergeQueueEntryQuery = `query QueueStanding($owner: String!, $repo: String!, $pull: Int!) {
   repository(owner: $owner, name: $repo) { pullRequest(number: $pull) { id mergeQueueEntry { id } } }
 }`
-const pullQueueEntrySchema = z.object({
+const mergeQueueEntrySchema = z.object({
   repository: z.object({
     pullRequest: z
       .object({ id: z.string(), mergeQueueEntry: z.object({ id: z.string() }).nullable() })
@@ -220,10 +224,10 @@ const pullQueueEntrySchema = z.object({
   }),
 })
 
-const enqueueMutation = `mutation Enqueue($id: ID!, $head: GitObjectID!) {
+const enqueuePullMutation = `mutation Enqueue($id: ID!, $head: GitObjectID!) {
   enqueuePullRequest(input: { pullRequestId: $id, expectedHeadOid: $head }) { mergeQueueEntry { id } }
 }`
-const dequeueMutation = `mutation Dequeue($id: ID!) {
+const dequeuePullMutation = `mutation Dequeue($id: ID!) {
   dequeuePullRequest(input: { id: $id }) { mergeQueueEntry { id } }
 }`
 
@@ -244,8 +248,8 @@ const mergeQueueSchema = z.object({
         entries: z.object({
           nodes: z.array(
             z.object({
-              headCommit: objectWithOidSchema.nullable(),
-              baseCommit: objectWithOidSchema.nullable(),
+              headCommit: gitObjectOidSchema.nullable(),
+              baseCommit: gitObjectOidSchema.nullable(),
               pullRequest: z.object({ number: z.number(), headRefOid: z.string() }),
             }),
           ),
@@ -256,21 +260,23 @@ const mergeQueueSchema = z.object({
   }),
 })
 
-const queueRemovalQuery = `query QueueRemoval($owner: String!, $repo: String!, $pull: Int!) {
+const mergeQueueRemovalQuery = `query QueueRemoval($owner: String!, $repo: String!, $pull: Int!) {
   repository(owner: $owner, name: $repo) { pullRequest(number: $pull) {
     timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) {
       nodes { ... on RemovedFromMergeQueueEvent { id createdAt reason actor { __typename login } } }
     }
   } }
 }`
-const removalEventSchema = z.object({
+const queueRemovalEventSchema = z.object({
   id: z.string(),
   createdAt: z.string(),
   reason: z.string().nullable(),
   actor: z.object({ __typename: z.string(), login: z.string() }).nullable(),
 })
-const queueRemovalSchema = z.object({
+const mergeQueueRemovalSchema = z.object({
   repository: z.object({
-    pullRequest: z.object({ timelineItems: z.object({ nodes: z.array(removalEventSchema) }) }).nullable(),
+    pullRequest: z
+      .object({ timelineItems: z.object({ nodes: z.array(queueRemovalEventSchema) }) })
+      .nullable(),
   }),
 })

@@ -6,7 +6,7 @@ import type { ForgeAction, CheckRunContent, BotCheckRun } from '../../ports/forg
 import type { Octokit } from './github-app.ts'
 
 /** GitHub takes at most this many annotations in one request; later updates append more. */
-export const annotationsPerRequest = 50
+export const maxAnnotationsPerRequest = 50
 
 export interface CheckRunWriter {
   readonly octokit: Octokit
@@ -41,7 +41,7 @@ export async function writeCheckRun(
       : (await listBotCheckRuns(writer, head)).find(({ name }) => name === run.name)
   if (isAgain && existing?.external_id === run.digest && existing.status === run.status)
     return existing.html_url ?? undefined
-  const [first = [], ...rest] = splitIntoChunks(run.annotations, annotationsPerRequest)
+  const [first = [], ...rest] = splitIntoChunks(run.annotations, maxAnnotationsPerRequest)
   const output = (annotations: CheckRunContent['annotations']) => ({
     title: run.title,
     summary: run.summary,
@@ -94,7 +94,7 @@ export async function writeCheckRuns(
 ): Promise<ReadonlyMap<string, string>> {
   const there = present ?? (await listBotCheckRuns(writer, head)).map(toBotCheckRun)
   const fresh = runs.filter(
-    (run) => shouldCreateCheckRun(run, there) && run.annotations.length <= annotationsPerRequest,
+    (run) => shouldCreateCheckRun(run, there) && run.annotations.length <= maxAnnotationsPerRequest,
   )
   const together = repositoryId === undefined || isAgain || fresh.length < 2 ? [] : fresh
   const made =

@@ -7,7 +7,7 @@ import type { RepositoryCache } from './repository-cache.ts'
 import type { RepositoryParams } from './repository-params.ts'
 
 /** The App's id and login (`catalog-bot[bot]`). */
-export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {
+export type BotAppContext = Pick<GitHubApp, 'appId' | 'login'> & {
   readonly permissionsOn?: GitHubApp['permissionsOn']
   /** Absent: comments aren't remembered. */
   readonly commentCache?: CommentCache
@@ -36,7 +36,7 @@ interface IssueIdentityFields {
 export async function findBotIssue(
   octokit: Octokit,
   target: RepositoryParams,
-  { appId, login }: ActingApp,
+  { appId, login }: BotAppContext,
   marker: string,
   number: number | undefined,
 ): Promise<BotIssue | undefined> {

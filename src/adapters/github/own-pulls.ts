@@ -9,7 +9,7 @@ import {
 } from '../../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import type { ActingApp } from './own-issues.ts'
+import type { BotAppContext } from './own-issues.ts'
 import type { RepositoryParams } from './repository-params.ts'
 
 export type BotPullRequestAction = Extract<
@@ -21,7 +21,7 @@ export type BotPullRequestAction = Extract<
 export async function findBotPullRequest(
   octokit: Octokit,
   target: RepositoryParams,
-  { login }: Pick<ActingApp, 'login'>,
+  { login }: Pick<BotAppContext, 'login'>,
   branch: string,
   base: string,
 ): Promise<BotPullRequest | undefined> {
@@ -69,7 +69,7 @@ export async function findMergedPullForCommit(
 export async function performBotPullRequestAction(
   octokit: Octokit,
   target: RepositoryParams,
-  acting: Pick<ActingApp, 'login'>,
+  acting: Pick<BotAppContext, 'login'>,
   action: BotPullRequestAction,
 ): Promise<ForgeActionResult> {
   switch (action.kind) {

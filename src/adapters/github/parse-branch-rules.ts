@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type {
   BranchRules,
   MergeMethod,
-  PullRequestRequirement,
+  PullRequestRuleSettings,
   MergeQueueSettings,
   RequiredCheck,
 } from '../../policy/branch-rules.ts'
@@ -98,15 +98,15 @@ export function parseBranchRule({
           }
     }
     case 'pull_request':
-      return parsePullRule(parameters)
+      return parsePullRequestRule(parameters)
     case 'merge_queue':
-      return { mergeQueue: true, ...parseQueueSettings(parameters) }
+      return { mergeQueue: true, ...parseMergeQueueSettings(parameters) }
     default:
       return ignoredBranchRuleTypes.has(type) ? undefined : { others: [type] }
   }
 }
 
-function parsePullRule(parameters: unknown): Partial<BranchRequirements> {
+function parsePullRequestRule(parameters: unknown): Partial<BranchRequirements> {
   const read = pullRequestParametersSchema.safeParse(parameters).data
   if (read === undefined) return { others: ['pull_request'] }
   const { allowed_merge_methods, required_reviewers = [] } = read
@@ -123,7 +123,7 @@ function parsePullRule(parameters: unknown): Partial<BranchRequirements> {
   }
 }
 
-function parseQueueSettings(parameters: unknown): { readonly queue?: MergeQueueSettings } {
+function parseMergeQueueSettings(parameters: unknown): { readonly queue?: MergeQueueSettings } {
   const read = mergeQueueParametersSchema.safeParse(parameters).data
   if (read === undefined) return {}
   const method = mergeMethodSchema.parse(read.merge_method.toLowerCase())
@@ -139,10 +139,10 @@ export function combineBranchRequirements(parts: readonly Partial<BranchRequirem
   const limits = parts.flatMap(({ allowedMethods }) => (allowedMethods === undefined ? [] : [allowedMethods]))
   return {
     checks: {
-      required: removeDuplicateChecks(parts.flatMap(({ checks }) => checks?.required ?? [])),
+      required: removeDuplicateRequiredChecks(parts.flatMap(({ checks }) => checks?.required ?? [])),
       strict: isAny(({ checks }) => checks?.strict === true && checks.required.length > 0),
     },
-    ...(pulls.length > 0 && { pullRequest: combinePullRequirements(pulls) }),
+    ...(pulls.length > 0 && { pullRequest: combinePullRequestRequirements(pulls) }),
     closedToUs: isAny((part) => part.closedToUs),
     closedToPushes: isAny((part) => part.closedToPushes),
     reservedForUs: isAny((part) => part.reservedForUs) && !isAny((part) => part.closedToUs),
@@ -161,11 +161,11 @@ export function combineBranchRequirements(parts: readonly Partial<BranchRequirem
   }
 }
 
-function removeDuplicateChecks(checks: readonly RequiredCheck[]): RequiredCheck[] {
+function removeDuplicateRequiredChecks(checks: readonly RequiredCheck[]): RequiredCheck[] {
   return [...new Map(checks.map((check) => [JSON.stringify([check.name, check.app]), check])).values()]
 }
 
-function combinePullRequirements(pulls: readonly PullRequestRequirement[]): PullRequestRequirement {
+function combinePullRequestRequirements(pulls: readonly PullRequestRuleSettings[]): PullRequestRuleSettings {
   return {
     approvals: Math.max(...pulls.map(({ approvals }) => approvals)),
     dismissesStale: pulls.some((it) => it.dismissesStale),
@@ -176,7 +176,7 @@ function combinePullRequirements(pulls: readonly PullRequestRequirement[]): Pull
 }
 
 /** Whether a rule prevents creating a branch from an unsigned merge without checks, or deleting it. */
-export function blocksStagingBranch({ type, parameters, bypass }: AppliedBranchRule): boolean {
+export function doesRuleBlockStagingBranch({ type, parameters, bypass }: AppliedBranchRule): boolean {
   if (bypass === 'always' || bypass === 'exempt') return false
   switch (type) {
     // Creating a branch is not an update, and deleting it is not a force push.

@@ -3,7 +3,8 @@
 // below 2^53; a larger id is rejected where ids are parsed (pull-request/ids.ts).
 import { fetchFromGitHub } from './github-fetch.ts'
 
-const isJsonType = (type: string | null): boolean => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type ?? '')
+const isJsonMediaType = (type: string | null): boolean =>
+  /^application\/(?:[\w.+-]+\+)?json\b/i.test(type ?? '')
 
 /** The parts of a successful answer that Octokit reads. */
 export interface ParsedResponse {
@@ -14,11 +15,17 @@ export interface ParsedResponse {
 }
 
 /** Octokit handles errors and answers without a body, and builds its messages from them. */
-export const isSuccessWithBody = (status: number): boolean => status < 300 && status !== 204 && status !== 205
+export const isSuccessStatusWithBody = (status: number): boolean =>
+  status < 300 && status !== 204 && status !== 205
 
 export function toParsedResponse(answer: Omit<ParsedResponse, 'body'>, text: string): ParsedResponse {
   const { status, url, headers } = answer
-  return { status, url, headers, body: isJsonType(headers.get('content-type')) ? parseBody(text) : text }
+  return {
+    status,
+    url,
+    headers,
+    body: isJsonMediaType(headers.get('content-type')) ? parseJsonOrReturnText(text) : text,
+  }
 }
 
 /** The `request` option of an Octokit: successful answers are already parsed. */
@@ -26,12 +33,12 @@ export const parsedResponseOptions = {
   parseSuccessResponseBody: false,
   fetch: async (input: string | URL | Request, init?: RequestInit): Promise<unknown> => {
     const answer = await fetchFromGitHub(input, init)
-    return isSuccessWithBody(answer.status) ? toParsedResponse(answer, await answer.text()) : answer
+    return isSuccessStatusWithBody(answer.status) ? toParsedResponse(answer, await answer.text()) : answer
   },
 } as const
 
 /** A body that is not JSON is returned unchanged, regardless of its content type. */
-function parseBody(text: string): unknown {
+function parseJsonOrReturnText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -4,14 +4,14 @@ import { toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
 import type { ForgeAction } from '../../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import type { ActingApp } from './own-issues.ts'
+import type { BotAppContext } from './own-issues.ts'
 import type { RepositoryParams } from './repository-params.ts'
 
 /** Returns the pull request's number. Rejects with a ForgeError, or with what Octokit rejects with. */
 export async function proposeTreeAsPullRequest(
   octokit: Octokit,
   target: RepositoryParams,
-  { login }: Pick<ActingApp, 'login'>,
+  { login }: Pick<BotAppContext, 'login'>,
   action: Extract<ForgeAction, { kind: 'propose-tree' }>,
 ): Promise<PullNumber> {
   const { branch, base, parent, tree, message, title, body } = action

@@ -17,7 +17,7 @@ export async function putComment(
   { pull, body, present }: PutCommentAction,
 ): Promise<ForgeActionResult> {
   const known =
-    present !== undefined && !isStaleComment(present, reader)
+    present !== undefined && !isCommentReadStale(present, reader)
       ? present
       : await readObservedBotComment(reader, pull)
   const { comment } = known
@@ -31,12 +31,12 @@ export async function putComment(
   }
   const made = await createComment(reader, pull, body)
   // This process may have been paused, so check for a duplicate.
-  return isStaleComment(known, reader)
+  return isCommentReadStale(known, reader)
     ? deleteDuplicateComments(reader, pull, made)
     : { updatedAt: made.updatedAt }
 }
 
-const isStaleComment = ({ readAt }: ObservedBotComment, reader: CommentReader): boolean =>
+const isCommentReadStale = ({ readAt }: ObservedBotComment, reader: CommentReader): boolean =>
   getMonotonicNow(reader) - readAt > maxCommentReadAgeMs
 
 const getMonotonicNow = ({ monotonic }: CommentReader): number => monotonic?.() ?? performance.now()

@@ -5,7 +5,7 @@ import { reviewSuggestionMarker } from '../../report/suggestions.ts'
 import type { ForgeAction } from '../../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import type { ActingApp } from './own-issues.ts'
+import type { BotAppContext } from './own-issues.ts'
 import type { RepositoryParams } from './repository-params.ts'
 
 interface RestReviewComment {
@@ -26,7 +26,7 @@ const outdatedSuggestionMarker = '<!-- catalog-bot:suggestion outdated -->'
 export async function putReviewSuggestions(
   octokit: Octokit,
   target: RepositoryParams,
-  { login }: Pick<ActingApp, 'login'>,
+  { login }: Pick<BotAppContext, 'login'>,
   { pull, head, suggestions }: Extract<ForgeAction, { kind: 'put-suggestions' }>,
 ): Promise<void> {
   const all: readonly RestReviewComment[] = await octokit.paginate(octokit.rest.pulls.listReviewComments, {

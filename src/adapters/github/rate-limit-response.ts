@@ -25,7 +25,7 @@ const maxRateLimitWaitSeconds = 3600
 export const defaultRateLimitWaitSeconds = 60
 
 /** Undefined: not in the answer. `now`: used if the answer has no time. */
-export function parseQuota(headers: HeaderGetter, now: number): RateLimitQuota | undefined {
+export function parseRateLimitQuota(headers: HeaderGetter, now: number): RateLimitQuota | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     parseHeaderNumber(headers(`x-ratelimit-${name}`)),
   )

@@ -13,13 +13,17 @@ import {
 } from './classic-protection.ts'
 import { toForgeError, type ForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { parseBranchRule, blocksStagingBranch, combineBranchRequirements } from './parse-branch-rules.ts'
+import {
+  parseBranchRule,
+  doesRuleBlockStagingBranch,
+  combineBranchRequirements,
+} from './parse-branch-rules.ts'
 import type { RuleBypassMode, BranchRequirements, AppliedBranchRule } from './parse-branch-rules.ts'
 
 /** The part of an Octokit that reads rules: the App's, or one with another token. */
 export type BranchRulesClient = Pick<Octokit, 'request' | 'graphql'>
 
-export interface ReadRulesOptions {
+export interface ReadBranchRulesOptions {
   /** Our App's id. */
   readonly app: number
   /** Whether the token is the App's own. With another's, GitHub's answers about "you" are not about the App. */
@@ -31,7 +35,7 @@ export async function readBranchRules(
   octokit: BranchRulesClient,
   repository: RepositoryName,
   branch: string,
-  options: ReadRulesOptions,
+  options: ReadBranchRulesOptions,
 ): Promise<BranchRules> {
   const reading = new BranchRulesReader(octokit, repository, options)
   const settings = await reading.readSettings()
@@ -48,7 +52,9 @@ export async function readBranchRules(
     owner: settings.owner,
     ...requirements,
     mergeMethods: settings.methods.filter((method) => allowedMethods?.includes(method) ?? true),
-    temporaryBranch: [...new Set(temporary.filter(blocksStagingBranch).map(({ type }) => type))].sort(),
+    temporaryBranch: [
+      ...new Set(temporary.filter(doesRuleBlockStagingBranch).map(({ type }) => type)),
+    ].sort(),
     unread: [...new Set(reading.unread)],
   }
 }
@@ -87,10 +93,10 @@ class BranchRulesReader {
   readonly unread: string[] = []
   readonly #octokit: BranchRulesClient
   readonly #target: { readonly owner: string; readonly repo: string }
-  readonly #options: ReadRulesOptions
+  readonly #options: ReadBranchRulesOptions
   readonly #bypasses = new Map<number, Promise<RuleBypassMode>>()
 
-  constructor(octokit: BranchRulesClient, { owner, name }: RepositoryName, options: ReadRulesOptions) {
+  constructor(octokit: BranchRulesClient, { owner, name }: RepositoryName, options: ReadBranchRulesOptions) {
     this.#octokit = octokit
     this.#target = { owner, repo: name }
     this.#options = options
@@ -202,8 +208,8 @@ class BranchRulesReader {
       return data
     } catch (error) {
       // GitHub reports a missing protection to those who may read it, and "not found" to everyone else.
-      if (isNoProtectionError(error)) return 'none'
-      if (isAccessRejection(toForgeError(error, 'read the branch protection'))) return 'unknown'
+      if (isBranchNotProtectedError(error)) return 'none'
+      if (isPermanentRejection(toForgeError(error, 'read the branch protection'))) return 'unknown'
       throw this.#failure(error, `read the branch protection of ${branch}`)
     }
   }
@@ -250,9 +256,9 @@ class BranchRulesReader {
     try {
       return await this.#octokit.request(route, { ...this.#target, ...parameters })
     } catch (error) {
-      if (isNoProtectionError(error)) return undefined
+      if (isBranchNotProtectedError(error)) return undefined
       const failure = this.#failure(error, `read ${what}`)
-      if (!isAccessRejection(failure)) throw failure
+      if (!isPermanentRejection(failure)) throw failure
       const why =
         failure.code === 'not-found'
           ? 'this GitHub server either does not support it or does not expose it'
@@ -268,9 +274,9 @@ class BranchRulesReader {
 }
 
 /** A permanent rejection. */
-const isAccessRejection = ({ code }: ForgeError): boolean =>
+const isPermanentRejection = ({ code }: ForgeError): boolean =>
   code === 'not-found' || code === 'forbidden' || code === 'rejected'
 
 /** No protection exists, possibly because the owner's plan does not support it for private repositories. */
-const isNoProtectionError = (error: unknown): boolean =>
+const isBranchNotProtectedError = (error: unknown): boolean =>
   error instanceof Error && /^Branch not protected|^Upgrade to GitHub /.test(error.message)

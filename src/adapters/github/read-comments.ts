@@ -9,7 +9,7 @@ import type { BotComment } from '../../ports/forge.ts'
 import type { CommentCache, CachedComments } from './comment-cache.ts'
 import type { Octokit } from './github-app.ts'
 import { splitIntoChunks } from './own-checks.ts'
-import { toPerson, type ApiAccount } from './person.ts'
+import { toGitHubAccountOrNull, type GitHubApiAccount } from './person.ts'
 
 export interface CommentReader {
   readonly octokit: Octokit
@@ -29,7 +29,7 @@ export interface CommentReader {
 interface RestIssueComment {
   readonly id: number
   readonly node_id?: string
-  readonly user: ApiAccount | null
+  readonly user: GitHubApiAccount | null
   readonly body?: string
   readonly created_at: string
   readonly updated_at: string
@@ -229,7 +229,7 @@ function toComment(view: RestIssueComment): PullComment {
   return {
     id: view.id,
     ...(view.node_id !== undefined && { node: view.node_id }),
-    author: toPerson(view.user),
+    author: toGitHubAccountOrNull(view.user),
     body: extractCommandLines(view.body ?? ''),
     createdAt: view.created_at,
     updatedAt: view.updated_at,

@@ -6,17 +6,17 @@ import { ForgeError, toForgeError } from './forge-error.ts'
 import type { PullAuthorAndSize, BotReports, PullSize } from '../../ports/forge.ts'
 import type { CommentCache } from './comment-cache.ts'
 import type { Octokit } from './github-app.ts'
-import { toPerson, type ApiAccount } from './person.ts'
+import { toGitHubAccountOrNull, type GitHubApiAccount } from './person.ts'
 import { readPullDetails, type PullDetails, type RestPullFields } from './read-pull-details.ts'
 import { cacheComments, readComments } from './read-comments.ts'
 import type { RepositoryCache } from './repository-cache.ts'
 import { maxEntriesPerPullList, toReviewState } from './graphql-pull.ts'
 
-export { toPerson } from './person.ts'
+export { toGitHubAccountOrNull } from './person.ts'
 
-const maxSnapshotAttempts = 3
+const maxSnapshotReadAttempts = 3
 
-export interface SnapshotOptions {
+export interface PullSnapshotReadOptions {
   readonly appId?: number
   /** See CommentReader: cached comments also serve the search for our own comment. */
   readonly login?: () => Promise<string>
@@ -36,25 +36,26 @@ export interface SnapshotOptions {
   readonly repositoryCache?: RepositoryCache | undefined
 }
 
-export async function readSnapshot(
+export async function readPullRequestSnapshot(
   octokit: Octokit,
   repository: RepositoryName,
   pull: PullNumber,
-  options: SnapshotOptions = {},
+  options: PullSnapshotReadOptions = {},
 ): Promise<PullSnapshot | null> {
   const { onCounts } = options
   const doing = `read pull request ${repository.owner}/${repository.name}#${pull}`
   const target = { owner: repository.owner, repo: repository.name }
   try {
-    for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
+    for (let attempt = 0; attempt < maxSnapshotReadAttempts; attempt++) {
       const before = await readPull(octokit, target, pull)
       if (before === null) return null
       options.repositoryCache?.setId(repository, before.base.repo.node_id)
       // This may take any time, because everything that is read afterwards is compared with `before`.
-      if (attempt === 0) await onCounts?.({ author: toPerson(before.user), size: toPullSize(before) })
+      if (attempt === 0)
+        await onCounts?.({ author: toGitHubAccountOrNull(before.user), size: toPullSize(before) })
       const atOnce =
         attempt === 0 ? await tryReadPullDetails(octokit, repository, before, options) : undefined
-      if (atOnce !== undefined) return toSnapshot(repository, before, atOnce)
+      if (atOnce !== undefined) return toPullSnapshot(repository, before, atOnce)
       const lists = await readPullReviewsCommentsAndBase(octokit, repository, before, options)
       const after = await readPull(octokit, target, pull)
       if (after === null) return null
@@ -64,7 +65,7 @@ export async function readSnapshot(
         before.state === after.state &&
         before.comments === after.comments &&
         before.updated_at === after.updated_at
-      if (agrees) return toSnapshot(repository, after, lists, options.maxEntries)
+      if (agrees) return toPullSnapshot(repository, after, lists, options.maxEntries)
     }
   } catch (error) {
     throw toForgeError(error, doing)
@@ -88,7 +89,7 @@ async function tryReadPullDetails(
     repositoryCache,
     commentCache: cache,
     monotonic = () => performance.now(),
-  }: SnapshotOptions,
+  }: PullSnapshotReadOptions,
 ): Promise<PullDetails | undefined> {
   if (login === undefined || getCommentCount(before) > Math.min(maxEntries, maxEntriesPerPullList))
     return undefined
@@ -114,7 +115,13 @@ async function readPullReviewsCommentsAndBase(
   octokit: Octokit,
   repository: RepositoryName,
   before: RestPullRequest,
-  { appId = 0, login, commentCache: cache, skipCache = false, maxEntries = Infinity }: SnapshotOptions,
+  {
+    appId = 0,
+    login,
+    commentCache: cache,
+    skipCache = false,
+    maxEntries = Infinity,
+  }: PullSnapshotReadOptions,
 ): Promise<PullReviewsCommentsAndBase> {
   const target = { owner: repository.owner, repo: repository.name }
   const pull = toPullNumber(before.number)
@@ -138,7 +145,7 @@ function toRestPullFields(pull: RestPullRequest): RestPullFields {
     head: toCommitSha(pull.head.sha),
     baseRef: pull.base.ref,
     shownBase: toCommitSha(pull.base.sha),
-    author: toPerson(pull.user),
+    author: toGitHubAccountOrNull(pull.user),
     headRepository:
       pull.head.repo === null ? null : { owner: pull.head.repo.owner.login, name: pull.head.repo.name },
     labels: pull.labels.map((label) => label.name),
@@ -146,7 +153,7 @@ function toRestPullFields(pull: RestPullRequest): RestPullFields {
   }
 }
 
-function toSnapshot(
+function toPullSnapshot(
   repository: RepositoryName,
   pull: RestPullRequest,
   { reviews, comments, base }: PullReviewsCommentsAndBase,
@@ -181,14 +188,14 @@ async function readPull(octokit: Octokit, target: { owner: string; repo: string 
 
 function toReview(review: {
   id: number
-  user: ApiAccount | null
+  user: GitHubApiAccount | null
   state: string
   commit_id?: string | null
   submitted_at?: string
 }): PullReview {
   return {
     id: review.id,
-    author: toPerson(review.user),
+    author: toGitHubAccountOrNull(review.user),
     state: toReviewState(review.state),
     commit:
       typeof review.commit_id === 'string' && review.commit_id !== '' ? toCommitSha(review.commit_id) : null,

@@ -8,11 +8,11 @@ import { createApiVersionPlugin } from './api-version.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
 import { createInstallationBudgets } from './budget/installation-budgets.ts'
-import { documentedGitHubLimits, noGitHubLimits } from './budget/github-limits.ts'
+import { documentedGitHubRateLimits, noGitHubRateLimits } from './budget/github-limits.ts'
 import { defaultQuotaReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
 import { parsedResponseOptions } from './parsed-response.ts'
 
-export interface TokenClientOptions {
+export interface GitHubTokenClientOptions {
   readonly token: string
   /** REST root without a trailing slash. */
   readonly apiUrl: string
@@ -26,15 +26,15 @@ export interface TokenClientOptions {
 }
 
 /** The App's methods for work on one repository. */
-export type TokenClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'>
+export type GitHubTokenClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'>
 
 const viewerSchema = z.object({ viewer: z.object({ login: z.string() }) })
 const appSchema = z.object({ id: z.number().int().positive() })
 const appLoginPattern = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
 
 /** Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
-export async function openTokenClient(options: TokenClientOptions): Promise<TokenClient> {
-  const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubLimits.writePause } = options
+export async function openGitHubTokenClient(options: GitHubTokenClientOptions): Promise<GitHubTokenClient> {
+  const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubRateLimits.writePause } = options
   const quiet = {
     debug: discardLogMessage,
     info: discardLogMessage,
@@ -44,7 +44,7 @@ export async function openTokenClient(options: TokenClientOptions): Promise<Toke
   const OurOctokit = RestOctokit.plugin(createApiVersionPlugin(warn))
   const budgets = createInstallationBudgets({
     clock,
-    limits: throttle ? { ...documentedGitHubLimits, writePause } : noGitHubLimits,
+    limits: throttle ? { ...documentedGitHubRateLimits, writePause } : noGitHubRateLimits,
     reserves: options.reserves ?? defaultQuotaReserves,
   })
   const clientFor = (work: WorkClass) => {

@@ -6,8 +6,8 @@ import type { GitHubAccount, RepositoryName, PullSnapshot } from '../../pull-req
 import type { Octokit } from './github-app.ts'
 import { extractCommandLines } from './read-comments.ts'
 import {
-  formatAccount,
-  hasAllPullListEntries,
+  formatGitHubAccount,
+  hasCompletePullLists,
   toGitHubAccountFromGraphql,
   hasSamePullFields,
   graphqlPullSchema,
@@ -15,7 +15,7 @@ import {
   type GraphqlPull,
 } from './graphql-pull.ts'
 
-const pullsPerQuery = 20
+const maxPullsPerQuery = 20
 
 const pullsResponseSchema = z.object({ repository: z.record(z.string(), z.unknown()) })
 
@@ -26,8 +26,8 @@ export async function findUnchangedPulls(
   snapshots: readonly PullSnapshot[],
 ): Promise<ReadonlySet<PullNumber>> {
   const same = new Set<PullNumber>()
-  for (let start = 0; start < snapshots.length; start += pullsPerQuery) {
-    const part = snapshots.slice(start, start + pullsPerQuery)
+  for (let start = 0; start < snapshots.length; start += maxPullsPerQuery) {
+    const part = snapshots.slice(start, start + maxPullsPerQuery)
     const wanted = part
       .map(({ pull }) => `p${pull}: pullRequest(number: ${pull}) { ...ShownPull }`)
       .join('\n')
@@ -50,7 +50,7 @@ ${graphqlPullFragment}`
 }
 
 function isPullUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
-  if (!hasAllPullListEntries(now)) return false
+  if (!hasCompletePullLists(now)) return false
   if (then.excess !== undefined || then.stacked) return false
   return (
     hasSamePullFields(then, now) &&
@@ -64,13 +64,13 @@ function getComparableSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
   return {
     reviews: reviews
       .map(({ id: number, state, commit, submittedAt, author }) =>
-        [number, state, commit, submittedAt, formatPerson(author)].join(' '),
+        [number, state, commit, submittedAt, formatGitHubAccountOrNobody(author)].join(' '),
       )
       .toSorted(),
     comments: comments
       .filter(({ author }) => author?.kind === 'user')
       .map(({ id: number, createdAt, updatedAt, body, author }) =>
-        [number, createdAt, updatedAt, formatPerson(author), body].join(' '),
+        [number, createdAt, updatedAt, formatGitHubAccountOrNobody(author), body].join(' '),
       )
       .toSorted(),
   }
@@ -87,14 +87,14 @@ function getComparableGraphqlDiscussion(
           state.toLowerCase().replaceAll('_', '-'),
           commit?.oid ?? null,
           submittedAt ?? '',
-          formatGraphqlPerson(author),
+          formatGraphqlAccount(author),
         ].join(' '),
       )
       .toSorted(),
     comments: now.comments.nodes
       .filter(({ author }) => author?.__typename === 'User')
       .map(({ fullDatabaseId, createdAt, updatedAt, body, author }) =>
-        [fullDatabaseId, createdAt, updatedAt, formatGraphqlPerson(author), extractCommandLines(body)].join(
+        [fullDatabaseId, createdAt, updatedAt, formatGraphqlAccount(author), extractCommandLines(body)].join(
           ' ',
         ),
       )
@@ -102,11 +102,11 @@ function getComparableGraphqlDiscussion(
   }
 }
 
-const formatPerson = (person: GitHubAccount | null): string =>
-  person === null ? 'nobody' : formatAccount(person)
+const formatGitHubAccountOrNobody = (person: GitHubAccount | null): string =>
+  person === null ? 'nobody' : formatGitHubAccount(person)
 
 /** An unknown author never counts as the same. */
-function formatGraphqlPerson(one: Parameters<typeof toGitHubAccountFromGraphql>[0]): string {
+function formatGraphqlAccount(one: Parameters<typeof toGitHubAccountFromGraphql>[0]): string {
   const person = toGitHubAccountFromGraphql(one)
-  return one === null ? 'nobody' : person === undefined ? 'unknown' : formatPerson(person)
+  return one === null ? 'nobody' : person === undefined ? 'unknown' : formatGitHubAccountOrNobody(person)
 }

@@ -1,6 +1,6 @@
 import { formatPlatform, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import type { OciDocument, FetchedImageTree } from './base-image.ts'
+import type { OciDocument, FetchedMultiPlatformImage } from './base-image.ts'
 import type { BuiltCatalogImage, CatalogImageSpec, CatalogLayerSummary } from './catalog-publisher.ts'
 import {
   baseImageDigestAnnotation,
@@ -8,7 +8,7 @@ import {
   encodeOciDocument,
   createCatalogImageConfig,
   computeContentDigest,
-  mediaTypesByFormat,
+  mediaTypesByImageFormat,
   createImageIndex,
   createImageManifest,
   convertLayerMediaType,
@@ -36,7 +36,7 @@ export interface ImageBuildSettings {
   readonly created: string
 }
 
-export function toBuildSettings(order: Omit<CatalogImageSpec, 'files' | 'base'>): ImageBuildSettings {
+export function toImageBuildSettings(order: Omit<CatalogImageSpec, 'files' | 'base'>): ImageBuildSettings {
   const { cache = true, compression = 'gzip', format = 'oci', labels = {}, annotations = {} } = order
   if (compression === 'none' && format === 'docker')
     throw new ImageError(
@@ -54,7 +54,7 @@ export function toBuildSettings(order: Omit<CatalogImageSpec, 'files' | 'base'>)
 }
 
 /** The platforms that OLM itself is published for. */
-export const olmPlatforms = ['linux/amd64', 'linux/arm64', 'linux/ppc64le', 'linux/s390x']
+export const olmImagePlatforms = ['linux/amd64', 'linux/arm64', 'linux/ppc64le', 'linux/s390x']
 
 interface PlatformImage {
   readonly platform: OciDocument | undefined
@@ -65,7 +65,7 @@ interface PlatformImage {
 
 /** An image with a base. The pusher mounts blobs from the repository in the base's `name`. */
 export function assembleImageOnBase(
-  base: FetchedImageTree,
+  base: FetchedMultiPlatformImage,
   registry: RegistryClient,
   layer: CatalogLayer,
   settings: ImageBuildSettings,
@@ -75,11 +75,11 @@ export function assembleImageOnBase(
   const parts = base.images.map((image): PlatformImage => {
     const config = encodeOciDocument(
       createCatalogImageConfig(image, { ...settings, diffId: layer.summary.diffId }),
-      mediaTypesByFormat[format].config,
+      mediaTypesByImageFormat[format].config,
     )
     const below = image.manifest.layers.map((one) => convertLayerMediaType(format, one))
     for (const one of below) baseLayers.set(one.digest, one)
-    const annotations = { ...settings.annotations, ...createBaseAnnotations(base, image.digest) }
+    const annotations = { ...settings.annotations, ...createBaseImageAnnotations(base, image.digest) }
     return {
       platform: image.indexPlatform,
       platformName: image.platform,
@@ -87,7 +87,7 @@ export function assembleImageOnBase(
       manifest: createImageManifest(format, config, [...below, toLayerDescriptor(layer)], annotations),
     }
   })
-  const annotations = { ...settings.annotations, ...createBaseAnnotations(base, base.digest) }
+  const annotations = { ...settings.annotations, ...createBaseImageAnnotations(base, base.digest) }
   const lower = [...baseLayers.values()].map((descriptor): BlobToPush => ({
     digest: descriptor.digest,
     size: descriptor.size,
@@ -112,7 +112,7 @@ export function assembleImageFromScratch(
       throw new ImageError('order', `"${name}" is not a platform; use a name such as linux/amd64`)
     const config = encodeOciDocument(
       createScratchImageConfig(name, { ...settings, diffId: layer.summary.diffId }),
-      mediaTypesByFormat[settings.format].config,
+      mediaTypesByImageFormat[settings.format].config,
     )
     return {
       platform: { architecture, os, ...(variant !== undefined && { variant }) },
@@ -137,14 +137,16 @@ function assembleCatalogImage(
   { format }: ImageBuildSettings,
   annotations: Readonly<Record<string, string>>,
 ): BuiltCatalogImage {
-  const images = parts.map(({ manifest }) => encodeOciDocument(manifest, mediaTypesByFormat[format].manifest))
+  const images = parts.map(({ manifest }) =>
+    encodeOciDocument(manifest, mediaTypesByImageFormat[format].manifest),
+  )
   const index = encodeOciDocument(
     createImageIndex(
       format,
       parts.map(({ platform = {} }, at) => ({ platform, manifest: images[at] as OciDocumentBlob })),
       annotations,
     ),
-    mediaTypesByFormat[format].index,
+    mediaTypesByImageFormat[format].index,
   )
   const tops = isIndex ? [...images, index] : images
   const top = tops.at(-1)
@@ -169,6 +171,9 @@ function toLayerDescriptor({ descriptor: { mediaType, digest, size } }: CatalogL
   return { mediaType, digest, size }
 }
 
-function createBaseAnnotations(base: FetchedImageTree, digest: string): Readonly<Record<string, string>> {
+function createBaseImageAnnotations(
+  base: FetchedMultiPlatformImage,
+  digest: string,
+): Readonly<Record<string, string>> {
   return { [baseImageNameAnnotation]: base.name, [baseImageDigestAnnotation]: digest }
 }

@@ -2,21 +2,21 @@
 // without the referrers API, maintains the index tag.
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { formatImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
+import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { parseImageReferenceOrThrow, type OciDocument } from './base-image.ts'
 import type { AttachedManifest, ImageAttachment } from './catalog-publisher.ts'
 import { computeSha256Digest } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
-import type { Pusher } from './open-pusher.ts'
+import type { ImagePusher } from './open-pusher.ts'
 
 /** Concurrent writers may overwrite an index entry. This is the number of attempts to write it. */
 const maxReferrersIndexAttempts = 5
 
 export async function attachManifest(
   registry: Pick<RegistryClient, 'fetchManifest'>,
-  pusher: Pick<Pusher, 'push'>,
+  pusher: Pick<ImagePusher, 'push'>,
   { repository: name, manifest, blobs, tags = [] }: ImageAttachment,
   signal?: AbortSignalLike,
 ): Promise<{ readonly digest: string }> {
@@ -38,9 +38,9 @@ export async function attachManifest(
   for (let attempt = 1; attempt <= maxReferrersIndexAttempts; attempt++) {
     const known = await fetchReferrersIndex(registry, formatImageReference({ ...target, tag }), signal)
     if (known.some(({ digest }) => digest === entry.digest)) return { digest: pushed.digest }
-    const index = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [...known, entry] }
+    const index = { schemaVersion: 2, mediaType: manifestMediaTypes.ociIndex, manifests: [...known, entry] }
     const bytes = new TextEncoder().encode(JSON.stringify(index))
-    const manifests = [{ mediaType: mediaTypes.ociIndex, bytes }] as const
+    const manifests = [{ mediaType: manifestMediaTypes.ociIndex, bytes }] as const
     await pusher.push({ ...target, blobs: [], manifests, tags: [tag] }, signal)
   }
   throw new RegistryError('server', `other clients keep overwriting the index tagged ${tag}`)
@@ -49,7 +49,7 @@ export async function attachManifest(
 /** The attachments from the registry's referrers list, or from the index tag if the registry has no list. */
 export async function listAttachedManifests(
   registry: Pick<RegistryClient, 'fetchManifest'>,
-  pusher: Pick<Pusher, 'listReferrers'>,
+  pusher: Pick<ImagePusher, 'listReferrers'>,
   { host, repository, digest }: ImageReference & { readonly digest: string },
   signal?: AbortSignalLike,
 ): Promise<readonly AttachedManifest[]> {

@@ -24,7 +24,7 @@ export interface FetchedImage {
   readonly indexPlatform?: OciDocument
 }
 
-export interface FetchedImageTree {
+export interface FetchedMultiPlatformImage {
   readonly reference: ImageReference
   /** Includes the tag, but no digest. */
   readonly name: string
@@ -38,26 +38,26 @@ export interface FetchedImageTree {
 const maxConfigBytes = 4 * 1024 * 1024
 
 /** Rejects with an ImageError of the given code if the reference is not such an image. */
-export async function fetchImageTree(
+export async function fetchMultiPlatformImage(
   registry: RegistryClient,
   text: string,
   code: 'base' | 'not-a-catalog',
   platforms?: readonly string[],
   signal?: AbortSignalLike,
-): Promise<FetchedImageTree> {
+): Promise<FetchedMultiPlatformImage> {
   const reference = parseImageReferenceOrThrow(text)
   const top = await registry.fetchManifest(reference, signal)
-  return fetchManifestImageTree(registry, reference, top, code, platforms, signal)
+  return fetchPlatformImagesForManifest(registry, reference, top, code, platforms, signal)
 }
 
-export async function fetchManifestImageTree(
+export async function fetchPlatformImagesForManifest(
   registry: RegistryClient,
   reference: ImageReference,
   top: FetchedManifest,
   code: 'base' | 'not-a-catalog',
   platforms?: readonly string[],
   signal?: AbortSignalLike,
-): Promise<FetchedImageTree> {
+): Promise<FetchedMultiPlatformImage> {
   const document = parseOciDocument(top.bytes)
   const isIndex = top.manifest.kind === 'index'
   const { digest: _, ...named } = reference
@@ -71,13 +71,16 @@ export async function fetchManifestImageTree(
   }
   if (!isIndex) {
     const image = await fetchPlatformImage(registry, reference, top, undefined, code, signal)
-    return { ...common, images: selectPlatforms([image], platforms, formatReference(reference), code) }
+    return {
+      ...common,
+      images: selectItemsByPlatform([image], platforms, formatBaseImageReference(reference), code),
+    }
   }
   const entries = (document['manifests'] as readonly OciDocument[]).filter(isLinuxImage)
-  const chosen = selectPlatforms(
+  const chosen = selectItemsByPlatform(
     entries.map((entry) => ({ entry, platform: formatPlatform(entry['platform'] as Platform) })),
     platforms,
-    formatReference(reference),
+    formatBaseImageReference(reference),
     code,
   )
   const images = await Promise.all(
@@ -98,7 +101,7 @@ export function parseImageReferenceOrThrow(text: string): ImageReference {
 }
 
 /** Rejects a base with a catalog, because its files would be visible in the new image. */
-export function rejectBaseImageWithCatalog({ images, name }: FetchedImageTree): void {
+export function rejectBaseImageWithCatalog({ images, name }: FetchedMultiPlatformImage): void {
   if (images.some(({ labels }) => getCatalogDirectory(labels) !== undefined))
     throw new ImageError(
       'base',
@@ -106,7 +109,7 @@ export function rejectBaseImageWithCatalog({ images, name }: FetchedImageTree): 
     )
 }
 
-function formatReference(reference: ImageReference): string {
+function formatBaseImageReference(reference: ImageReference): string {
   return formatImageReference(reference)
 }
 
@@ -118,7 +121,7 @@ function isLinuxImage(entry: OciDocument): boolean {
   return isImage && os === 'linux' && typeof architecture === 'string' && architecture !== 'unknown'
 }
 
-function selectPlatforms<Item extends { readonly platform: string }>(
+function selectItemsByPlatform<Item extends { readonly platform: string }>(
   items: readonly Item[],
   platforms: readonly string[] | undefined,
   name: string,
@@ -152,7 +155,7 @@ async function fetchPlatformImage(
   signal: AbortSignalLike | undefined,
 ): Promise<FetchedImage> {
   const rejection = (why: string) =>
-    new ImageError(code, `${formatReference(reference)} cannot be used: ${why}`)
+    new ImageError(code, `${formatBaseImageReference(reference)} cannot be used: ${why}`)
   if (manifest.kind !== 'image') throw rejection('its index contains another index')
   if (manifest.config.size > maxConfigBytes) throw rejection('its config is too large')
   if (manifest.layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))

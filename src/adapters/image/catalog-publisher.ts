@@ -3,7 +3,7 @@
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import type { ListedBundle } from './provenance/listed-bundles.ts'
-import type { BlobPushOutcome, BlobToPush, ManifestToPush, Pusher } from './open-pusher.ts'
+import type { BlobPushOutcome, BlobToPush, ManifestToPush, ImagePusher } from './open-pusher.ts'
 
 export interface CatalogImageFile {
   /** Relative to the catalog's directory, with `/` as separator. */
@@ -73,7 +73,7 @@ export interface CatalogLayerSummary {
   readonly listed?: readonly ListedBundle[]
 }
 
-export interface PublishImageTarget {
+export interface ImagePublishTarget {
   /** `quay.io/org/catalog`, without tag or digest. */
   readonly repository: string
   readonly tags: readonly string[]
@@ -95,14 +95,14 @@ export interface ImagePublishResult {
   readonly contentDigest: string
   /** True if every tag had the same content and nothing was written. */
   readonly unchanged: boolean
-  readonly tags: readonly TagUpdate[]
+  readonly tags: readonly ImageTagUpdate[]
   /** Counts; all 0 if nothing was pushed. */
   readonly blobs: Readonly<Record<BlobPushOutcome, number>>
   /** Absent if the image was known to be unchanged before building. */
   readonly image?: BuiltCatalogImage
 }
 
-export interface TagUpdate {
+export interface ImageTagUpdate {
   readonly tag: string
   /** The digest that the tag held before; undefined for a new tag. */
   readonly before: string | undefined
@@ -110,7 +110,7 @@ export interface TagUpdate {
   readonly after: string
 }
 
-export interface RebaseRequest {
+export interface ImageRebaseRequest {
   readonly image: string
   readonly base: string
   /**
@@ -163,16 +163,16 @@ export interface CatalogPublisher {
   /** Builds unless known to be published, then pushes what differs, tags last. Safe to repeat, even after a crash. */
   publish(
     order: CatalogImageSpec,
-    target: PublishImageTarget,
+    target: ImagePublishTarget,
     signal?: AbortSignalLike,
   ): Promise<ImagePublishResult>
   push(
     image: BuiltCatalogImage,
-    target: PublishImageTarget,
+    target: ImagePublishTarget,
     signal?: AbortSignalLike,
   ): Promise<ImagePublishResult>
   /** Produces the same image as a build on that base, without reading the catalog. */
-  rebase(order: RebaseRequest, signal?: AbortSignalLike): Promise<BuiltCatalogImage>
+  rebase(order: ImageRebaseRequest, signal?: AbortSignalLike): Promise<BuiltCatalogImage>
   /** Pulls a catalog image and unpacks it in a separate process. Rejects as `not-a-catalog` for any other image. */
   read(reference: string, signal?: AbortSignalLike): Promise<PublishedCatalogContent>
   /** Compares the image's catalog with these files on all platforms. */
@@ -182,7 +182,7 @@ export interface CatalogPublisher {
     signal?: AbortSignalLike,
   ): Promise<CatalogImageComparison>
   digestOf(reference: string, signal?: AbortSignalLike): Promise<string | undefined>
-  retag(image: string, target: PublishImageTarget, signal?: AbortSignalLike): Promise<ImagePublishResult>
+  retag(image: string, target: ImagePublishTarget, signal?: AbortSignalLike): Promise<ImagePublishResult>
   /** All tags of a repository in byte order. Empty if the repository does not exist. */
   listTags(repository: string, signal?: AbortSignalLike): Promise<readonly string[]>
   /**
@@ -209,7 +209,7 @@ export interface CatalogPublisherOptions {
    * has no mirrors.
    */
   readonly published?: RegistryClient
-  readonly pusher: Pusher
+  readonly pusher: ImagePusher
   /** Caches the content of each order to skip unchanged builds. Default: no cache. */
   readonly buildCache?: ImageBuildCache
   /**

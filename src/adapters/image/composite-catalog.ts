@@ -17,7 +17,7 @@ export interface CompositeCatalogSpec {
   readonly references: readonly { readonly name: string; readonly image: string }[]
 }
 
-const maxConcurrentRenders = 4
+const maxConcurrentImageRenders = 4
 
 /** Throws an ImageError `order` for anything ambiguous. */
 export function parseCompositeCatalogSpec(bytes: Uint8Array): CompositeCatalogSpec {
@@ -69,7 +69,7 @@ export async function renderCompositeFiles(
       files.push({ path: `${name}/index.yaml`, bytes: new TextEncoder().encode(text) })
     }
   }
-  const ended = await Promise.allSettled(Array.from({ length: maxConcurrentRenders }, renderWaiting))
+  const ended = await Promise.allSettled(Array.from({ length: maxConcurrentImageRenders }, renderWaiting))
   const failure = ended.find((result) => result.status === 'rejected')
   if (failure) throw failure.reason
   return files.sort((a, b) => (a.path < b.path ? -1 : 1))
@@ -86,7 +86,7 @@ export function formatCompositeListReference(
 /** Names the image that failed and the next step. `label` starts the message. */
 export function toImagePullError(label: string, error: RegistryError): RegistryError {
   const { code, retryAfter, status, contentType } = error
-  return new RegistryError(code, `${label}: ${error.message}${formatPullErrorFix(error)}`, {
+  return new RegistryError(code, `${label}: ${error.message}${formatImagePullErrorFix(error)}`, {
     cause: error,
     retryAfter,
     status,
@@ -94,7 +94,7 @@ export function toImagePullError(label: string, error: RegistryError): RegistryE
   })
 }
 
-function formatPullErrorFix({ code, retryable }: RegistryError): string {
+function formatImagePullErrorFix({ code, retryable }: RegistryError): string {
   if (code === 'missing') return '. Correct the reference or push the image.'
   if (code === 'private') return '. Log in to the registry or correct the reference.'
   return retryable ? '. Try again later.' : ''

@@ -1,7 +1,7 @@
 // Creates configs, manifests, and the index from the base's documents. Pure and deterministic. Preserves unknown
 // fields.
 import { createHash } from 'node:crypto'
-import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
+import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { OciDocument, FetchedImage } from './base-image.ts'
 import { ImageError } from './image-error.ts'
 
@@ -10,22 +10,22 @@ export const baseImageNameAnnotation = 'org.opencontainers.image.base.name'
 export const baseImageDigestAnnotation = 'org.opencontainers.image.base.digest'
 
 /** Identifies catalog-bot's layer in the config's history. */
-export const historyCreatedBy = 'catalog-bot build'
+export const imageHistoryCreatedBy = 'catalog-bot build'
 
 export type ImageFormat = 'oci' | 'docker'
 export type LayerCompression = 'gzip' | 'none'
 
-interface FormatMediaTypes {
+interface ImageFormatMediaTypes {
   readonly index: string
   readonly manifest: string
   readonly config: string
   readonly layers: Readonly<Record<LayerCompression, string>>
 }
 
-export const mediaTypesByFormat: Readonly<Record<ImageFormat, FormatMediaTypes>> = {
+export const mediaTypesByImageFormat: Readonly<Record<ImageFormat, ImageFormatMediaTypes>> = {
   oci: {
-    index: mediaTypes.ociIndex,
-    manifest: mediaTypes.ociManifest,
+    index: manifestMediaTypes.ociIndex,
+    manifest: manifestMediaTypes.ociManifest,
     config: 'application/vnd.oci.image.config.v1+json',
     layers: {
       gzip: 'application/vnd.oci.image.layer.v1.tar+gzip',
@@ -33,8 +33,8 @@ export const mediaTypesByFormat: Readonly<Record<ImageFormat, FormatMediaTypes>>
     },
   },
   docker: {
-    index: mediaTypes.dockerList,
-    manifest: mediaTypes.dockerManifest,
+    index: manifestMediaTypes.dockerList,
+    manifest: manifestMediaTypes.dockerManifest,
     config: 'application/vnd.docker.container.image.v1+json',
     layers: {
       gzip: 'application/vnd.docker.image.rootfs.diff.tar.gzip',
@@ -91,7 +91,7 @@ function mergeLabels(
   base: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,
 ): OciDocument {
-  return sortKeys({ ...base, ...own, [catalogDirectoryLabel]: '/configs' })
+  return sortRecordKeys({ ...base, ...own, [catalogDirectoryLabel]: '/configs' })
 }
 
 /** A history must cover all layers, so the image has no history if the base has none. */
@@ -102,7 +102,7 @@ function extendConfigHistory(
 ): { history?: readonly OciDocument[] } {
   const before = (config['history'] ?? []) as readonly OciDocument[]
   if (before.filter((entry) => entry['empty_layer'] !== true).length !== layers) return {}
-  return { history: [...before, { created, created_by: historyCreatedBy }] }
+  return { history: [...before, { created, created_by: imageHistoryCreatedBy }] }
 }
 
 export interface OciDocumentBlob extends Descriptor {
@@ -127,10 +127,10 @@ export function createImageManifest(
   const { mediaType, digest, size } = config
   return {
     schemaVersion: 2,
-    mediaType: mediaTypesByFormat[format].manifest,
+    mediaType: mediaTypesByImageFormat[format].manifest,
     config: { mediaType, digest, size },
     layers,
-    ...formatAnnotations(format, annotations),
+    ...createAnnotationsField(format, annotations),
   }
 }
 
@@ -141,23 +141,26 @@ export function createImageIndex(
 ): OciDocument {
   return {
     schemaVersion: 2,
-    mediaType: mediaTypesByFormat[format].index,
+    mediaType: mediaTypesByImageFormat[format].index,
     manifests: images.map(({ manifest: { mediaType, digest, size }, platform }) => ({
       mediaType,
       digest,
       size,
       platform,
     })),
-    ...formatAnnotations(format, annotations),
+    ...createAnnotationsField(format, annotations),
   }
 }
 
-function formatAnnotations(format: ImageFormat, annotations: Readonly<Record<string, string>>): OciDocument {
+function createAnnotationsField(
+  format: ImageFormat,
+  annotations: Readonly<Record<string, string>>,
+): OciDocument {
   if (format === 'docker' || Object.keys(annotations).length === 0) return {}
-  return { annotations: sortKeys(annotations) }
+  return { annotations: sortRecordKeys(annotations) }
 }
 
-function sortKeys(record: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function sortRecordKeys(record: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
@@ -166,7 +169,7 @@ export function convertLayerMediaType(
   format: ImageFormat,
   layer: OciDocument & Descriptor,
 ): OciDocument & Descriptor {
-  const kind = equivalentLayerTypes.find((names) => Object.values(names).includes(layer.mediaType))
+  const kind = equivalentLayerMediaTypes.find((names) => Object.values(names).includes(layer.mediaType))
   const mediaType = kind?.[format]
   if (mediaType === undefined)
     throw new ImageError(
@@ -176,9 +179,9 @@ export function convertLayerMediaType(
   return { ...layer, mediaType }
 }
 
-const equivalentLayerTypes: readonly { readonly oci: string; readonly docker?: string }[] = [
-  { oci: mediaTypesByFormat.oci.layers.gzip, docker: mediaTypesByFormat.docker.layers.gzip },
-  { oci: mediaTypesByFormat.oci.layers.none, docker: mediaTypesByFormat.docker.layers.none },
+const equivalentLayerMediaTypes: readonly { readonly oci: string; readonly docker?: string }[] = [
+  { oci: mediaTypesByImageFormat.oci.layers.gzip, docker: mediaTypesByImageFormat.docker.layers.gzip },
+  { oci: mediaTypesByImageFormat.oci.layers.none, docker: mediaTypesByImageFormat.docker.layers.none },
   { oci: 'application/vnd.oci.image.layer.v1.tar+zstd' },
 ]
 

@@ -7,19 +7,19 @@ import { RegistryError } from '../registry/registry-error.ts'
 import type { FetchedManifest } from '../registry/registry-client.ts'
 import { attachManifest, listAttachedManifests } from './attach-manifest.ts'
 import {
-  olmPlatforms,
+  olmImagePlatforms,
   assembleImageOnBase,
   assembleImageFromScratch,
-  toBuildSettings,
+  toImageBuildSettings,
   type ImageBuildSettings,
   type CatalogLayer,
 } from './assemble-image.ts'
 import {
-  fetchImageTree,
+  fetchMultiPlatformImage,
   rejectBaseImageWithCatalog,
   parseImageReferenceOrThrow,
-  fetchManifestImageTree,
-  type FetchedImageTree,
+  fetchPlatformImagesForManifest,
+  type FetchedMultiPlatformImage,
 } from './base-image.ts'
 import type {
   BuiltCatalogImage,
@@ -27,19 +27,23 @@ import type {
   CatalogPublisher,
   CatalogPublisherOptions,
   ImagePublishResult,
-  PublishImageTarget,
-  TagUpdate,
+  ImagePublishTarget,
+  ImageTagUpdate,
 } from './catalog-publisher.ts'
-import { mediaTypesByFormat } from './image-documents.ts'
+import { mediaTypesByImageFormat } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import { extractListedBundles } from './layer/catalog-content.ts'
 import { listBundlesInWorkerProcess, packLayerInWorkerProcess } from './layer/layer-process-pool.ts'
 import { packLayer, type PackedCatalogLayer } from './layer/pack-layer.ts'
-import { computeTreeContentDigest, readCatalogImage, verifyCatalogImage } from './read-catalog-image.ts'
+import {
+  computeFetchedImageContentDigest,
+  readCatalogImage,
+  verifyCatalogImage,
+} from './read-catalog-image.ts'
 import { rebaseCatalogImage } from './rebase-catalog-image.ts'
 
 /** Part of every cached order. Increment it when builds change. */
-const builderVersion = 'catalog image 1'
+const imageBuilderVersion = 'catalog image 1'
 
 const zeroBlobCounts = { present: 0, mounted: 0, uploaded: 0 }
 
@@ -47,11 +51,11 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   const { registry, published: reader = registry, pusher, buildCache, packsIn = 'worker' } = options
   const pack = packsIn === 'here' ? packLayer : packLayerInWorkerProcess
 
-  type Base = FetchedImageTree | undefined
+  type Base = FetchedMultiPlatformImage | undefined
 
   async function fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<Base> {
     if (order.base === 'scratch') return undefined
-    const base = await fetchImageTree(registry, order.base, 'base', order.platforms, signal)
+    const base = await fetchMultiPlatformImage(registry, order.base, 'base', order.platforms, signal)
     rejectBaseImageWithCatalog(base)
     return base
   }
@@ -64,7 +68,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   ) {
     return base
       ? assembleImageOnBase(base, registry, layer, settings)
-      : assembleImageFromScratch(order.platforms ?? olmPlatforms, layer, settings)
+      : assembleImageFromScratch(order.platforms ?? olmImagePlatforms, layer, settings)
   }
 
   /** The image for a tag or digest, if it exists. */
@@ -78,7 +82,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   }
 
   async function fetchTargetTags(
-    target: PublishImageTarget,
+    target: ImagePublishTarget,
     signal?: AbortSignalLike,
   ): Promise<readonly FetchedTag[]> {
     validatePublishTarget(target)
@@ -97,10 +101,10 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
 
   /** The image behind all tags, if they share one. */
   async function fetchCommonImage(
-    target: PublishImageTarget,
+    target: ImagePublishTarget,
     tags: readonly FetchedTag[],
     signal?: AbortSignalLike,
-  ): Promise<FetchedImageTree | undefined> {
+  ): Promise<FetchedMultiPlatformImage | undefined> {
     const [first] = tags
     if (!first?.now || tags.some(({ now }) => now?.digest !== first.now?.digest)) return undefined
     return fetchPublishedTree(target, first.now, signal)
@@ -108,13 +112,13 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
 
   /** Undefined unless the image has the structure of catalog-bot's images. An undefined image is replaced. */
   async function fetchPublishedTree(
-    target: PublishImageTarget,
+    target: ImagePublishTarget,
     top: FetchedManifest,
     signal?: AbortSignalLike,
   ) {
     try {
       const reference = parseImageReferenceOrThrow(`${target.repository}@${top.digest}`)
-      return await fetchManifestImageTree(reader, reference, top, 'not-a-catalog', undefined, signal)
+      return await fetchPlatformImagesForManifest(reader, reference, top, 'not-a-catalog', undefined, signal)
     } catch (error) {
       if (error instanceof ImageError) return undefined
       // Replaces an unreadable or incomplete image. Retries if the registry could not respond.
@@ -125,7 +129,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
 
   async function push(
     image: BuiltCatalogImage,
-    target: PublishImageTarget,
+    target: ImagePublishTarget,
     before: readonly FetchedTag[],
     signal?: AbortSignalLike,
   ): Promise<ImagePublishResult> {
@@ -165,7 +169,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   async function setTags(
     top: BuiltCatalogImage['manifests'][0],
     digest: string,
-    target: PublishImageTarget,
+    target: ImagePublishTarget,
     before: readonly FetchedTag[],
     signal?: AbortSignalLike,
   ): Promise<void> {
@@ -180,22 +184,22 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
 
   async function pushUnlessUnchanged(
     image: BuiltCatalogImage,
-    target: PublishImageTarget,
+    target: ImagePublishTarget,
     signal?: AbortSignalLike,
   ): Promise<ImagePublishResult> {
     const before = await fetchTargetTags(target, signal)
     const published = await fetchCommonImage(target, before, signal)
     if (
       published &&
-      computeTreeContentDigest(published) === image.contentDigest &&
+      computeFetchedImageContentDigest(published) === image.contentDigest &&
       target.evenIfUnchanged !== true
     )
-      return { ...toUnchangedResult(published, before), image }
+      return { ...toUnchangedPublishResult(published, before), image }
     return push(image, target, before, signal)
   }
 
   async function build(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<BuiltCatalogImage> {
-    const settings = toBuildSettings(order)
+    const settings = toImageBuildSettings(order)
     const base = await fetchBase(order, signal)
     const packed = await pack(toPackLayerRequest(order, settings, []))
     return assembleImage(order, base, toCatalogLayer(packed, settings), settings)
@@ -203,24 +207,28 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
 
   async function publish(
     order: CatalogImageSpec,
-    target: PublishImageTarget,
+    target: ImagePublishTarget,
     signal?: AbortSignalLike,
   ): Promise<ImagePublishResult> {
-    const settings = toBuildSettings(order)
+    const settings = toImageBuildSettings(order)
     const [base, before] = await Promise.all([fetchBase(order, signal), fetchTargetTags(target, signal)])
     const published = await fetchCommonImage(target, before, signal)
-    const key = buildCache && computeBuildKey(order, settings, base)
+    const key = buildCache && computeImageBuildCacheKey(order, settings, base)
     const isOpen = published !== undefined && target.evenIfUnchanged !== true
-    if (isOpen && key !== undefined && (await buildCache?.get(key)) === computeTreeContentDigest(published))
-      return toUnchangedResult(published, before)
+    if (
+      isOpen &&
+      key !== undefined &&
+      (await buildCache?.get(key)) === computeFetchedImageContentDigest(published)
+    )
+      return toUnchangedPublishResult(published, before)
     // Reuses the published compressed layer if it is the same.
     const known = published && findReusableLayer(published, settings)
     const packed = await pack(toPackLayerRequest(order, settings, known ? [known.diffId] : []))
     const layer = packed.packed || !known ? toCatalogLayer(packed, settings) : toReusedLayer(packed, known)
     const image = assembleImage(order, base, layer, settings)
     if (key !== undefined) await buildCache?.set(key, image.contentDigest)
-    if (isOpen && computeTreeContentDigest(published) === image.contentDigest)
-      return { ...toUnchangedResult(published, before), image }
+    if (isOpen && computeFetchedImageContentDigest(published) === image.contentDigest)
+      return { ...toUnchangedPublishResult(published, before), image }
     return push(image, target, before, signal)
   }
 
@@ -250,7 +258,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
       return {
         digest: image.digest,
         mediaType: image.mediaType,
-        contentDigest: tree ? computeTreeContentDigest(tree) : '',
+        contentDigest: tree ? computeFetchedImageContentDigest(tree) : '',
         unchanged: isUnchanged,
         tags,
         blobs: zeroBlobCounts,
@@ -268,17 +276,17 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   }
 }
 
-function toUnchangedResult(
-  published: FetchedImageTree,
+function toUnchangedPublishResult(
+  published: FetchedMultiPlatformImage,
   before: readonly { readonly tag: string }[],
 ): Omit<ImagePublishResult, 'image'> {
   const { digest, mediaType } = published
   return {
     digest,
     mediaType,
-    contentDigest: computeTreeContentDigest(published),
+    contentDigest: computeFetchedImageContentDigest(published),
     unchanged: true,
-    tags: before.map(({ tag }): TagUpdate => ({ tag, before: digest, after: digest })),
+    tags: before.map(({ tag }): ImageTagUpdate => ({ tag, before: digest, after: digest })),
     blobs: zeroBlobCounts,
   }
 }
@@ -299,7 +307,7 @@ function toCatalogLayer(
   const { bytes, digest } = packed
   const size = bytes.length
   return {
-    descriptor: { mediaType: mediaTypesByFormat[format].layers[compression], digest, size },
+    descriptor: { mediaType: mediaTypesByImageFormat[format].layers[compression], digest, size },
     summary: { ...summary, digest, size },
     read: async () => bytes,
   }
@@ -312,7 +320,7 @@ interface ReusableLayer {
 
 /** The published top layer, if every platform has it in the requested format. */
 function findReusableLayer(
-  { images }: FetchedImageTree,
+  { images }: FetchedMultiPlatformImage,
   { format, compression }: ImageBuildSettings,
 ): ReusableLayer | undefined {
   const [first] = images
@@ -323,7 +331,7 @@ function findReusableLayer(
     return diffIds.at(-1) === diffId && top?.digest === descriptor?.digest
   })
   if (diffId === undefined || !descriptor || !isCommon) return undefined
-  return descriptor.mediaType === mediaTypesByFormat[format].layers[compression]
+  return descriptor.mediaType === mediaTypesByImageFormat[format].layers[compression]
     ? { diffId, descriptor }
     : undefined
 }
@@ -342,16 +350,20 @@ function toReusedLayer({ summary }: PackedCatalogLayer, { descriptor }: Reusable
 }
 
 /** A digest of every input that affects the build. Annotations do not. */
-function computeBuildKey(
+function computeImageBuildCacheKey(
   order: CatalogImageSpec,
   settings: ImageBuildSettings,
-  base: FetchedImageTree | undefined,
+  base: FetchedMultiPlatformImage | undefined,
 ): string {
   const { annotations: _, ...decisive } = settings
   const hash = createHash('sha256')
   const labels = Object.entries(settings.labels).sort(([a], [b]) => (a < b ? -1 : 1))
-  const platforms = base ? base.images.map(({ platform }) => platform) : (order.platforms ?? olmPlatforms)
-  hash.update(JSON.stringify([builderVersion, { ...decisive, labels }, base?.digest ?? 'scratch', platforms]))
+  const platforms = base
+    ? base.images.map(({ platform }) => platform)
+    : (order.platforms ?? olmImagePlatforms)
+  hash.update(
+    JSON.stringify([imageBuilderVersion, { ...decisive, labels }, base?.digest ?? 'scratch', platforms]),
+  )
   for (const { path, bytes } of [...order.files].sort((a, b) => (a.path < b.path ? -1 : 1))) {
     hash.update(JSON.stringify([path, bytes.length]))
     hash.update(bytes)
@@ -359,7 +371,7 @@ function computeBuildKey(
   return hash.digest('hex')
 }
 
-function validatePublishTarget({ repository, tags }: PublishImageTarget): void {
+function validatePublishTarget({ repository, tags }: ImagePublishTarget): void {
   const { reference, reason } = parseImageReference(repository)
   if (!reference) throw new ImageError('order', `${repository} is not a valid repository: ${reason}`)
   if (reference.tag !== undefined || reference.digest !== undefined)
@@ -371,7 +383,7 @@ function validatePublishTarget({ repository, tags }: PublishImageTarget): void {
 }
 
 function checkExpectedTags(
-  target: PublishImageTarget,
+  target: ImagePublishTarget,
   before: readonly { readonly tag: string; readonly now: FetchedManifest | undefined }[],
 ): void {
   const { expected = {} } = target
@@ -381,7 +393,7 @@ function checkExpectedTags(
 }
 
 function createTagMovedError(
-  target: PublishImageTarget,
+  target: ImagePublishTarget,
   tag: string,
   wanted: string | undefined,
   actual: string | undefined,

@@ -16,11 +16,11 @@ import {
   type RetryPolicy,
 } from '../registry/retrying-exchange.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { toReplyError } from '../registry/transport/reply-error.ts'
+import { toRegistryReplyError } from '../registry/transport/reply-error.ts'
 import { openTokenService } from '../registry/auth/token-service.ts'
 import { openTransport, type TransportReply, type TransportLimits } from '../registry/transport/transport.ts'
 
-export interface PusherOptions {
+export interface ImagePusherOptions {
   readonly clock: Clock
   /** Credentials with push rights, not the reader's. */
   readonly credentials: readonly CredentialSource[]
@@ -54,7 +54,7 @@ export interface ManifestToPush {
   readonly bytes: Uint8Array
 }
 
-export interface PushRequest {
+export interface ImagePushRequest {
   readonly host: string
   readonly repository: string
   readonly blobs: readonly BlobToPush[]
@@ -63,9 +63,9 @@ export interface PushRequest {
   readonly tags: readonly string[]
 }
 
-export type RepositoryLocation = Pick<PushRequest, 'host' | 'repository'>
+export type RegistryRepositoryLocation = Pick<ImagePushRequest, 'host' | 'repository'>
 
-export interface PushResult {
+export interface ImagePushResult {
   readonly digest: string
   readonly blobs: Readonly<Record<BlobPushOutcome, number>>
   /** The last manifest's subject, if the registry confirms it (`OCI-Subject`). */
@@ -74,22 +74,26 @@ export interface PushResult {
 
 export type BlobPushOutcome = 'present' | 'mounted' | 'uploaded'
 
-export interface Pusher {
+export interface ImagePusher {
   /**
    * Pushes one image or index. Sets tags only after everything is uploaded, then verifies each tag's digest. Idempotent.
    * Rejects with a RegistryError: `credentials` if the registry denies the push, `digest-mismatch` if it has other
    * bytes.
    */
-  push(order: PushRequest, signal?: AbortSignalLike): Promise<PushResult>
-  listTags(repository: RepositoryLocation, signal?: AbortSignalLike): Promise<readonly string[]>
+  push(order: ImagePushRequest, signal?: AbortSignalLike): Promise<ImagePushResult>
+  listTags(repository: RegistryRepositoryLocation, signal?: AbortSignalLike): Promise<readonly string[]>
   /** The registry's referrers of a digest. Undefined if the registry does not support the API. */
   listReferrers(
-    repository: RepositoryLocation,
+    repository: RegistryRepositoryLocation,
     digest: string,
     signal?: AbortSignalLike,
   ): Promise<readonly unknown[] | undefined>
   /** Returns false if the manifest does not exist. Rejects as `unsupported` if the registry does not support deletion. */
-  deleteManifest(repository: RepositoryLocation, digest: string, signal?: AbortSignalLike): Promise<boolean>
+  deleteManifest(
+    repository: RegistryRepositoryLocation,
+    digest: string,
+    signal?: AbortSignalLike,
+  ): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -103,7 +107,7 @@ const maxManifestBytes = 4 * 1024 * 1024
 const maxTagListBytes = 1024 * 1024
 const maxTagListPages = 1000
 
-export function openPusher(options: PusherOptions): Pusher {
+export function openImagePusher(options: ImagePusherOptions): ImagePusher {
   const clock = createCancelableClock(options.clock)
   const limits = { ...defaultUploadLimits, ...options.limits }
   const retryPolicy = { ...defaultRetryPolicy, ...options.limits }
@@ -218,7 +222,7 @@ export function openPusher(options: PusherOptions): Pusher {
       signal,
     })
     if (reply.status >= 200 && reply.status < 300) return reply
-    throw toReplyError(reply, clock.now(), `${endpoint.name}'s upload host ${url.host}`)
+    throw toRegistryReplyError(reply, clock.now(), `${endpoint.name}'s upload host ${url.host}`)
   }
 
   async function uploadInChunks(errand: Errand, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
@@ -244,7 +248,7 @@ export function openPusher(options: PusherOptions): Pusher {
     const done = await sendUploadStep(
       errand,
       'PUT',
-      addDigestQuery(location, blob.digest),
+      addDigestQueryParameter(location, blob.digest),
       new Uint8Array(0),
       {},
     )
@@ -259,7 +263,13 @@ export function openPusher(options: PusherOptions): Pusher {
     if (bytes.length !== blob.size || computeSha256Digest(bytes) !== blob.digest)
       throw new RegistryError('digest-mismatch', `the blob to push does not have the digest ${blob.digest}`)
     try {
-      const reply = await sendUploadStep(errand, 'PUT', addDigestQuery(location, blob.digest), bytes, {})
+      const reply = await sendUploadStep(
+        errand,
+        'PUT',
+        addDigestQueryParameter(location, blob.digest),
+        bytes,
+        {},
+      )
       checkReplyDigest(reply, blob.digest, errand.endpoint)
     } catch (error) {
       if (!isSizeRejection(error, blob.size) || matchesRegistryHost(errand.endpoint, googleRegistryPattern))
@@ -346,7 +356,7 @@ export function openPusher(options: PusherOptions): Pusher {
             { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxTagListBytes, redirects: 3, signal },
             'manifest',
           )
-          for (const tag of parseTags(reply.body)) found.add(tag)
+          for (const tag of parseTagList(reply.body)) found.add(tag)
           const next = parseNextPageUrl(reply)
           if (next === undefined) return [...found].sort()
           path = next
@@ -412,7 +422,7 @@ export function openPusher(options: PusherOptions): Pusher {
   }
 }
 
-function parseTags(body: Uint8Array): readonly string[] {
+function parseTagList(body: Uint8Array): readonly string[] {
   try {
     const { tags } = JSON.parse(Buffer.from(body).toString('utf8')) as { tags?: unknown }
     // Null if there are no tags. Some registries have nulls in the list.
@@ -477,7 +487,7 @@ function parseUploadLocation(reply: TransportReply, endpoint: RegistryEndpoint):
 }
 
 /** Preserves the existing query byte for byte, because it may be signed. */
-function addDigestQuery(location: URL, digest: string): URL {
+function addDigestQueryParameter(location: URL, digest: string): URL {
   const url = new URL(location)
   url.search = `${url.search === '' ? '?' : `${url.search}&`}digest=${encodeURIComponent(digest)}`
   return url

@@ -5,7 +5,7 @@ import { computeCacheDigest } from '@catalog-bot/fbc/api/cache-digest'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { getCatalogDirectory, pullCatalogFiles } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import { fetchImageTree, type OciDocument, type FetchedImageTree } from './base-image.ts'
+import { fetchMultiPlatformImage, type OciDocument, type FetchedMultiPlatformImage } from './base-image.ts'
 import type {
   CatalogImageFile,
   PublishedCatalogContent,
@@ -21,7 +21,7 @@ import { cacheImageDirectory, catalogFileModes } from './layer/catalog-content.t
 
 interface PulledCatalogImage {
   readonly published: PublishedCatalogContent
-  readonly tree: FetchedImageTree
+  readonly tree: FetchedMultiPlatformImage
   readonly cache: ReadonlyMap<string, Uint8Array>
 }
 
@@ -56,7 +56,7 @@ async function pullCatalogImage(
   text: string,
   signal?: AbortSignalLike,
 ): Promise<PulledCatalogImage> {
-  const tree = await fetchImageTree(registry, text, 'not-a-catalog', undefined, signal)
+  const tree = await fetchMultiPlatformImage(registry, text, 'not-a-catalog', undefined, signal)
   const [first] = tree.images
   const directory = first && getCatalogDirectory(first.labels)
   if (!first || directory === undefined)
@@ -84,7 +84,7 @@ async function pullCatalogImage(
     published: {
       digest: tree.digest,
       mediaType: tree.mediaType,
-      contentDigest: computeTreeContentDigest(tree),
+      contentDigest: computeFetchedImageContentDigest(tree),
       platforms: tree.images.map(({ platform }) => platform),
       labels: first.labels,
       annotations,
@@ -98,7 +98,7 @@ async function pullCatalogImage(
 }
 
 /** Comparable with the `contentDigest` of a built image. */
-export function computeTreeContentDigest(tree: FetchedImageTree): string {
+export function computeFetchedImageContentDigest(tree: FetchedMultiPlatformImage): string {
   return computeContentDigest(
     tree.isIndex,
     tree.images.map(
@@ -111,7 +111,7 @@ export function computeTreeContentDigest(tree: FetchedImageTree): string {
 }
 
 /** The catalog is read from one platform, so the others must have the same top layer and labels. */
-function findPlatformMismatches({ images }: FetchedImageTree): readonly string[] {
+function findPlatformMismatches({ images }: FetchedMultiPlatformImage): readonly string[] {
   const [first, ...others] = images
   const top = first?.diffIds.at(-1)
   return others.flatMap(({ platform, diffIds, labels }) =>

@@ -3,21 +3,21 @@ import type { AbortSignalLike } from '../../ports/registry.ts'
 import type { Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { assembleImageOnBase, toBuildSettings } from './assemble-image.ts'
+import { assembleImageOnBase, toImageBuildSettings } from './assemble-image.ts'
 import {
-  fetchImageTree,
+  fetchMultiPlatformImage,
   rejectBaseImageWithCatalog,
   type OciDocument,
   type FetchedImage,
-  type FetchedImageTree,
+  type FetchedMultiPlatformImage,
 } from './base-image.ts'
-import type { BuiltCatalogImage, RebaseRequest } from './catalog-publisher.ts'
+import type { BuiltCatalogImage, ImageRebaseRequest } from './catalog-publisher.ts'
 import {
   baseImageDigestAnnotation,
   baseImageNameAnnotation,
   catalogDirectoryLabel,
-  mediaTypesByFormat,
-  historyCreatedBy,
+  mediaTypesByImageFormat,
+  imageHistoryCreatedBy,
   type LayerCompression,
   type ImageFormat,
 } from './image-documents.ts'
@@ -27,12 +27,12 @@ import { ImageError } from './image-error.ts'
 export async function rebaseCatalogImage(
   published: RegistryClient,
   registry: RegistryClient,
-  order: RebaseRequest,
+  order: ImageRebaseRequest,
   signal?: AbortSignalLike,
 ): Promise<BuiltCatalogImage> {
   const [image, base] = await Promise.all([
-    fetchImageTree(published, order.image, 'not-a-catalog', undefined, signal),
-    fetchImageTree(registry, order.base, 'base', order.platforms, signal),
+    fetchMultiPlatformImage(published, order.image, 'not-a-catalog', undefined, signal),
+    fetchMultiPlatformImage(registry, order.base, 'base', order.platforms, signal),
   ])
   rejectBaseImageWithCatalog(base)
   const [first] = image.images
@@ -47,11 +47,11 @@ export async function rebaseCatalogImage(
   const isOurs = image.images.every(isBuiltByCatalogBot)
   const old =
     order.labels && isOurs ? undefined : await fetchRecordedBaseImage(registry, order, image, first, signal)
-  const settings = toBuildSettings({
+  const settings = toImageBuildSettings({
     ...detectLayerFormat(descriptor, order),
-    cache: isBuiltWithCache(first),
-    labels: order.labels ?? getLabelsNotFromBase(first, old),
-    annotations: order.annotations ?? getAnnotationsExceptBase(image),
+    cache: isImageBuiltWithOpmCache(first),
+    labels: order.labels ?? getLabelsNotFromBaseImage(first, old),
+    annotations: order.annotations ?? getAnnotationsWithoutBaseImage(image),
     created: String(first.config['created']),
   })
   const { digest, size } = descriptor
@@ -65,25 +65,28 @@ export async function rebaseCatalogImage(
 
 function isBuiltByCatalogBot({ config }: FetchedImage): boolean {
   const history = (config['history'] ?? []) as readonly OciDocument[]
-  return history.at(-1)?.['created_by'] === historyCreatedBy
+  return history.at(-1)?.['created_by'] === imageHistoryCreatedBy
 }
 
 function detectLayerFormat(
   layer: Descriptor,
-  order: RebaseRequest,
+  order: ImageRebaseRequest,
 ): { format: ImageFormat; compression: LayerCompression } {
   for (const format of ['oci', 'docker'] as const)
     for (const compression of ['gzip', 'none'] as const)
-      if (mediaTypesByFormat[format].layers[compression] === layer.mediaType) return { format, compression }
+      if (mediaTypesByImageFormat[format].layers[compression] === layer.mediaType)
+        return { format, compression }
   throw createRebaseError(order, `the media type ${layer.mediaType} of its top layer is not supported`)
 }
 
-function isBuiltWithCache({ config }: FetchedImage): boolean {
+function isImageBuiltWithOpmCache({ config }: FetchedImage): boolean {
   const { Cmd: command } = (config['config'] ?? {}) as { Cmd?: readonly string[] }
   return command?.includes('--cache-dir=/tmp/cache') ?? false
 }
 
-function getAnnotationsExceptBase({ top }: FetchedImageTree): Readonly<Record<string, string>> {
+function getAnnotationsWithoutBaseImage({
+  top,
+}: FetchedMultiPlatformImage): Readonly<Record<string, string>> {
   const {
     [baseImageNameAnnotation]: _,
     [baseImageDigestAnnotation]: __,
@@ -93,7 +96,7 @@ function getAnnotationsExceptBase({ top }: FetchedImageTree): Readonly<Record<st
 }
 
 /** Labels of the image that its old base does not have. */
-function getLabelsNotFromBase(
+function getLabelsNotFromBaseImage(
   first: FetchedImage,
   old: FetchedImage | undefined,
 ): Readonly<Record<string, string>> {
@@ -106,8 +109,8 @@ function getLabelsNotFromBase(
 /** The recorded base, verified to be everything below the top layer. */
 async function fetchRecordedBaseImage(
   registry: RegistryClient,
-  order: RebaseRequest,
-  { top }: FetchedImageTree,
+  order: ImageRebaseRequest,
+  { top }: FetchedMultiPlatformImage,
   first: FetchedImage,
   signal: AbortSignalLike | undefined,
 ): Promise<FetchedImage> {
@@ -116,9 +119,15 @@ async function fetchRecordedBaseImage(
   const digest = annotations[baseImageDigestAnnotation]
   if (name === undefined || digest === undefined)
     throw createRebaseError(order, 'it does not declare its base image; build the image again instead')
-  let old: FetchedImageTree
+  let old: FetchedMultiPlatformImage
   try {
-    old = await fetchImageTree(registry, `${stripTag(name)}@${digest}`, 'base', undefined, signal)
+    old = await fetchMultiPlatformImage(
+      registry,
+      `${stripImageTag(name)}@${digest}`,
+      'base',
+      undefined,
+      signal,
+    )
   } catch (cause) {
     if (cause instanceof RegistryError && cause.retryable) throw cause
     throw createRebaseError(
@@ -134,12 +143,12 @@ async function fetchRecordedBaseImage(
   return under
 }
 
-function stripTag(name: string): string {
+function stripImageTag(name: string): string {
   const slash = name.lastIndexOf('/')
   const colon = name.indexOf(':', slash)
   return colon < 0 ? name : name.slice(0, colon)
 }
 
-function createRebaseError({ image }: RebaseRequest, why: string, cause?: unknown): ImageError {
+function createRebaseError({ image }: ImageRebaseRequest, why: string, cause?: unknown): ImageError {
   return new ImageError('not-a-catalog', `cannot rebase ${image}: ${why}`, cause)
 }

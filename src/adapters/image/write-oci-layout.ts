@@ -20,7 +20,7 @@ export async function writeOciLayout(
   const writeBlob = async (digest: string, bytes: Uint8Array) => {
     if (computeSha256Digest(bytes) !== digest)
       throw new Error(`the content of the blob ${digest} does not match its digest`)
-    await replaceFile(join(blobs, digest.replace('sha256:', '')), bytes)
+    await writeFileAtomically(join(blobs, digest.replace('sha256:', '')), bytes)
   }
   for (const { digest, read } of image.blobs) await writeBlob(digest, await read())
   for (const { bytes } of image.manifests) await writeBlob(computeSha256Digest(bytes), bytes)
@@ -30,9 +30,12 @@ export async function writeOciLayout(
     ...descriptor,
     annotations: { 'org.opencontainers.image.ref.name': name },
   }))
-  await replaceFile(join(folder, 'oci-layout'), Buffer.from('{"imageLayoutVersion":"1.0.0"}'))
+  await writeFileAtomically(join(folder, 'oci-layout'), Buffer.from('{"imageLayoutVersion":"1.0.0"}'))
   const manifests = [...others, ...(named.length > 0 ? named : [descriptor])]
-  await replaceFile(join(folder, 'index.json'), Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })))
+  await writeFileAtomically(
+    join(folder, 'index.json'),
+    Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })),
+  )
 }
 
 /** The index entries to keep. Rejects if the folder does not contain an OCI layout. */
@@ -61,7 +64,7 @@ async function readRetainedIndexEntries(
 }
 
 /** Atomic, so that readers never see an incomplete file. */
-async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+async function writeFileAtomically(path: string, bytes: Uint8Array): Promise<void> {
   const beside = `${path}.${process.pid}.new`
   try {
     await writeFile(beside, bytes)

@@ -4,7 +4,7 @@ import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-referen
 import type { BundleImageAnswer, InconclusiveAnswer } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { defineCacheNamespace, type Cache, type CacheNamespace } from '../../ports/cache.ts'
-import { defaultAnswerTtls } from './cached-registry.ts'
+import { defaultImageAnswerTtls } from './cached-registry.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
 
@@ -209,13 +209,13 @@ function getBundleAnswerTtl(reference: string, answer: BundleImageAnswer): numbe
   if (parseImageReference(reference).reference?.digest === undefined) return undefined
   switch (answer.kind) {
     case 'bundle':
-      return defaultAnswerTtls.digest
+      return defaultImageAnswerTtls.digest
     case 'unsupported':
       return rejectedArchiveTtlSeconds
     case 'missing':
     case 'missing-or-private':
     case 'digest-mismatch':
-      return defaultAnswerTtls.negative
+      return defaultImageAnswerTtls.negative
     case 'malformed':
     case 'blocked':
     case 'unknown':

@@ -15,7 +15,7 @@ export interface ImageAnswerTtls {
 
 // Digests expire after a week because registries collect garbage. Tags and missing images change during work on a pull
 // request.
-export const defaultAnswerTtls: ImageAnswerTtls = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
+export const defaultImageAnswerTtls: ImageAnswerTtls = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
 
 export interface CachedRegistry extends ImageRegistry {
   /** Queries the registry even if an answer is cached, and caches the new one. */
@@ -55,7 +55,7 @@ const imageResponseCacheNamespace = defineCacheNamespace<ImageLookupAnswer>('ima
 })
 
 export function createCachedRegistry(registry: ImageRegistry, options: RegistryCacheOptions): CachedRegistry {
-  const lives = options.lives ?? defaultAnswerTtls
+  const lives = options.lives ?? defaultImageAnswerTtls
   // Deduplicates concurrent queries.
   const pendingAnswers = new Map<string, Promise<ImageLookupAnswer>>()
 

@@ -86,12 +86,12 @@ function splitEndpointLocation(
   const [host = '', ...path] = location.split('/')
   return {
     name: host,
-    host: getConnectHost(host),
+    host: getRegistryConnectHost(host),
     repository: [...path, below].filter((part) => part !== '').join('/'),
   }
 }
 
 // docker.io itself is a website, not a registry.
-function getConnectHost(host: string): string {
+function getRegistryConnectHost(host: string): string {
   return host === 'docker.io' ? 'registry-1.docker.io' : host
 }

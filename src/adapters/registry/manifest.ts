@@ -6,9 +6,9 @@ const stringListShape: JsonShape = { list: 'string' }
 const annotationsShape: JsonShape = { map: 'string' }
 
 /** A set, as Go writes it: keys with empty objects. */
-const emptyObjectsShape: JsonShape = { map: { fields: {} } }
+const emptyObjectMapShape: JsonShape = { map: { fields: {} } }
 
-const platformFields = {
+const platformFieldShapes = {
   architecture: 'string',
   os: 'string',
   'os.version': 'string',
@@ -25,7 +25,7 @@ const descriptorShape: JsonShape = {
     annotations: annotationsShape,
     data: 'bytes',
     artifactType: 'string',
-    platform: { fields: { ...platformFields, features: stringListShape } },
+    platform: { fields: { ...platformFieldShapes, features: stringListShape } },
   },
 }
 
@@ -51,17 +51,17 @@ const manifestShape: JsonShape = {
 
 const imageConfigShape: JsonShape = {
   fields: {
-    ...platformFields,
+    ...platformFieldShapes,
     created: 'string',
     author: 'string',
     config: {
       fields: {
         User: 'string',
-        ExposedPorts: emptyObjectsShape,
+        ExposedPorts: emptyObjectMapShape,
         Env: stringListShape,
         Entrypoint: stringListShape,
         Cmd: stringListShape,
-        Volumes: emptyObjectsShape,
+        Volumes: emptyObjectMapShape,
         WorkingDir: 'string',
         Labels: annotationsShape,
         StopSignal: 'string',
@@ -83,7 +83,7 @@ const imageConfigShape: JsonShape = {
   },
 }
 
-export const mediaTypes = {
+export const manifestMediaTypes = {
   ociIndex: 'application/vnd.oci.image.index.v1+json',
   dockerList: 'application/vnd.docker.distribution.manifest.list.v2+json',
   ociManifest: 'application/vnd.oci.image.manifest.v1+json',
@@ -92,9 +92,10 @@ export const mediaTypes = {
 
 // Always lists all four types. If a type is missing, registries return "not found" or convert the document, which
 // changes its digest.
-export const manifestAcceptHeader = Object.values(mediaTypes).join(', ')
+export const manifestAcceptHeader = Object.values(manifestMediaTypes).join(', ')
 
-const schema1MediaTypePattern = /^application\/vnd\.docker\.distribution\.manifest\.v1\+(?:json|prettyjws)$/
+const dockerSchema1MediaTypePattern =
+  /^application\/vnd\.docker\.distribution\.manifest\.v1\+(?:json|prettyjws)$/
 
 export interface Descriptor {
   readonly mediaType: string
@@ -109,7 +110,7 @@ export interface Platform {
 }
 
 export type Manifest =
-  | { readonly kind: 'index'; readonly mediaType: string; readonly manifests: readonly IndexEntry[] }
+  | { readonly kind: 'index'; readonly mediaType: string; readonly manifests: readonly ImageIndexEntry[] }
   | {
       readonly kind: 'image'
       readonly mediaType: string
@@ -117,16 +118,16 @@ export type Manifest =
       readonly layers: readonly Descriptor[]
     }
 
-export interface IndexEntry extends Descriptor {
+export interface ImageIndexEntry extends Descriptor {
   readonly platform?: Platform
 }
 
 export function isManifestMediaType(mediaType: string): boolean {
-  return (Object.values(mediaTypes) as string[]).includes(mediaType)
+  return (Object.values(manifestMediaTypes) as string[]).includes(mediaType)
 }
 
-export function isSchema1(mediaType: string): boolean {
-  return schema1MediaTypePattern.test(mediaType)
+export function isDockerSchema1MediaType(mediaType: string): boolean {
+  return dockerSchema1MediaTypePattern.test(mediaType)
 }
 
 export function stripMediaTypeParameters(contentType: string | undefined): string {
@@ -147,7 +148,7 @@ export interface ImageConfig {
  */
 export function parseManifest(body: Uint8Array, contentType: string): Manifest {
   const data = parseStrictJson(body, manifestShape)
-  if (data['schemaVersion'] === 1 || isSchema1(contentType))
+  if (data['schemaVersion'] === 1 || isDockerSchema1MediaType(contentType))
     throw new RegistryError(
       'unsupported',
       'it uses the old schema 1 format, which clusters no longer support',
@@ -165,12 +166,12 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
     throw createBadReplyError('some clients could read it as a schema 1 image')
   const mediaType = declared ?? (isManifestMediaType(contentType) ? contentType : undefined)
   // mediaType is optional in OCI documents, so the shape decides.
-  const type = mediaType ?? (isIndex ? mediaTypes.ociIndex : mediaTypes.ociManifest)
-  if (type === mediaTypes.ociIndex || type === mediaTypes.dockerList) {
+  const type = mediaType ?? (isIndex ? manifestMediaTypes.ociIndex : manifestMediaTypes.ociManifest)
+  if (type === manifestMediaTypes.ociIndex || type === manifestMediaTypes.dockerList) {
     if (!Array.isArray(data['manifests'])) throw createBadReplyError('it is an index without a manifest list')
-    return { kind: 'index', mediaType: type, manifests: data['manifests'].map(parseIndexEntry) }
+    return { kind: 'index', mediaType: type, manifests: data['manifests'].map(parseImageIndexEntry) }
   }
-  if (type !== mediaTypes.ociManifest && type !== mediaTypes.dockerManifest)
+  if (type !== manifestMediaTypes.ociManifest && type !== manifestMediaTypes.dockerManifest)
     throw new RegistryError('unsupported', `its media type ${type.slice(0, 100)} is not an image type`)
   if (!Array.isArray(data['layers'])) throw createBadReplyError('it is an image without a layer list')
   return {
@@ -209,14 +210,14 @@ export function isStrongDigest(digest: string): boolean {
 }
 
 /** Distinct platforms of an index, without attestations (`unknown/unknown`). */
-export function getIndexPlatforms(manifests: readonly IndexEntry[]): readonly string[] {
+export function getIndexPlatforms(manifests: readonly ImageIndexEntry[]): readonly string[] {
   const known = manifests.flatMap(({ platform }) =>
     platform && platform.os !== 'unknown' ? [formatPlatform(platform)] : [],
   )
   return [...new Set(known)]
 }
 
-function parseIndexEntry(value: unknown): IndexEntry {
+function parseImageIndexEntry(value: unknown): ImageIndexEntry {
   const descriptor = parseDescriptor(value)
   const platform = parsePlatform((value as { platform?: unknown }).platform)
   return platform ? { ...descriptor, platform } : descriptor

@@ -18,7 +18,7 @@ import {
   stripMediaTypeParameters,
   getIndexPlatforms,
   isManifestMediaType,
-  isSchema1,
+  isDockerSchema1MediaType,
   isStrongDigest,
   parseImageConfig,
   parseManifest,
@@ -29,7 +29,7 @@ import {
   defaultRetryPolicy,
   createRetryingRequestSender,
   type RetryPolicy,
-  type RequestKind,
+  type RegistryRequestKind,
 } from './retrying-exchange.ts'
 import { readBundle } from './read-bundle.ts'
 import type { FetchedManifest, RegistryClient } from './registry-client.ts'
@@ -72,13 +72,13 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
   const clock = createCancelableClock(options.clock)
   const transport = openTransport({
     egress: options.egress ?? {},
-    limits: omitUndefined(limits),
+    limits: omitUndefinedProperties(limits),
     resolve: options.resolve,
     keepAliveAfterHead: options.keepAliveAfterHead,
   })
   const tokens = openTokenService(transport, clock)
   const authorized = createAuthorizedRegistryExchange(transport, tokens, options.credentials ?? [])
-  const retryPolicy = { ...defaultRetryPolicy, ...omitUndefined(limits) }
+  const retryPolicy = { ...defaultRetryPolicy, ...omitUndefinedProperties(limits) }
   const exchange = createRetryingRequestSender(authorized, retryPolicy, clock, options.random ?? Math.random)
   // Hosts whose HEAD contradicted their GET. This process sends them no further HEAD requests.
   const brokenHead = new Set<string>()
@@ -106,7 +106,7 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
         checkTransferIntegrity(reply, endpoint)
         return undefined
       }
-      const declaredDigest = getStrongDigest(reply)
+      const declaredDigest = getStrongDigestHeader(reply)
       const isDigestVerified =
         wanted !== undefined ||
         (declaredDigest !== undefined &&
@@ -134,7 +134,10 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
   }
 
   /** Rejects partial content and "accepted". */
-  async function fetchOkReply(request: RegistryHttpRequest, kind: RequestKind): Promise<TransportReply> {
+  async function fetchOkReply(
+    request: RegistryHttpRequest,
+    kind: RegistryRequestKind,
+  ): Promise<TransportReply> {
     const reply = await exchange(request, kind)
     if (reply.status === 200) return reply
     throw new RegistryError(
@@ -150,12 +153,12 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
   ) {
     const reply = await fetchOkReply(toManifestRequest('HEAD', endpoint, reference, signal), 'head')
     const mediaType = stripMediaTypeParameters(reply.headers.get('content-type')?.[0])
-    if (isSchema1(mediaType))
+    if (isDockerSchema1MediaType(mediaType))
       throw new RegistryError(
         'unsupported',
         'it uses the old schema 1 format, which clusters no longer support',
       )
-    const digest = getStrongDigest(reply)
+    const digest = getStrongDigestHeader(reply)
     const length = reply.headers.get('content-length')?.[0] ?? ''
     const agrees = digest !== undefined && (reference.digest === undefined || reference.digest === digest)
     if (!agrees || !isManifestMediaType(mediaType) || !/^\d{1,9}$/.test(length)) return undefined
@@ -382,7 +385,7 @@ function computeDigestWithSameAlgorithm(bytes: Uint8Array, like: string | undefi
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 }
 
-function getStrongDigest(reply: TransportReply): string | undefined {
+function getStrongDigestHeader(reply: TransportReply): string | undefined {
   const digest = reply.headers.get('docker-content-digest')?.[0]
   return digest !== undefined && isStrongDigest(digest) ? digest : undefined
 }
@@ -427,6 +430,6 @@ function rejectLargeManifest(error: unknown): never {
   })
 }
 
-function omitUndefined<T extends object>(value: T): T {
+function omitUndefinedProperties<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as T
 }

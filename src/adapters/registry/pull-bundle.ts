@@ -3,7 +3,7 @@
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { parseImageConfig, type IndexEntry, type Manifest } from './manifest.ts'
+import { parseImageConfig, type ImageIndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
 import type { BundleReadAndInstallResult } from './unpack/read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
@@ -18,7 +18,7 @@ export interface PulledBundle {
   readonly files: BundleFiles
 }
 
-export interface PullLimits {
+export interface ImagePullLimits {
   readonly layers: number
   /** Compressed bytes of all layers. */
   readonly compressed: number
@@ -27,14 +27,14 @@ export interface PullLimits {
   readonly unpack: UnpackLimits
 }
 
-const mebibyte = 1024 * 1024
+const bytesPerMebibyte = 1024 * 1024
 /** Applies before the labels identify the kind of image. */
-const maxConfigBytes = 4 * mebibyte
+const maxConfigBytes = 4 * bytesPerMebibyte
 
 // The largest bundles of public catalogs have three layers and 2 MiB.
-export const defaultPullLimits: PullLimits = {
+export const defaultImagePullLimits: ImagePullLimits = {
   layers: 40,
-  compressed: 100 * mebibyte,
+  compressed: 100 * bytesPerMebibyte,
   unpackTime: 30_000,
   unpack: defaultUnpackLimits,
 }
@@ -43,28 +43,28 @@ export const defaultPullLimits: PullLimits = {
  * Catalog images contain opm, its cache, and hundreds of megabytes of catalog. Only for users who pull their own
  * images.
  */
-const catalogPullLimits: PullLimits = {
-  ...defaultPullLimits,
-  compressed: 1024 * mebibyte,
+const catalogImagePullLimits: ImagePullLimits = {
+  ...defaultImagePullLimits,
+  compressed: 1024 * bytesPerMebibyte,
   unpackTime: 300_000,
   unpack: {
     ...defaultUnpackLimits,
     entries: 200_000,
-    file: 512 * mebibyte,
-    kept: 1024 * mebibyte,
-    layer: 2048 * mebibyte,
-    image: 4096 * mebibyte,
+    file: 512 * bytesPerMebibyte,
+    kept: 1024 * bytesPerMebibyte,
+    layer: 2048 * bytesPerMebibyte,
+    image: 4096 * bytesPerMebibyte,
   },
 }
 
 // opm reads these regardless of the labels.
-const bundleDirectories = ['manifests', 'metadata', 'tests']
+const bundleDirectoryNames = ['manifests', 'metadata', 'tests']
 
 /** The label with the catalog's directory. */
 const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
 
 export interface PullBundleOptions {
-  readonly limits?: Partial<PullLimits>
+  readonly limits?: Partial<ImagePullLimits>
   readonly directories?: readonly string[]
   readonly signal?: AbortSignalLike
 }
@@ -76,8 +76,8 @@ export function pullBundle(
   options: PullBundleOptions = {},
 ): Promise<PulledBundle> {
   const content = {
-    directories: options.directories ?? bundleDirectories,
-    limits: { ...defaultPullLimits, ...options.limits },
+    directories: options.directories ?? bundleDirectoryNames,
+    limits: { ...defaultImagePullLimits, ...options.limits },
   }
   return pullImageFiles(registry, text, () => content, options.signal)
 }
@@ -91,8 +91,8 @@ export function pullBundleOrCatalog(
   const content = (labels: PulledBundle['labels']) => {
     const directory = getCatalogDirectory(labels)
     return directory === undefined
-      ? { directories: bundleDirectories, limits: defaultPullLimits }
-      : { directories: [directory], limits: catalogPullLimits }
+      ? { directories: bundleDirectoryNames, limits: defaultImagePullLimits }
+      : { directories: [directory], limits: catalogImagePullLimits }
   }
   return pullImageFiles(registry, text, content, signal)
 }
@@ -104,7 +104,7 @@ export async function pullCatalogFiles(
   directories: readonly string[],
   signal?: AbortSignalLike,
 ): Promise<BundleFiles> {
-  const content = { directories, limits: catalogPullLimits }
+  const content = { directories, limits: catalogImagePullLimits }
   return (await pullImageFiles(registry, text, () => content, signal)).files
 }
 
@@ -120,7 +120,7 @@ export function getCatalogDirectory(labels: PulledBundle['labels']): string | un
 
 interface ImageFileSelection {
   readonly directories: readonly string[]
-  readonly limits: PullLimits
+  readonly limits: ImagePullLimits
 }
 
 async function pullImageFiles(
@@ -130,7 +130,11 @@ async function pullImageFiles(
   signal: AbortSignalLike | undefined,
 ): Promise<PulledBundle> {
   const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, contentOf, signal)
-  return { digest, labels, files: await unpackLayersInProcess(layers, wanted.directories, wanted.limits) }
+  return {
+    digest,
+    labels,
+    files: await unpackLayersInWorkerProcess(layers, wanted.directories, wanted.limits),
+  }
 }
 
 export async function pullAndReadBundle(
@@ -138,9 +142,12 @@ export async function pullAndReadBundle(
   text: string,
   { limits, signal }: Pick<PullBundleOptions, 'limits' | 'signal'> = {},
 ): Promise<{ readonly digest: string; readonly reading: BundleReadAndInstallResult }> {
-  const content = { directories: bundleDirectories, limits: { ...defaultPullLimits, ...limits } }
+  const content = { directories: bundleDirectoryNames, limits: { ...defaultImagePullLimits, ...limits } }
   const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, () => content, signal)
-  return { digest, reading: await readBundleInProcess(layers, labels, wanted.directories, wanted.limits) }
+  return {
+    digest,
+    reading: await readBundleInWorkerProcess(layers, labels, wanted.directories, wanted.limits),
+  }
 }
 
 async function pullImageLayers(
@@ -181,10 +188,10 @@ async function pullImageLayers(
   return { digest, labels, layers: packed, wanted }
 }
 
-export async function unpackLayersInProcess(
+export async function unpackLayersInWorkerProcess(
   layers: readonly CompressedLayer[],
   directories: readonly string[],
-  limits: Pick<PullLimits, 'unpackTime' | 'unpack'> = defaultPullLimits,
+  limits: Pick<ImagePullLimits, 'unpackTime' | 'unpack'> = defaultImagePullLimits,
 ): Promise<BundleFiles> {
   const result = await runUnpackProcess({ layers, directories, limits: limits.unpack }, limits.unpackTime)
   if (!('files' in result)) throw new Error('unpacking returned no files')
@@ -192,11 +199,11 @@ export async function unpackLayersInProcess(
 }
 
 /** Also parses in the separate process, because the YAML is as untrusted as the archive. */
-async function readBundleInProcess(
+async function readBundleInWorkerProcess(
   layers: readonly CompressedLayer[],
   labels: PulledBundle['labels'],
   directories: readonly string[],
-  { unpack, unpackTime }: PullLimits,
+  { unpack, unpackTime }: ImagePullLimits,
 ): Promise<BundleReadAndInstallResult> {
   const result = await runUnpackProcess({ layers, directories, limits: unpack, labels }, unpackTime)
   if (!('reading' in result)) throw new Error('reading the bundle returned no result')
@@ -223,7 +230,7 @@ async function fetchImageManifest(
 
 // Bundles are the same for all platforms, so prefer linux/amd64. Ambiguous choices are rejected because readers
 // disagree (first, last, without variant, or by config).
-function choosePlatformImage(manifests: readonly IndexEntry[]): IndexEntry {
+function choosePlatformImage(manifests: readonly ImageIndexEntry[]): ImageIndexEntry {
   const images = manifests.filter(({ platform }) => platform?.os !== 'unknown')
   const matching = images.filter(isLinuxAmd64)
   if (new Set(matching.map(({ digest }) => digest)).size > 1)
@@ -234,7 +241,7 @@ function choosePlatformImage(manifests: readonly IndexEntry[]): IndexEntry {
 }
 
 /** Matches as Go's clients do: any case, old names, and entries without a platform. */
-function isLinuxAmd64({ platform }: IndexEntry): boolean {
+function isLinuxAmd64({ platform }: ImageIndexEntry): boolean {
   if (platform === undefined) return true
   const [os, architecture] = [platform.os.toLowerCase(), platform.architecture.toLowerCase()]
   return (os === 'linux' || os === '') && ['amd64', 'x86_64', 'x86-64', ''].includes(architecture)

@@ -10,12 +10,12 @@ export interface RegistryQueryBudget {
 }
 
 // The largest packages name about 30 registries' worth of images in a few thousand references.
-const defaultQueryBudget: RegistryQueryBudget = { hosts: 50, references: 10_000 }
+const defaultRegistryQueryBudget: RegistryQueryBudget = { hosts: 50, references: 10_000 }
 
 /** Returns `unknown` with a reason when the budget is exceeded. */
 export function limitRegistryQueries(
   registry: ImageRegistry,
-  budget: RegistryQueryBudget = defaultQueryBudget,
+  budget: RegistryQueryBudget = defaultRegistryQueryBudget,
 ): ImageRegistry {
   const hosts = new Set<string>()
   const references = new Set<string>()

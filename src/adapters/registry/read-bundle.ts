@@ -2,12 +2,12 @@ import type { AbortSignalLike } from '../../ports/registry.ts'
 import type { BundleImageAnswer } from '../../checks/questions.ts'
 import { toImageAnswer } from './to-image-answer.ts'
 import type { RegistryClient } from './registry-client.ts'
-import { pullAndReadBundle, type PullLimits } from './pull-bundle.ts'
+import { pullAndReadBundle, type ImagePullLimits } from './pull-bundle.ts'
 
 export async function readBundle(
   client: RegistryClient,
   reference: string,
-  options: { readonly limits?: Partial<PullLimits>; readonly signal?: AbortSignalLike } = {},
+  options: { readonly limits?: Partial<ImagePullLimits>; readonly signal?: AbortSignalLike } = {},
 ): Promise<BundleImageAnswer> {
   try {
     const { digest, reading } = await pullAndReadBundle(client, reference, options)

@@ -18,7 +18,7 @@ export interface ConfiguredRegistry extends RegistryConfRule {
   readonly named: readonly string[]
 }
 
-const mirrorSchema = z.strictObject({
+const registryMirrorSchema = z.strictObject({
   location: z.string().min(1),
   insecure: z.boolean().default(false),
   'pull-from-mirror': z.enum(['all', 'digest-only', 'tag-only']).optional(),
@@ -29,7 +29,7 @@ const registrySchema = z.strictObject({
   insecure: z.boolean().default(false),
   blocked: z.boolean().default(false),
   'mirror-by-digest-only': z.boolean().default(false),
-  mirror: z.array(mirrorSchema).default([]),
+  mirror: z.array(registryMirrorSchema).default([]),
 })
 const registriesConfSchema = z.looseObject({ registry: z.array(registrySchema).default([]) })
 
@@ -111,7 +111,7 @@ export async function readRegistriesConf(
   const userFolder = join(environment['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'containers')
   const rules = new Map<string, ConfiguredRegistry>()
   const addFile = async (path: string): Promise<boolean> => {
-    const text = await readIfPresent(path)
+    const text = await readFileIfPresent(path)
     for (const rule of text === undefined ? [] : parseRegistriesConf(text, path)) rules.set(rule.prefix, rule)
     return text !== undefined
   }
@@ -203,7 +203,7 @@ async function listDropInFiles(folder: string): Promise<readonly string[]> {
   }
 }
 
-async function readIfPresent(path: string): Promise<string | undefined> {
+async function readFileIfPresent(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {

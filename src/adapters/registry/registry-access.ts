@@ -23,13 +23,13 @@ export async function readRegistryAccess(
   insecure: readonly string[] = [],
 ): Promise<RegistryAccess> {
   return {
-    ...(await readRegistryTransport(environment, insecure)),
+    ...(await readRegistryTransportOptions(environment, insecure)),
     credentials: await loadSystemCredentials(environment),
   }
 }
 
 /** Like readRegistryAccess(), without credentials. */
-export async function readRegistryTransport(
+export async function readRegistryTransportOptions(
   environment: Readonly<Record<string, string | undefined>>,
   insecure: readonly string[] = [],
 ): Promise<Omit<RegistryAccess, 'credentials'>> {
@@ -57,16 +57,16 @@ export async function readRegistryTransport(
   }
 }
 
-const proxyModes = ['address', 'name', 'off'] as const
+const registryProxyModes = ['address', 'name', 'off'] as const
 
 /** `HTTPS_PROXY` and `NO_PROXY` select the proxy, `REGISTRY_PROXY` how registries use it. */
 function parseProxyOptions(
   environment: Readonly<Record<string, string | undefined>>,
 ): Pick<EgressOptions, 'proxy'> {
   const mode = environment['REGISTRY_PROXY'] || 'address'
-  const by = proxyModes.find((candidate) => candidate === mode)
+  const by = registryProxyModes.find((candidate) => candidate === mode)
   if (by === undefined)
-    throw new RegistryError('malformed', `REGISTRY_PROXY must be one of: ${proxyModes.join(', ')}`)
+    throw new RegistryError('malformed', `REGISTRY_PROXY must be one of: ${registryProxyModes.join(', ')}`)
   if (by === 'off') return {}
   try {
     // Fails at startup if the proxy cannot be used, not at the first request.

@@ -43,14 +43,14 @@ export class RegistryError extends Error {
   ) {
     super(message, { cause: options.cause })
     this.code = code
-    this.retryable = retryableCodes.has(code)
+    this.retryable = retryableRegistryErrorCodes.has(code)
     this.retryAfter = options.retryAfter
     this.status = options.status
     this.contentType = options.contentType
   }
 }
 
-const retryableCodes: ReadonlySet<RegistryErrorCode> = new Set([
+const retryableRegistryErrorCodes: ReadonlySet<RegistryErrorCode> = new Set([
   'dns',
   'timeout',
   'network',

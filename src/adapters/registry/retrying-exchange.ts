@@ -3,7 +3,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { AuthorizedRegistryExchange, RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import { RegistryError } from './registry-error.ts'
-import { toReplyError } from './transport/reply-error.ts'
+import { toRegistryReplyError } from './transport/reply-error.ts'
 import type { TransportReply } from './transport/transport.ts'
 
 interface AdaptiveConcurrencyLimit {
@@ -43,12 +43,12 @@ export const defaultRetryPolicy: RetryPolicy = {
 }
 
 /** Upload steps are never retried one by one; the caller restarts the session. */
-export type RequestKind = 'head' | 'manifest' | 'blob' | 'write' | 'upload'
+export type RegistryRequestKind = 'head' | 'manifest' | 'blob' | 'write' | 'upload'
 
 /** Resolves with a 2xx reply; rejects with a RegistryError for every other one. */
 export type RetryingRequestSender = (
   request: RegistryHttpRequest,
-  kind: RequestKind,
+  kind: RegistryRequestKind,
 ) => Promise<TransportReply>
 
 // Milliseconds in which an unreachable host gets no further requests.
@@ -63,7 +63,7 @@ export function createRetryingRequestSender(
   const windows = new Map<string, AdaptiveConcurrencyLimit>()
   const dead = new Map<string, { readonly until: number; readonly error: RegistryError }>()
 
-  function getWindow(host: string, kind: RequestKind): AdaptiveConcurrencyLimit {
+  function getWindow(host: string, kind: RegistryRequestKind): AdaptiveConcurrencyLimit {
     const key = `${kind} ${host}`
     let window = windows.get(key)
     if (!window) {
@@ -83,7 +83,7 @@ export function createRetryingRequestSender(
         try {
           const reply = await exchange(request)
           const ok = reply.status >= 200 && reply.status < 300
-          const error = ok ? undefined : toReplyError(reply, clock.now(), endpoint.name)
+          const error = ok ? undefined : toRegistryReplyError(reply, clock.now(), endpoint.name)
           if (error?.code === 'rate-limited') window.limited(computePauseMs(error, attempt))
           else if (error?.code !== 'server') window.succeeded()
           return ok ? { reply } : { error: error as RegistryError, final: false }

@@ -99,7 +99,7 @@ function summarizeImagesByRegistry(
 ): readonly RegistryScanSummary[] {
   const hosts = new Map<string, Partial<Record<ImageLookupAnswer['kind'], number>>>()
   for (const [reference, { kind }] of answers) {
-    const host = getReferenceHost(reference)
+    const host = getImageReferenceHost(reference)
     const counts = hosts.get(host) ?? {}
     hosts.set(host, { ...counts, [kind]: (counts[kind] ?? 0) + 1 })
   }
@@ -112,7 +112,7 @@ function summarizeImagesByRegistry(
 export function interleaveReferencesByHost(references: readonly string[]): readonly string[] {
   const byHost = new Map<string, string[]>()
   for (const reference of references) {
-    const host = getReferenceHost(reference)
+    const host = getImageReferenceHost(reference)
     const same = byHost.get(host)
     if (same) same.push(reference)
     else byHost.set(host, [reference])
@@ -125,6 +125,6 @@ export function interleaveReferencesByHost(references: readonly string[]): reado
   return result
 }
 
-function getReferenceHost(reference: string): string {
+function getImageReferenceHost(reference: string): string {
   return parseImageReference(reference).reference?.host ?? ''
 }

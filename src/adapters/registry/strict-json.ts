@@ -36,7 +36,7 @@ export function parseStrictJson(body: Uint8Array, shape: JsonShape): Record<stri
 }
 
 /** Folds keys as encoding/json does: the long s equals s, the Kelvin sign equals k. */
-function foldKey(key: string): string {
+function foldJsonKeyCase(key: string): string {
   return key.toUpperCase().toLowerCase()
 }
 
@@ -69,12 +69,12 @@ class StrictJsonReader {
     const entries: [string, unknown][] = []
     for (this.at += 1; !this.closes('}');) {
       const key = this.string('string', path)
-      if (keys.has(key)) throw createInvalidReplyError(`it contains ${quoteKey(key)} twice`)
+      if (keys.has(key)) throw createInvalidReplyError(`it contains ${quoteJsonKey(key)} twice`)
       keys.add(key)
-      const known = fields?.get(foldKey(key))
+      const known = fields?.get(foldJsonKeyCase(key))
       if (known !== undefined && known.name !== key)
         throw createInvalidReplyError(
-          `some clients read its key ${quoteKey(key)} as ${quoteKey(known.name)}, but others don't`,
+          `some clients read its key ${quoteJsonKey(key)} as ${quoteJsonKey(known.name)}, but others don't`,
         )
       this.skipWhitespace()
       this.at += 1
@@ -82,7 +82,7 @@ class StrictJsonReader {
       if (value !== undefined) entries.push([key, value])
       // Go reads an empty string. Others read nothing.
       else if (!fields && items === 'string')
-        throw createInvalidReplyError(`its ${quoteKey(path)} contains a null value`)
+        throw createInvalidReplyError(`its ${quoteJsonKey(path)} contains a null value`)
     }
     return Object.fromEntries(entries)
   }
@@ -94,7 +94,7 @@ class StrictJsonReader {
     for (this.at += 1; !this.closes(']');) {
       const value = this.value(isList ? shape.list : 'any', path, depth + 1)
       if (value === undefined && isList)
-        throw createInvalidReplyError(`its ${quoteKey(path)} contains a null value`)
+        throw createInvalidReplyError(`its ${quoteJsonKey(path)} contains a null value`)
       values.push(value ?? null)
     }
     return values
@@ -161,16 +161,16 @@ interface JsonField {
 
 const getFieldShapesByFoldedKey = memoizePerObject(
   (fields: Readonly<Record<string, JsonShape>>): ReadonlyMap<string, JsonField> =>
-    new Map(Object.entries(fields).map(([name, shape]) => [foldKey(name), { name, shape }])),
+    new Map(Object.entries(fields).map(([name, shape]) => [foldJsonKeyCase(name), { name, shape }])),
 )
 
-function quoteKey(key: string): string {
+function quoteJsonKey(key: string): string {
   return JSON.stringify(key.length > 100 ? `${key.slice(0, 100)}…` : key)
 }
 
 function createWrongTypeError(path: string): RegistryError {
   return createInvalidReplyError(
-    path === '' ? 'its document is not a JSON object' : `its ${quoteKey(path)} has the wrong type`,
+    path === '' ? 'its document is not a JSON object' : `its ${quoteJsonKey(path)} has the wrong type`,
   )
 }
 

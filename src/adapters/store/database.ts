@@ -25,13 +25,13 @@ export interface Database extends SqlQueryExecutor {
   /** Runs `work`, which uses no transaction, while no other instance runs work under the same name. */
   runExclusively<T>(name: string, work: () => Promise<T>): Promise<T>
   /** For pg-boss, outside of any transaction; throws the driver's own errors, as pg-boss expects. */
-  readonly jobDatabase: JobDatabase
+  readonly jobDatabase: PgBossDatabase
   close(): Promise<void>
 }
 
-export type JobDatabase = NonNullable<NonNullable<Parameters<PgBoss['send']>[2]>['db']>
+export type PgBossDatabase = NonNullable<NonNullable<Parameters<PgBoss['send']>[2]>['db']>
 
 /** Makes pg-boss run its statements inside this transaction. */
-export function toJobDatabase(sql: Transaction): JobDatabase {
+export function toPgBossDatabase(sql: Transaction): PgBossDatabase {
   return { executeSql: async (text, values) => ({ rows: [...(await sql.query(text, values ?? []))] }) }
 }

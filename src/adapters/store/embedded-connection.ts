@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url'
 import type {
   SerializedError,
   EmbeddedDatabaseCommand,
-  EmbeddedReply,
-  EmbeddedRequest,
+  EmbeddedDatabaseReply,
+  EmbeddedDatabaseRequest,
 } from './embedded-process.ts'
 import { toStoreError, StoreError } from './store-error.ts'
 
 /** Milliseconds for an orderly close; then the process is killed, and the next start recovers. */
-const closeTimeoutMs = 10_000
+const databaseCloseTimeoutMs = 10_000
 /** Limit in characters for quoting the process's last output. */
 const maxQuotedProcessOutputLength = 2000
 
@@ -48,7 +48,7 @@ export async function connectEmbeddedDatabase(
     return connection
   } catch (error) {
     // Without this, a command with nothing else to do would exit silently before the process ends.
-    keepParentProcessAlive(child)
+    keepAliveUntilChildExits(child)
     child.kill('SIGKILL')
     await connection.ended
     throw toStoreError(error)
@@ -56,7 +56,7 @@ export async function connectEmbeddedDatabase(
 }
 
 /** Keeps this process alive until `child` has ended and its output has been read. */
-function keepParentProcessAlive(child: ChildProcess): void {
+function keepAliveUntilChildExits(child: ChildProcess): void {
   child.ref()
   if (child.stderr instanceof Socket) child.stderr.ref()
 }
@@ -94,7 +94,7 @@ function openEmbeddedConnection(child: ChildProcess, onOutput: (line: string) =>
   const unrefIfIdle = () => {
     if (pending.size === 0) child.channel?.unref()
   }
-  child.on('message', (reply: EmbeddedReply) => {
+  child.on('message', (reply: EmbeddedDatabaseReply) => {
     const waiting = pending.get(reply.id)
     pending.delete(reply.id)
     unrefIfIdle()
@@ -128,7 +128,7 @@ function openEmbeddedConnection(child: ChildProcess, onOutput: (line: string) =>
       pending.set(id, { resolve, reject })
       child.channel?.ref()
       try {
-        child.send({ id, ...order } satisfies EmbeddedRequest, (error) => {
+        child.send({ id, ...order } satisfies EmbeddedDatabaseRequest, (error) => {
           // The exit handler rejects all other pending orders.
           if (error && pending.delete(id)) {
             unrefIfIdle()
@@ -155,8 +155,8 @@ function openEmbeddedConnection(child: ChildProcess, onOutput: (line: string) =>
     send,
     ended,
     close: async () => {
-      keepParentProcessAlive(child)
-      const late = setTimeout(() => child.kill('SIGKILL'), closeTimeoutMs)
+      keepAliveUntilChildExits(child)
+      const late = setTimeout(() => child.kill('SIGKILL'), databaseCloseTimeoutMs)
       await send({ kind: 'close' }).catch(() => child.kill('SIGKILL'))
       await ended
       clearTimeout(late)

@@ -46,7 +46,7 @@ export async function openEmbeddedDatabase(
   const { turn, end } = createExclusiveQueue()
   const send: SqlQuerySender = async (text, values) =>
     (await supervised.current()).send(toSqlCommand(text, values))
-  const outside = createSql(send)
+  const outside = createSqlQueryExecutor(send)
   return {
     kind: 'embedded',
     query: (text, values) => turn(() => outside.query(text, values)),
@@ -56,7 +56,7 @@ export async function openEmbeddedDatabase(
         const { value, committed } = await turn(async () => {
           const { inside, settle } = beginTransaction(await supervised.current())
           try {
-            const value = await work({ ...createSql(inside), lock: async () => undefined })
+            const value = await work({ ...createSqlQueryExecutor(inside), lock: async () => undefined })
             // The next turn need not wait for the answer, because the process runs orders in sequence.
             return { value, committed: settle('COMMIT') }
           } catch (error) {
@@ -135,7 +135,7 @@ function createExclusiveQueue() {
   }
 }
 
-function createSql(send: SqlQuerySender): SqlQueryExecutor {
+function createSqlQueryExecutor(send: SqlQuerySender): SqlQueryExecutor {
   return {
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
       try {

@@ -12,9 +12,9 @@ import { StoreError, type StoreErrorCode } from './store-error.ts'
 const sqliteBusyErrorCode = 5
 
 /** Milliseconds between two attempts. */
-const retryDelayMs = 50
+const lockRetryDelayMs = 50
 
-export type EmbeddedRequest = { readonly id: number } & EmbeddedDatabaseCommand
+export type EmbeddedDatabaseRequest = { readonly id: number } & EmbeddedDatabaseCommand
 
 export type EmbeddedDatabaseCommand =
   /** The first order. Without a directory: in memory. `timeoutMs`: the time to wait for the folder's lock. */
@@ -29,7 +29,7 @@ export type EmbeddedDatabaseCommand =
   /** The last order: the process ends after its answer. */
   | { readonly kind: 'close' }
 
-export type EmbeddedReply =
+export type EmbeddedDatabaseReply =
   | { readonly id: number; readonly rows: readonly object[] }
   | { readonly id: number; readonly fault: SerializedError }
 
@@ -40,40 +40,40 @@ export interface SerializedError {
   readonly fields: Readonly<Record<string, string | number>>
 }
 
-let database: PGlite | undefined
-let releaseFolderLock: () => void = () => undefined
+let embeddedDatabase: PGlite | undefined
+let folderLockReleaser: () => void = () => undefined
 let isInTransaction = false
 
-async function executeCommand(order: EmbeddedDatabaseCommand): Promise<readonly object[]> {
+async function executeDatabaseCommand(order: EmbeddedDatabaseCommand): Promise<readonly object[]> {
   if (order.kind === 'open') {
     await openDatabase(order.directory, order.timeoutMs)
     return []
   }
-  if (!database) throw new StoreError('failed', 'the database is not open')
+  if (!embeddedDatabase) throw new StoreError('failed', 'the database is not open')
   if (order.kind === 'close') {
-    await database.close()
-    releaseFolderLock()
+    await embeddedDatabase.close()
+    folderLockReleaser()
     return []
   }
   if (order.beginsTransaction) {
-    await database.exec('BEGIN')
+    await embeddedDatabase.exec('BEGIN')
     isInTransaction = true
   }
-  if (order.values) return (await database.query<object>(order.text, [...order.values])).rows
-  return runScript(database, order.text)
+  if (order.values) return (await embeddedDatabase.query<object>(order.text, [...order.values])).rows
+  return runSqlScript(embeddedDatabase, order.text)
 }
 
 async function openDatabase(directory: string | undefined, timeoutMs: number): Promise<void> {
   if (directory === undefined) {
-    database = await PGlite.create()
+    embeddedDatabase = await PGlite.create()
     return
   }
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  releaseFolderLock = await lockFolder(directory, timeoutMs)
-  database = await PGlite.create(join(directory, 'postgres'))
+  folderLockReleaser = await lockDatabaseFolder(directory, timeoutMs)
+  embeddedDatabase = await PGlite.create(join(directory, 'postgres'))
 }
 
-async function runScript(on: PGlite, text: string): Promise<readonly object[]> {
+async function runSqlScript(on: PGlite, text: string): Promise<readonly object[]> {
   if (text === 'COMMIT' || text === 'ROLLBACK') isInTransaction = false
   try {
     return (await on.exec(text)).flatMap(({ rows }) => rows as object[])
@@ -102,11 +102,11 @@ process.on('disconnect', () => process.exit())
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
 let lastCommandCompletion: Promise<void> = Promise.resolve()
-process.on('message', (request: EmbeddedRequest) => {
+process.on('message', (request: EmbeddedDatabaseRequest) => {
   lastCommandCompletion = lastCommandCompletion.then(async () => {
-    let reply: EmbeddedReply
+    let reply: EmbeddedDatabaseReply
     try {
-      reply = { id: request.id, rows: await executeCommand(request) }
+      reply = { id: request.id, rows: await executeDatabaseCommand(request) }
     } catch (error) {
       reply = { id: request.id, fault: serializeError(error) }
     }
@@ -120,17 +120,17 @@ process.on('message', (request: EmbeddedRequest) => {
  * Waits up to `patience` milliseconds for the folder and resolves with a function that releases it. Rejects with
  * StoreError `in-use` if another process still has it, `failed` if it cannot be locked.
  */
-export async function lockFolder(directory: string, timeoutMs: number): Promise<() => void> {
+export async function lockDatabaseFolder(directory: string, timeoutMs: number): Promise<() => void> {
   const end = performance.now() + timeoutMs
   for (;;) {
-    const unlock = tryLockFolder(directory)
+    const unlock = tryLockDatabaseFolder(directory)
     if (unlock) return unlock
     if (performance.now() >= end) throw new StoreError('in-use', `another process is using ${directory}`)
-    await sleep(retryDelayMs)
+    await sleep(lockRetryDelayMs)
   }
 }
 
-function tryLockFolder(directory: string): (() => void) | undefined {
+function tryLockDatabaseFolder(directory: string): (() => void) | undefined {
   let file: DatabaseSync | undefined
   try {
     file = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: 0 })

@@ -11,7 +11,7 @@
 // Enqueueing and settling lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'
 import type { Job, JobKindStatistics } from '../../ports/jobs.ts'
-import { toJobDatabase, type Database, type Transaction, type SqlQueryExecutor } from './database.ts'
+import { toPgBossDatabase, type Database, type Transaction, type SqlQueryExecutor } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { toStorableText } from './storable-text.ts'
 import { toStoreError } from './store-error.ts'
@@ -22,15 +22,15 @@ const imageScanJobPriority = -1_000_000_000
 /** Milliseconds to cache a repository's last place, because one sweep can enqueue thousands. */
 const queuePositionCacheTtlMs = 1000
 
-interface QueuePosition {
+interface JobQueuePosition {
   readonly priority: number
   readonly at: number
 }
 
 const jobSchemaName = 'catalog_bot_jobs'
 // The shared table behind the view `job`: planning a query on it directly takes half the time.
-const jobTable = `${jobSchemaName}.job_common`
-const queueName = 'job'
+const jobTableName = `${jobSchemaName}.job_common`
+const jobQueueName = 'job'
 
 /** One run of a job: `run` differs if the row is taken again. */
 export interface ClaimedJob {
@@ -92,7 +92,7 @@ export async function openJobQueue(
     // Otherwise two instances that start on an empty database would both create the schema.
     await database.runExclusively('start jobs', async () => {
       await boss.start()
-      await boss.createQueue(queueName, {
+      await boss.createQueue(jobQueueName, {
         policy: 'short',
         // Jobs retry without limit: after 2, 4, 8 ... seconds, then every five minutes.
         retryLimit: 1_000_000,
@@ -110,27 +110,27 @@ export async function openJobQueue(
   }
   // pg-boss reads a queue's settings once, outside the given transaction. Do it now: on the embedded database's only
   // connection that read would deadlock inside a transaction.
-  await boss.touch(queueName, '00000000-0000-0000-0000-000000000000')
+  await boss.touch(jobQueueName, '00000000-0000-0000-0000-000000000000')
 
-  const priorityOf = createFairJobPriority(jobTable, queueName)
+  const priorityOf = createFairJobPrioritizer(jobTableName, jobQueueName)
   const waiting = (sql: Transaction, key: string) =>
     sql.query<{ id: string }>(
-      `SELECT id FROM ${jobTable} WHERE name = '${queueName}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
+      `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
       [key],
     )
   /** Locks the key and returns whether this run is still the active one. */
   const stillOurs = async (sql: Transaction, { id, key, run }: ClaimedJob): Promise<boolean> => {
     await sql.lock(`job ${key}`)
     const rows = await sql.query(
-      `SELECT id FROM ${jobTable} WHERE name = '${queueName}' AND id = $1 AND state = 'active' AND retry_count = $2 FOR UPDATE`,
+      `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND id = $1 AND state = 'active' AND retry_count = $2 FOR UPDATE`,
       [id, run],
     )
     return rows.length === 1
   }
   const putBack = async (sql: Transaction, { id, key }: Pick<ClaimedJob, 'id' | 'key'>, error: unknown) => {
-    const db = toJobDatabase(sql)
-    if ((await waiting(sql, key)).length > 0) await boss.complete(queueName, id, null, { db })
-    else await boss.fail(queueName, id, { message: toErrorText(error) }, { db })
+    const db = toPgBossDatabase(sql)
+    if ((await waiting(sql, key)).length > 0) await boss.complete(jobQueueName, id, null, { db })
+    else await boss.fail(jobQueueName, id, { message: toStorableErrorText(error) }, { db })
   }
 
   return {
@@ -138,23 +138,23 @@ export async function openJobQueue(
       const key = toJobKey(job)
       await sql.lock(`job ${key}`)
       const joined = await sql.query(
-        `UPDATE ${jobTable} SET data = $2::jsonb,
+        `UPDATE ${jobTableName} SET data = $2::jsonb,
            start_after = least(start_after, clock_timestamp() + $3::float8 * interval '1 second')
-         WHERE name = '${queueName}' AND singleton_key = $1 AND state IN ('created', 'retry') RETURNING id`,
+         WHERE name = '${jobQueueName}' AND singleton_key = $1 AND state IN ('created', 'retry') RETURNING id`,
         [key, JSON.stringify(job), afterSeconds],
       )
       if (joined.length > 0) return
-      await boss.send(queueName, job, {
+      await boss.send(jobQueueName, job, {
         singletonKey: key,
         group: { id: key },
         priority: await priorityOf(sql, job),
         ...(afterSeconds > 0 ? { startAfter: afterSeconds } : {}),
-        db: toJobDatabase(sql),
+        db: toPgBossDatabase(sql),
       })
     },
 
     take: async (limit) => {
-      const rows = await boss.fetch<Job>(queueName, {
+      const rows = await boss.fetch<Job>(jobQueueName, {
         batchSize: limit,
         groupConcurrency: 1,
         includeMetadata: true,
@@ -165,7 +165,7 @@ export async function openJobQueue(
     complete: (taken) =>
       database.transaction(async (sql) => {
         if (await stillOurs(sql, taken))
-          await boss.complete(queueName, taken.id, null, { db: toJobDatabase(sql) })
+          await boss.complete(jobQueueName, taken.id, null, { db: toPgBossDatabase(sql) })
       }),
 
     fail: (taken, error) =>
@@ -176,15 +176,15 @@ export async function openJobQueue(
     touch: async (taken) => {
       if (taken.length > 0)
         await boss.touch(
-          queueName,
+          jobQueueName,
           taken.map(({ id }) => id),
         )
     },
 
     recover: async (silentSeconds) => {
       const silent = await database.query<{ id: string; key: string; run: number }>(
-        `SELECT id, singleton_key AS key, retry_count AS run FROM ${jobTable}
-         WHERE name = '${queueName}' AND state = 'active'
+        `SELECT id, singleton_key AS key, retry_count AS run FROM ${jobTableName}
+         WHERE name = '${jobQueueName}' AND state = 'active'
            AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $1::float8 * interval '1 second'`,
         [silentSeconds],
       )
@@ -193,14 +193,14 @@ export async function openJobQueue(
           await sql.lock(`job ${key}`)
           // Checked again under the lock: the process may have reported, or another may have returned the row.
           const rows = await sql.query(
-            `SELECT id FROM ${jobTable} WHERE name = '${queueName}' AND id = $1 AND state = 'active' AND retry_count = $2
+            `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND id = $1 AND state = 'active' AND retry_count = $2
                AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $3::float8 * interval '1 second' FOR UPDATE`,
             [id, run, silentSeconds],
           )
           if (rows.length === 0) return
           await putBack(sql, { id, key }, new Error('the process that ran this job died'))
           await sql.query(
-            `UPDATE ${jobTable} SET start_after = clock_timestamp() WHERE name = '${queueName}' AND id = $1 AND state = 'retry'`,
+            `UPDATE ${jobTableName} SET start_after = clock_timestamp() WHERE name = '${jobQueueName}' AND id = $1 AND state = 'retry'`,
             [id],
           )
         })
@@ -213,7 +213,7 @@ export async function openJobQueue(
            count(*) FILTER (WHERE state = 'active')::integer AS running,
            coalesce(extract(epoch FROM max(clock_timestamp() - start_after) FILTER (WHERE state <> 'active')), 0)::float8
              AS "oldestSeconds"
-         FROM ${jobTable} WHERE name = '${queueName}' AND (state = 'active'
+         FROM ${jobTableName} WHERE name = '${jobQueueName}' AND (state = 'active'
            OR (state IN ('created', 'retry') AND start_after <= clock_timestamp()))
          GROUP BY data->>'kind' ORDER BY 1`,
       ),
@@ -222,14 +222,14 @@ export async function openJobQueue(
   }
 }
 
-function toErrorText(error: unknown): string {
+function toStorableErrorText(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return toStorableText(text).slice(0, 2000)
 }
 
 /** `table`, `queue`: where the jobs are. */
-function createFairJobPriority(table: string, queue: string) {
-  const last = new Map<string, QueuePosition>()
+function createFairJobPrioritizer(table: string, queue: string) {
+  const last = new Map<string, JobQueuePosition>()
 
   /** Finds the next place to be served and this repository's last one. */
   async function positionAfter(sql: SqlQueryExecutor, repository: string): Promise<number> {

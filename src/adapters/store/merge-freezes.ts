@@ -7,7 +7,7 @@ import type {
   FreezeKind,
   FreezeScope,
 } from '../../policy/merge-freeze.ts'
-import type { MergeFreezes, RejectedPullRecord } from '../../ports/merge-freezes.ts'
+import type { MergeFreezeStore, RejectedPullRecord } from '../../ports/merge-freezes.ts'
 import type { Database, SqlQueryExecutor } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { databaseSchemaName } from './migrations.ts'
@@ -33,13 +33,13 @@ interface FreezeEventRow extends Pick<FreezeRow, 'branch' | 'kind' | 'reason' | 
   readonly at: number
 }
 
-const freezeColumns = `branch, owner_as_written AS owner, name_as_written AS name, kind, reason, made_by, pull, cause,
+const freezeSqlColumns = `branch, owner_as_written AS owner, name_as_written AS name, kind, reason, made_by, pull, cause,
   try_again_at, rules, (extract(epoch FROM since) * 1000)::double precision AS since, times`
 
 /** Means all branches, because a branch name cannot be empty. */
 const allBranchesKey = ''
 
-export function openMergeFreezes(database: Database): MergeFreezes {
+export function createMergeFreezeStore(database: Database): MergeFreezeStore {
   return {
     freezeMerges: (order) =>
       database.transaction(async (sql) => {
@@ -78,7 +78,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
              pull = CASE WHEN stop.kind = 'refused' THEN excluded.pull ELSE stop.pull END,
              rules = CASE WHEN stop.kind = 'refused' THEN excluded.rules ELSE stop.rules END,
              try_again_at = CASE WHEN stop.kind = 'refused' THEN excluded.try_again_at ELSE stop.try_again_at END
-           RETURNING ${freezeColumns}`,
+           RETURNING ${freezeSqlColumns}`,
           [
             key,
             repository.owner,
@@ -102,7 +102,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
         await sql.lock(`stops ${key}`)
         if (await isFreezeCommandExecuted(sql, key, by)) return []
         const rows = await sql.query<FreezeRow>(
-          `SELECT ${freezeColumns} FROM ${databaseSchemaName}.stop
+          `SELECT ${freezeSqlColumns} FROM ${databaseSchemaName}.stop
            WHERE repository = $1 AND ($2::text IS NULL OR branch = $2) AND kind = ANY($3::text[])`,
           [key, branch ?? null, kinds],
         )
@@ -129,7 +129,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
 
     listFreezes: async (repository) => {
       const rows = await database.query<FreezeRow>(
-        `SELECT ${freezeColumns} FROM ${databaseSchemaName}.stop WHERE $1::text IS NULL OR repository = $1
+        `SELECT ${freezeSqlColumns} FROM ${databaseSchemaName}.stop WHERE $1::text IS NULL OR repository = $1
          ORDER BY stop.since, repository, branch, kind`,
         [repository === undefined ? null : toRepositoryKey(repository)],
       )

@@ -16,7 +16,7 @@ interface MergeIntentRow {
   readonly landing: PendingMerge
 }
 
-export function openMergeRecords(database: Database) {
+export function createMergeRecordStore(database: Database) {
   return {
     startMerge: (lease: Lease, pending: PendingMerge): Promise<MergeIntent | undefined> =>
       database.transaction(async (sql) => {

@@ -337,7 +337,7 @@ const migrationSteps: readonly string[] = [
  * StoreError `too-new` if the database has steps that this program does not know. `upTo` lets tests of a step set up
  * the earlier state.
  */
-export async function migrate(database: Database, upTo = migrationSteps.length): Promise<void> {
+export async function migrateDatabase(database: Database, upTo = migrationSteps.length): Promise<void> {
   await database.transaction(async (sql) => {
     await sql.lock('migrate')
     await sql.run(`

@@ -2,18 +2,18 @@
 import { toCommitSha, toPullNumber } from '../../pull-request/ids.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
 import type {
-  ListedRepository,
+  RecordedRepository,
   MergedPullRecord,
-  PageRecords,
+  StatusPageStore,
   EvaluationRecord,
   PullRecord,
-  DailyRuleCount,
+  DailyRulePullCount,
   VerdictChange,
 } from '../../ports/page-records.ts'
 import type { Database } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { databaseSchemaName } from './migrations.ts'
-import { openRecordedCatalogs } from './recorded-catalogs.ts'
+import { createRecordedCatalogStore } from './recorded-catalogs.ts'
 
 type PullDisplayData = Pick<
   EvaluationRecord,
@@ -42,16 +42,16 @@ interface MergedPullRow {
   readonly shown: string | null
 }
 
-const dayMs = 24 * 3600_000
-const pullColumns = 'pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown'
-const mergedPullColumns = `intent.id, intent.pull, landing, (extract(epoch FROM begun_at) * 1000)::double precision AS begun_at,
+const msPerDay = 24 * 3600_000
+const pullSqlColumns = 'pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown'
+const mergedPullSqlColumns = `intent.id, intent.pull, landing, (extract(epoch FROM begun_at) * 1000)::double precision AS begun_at,
   (extract(epoch FROM intent.ended_at) * 1000)::double precision AS merged_at, seen.shown`
 const mergedPullFromClause = `${databaseSchemaName}.intent LEFT JOIN ${databaseSchemaName}.pull_seen AS seen
   ON seen.repository = intent.repository AND seen.pull = intent.pull`
 
-export function openPageRecords(database: Database): PageRecords {
+export function createStatusPageStore(database: Database): StatusPageStore {
   return {
-    ...openRecordedCatalogs(database),
+    ...createRecordedCatalogStore(database),
 
     recordRepositories: (repositories) =>
       database.transaction(async (sql) => {
@@ -91,7 +91,7 @@ export function openPageRecords(database: Database): PageRecords {
         `SELECT owner_as_written AS owner, name_as_written AS name, installation, is_public, listed_at
          FROM ${databaseSchemaName}.listed_repository ORDER BY repository`,
       )
-      return rows.map(({ owner, name, installation, is_public, listed_at }): ListedRepository => ({
+      return rows.map(({ owner, name, installation, is_public, listed_at }): RecordedRepository => ({
         repository: { owner, name },
         installation,
         isPublic: is_public,
@@ -139,7 +139,7 @@ export function openPageRecords(database: Database): PageRecords {
             at,
             head,
             baseRef,
-            JSON.stringify(toDisplayData(evaluation)),
+            JSON.stringify(toPullDisplayData(evaluation)),
           ],
         )
         if (evaluation.findings.length > 0)
@@ -147,7 +147,13 @@ export function openPageRecords(database: Database): PageRecords {
             `INSERT INTO ${databaseSchemaName}.rule_met (repository, day, rule, pull, severity, owner)
              SELECT $1, $2, row->>'rule', $3, row->>'severity', $4 FROM json_array_elements($5::json) AS row
              ON CONFLICT DO NOTHING`,
-            [key, Math.floor(at / dayMs), pull, evaluation.author ?? '', JSON.stringify(evaluation.findings)],
+            [
+              key,
+              Math.floor(at / msPerDay),
+              pull,
+              evaluation.author ?? '',
+              JSON.stringify(evaluation.findings),
+            ],
           )
       }),
 
@@ -171,7 +177,7 @@ export function openPageRecords(database: Database): PageRecords {
 
     listOpenPullRecords: async (repository, limit) => {
       const rows = await database.query<RecordedPullRow>(
-        `SELECT ${pullColumns} FROM ${databaseSchemaName}.pull_seen WHERE repository = $1 AND state = 'open' ORDER BY pull LIMIT $2`,
+        `SELECT ${pullSqlColumns} FROM ${databaseSchemaName}.pull_seen WHERE repository = $1 AND state = 'open' ORDER BY pull LIMIT $2`,
         [toRepositoryKey(repository), limit],
       )
       return rows.map(toPullRecord)
@@ -179,7 +185,7 @@ export function openPageRecords(database: Database): PageRecords {
 
     findPullRecord: async (repository, pull) => {
       const [row] = await database.query<RecordedPullRow>(
-        `SELECT ${pullColumns} FROM ${databaseSchemaName}.pull_seen WHERE repository = $1 AND pull = $2`,
+        `SELECT ${pullSqlColumns} FROM ${databaseSchemaName}.pull_seen WHERE repository = $1 AND pull = $2`,
         [toRepositoryKey(repository), pull],
       )
       return row && toPullRecord(row)
@@ -228,7 +234,7 @@ export function openPageRecords(database: Database): PageRecords {
 
     mergedPulls: async (repositories, limit, before) => {
       const rows = await database.query<MergedPullRow>(
-        `SELECT ${mergedPullColumns} FROM ${mergedPullFromClause}
+        `SELECT ${mergedPullSqlColumns} FROM ${mergedPullFromClause}
          WHERE intent.repository = ANY($1::text[]) AND outcome = 'landed' AND ($3::integer IS NULL OR intent.id < $3)
          ORDER BY intent.id DESC LIMIT $2`,
         [repositories.map(toRepositoryKey), limit, before ?? null],
@@ -238,7 +244,7 @@ export function openPageRecords(database: Database): PageRecords {
 
     mergedPull: async (repository, pull) => {
       const [row] = await database.query<MergedPullRow>(
-        `SELECT ${mergedPullColumns} FROM ${mergedPullFromClause}
+        `SELECT ${mergedPullSqlColumns} FROM ${mergedPullFromClause}
          WHERE intent.repository = $1 AND intent.pull = $2 AND outcome = 'landed'`,
         [toRepositoryKey(repository), pull],
       )
@@ -246,7 +252,7 @@ export function openPageRecords(database: Database): PageRecords {
     },
 
     ruleDays: (repository, sinceDay) =>
-      database.query<DailyRuleCount>(
+      database.query<DailyRulePullCount>(
         `SELECT day, rule, max(severity) AS severity, owner, count(*)::integer AS pulls FROM ${databaseSchemaName}.rule_met
          WHERE repository = $1 AND day >= $2 GROUP BY day, rule, owner ORDER BY day DESC, rule, owner LIMIT 5000`,
         [toRepositoryKey(repository), sinceDay],
@@ -254,7 +260,7 @@ export function openPageRecords(database: Database): PageRecords {
   }
 }
 
-function toDisplayData({
+function toPullDisplayData({
   title,
   author,
   draft,

@@ -7,7 +7,7 @@ import { databaseSchemaName } from './migrations.ts'
 /** GitHub can redeliver for three days; administrators look at deliveries for longer. */
 const deliveryRetentionDays = 14
 /** The bot checks parked pull requests hourly: one not checked for so long is closed. */
-const parkedPullRetentionDays = 30
+const rejectedPullRetentionDays = 30
 /** Ready pull requests merge or are checked again within minutes: an older one is in a repository that we left. */
 const readyPullRetentionDays = 30
 const verdictRetentionDays = 90
@@ -94,7 +94,7 @@ export async function pruneStore(database: Database): Promise<void> {
   )
   await database.query(
     `DELETE FROM ${databaseSchemaName}.parked_pull WHERE parked_at < clock_timestamp() - $1::float8 * interval '1 day'`,
-    [parkedPullRetentionDays],
+    [rejectedPullRetentionDays],
   )
   await database.query(
     `DELETE FROM ${databaseSchemaName}.ready_pull WHERE ready_at < clock_timestamp() - $1::float8 * interval '1 day'`,

@@ -5,14 +5,14 @@ import {
   type RecordedCatalog,
   type RecordedPackage,
 } from '../../pull-request/recorded-package.ts'
-import type { PageRecords } from '../../ports/page-records.ts'
+import type { StatusPageStore } from '../../ports/page-records.ts'
 import type { Database } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { databaseSchemaName } from './migrations.ts'
 import { toStoredKey } from './stored-values.ts'
 
-type RecordedCatalogs = Pick<
-  PageRecords,
+type RecordedCatalogStore = Pick<
+  StatusPageStore,
   | 'recordCatalogs'
   | 'listCatalogTotals'
   | 'packageSummaries'
@@ -23,9 +23,9 @@ type RecordedCatalogs = Pick<
 >
 
 /** Limit in characters for the packages of one statement. */
-const maxBatchCharacters = 1_000_000
+const maxPackageBatchCharacters = 1_000_000
 
-export function openRecordedCatalogs(database: Database): RecordedCatalogs {
+export function createRecordedCatalogStore(database: Database): RecordedCatalogStore {
   return {
     recordCatalogs: (repository, branch, catalogs) =>
       database.transaction(async (sql) => {
@@ -178,7 +178,7 @@ function* splitPackagesIntoBatches(
       package: packed,
     })
     length += packed.length
-    if (length < maxBatchCharacters) continue
+    if (length < maxPackageBatchCharacters) continue
     yield part
     part = []
     length = 0

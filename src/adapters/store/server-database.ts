@@ -36,7 +36,7 @@ export function openServerDatabase(url: string, problem: (error: unknown) => voi
   }
   return {
     kind: 'server',
-    ...createSql(pool),
+    ...createSqlQueryExecutor(pool),
     transaction,
     runExclusively: (name, work) =>
       transaction(async (sql) => {
@@ -76,14 +76,14 @@ async function connectClient(pool: Pool): Promise<PoolClient> {
 
 function toTransaction(client: PoolClient): Transaction {
   return {
-    ...createSql(client),
+    ...createSqlQueryExecutor(client),
     lock: async (name) => {
       await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog-bot ${name}`])
     },
   }
 }
 
-function createSql(client: Pick<PoolClient, 'query'> | Pool): SqlQueryExecutor {
+function createSqlQueryExecutor(client: Pick<PoolClient, 'query'> | Pool): SqlQueryExecutor {
   return {
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
       try {

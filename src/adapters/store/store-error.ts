@@ -16,7 +16,7 @@ export type StoreErrorCode =
   | 'closed'
   | 'failed'
 
-const retryableCodes: readonly StoreErrorCode[] = ['unreachable', 'conflict', 'full', 'in-use']
+const retryableStoreErrorCodes: readonly StoreErrorCode[] = ['unreachable', 'conflict', 'full', 'in-use']
 
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -27,7 +27,7 @@ export class StoreError extends Error {
   constructor(code: StoreErrorCode, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
-    this.retryable = retryableCodes.includes(code)
+    this.retryable = retryableStoreErrorCodes.includes(code)
   }
 }
 

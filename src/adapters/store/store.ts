@@ -7,22 +7,22 @@ import type { Store } from '../../ports/store.ts'
 import type { Database } from './database.ts'
 import { openEmbeddedDatabase } from './embedded-database.ts'
 import { openJobQueue } from './jobs.ts'
-import { openMergeFreezes } from './merge-freezes.ts'
-import { openMergeRecords } from './merge-records.ts'
-import { migrate, databaseSchemaName } from './migrations.ts'
-import { openPageRecords } from './page-records.ts'
+import { createMergeFreezeStore } from './merge-freezes.ts'
+import { createMergeRecordStore } from './merge-records.ts'
+import { migrateDatabase, databaseSchemaName } from './migrations.ts'
+import { createStatusPageStore } from './page-records.ts'
 import { pruneStore } from './prune.ts'
 import { openPullHistoryStore, recordHeadPush } from './pull-memory.ts'
 import { openServerDatabase } from './server-database.ts'
 import { StoreError } from './store-error.ts'
-import { openVerdicts } from './verdicts.ts'
+import { createVerdictStore } from './verdicts.ts'
 import { startJobWorker, type JobWorker } from './worker.ts'
 import type { Cache, CacheNamespace } from '../../ports/cache.ts'
 import { splitIntoBatches, toStoredKey, toStoredRows } from './stored-values.ts'
-import type { Leases } from '../../ports/leases.ts'
+import type { LeaseStore } from '../../ports/leases.ts'
 import { toPullNumber } from '../../pull-request/ids.ts'
 import type { PullSnapshot } from '../../pull-request/snapshot.ts'
-import type { ReadyPulls } from '../../ports/ready-pulls.ts'
+import type { ReadyPullStore } from '../../ports/ready-pulls.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { toStorableJson } from './storable-text.ts'
 import type { StateStore } from '../../ports/state.ts'
@@ -77,7 +77,7 @@ async function buildStore(
   problem: NonNullable<StoreOptions['problem']>,
   silence: number,
 ): Promise<Store> {
-  await migrate(database)
+  await migrateDatabase(database)
   const jobs = await openJobQueue(database, problem)
   const embedded = database.kind === 'embedded'
   // Only this process has the folder, so all holders of leases and jobs are dead.
@@ -91,18 +91,18 @@ async function buildStore(
     }
   const closing = new AbortController()
   let worker: JobWorker | undefined
-  const pruning = pruneRegularly(database, clock, closing.signal, problem)
+  const pruning = pruneStoreRegularly(database, clock, closing.signal, problem)
 
   return {
-    ...openLeases(database),
-    ...openMergeRecords(database),
-    ...openMergeFreezes(database),
-    ...openReadyPulls(database),
-    ...openStateStore(database),
-    ...openCache(database),
-    ...openVerdicts(database),
+    ...createLeaseStore(database),
+    ...createMergeRecordStore(database),
+    ...createMergeFreezeStore(database),
+    ...createReadyPullStore(database),
+    ...createStateStore(database),
+    ...createDatabaseCache(database),
+    ...createVerdictStore(database),
     ...openPullHistoryStore(database),
-    ...openPageRecords(database),
+    ...createStatusPageStore(database),
 
     accept: async ({ guid, event, body }, wanted, push) => {
       const packed = await gzipAsync(body, { level: 1 })
@@ -154,7 +154,7 @@ async function buildStore(
   }
 }
 
-async function pruneRegularly(
+async function pruneStoreRegularly(
   database: Database,
   clock: Clock,
   signal: AbortSignal,
@@ -168,7 +168,7 @@ async function pruneRegularly(
 }
 
 /** Facts by content key. A lost or unreadable value only costs another request. */
-function openCache(database: Database): Cache {
+function createDatabaseCache(database: Database): Cache {
   return {
     getCached: async <Value>(space: CacheNamespace<Value>, keys: readonly string[]) => {
       const found = new Map<string, Value>()
@@ -203,7 +203,7 @@ function openCache(database: Database): Cache {
 }
 
 /** Leases with fencing tokens. Uses the database's time, so that instances with different clocks agree. */
-function openLeases(database: Database): Leases {
+function createLeaseStore(database: Database): LeaseStore {
   return {
     acquireLease: async (name, seconds) => {
       const [row] = await database.query<{ fence: number }>(
@@ -241,7 +241,7 @@ async function releaseAllLeases(database: Database): Promise<void> {
   )
 }
 
-function openReadyPulls(database: Database): ReadyPulls {
+function createReadyPullStore(database: Database): ReadyPullStore {
   return {
     putReady: async (snapshot) => {
       const { repository, baseRef, pull } = snapshot
@@ -275,7 +275,7 @@ function openReadyPulls(database: Database): ReadyPulls {
 }
 
 /** Persistent values without a dedicated table. An unreadable value is an error, never treated as absent. */
-export function openStateStore(database: Database): StateStore {
+export function createStateStore(database: Database): StateStore {
   return {
     readState: async (space, repository, key) => {
       const [row] = await database.query<{ version: number; value: string }>(

@@ -3,12 +3,14 @@ import { createHash } from 'node:crypto'
 
 const maxBatchRows = 1000
 /** An index entry is limited to about 2700 bytes; longer keys are stored as their digest. */
-const maxKeyLength = 500
+const maxStoredKeyLength = 500
 
 /** JSON text, because untrusted image references may hold characters that Postgres rejects (NUL). */
 export function toStoredKey(key: string): string {
   const text = JSON.stringify(key)
-  return text.length <= maxKeyLength ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`
+  return text.length <= maxStoredKeyLength
+    ? text
+    : `sha256:${createHash('sha256').update(text).digest('hex')}`
 }
 
 /** Sorted, so that two instances that write the same keys cannot deadlock. */

@@ -1,6 +1,6 @@
 // Past verdicts, only for display. No decision depends on them.
 import { toCommitSha } from '../../pull-request/ids.ts'
-import type { Verdicts } from '../../ports/verdicts.ts'
+import type { VerdictStore } from '../../ports/verdicts.ts'
 import type { Database } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { databaseSchemaName } from './migrations.ts'
@@ -16,7 +16,7 @@ interface VerdictRow {
   readonly decided_at: number
 }
 
-export function openVerdicts(database: Database): Verdicts {
+export function createVerdictStore(database: Database): VerdictStore {
   return {
     recordVerdict: async (record) => {
       const { repository, pull, head, base, config, verdict, report, decidedAt } = record

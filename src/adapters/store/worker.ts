@@ -4,7 +4,7 @@ import type { Job } from '../../ports/jobs.ts'
 import type { PersistentJobQueue, ClaimedJob } from './jobs.ts'
 
 /** Milliseconds between polls without a wake-up. */
-const pollIntervalMs = 1000
+const jobPollIntervalMs = 1000
 /**
  * Milliseconds after which a running job frees its slot and continues beside it, so that one slow pull request does not
  * block others. At most as long as reading from GitHub takes: later work has its own limits.
@@ -104,7 +104,7 @@ export function startJobWorker({
       // Without room, checks again when running jobs free their slots.
       await Promise.race([
         called,
-        clock.sleep(countFreeSlots() > 0 ? pollIntervalMs : jobSlotTimeoutMs, pause.signal),
+        clock.sleep(countFreeSlots() > 0 ? jobPollIntervalMs : jobSlotTimeoutMs, pause.signal),
       ])
       pause.abort()
       answer = undefined

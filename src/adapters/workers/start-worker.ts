@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setPriority } from 'node:os'
-import type { SendRequestToParent, MessageToWorker, MessageFromWorker } from './answer-orders.ts'
+import type { ParentRequestSender, MessageToWorker, MessageFromWorker } from './answer-orders.ts'
 import { toWorkerFault, WorkerFault } from './worker-fault.ts'
 
 export interface WorkerProcess<Order, Answer> {
@@ -13,7 +13,7 @@ export interface WorkerProcess<Order, Answer> {
    * One order at a time. Rejects with a WorkerFault and ends the process if no answer comes within `milliseconds`; with
    * another error for an order that cannot be sent. Time in `callBack` does not count.
    */
-  execute(order: Order, milliseconds: number, callBack?: SendRequestToParent): Promise<Answer>
+  execute(order: Order, milliseconds: number, callBack?: ParentRequestSender): Promise<Answer>
   /** CPU time used so far, in milliseconds; undefined if the system does not report it. */
   used(): number | undefined
   stop(why: WorkerFault): void
@@ -78,11 +78,11 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
     // The channel may break before the exit event gives the reason.
     else end()
   })
-  unrefChild(child)
+  unrefChildProcess(child)
 
   const send = (message: MessageToWorker<Order>) => child.send(message)
   let open = 0
-  let callBack: SendRequestToParent | undefined
+  let callBack: ParentRequestSender | undefined
   let stopwatch: Stopwatch | undefined
 
   function called({ call, request }: { call: number; request: unknown }): void {
@@ -125,10 +125,10 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
         stopwatch.pause()
         waiting = undefined
         callBack = undefined
-        unrefChild(child)
+        unrefChildProcess(child)
       }
     },
-    used: () => (child.pid === undefined ? undefined : readCpuTime(child.pid)),
+    used: () => (child.pid === undefined ? undefined : readProcessCpuTimeMs(child.pid)),
     stop: (why) => void stop(why),
     async end() {
       stop(new WorkerFault('closed', 'the worker process was stopped because its result is no longer needed'))
@@ -167,13 +167,13 @@ function startStopwatch(milliseconds: number, over: () => void): Stopwatch {
 }
 
 /** Linux counts in hundredths of a second. */
-const clockTickMs = 10
+const cpuTimeTickMs = 10
 
-function readCpuTime(pid: number): number | undefined {
+function readProcessCpuTimeMs(pid: number): number | undefined {
   try {
     // After the name, which may hold anything, fields 12 and 13 are user and system time.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-    return (Number(fields[11]) + Number(fields[12])) * clockTickMs
+    return (Number(fields[11]) + Number(fields[12])) * cpuTimeTickMs
   } catch {
     return undefined
   }
@@ -215,7 +215,7 @@ function forkWorker({
 }
 
 /** An idle worker must not keep this process alive. */
-function unrefChild(child: ChildProcess): void {
+function unrefChildProcess(child: ChildProcess): void {
   child.unref()
   child.channel?.unref()
 }

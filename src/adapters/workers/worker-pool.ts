@@ -1,6 +1,6 @@
 // Distributes orders to a limited number of processes. Other orders wait, and are rejected if too many wait. A fault
 // ends the process, and the next order gets a new one.
-import type { SendRequestToParent } from './answer-orders.ts'
+import type { ParentRequestSender } from './answer-orders.ts'
 import { startWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './start-worker.ts'
 import { WorkerFault } from './worker-fault.ts'
 
@@ -10,7 +10,7 @@ export interface WorkerPool<Order, Answer> {
    * `callBack`. A process runs one order at a time, so a fault is due to its order. Waiting orders whose `key` has none
    * running go first.
    */
-  run(order: Order, milliseconds: number, callBack?: SendRequestToParent, key?: string): Promise<Answer>
+  run(order: Order, milliseconds: number, callBack?: ParentRequestSender, key?: string): Promise<Answer>
   /** Ends all processes and resolves when they are gone. Rejects waiting orders as `closed`. */
   close(): Promise<void>
 }
@@ -189,7 +189,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
   async function tryOnce(
     order: Order,
     milliseconds: number,
-    callBack: SendRequestToParent | undefined,
+    callBack: ParentRequestSender | undefined,
     key: string,
   ): Promise<Answer> {
     const poolKey = isForOneKey ? key : ''

@@ -1,6 +1,6 @@
 // Computes the future catalogs of a package with templates from its release configurations.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { amendTemplate, type BundleRelease } from '@catalog-bot/fbc/template/amend-template'
+import { amendTemplate, type BundleReleaseInput } from '@catalog-bot/fbc/template/amend-template'
 import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import { renderTemplate, getTemplateImages } from '@catalog-bot/fbc/template/render-template'
 import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
@@ -45,7 +45,7 @@ export function projectCatalogsFromTemplates(
   })
 }
 
-interface TemplateBundleRelease extends Omit<BundleRelease, 'package' | 'image'> {
+interface TemplateBundleRelease extends Omit<BundleReleaseInput, 'package' | 'image'> {
   readonly template: string
   readonly bundle: RenderedBundle
   readonly version: string
@@ -95,7 +95,7 @@ function projectCatalogsFromTemplate(
   ]
   if (isTooLarge === true) return unknown('the template is too large')
   const bundles = new Map<string, RenderedBundle>(
-    findAlreadyRenderedBundles(bytes ? parseTemplateSchema(bytes) : '', { known }),
+    findAlreadyRenderedBundles(bytes ? parseTemplateSchemaName(bytes) : '', { known }),
   )
   const names = new Set([...bundles.values()].map(({ blob }) => blob.name))
   // Skips bundles that the catalogs already contain.
@@ -138,7 +138,7 @@ function projectCatalogsFromTemplate(
   ]
 }
 
-function parseTemplateSchema(bytes: Uint8Array): string {
+function parseTemplateSchemaName(bytes: Uint8Array): string {
   const read = parseTemplateDocument(bytes)
   return read.ok ? read.value.schema : ''
 }

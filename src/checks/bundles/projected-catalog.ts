@@ -4,9 +4,9 @@ import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
-import { formatJsonLines } from '@catalog-bot/fbc/write/format-json'
+import { formatCatalogAsJsonLines } from '@catalog-bot/fbc/write/format-json'
 import type { CatalogChange } from '../../pull-request/change.ts'
-import { formatBundleImage } from '../../config/bundle-release.ts'
+import { expandBundleImageTemplate } from '../../config/bundle-release.ts'
 import { describeChange } from '../../pull-request/describe-change.ts'
 import { toBlobSha } from '../../pull-request/ids.ts'
 import type { Location } from '@catalog-bot/findings/finding'
@@ -26,7 +26,7 @@ export interface ProjectedCatalog {
   readonly images: readonly { readonly name: string; readonly image: string }[]
 }
 
-const catalogFileName = 'catalog.json'
+const projectedCatalogFileName = 'catalog.json'
 const gitRegularFileMode = '100644'
 const [before, after] = ['0', '1'].map((digit) => ({
   mode: gitRegularFileMode,
@@ -44,7 +44,11 @@ export function computeProjectedCatalogChanges(
   if (first === undefined) return []
   const { catalogs } = describeChange({
     paths: [
-      { path: `${first}/${catalogFileName}`, ...(old && before && { before }), ...(after && { after }) },
+      {
+        path: `${first}/${projectedCatalogFileName}`,
+        ...(old && before && { before }),
+        ...(after && { after }),
+      },
     ],
     layout: { catalogs: [{ root: first }] },
     catalogs: [{ root: first, version: first, ...(old && { base: old }), result: now }],
@@ -55,11 +59,11 @@ export function computeProjectedCatalogChanges(
 }
 
 function renderCatalogBytes(catalog: WritableCatalog): Uint8Array {
-  return new TextEncoder().encode(formatJsonLines(catalog))
+  return new TextEncoder().encode(formatCatalogAsJsonLines(catalog))
 }
 
 function parseCatalogBytes(bytes: Uint8Array): Catalog {
-  return assembleCatalog([{ path: catalogFileName, facts: parseCatalogFile(bytes) }])
+  return assembleCatalog([{ path: projectedCatalogFileName, facts: parseCatalogFile(bytes) }])
 }
 
 /** Returns the image name of a bundle directory before the build. */
@@ -68,7 +72,7 @@ export type BundleImageNameFormatter = (directory: string, version: string) => s
 /** Uses the configured pattern, or a placeholder. */
 export function createBundleImageNameFormatter(pattern: string | undefined): BundleImageNameFormatter {
   return (directory, version) =>
-    (pattern === undefined ? undefined : formatBundleImage(pattern, directory, version)) ??
+    (pattern === undefined ? undefined : expandBundleImageTemplate(pattern, directory, version)) ??
     formatPlaceholderImage(directory, version)
 }
 

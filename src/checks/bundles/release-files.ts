@@ -9,7 +9,7 @@ import {
 } from '@catalog-bot/fbc/write/writable-catalog'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import { computeProjectedCatalogChanges } from './projected-catalog.ts'
-import { isSafePathSegment, type PlannedTemplate } from './release-plan.ts'
+import { isSafePathSegment, type PlannedTemplateRelease } from './release-plan.ts'
 
 export interface BaseCatalogFile {
   readonly path: string
@@ -37,15 +37,15 @@ export interface ReleaseFiles {
 export function computeReleaseFiles(
   base: BasePackageFiles,
   bundle: ReleasedBundle,
-  templates: readonly PlannedTemplate[],
+  templates: readonly PlannedTemplateRelease[],
 ): CatalogReadResult<ReleaseFiles> {
   if (!isSafePathSegment(base.directory))
-    return createErrorResult('the package directory has an invalid name')
+    return createReleaseErrorResult('the package directory has an invalid name')
   const files = new Map<string, Uint8Array>()
   const changes: CatalogChange[] = []
   for (const one of templates) {
     const problem = applyBundleReleaseToTemplate(one, base, bundle, { files, changes })
-    if (problem !== undefined) return createErrorResult(problem)
+    if (problem !== undefined) return createReleaseErrorResult(problem)
   }
   return {
     ok: true,
@@ -65,7 +65,7 @@ interface ReleaseFilesAccumulator {
 
 /** Returns a readable error if the release is impossible. */
 function applyBundleReleaseToTemplate(
-  { template: name, type, catalogs: names, release }: PlannedTemplate,
+  { template: name, type, catalogs: names, release }: PlannedTemplateRelease,
   { directory, templates, catalogs }: BasePackageFiles,
   bundle: ReleasedBundle,
   { files, changes }: ReleaseFilesAccumulator,
@@ -134,6 +134,6 @@ function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at])
 }
 
-function createErrorResult(error: string): { readonly ok: false; readonly error: string } {
+function createReleaseErrorResult(error: string): { readonly ok: false; readonly error: string } {
   return { ok: false, error }
 }

@@ -1,22 +1,22 @@
 // The templates and catalogs of a release, from `ci.yaml` and `release-config.yaml`. Names are untrusted, so only
 // plain names become paths.
-import type { BundleRelease, TemplateType } from '@catalog-bot/fbc/template/amend-template'
+import type { BundleReleaseInput, TemplateType } from '@catalog-bot/fbc/template/amend-template'
 import type { CatalogReadResult } from '@catalog-bot/fbc/write/writable-catalog'
 import type { PackageSettingsFile } from './package-sources.ts'
 import { ciYamlSchema, releaseConfigSchema } from './package-settings.ts'
 import { parsePackageSettings } from './settings-file.ts'
 
-export interface PlannedTemplate {
+export interface PlannedTemplateRelease {
   /** File in `catalog-templates/`. */
   readonly template: string
   readonly type: TemplateType
   readonly catalogs: readonly string[]
-  readonly release: Pick<BundleRelease, 'channels' | 'replaces' | 'skips' | 'skipRange'>
+  readonly release: Pick<BundleReleaseInput, 'channels' | 'replaces' | 'skips' | 'skipRange'>
 }
 
 export interface ReleasePlan {
   /** At least one. */
-  readonly templates: readonly PlannedTemplate[]
+  readonly templates: readonly PlannedTemplateRelease[]
   /** Whether catalog-bot can merge the release's pull request automatically. */
   readonly isMergedByItself: boolean
 }
@@ -40,32 +40,34 @@ export function planRelease(
   if (settings?.fbc?.enabled !== true)
     return { ok: 'nothing', why: 'ci.yaml does not set `fbc.enabled: true`' }
   const { value } = parsePackageSettings(config, releaseConfigSchema)
-  if (!value) return createErrorResult('its release-config.yaml is malformed')
+  if (!value) return createReleaseErrorResult('its release-config.yaml is malformed')
   if (value.catalog_templates.length > maxReleaseTemplates)
-    return createErrorResult(`its release-config.yaml lists more than ${maxReleaseTemplates} templates`)
-  const templates: PlannedTemplate[] = []
+    return createReleaseErrorResult(
+      `its release-config.yaml lists more than ${maxReleaseTemplates} templates`,
+    )
+  const templates: PlannedTemplateRelease[] = []
   for (const { template_name: template, channels, replaces, skips, skipRange } of value.catalog_templates) {
     if (!isSafePathSegment(template) || !/\.(?:ya?ml|json)$/.test(template))
-      return createErrorResult('its release-config.yaml lists a template with an invalid file name')
+      return createReleaseErrorResult('its release-config.yaml lists a template with an invalid file name')
     const mapped = settings.fbc.catalog_mapping.filter(({ template_name: name }) => name === template)
     const [mapping] = mapped
     if (!mapping || mapped.length > 1)
-      return createErrorResult(
+      return createReleaseErrorResult(
         `ci.yaml maps the template ${template} ${mapping ? 'twice' : 'to no catalogs'}`,
       )
     if (templates.some((one) => one.template === template))
-      return createErrorResult(`its release-config.yaml lists the template ${template} twice`)
+      return createReleaseErrorResult(`its release-config.yaml lists the template ${template} twice`)
     if (!mapping.catalog_names.every(isSafePathSegment) || mapping.catalog_names.length > maxReleaseCatalogs)
-      return createErrorResult(
+      return createReleaseErrorResult(
         `ci.yaml maps the template ${template} to catalogs with invalid names, or to too many catalogs`,
       )
     const names = [...channels, ...(replaces === undefined ? [] : [replaces]), ...(skips ?? [])]
     if (channels.length > maxReleaseChannels || !names.every(isPrintableName))
-      return createErrorResult(
+      return createReleaseErrorResult(
         'its release-config.yaml lists channels or bundles with invalid names, or too many channels',
       )
     if (skipRange !== undefined && !/^[ -~]{1,500}$/.test(skipRange))
-      return createErrorResult(
+      return createReleaseErrorResult(
         'its release-config.yaml has a skipRange with invalid characters or an invalid length',
       )
     templates.push({
@@ -88,6 +90,6 @@ export function isPrintableName(name: string): boolean {
   return name.length <= maxBundleOrChannelNameLength && /^[!-~]+$/.test(name)
 }
 
-function createErrorResult(error: string): { readonly ok: false; readonly error: string } {
+function createReleaseErrorResult(error: string): { readonly ok: false; readonly error: string } {
   return { ok: false, error }
 }

@@ -1,7 +1,7 @@
 // Reads YAML settings against a schema and locates every problem.
 import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { z } from 'zod'
-import { findRepeatedKey } from '../../config/repeated-key.ts'
+import { findDuplicateYamlKey } from '../../config/repeated-key.ts'
 import type { Location } from '@catalog-bot/findings/finding'
 import type { PackageSettingsFile } from './package-sources.ts'
 
@@ -39,7 +39,7 @@ export function parsePackageSettings<T>(
   if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'it contains more than one document')
   const [error] = document?.errors ?? []
   if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'it is not valid YAML')
-  const repeated = document && (findRepeatedKey(document) as { range?: readonly number[] } | undefined)
+  const repeated = document && (findDuplicateYamlKey(document) as { range?: readonly number[] } | undefined)
   if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'it contains a duplicate key')
   let data: unknown
   try {

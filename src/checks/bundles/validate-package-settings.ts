@@ -47,7 +47,7 @@ function* validateCiYaml(file: PackageSettingsFile, { templates }: PackageSource
   const read = parsePackageSettings(file, ciYamlSchema)
   // The ownership check rejects a change to a list of owners that is not valid YAML.
   if (!read.isYaml) return
-  yield* createSettingsFindings(file, read, knownSettingKeys)
+  yield* createSettingsFindings(file, read, knownPackageSettingKeys)
   const { value, locationOf } = read
   if (!value) return
   if (!value.updateGraph && value.fbc?.enabled !== true)
@@ -82,7 +82,7 @@ function* validateReleaseConfig(
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
   const read = parsePackageSettings(file, releaseConfigSchema)
-  yield* createSettingsFindings(file, read, knownSettingKeys)
+  yield* createSettingsFindings(file, read, knownPackageSettingKeys)
   const { value, locationOf } = read
   if (!value) return
   const mismatch = (path: readonly (string | number)[], problem: string) =>
@@ -125,7 +125,7 @@ function* validateReleaseConfig(
   }
 }
 
-const knownSettingKeys = [
+const knownPackageSettingKeys = [
   ...Object.keys(ciYamlSchema.shape),
   ...['enabled', 'version_promotion_strategy', 'catalog_mapping'],
   ...['template_name', 'type', 'catalog_names'],

@@ -5,7 +5,7 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import { toFindingSubjectKey, type Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
-import { dropPublishedBundleFindings } from '../validation/new-bundle-rules.ts'
+import { dropFindingsOnPublishedBundles } from '../validation/new-bundle-rules.ts'
 import { runCatalogRules } from '../validation/run-catalog-rules.ts'
 import type { RuleSettings } from '../validation/rule-settings.ts'
 import { upgradeRules } from '../validation/upgrade/rules.ts'
@@ -79,7 +79,7 @@ function findProjectedCatalogProblems(
   const known = new Set((base ? runCatalogRules(base) : []).map(toFindingSubjectKey))
   const own =
     kind === 'template'
-      ? dropPublishedBundleFindings(runCatalogRules(result), settings, packages).filter(
+      ? dropFindingsOnPublishedBundles(runCatalogRules(result), settings, packages).filter(
           (found) => !known.has(toFindingSubjectKey(found)),
         )
       : []

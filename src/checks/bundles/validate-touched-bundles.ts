@@ -1,4 +1,4 @@
-import type { BundleUpgradeFacts, LocatedText } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import type { BundleUpgradeFacts, LocatedString } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import {
@@ -37,7 +37,7 @@ export function* validateTouchedBundles(
     if (bundle.kind === 'removed') yield* validateBundleRemoval(bundle, sources)
 }
 
-function createRepositoryLocationMapper({ root }: TouchedBundle): (reported: LocatedText) => Location {
+function createRepositoryLocationMapper({ root }: TouchedBundle): (reported: LocatedString) => Location {
   return ({ at }) => ({ ...at, file: `${root}/${at.file}` })
 }
 

@@ -2,7 +2,7 @@
 import { analyzeUpgradeGraph, type UpgradeGraphEntry } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { compareVersions, parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
 import type { Finding } from '@catalog-bot/findings/finding'
-import type { Fix } from '@catalog-bot/findings/fix'
+import type { SuggestedFix } from '@catalog-bot/findings/fix'
 import { getMapValue, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { findMapEntry, FixableFile, getStringByKey, type FixableDocument } from './fixable-file.ts'
 
@@ -15,7 +15,7 @@ interface DocumentPosition {
 
 /** Candidate fixes, best first, and the condition that the fixed document must meet. */
 interface CandidateFix {
-  readonly fix: Fix | undefined
+  readonly fix: SuggestedFix | undefined
   readonly isFixed: (document: FixableDocument) => boolean
 }
 
@@ -25,7 +25,7 @@ type FindingFixer = (
   at: DocumentPosition,
 ) => Iterable<CandidateFix>
 
-const fixerByRule: Readonly<Record<string, FindingFixer>> = {
+const fixerByRuleId: Readonly<Record<string, FindingFixer>> = {
   'several-heads': proposeSingleHeadFixes,
   'edge-to-nowhere': proposeUpgradeEdgeFixes,
   'image-by-tag': proposeDigestPinFixes,
@@ -35,9 +35,9 @@ const fixerByRule: Readonly<Record<string, FindingFixer>> = {
 }
 
 /** The fix for a finding in the file at `finding.at`; undefined if there is no safe one. */
-export function computeFindingFix(finding: Finding, bytes: Uint8Array): Fix | undefined {
+export function computeFindingFix(finding: Finding, bytes: Uint8Array): SuggestedFix | undefined {
   const { rule, at, data } = finding
-  const fixer = Object.hasOwn(fixerByRule, rule) ? fixerByRule[rule] : undefined
+  const fixer = Object.hasOwn(fixerByRuleId, rule) ? fixerByRuleId[rule] : undefined
   if (fixer === undefined || at === undefined || data === undefined) return undefined
   const file = FixableFile.open(at.file, bytes)
   const document = file?.documentAt(at.line)
@@ -50,7 +50,7 @@ export function computeFindingFix(finding: Finding, bytes: Uint8Array): Fix | un
   return undefined
 }
 
-export const fixableRuleIds: ReadonlySet<string> = new Set(Object.keys(fixerByRule))
+export const fixableRuleIds: ReadonlySet<string> = new Set(Object.keys(fixerByRuleId))
 
 /**
  * Tries to let the newest head replace the next one, or skip all others, until one head remains without cycles or

@@ -1,15 +1,15 @@
 // A file to fix, with its documents as trees that map back to lines. Keeps the file's indentation, quotes and format,
 // and skips edits that are not safe.
 import { findDocumentSpans } from '@catalog-bot/fbc/positions/document-spans'
-import type { Fix } from '@catalog-bot/findings/fix'
+import type { SuggestedFix } from '@catalog-bot/findings/fix'
 import { parseDocumentTree } from '@catalog-bot/fbc/go/read-tree'
 import { TextPositionLookup } from '@catalog-bot/fbc/go/position-lookup'
 import { decodeUtf8Strictly } from '@catalog-bot/fbc/go/utf8'
 import { getMapValue, type MapEntry, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 
 /** Larger files are not fixed. */
-const maxFileBytes = 4 * 1024 * 1024
-const maxDocumentLength = 1024 * 1024
+const maxFixableFileBytes = 4 * 1024 * 1024
+const maxFixableDocumentLength = 1024 * 1024
 
 /** Both from 1, in UTF-16 units. */
 interface LineColumn {
@@ -30,7 +30,7 @@ export class FixableFile {
 
   /** Undefined for large files, and where encoding or line ends make positions unreliable. */
   static open(file: string, bytes: Uint8Array): FixableFile | undefined {
-    if (bytes.length > maxFileBytes) return undefined
+    if (bytes.length > maxFixableFileBytes) return undefined
     const text = decodeUtf8Strictly(bytes)
     if (text === undefined || /[\r\ufeff\u0085\u2028\u2029]/.test(text)) return undefined
     return new FixableFile(file, bytes, text)
@@ -46,7 +46,7 @@ export class FixableFile {
       for (let at = start; at < end; at++) if (this.#bytes[at] === 0x0a) lastLine++
       if (line < firstLine || line > lastLine) continue
       // If two documents share a line, neither is editable.
-      if (end - start > maxDocumentLength || lineStart !== start - 1) return undefined
+      if (end - start > maxFixableDocumentLength || lineStart !== start - 1) return undefined
       const tree = parseDocumentTree(this.#bytes.subarray(start, end))
       if (tree === undefined) return undefined
       return new FixableDocument(this, tree.value, tree.text, firstLine)
@@ -59,7 +59,7 @@ export class FixableFile {
   }
 
   /** `context`: the number of lines shown above. */
-  replaceLines(first: number, last: number, lines: readonly string[], context = 0): Fix {
+  replaceLines(first: number, last: number, lines: readonly string[], context = 0): SuggestedFix {
     const from = Math.max(1, first - context)
     return {
       file: this.#file,
@@ -70,7 +70,7 @@ export class FixableFile {
     }
   }
 
-  with(fix: Fix): FixableFile | undefined {
+  with(fix: SuggestedFix): FixableFile | undefined {
     const lines = [...this.#lines.slice(0, fix.first - 1), ...fix.after, ...this.#lines.slice(fix.last)]
     return FixableFile.open(this.#file, new TextEncoder().encode(lines.join('\n')))
   }
@@ -104,7 +104,7 @@ export class FixableDocument {
   }
 
   /** Replaces a scalar or key on one line and keeps its quotes. */
-  replaceText(start: number, end: number, text: string, context = 0): Fix | undefined {
+  replaceText(start: number, end: number, text: string, context = 0): SuggestedFix | undefined {
     const [from, to] = [this.positionAt(start), this.positionAt(end)]
     const old = this.#text.slice(start, end)
     // Anchors and aliases share their text with other locations.
@@ -118,13 +118,18 @@ export class FixableDocument {
   }
 
   /** Replaces a field's value unless it is an alias. */
-  replaceValue({ keyEnd, value }: MapEntry, text: string, context = 0): Fix | undefined {
+  replaceValue({ keyEnd, value }: MapEntry, text: string, context = 0): SuggestedFix | undefined {
     if (!/^["']?\s*:\s*$/.test(this.#text.slice(keyEnd, value.start))) return undefined
     return this.replaceText(value.start, value.end, text, context)
   }
 
   /** Adds a field after (in JSON: before) the key `beside`, in a map whose keys are on separate lines. */
-  addField(map: MapValue, beside: string, field: string, value: string | readonly string[]): Fix | undefined {
+  addField(
+    map: MapValue,
+    beside: string,
+    field: string,
+    value: string | readonly string[],
+  ): SuggestedFix | undefined {
     const entry = map.entries.find(({ key }) => key === beside)
     if (entry === undefined) return undefined
     const [key, end] = [this.positionAt(entry.keyStart), this.positionAt(entry.value.end)]

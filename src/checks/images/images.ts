@@ -28,7 +28,7 @@ import {
   registryBlocked,
   tagMoved,
 } from './rules.ts'
-import { findUnpinnedImage, validateReferenceText } from './validate-reference-text.ts'
+import { findUnpinnedImage, validateImageReferenceText } from './validate-reference-text.ts'
 
 export const imagesCheck: Check<'images'> = {
   id: 'images',
@@ -74,7 +74,7 @@ function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOut
     const reference = image.text
     const addFindings = (...found: readonly Finding[]) =>
       findings.push(...applyConfiguredSeverities(found, input.config, image.locations))
-    const written = validateReferenceText(image, input.config.images.registries)
+    const written = validateImageReferenceText(image, input.config.images.registries)
     if (written) {
       addFindings(written)
       continue
@@ -104,7 +104,7 @@ function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOut
       else closed.push({ reference, ...bundle })
     }
   }
-  unanswered.push(...groupUnopenedBundles(closed))
+  unanswered.push(...groupPullFailuresByReason(closed))
   return {
     check: 'images',
     findings: findings.sort(compareFindings),
@@ -123,7 +123,7 @@ function createImageQuestion(image: ReferencedImage, { config }: CheckInput) {
 function createImageQuestions(image: ReferencedImage, input: CheckInput): readonly CheckQuestion[] {
   return [
     createImageQuestion(image, input),
-    ...(toReferenceWithoutDigest(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
+    ...(toTagOnlyReference(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
   ]
 }
 
@@ -150,7 +150,7 @@ function isWorkloadImage({ isBundle, isListed }: ReferencedImage): boolean {
 }
 
 /** The reference by tag alone, to see whether the tag has moved from the digest beside it. */
-function toReferenceWithoutDigest({ parsed: { reference } }: ReferencedImage): [string] | undefined {
+function toTagOnlyReference({ parsed: { reference } }: ReferencedImage): [string] | undefined {
   if (reference?.tag === undefined || reference.digest === undefined) return undefined
   const { host, repository, tag } = reference
   return [formatImageReference({ host, repository, tag })]
@@ -203,7 +203,7 @@ function createBundlePullFailureFindings(
 }
 
 /** Groups unopened bundles by reason to keep the list readable. */
-function* groupUnopenedBundles(
+function* groupPullFailuresByReason(
   closed: readonly BundleImagePullFailure[],
 ): Generator<UnansweredCheckQuestion> {
   const byReason = Map.groupBy(closed, ({ reason }) => reason)
@@ -233,7 +233,7 @@ function findInconclusiveAnswerReason(
 
 // A missing answer does not block here, because the digest decides what is installed.
 function findMovedTag(image: ReferencedImage, answers: CheckAnswers): readonly Finding[] {
-  const tagged = toReferenceWithoutDigest(image)
+  const tagged = toTagOnlyReference(image)
   const { digest, tag } = image.parsed.reference ?? {}
   if (!tagged || digest === undefined || tag === undefined) return []
   const answer = answers.get({ kind: 'image', reference: tagged[0] })

@@ -83,7 +83,7 @@ export function toImageScanFailureKey(
 }
 
 /** The reference by tag alone and the digest beside it, if registries report that kind of digest. */
-export function parseTagAndDigest(
+export function parseImageTagAndDigest(
   text: string,
 ): { readonly reference: string; readonly tag: string; readonly digest: string } | undefined {
   const { host, repository, tag, digest } = parseImageReference(text).reference ?? {}

@@ -60,7 +60,9 @@ export function listTagDigestQuestions(
   return republished.flatMap(({ bundle, known }) =>
     known.some(({ image }) => compareImageReferencesByDigest(image, bundle.image) === 'unknown')
       ? [bundle.image, ...known.map(({ image }) => image)]
-          .filter((image) => parseDigest(image) === undefined && parseImageReference(image).reference)
+          .filter(
+            (image) => parseImageReferenceDigest(image) === undefined && parseImageReference(image).reference,
+          )
           .map((reference) => ({ kind: 'image', reference }) as const)
       : [],
   )
@@ -107,7 +109,7 @@ function toBundleKey({ package: its, name }: BundleBlob): string {
 /** If both have a digest, it decides: the same image may be in two registries. */
 function compareImageReferencesByDigest(one: string, other: string): 'same' | 'other' | 'unknown' {
   if (one === other) return 'same'
-  const [left, right] = [parseDigest(one), parseDigest(other)]
+  const [left, right] = [parseImageReferenceDigest(one), parseImageReferenceDigest(other)]
   if (left === undefined || right === undefined) return 'unknown'
   return left === right ? 'same' : 'other'
 }
@@ -135,7 +137,7 @@ function resolveImageDigestFromAnswers(
   image: string,
   answers: CheckAnswers,
 ): string | UnansweredDigestQuestion {
-  const written = parseDigest(image)
+  const written = parseImageReferenceDigest(image)
   if (written !== undefined) return written
   if (!parseImageReference(image).reference) return ''
   const answer = answers.get({ kind: 'image', reference: image })
@@ -158,6 +160,6 @@ function resolveImageDigestFromAnswers(
 // As in images.ts: retrying within minutes does not help.
 const privateImageRetrySeconds = 900
 
-function parseDigest(image: string): string | undefined {
+function parseImageReferenceDigest(image: string): string | undefined {
   return parseImageReference(image).reference?.digest
 }

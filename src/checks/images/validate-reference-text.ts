@@ -3,12 +3,12 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { collectCatalogImageReferences } from '../../pull-request/references/catalog-references.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
-import { createFinding, formatSubject } from '@catalog-bot/findings/rule'
+import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
 import { isAllowedRegistry, collectReferencedImages, type ReferencedImage } from './named-image.ts'
 import { imageByTag, malformedReference, registryNotAllowed } from './rules.ts'
 
 /** The finding that makes a registry request pointless; undefined otherwise. */
-export function validateReferenceText(
+export function validateImageReferenceText(
   image: ReferencedImage,
   allowed: readonly string[],
 ): Finding | undefined {
@@ -39,9 +39,9 @@ export interface ImageReferenceTextFindings {
  * Checks a whole catalog's references. Reports references without a digest once per package. An empty `allowed` allows
  * every registry. Skips references that opm's rules already reject.
  */
-export function findReferenceProblems(
+export function findImageReferenceProblems(
   catalog: Catalog,
-  { allowed, rejects, ignores }: ReferenceCheckOptions,
+  { allowed, rejects, ignores }: ImageReferenceCheckOptions,
 ): ImageReferenceTextFindings {
   const list = new FindingList()
   // Weak, because most of a million findings are not kept.
@@ -49,7 +49,7 @@ export function findReferenceProblems(
   const tagged = new Map<string, TaggedImageGroup>()
   for (const image of collectReferencedImages(collectCatalogImageReferences(catalog))) {
     if (rejects(image.text)) continue
-    const written = validateReferenceText(image, allowed)
+    const written = validateImageReferenceText(image, allowed)
     if (written) {
       locations.set(written, image.locations)
       list.addAll([written])
@@ -67,7 +67,7 @@ export function findReferenceProblems(
     const data = more === 0 ? { reference } : { reference, package: name, more }
     const found = {
       ...createFinding(imageByTag, at, data, more === 0 ? elsewhere : []),
-      subject: formatSubject([name]),
+      subject: formatFindingSubject([name]),
     }
     locations.set(found, its)
     list.addAll([found])
@@ -75,7 +75,7 @@ export function findReferenceProblems(
   return { findings: list.sorted(), locationsOf: (found) => locations.get(found) }
 }
 
-interface ReferenceCheckOptions {
+interface ImageReferenceCheckOptions {
   readonly allowed: readonly string[]
   readonly rejects: (reference: string) => boolean
   readonly ignores: (rule: string, location: ReferencedImage['locations'][number]) => boolean

@@ -11,7 +11,7 @@ export function readInlineBundle(
   objects: readonly string[],
 ): BundleFiles | undefined {
   if (!hasBundleObjectProperties(blob)) return undefined
-  const parsed = objects.map(parseObjectKind)
+  const parsed = objects.map(parseKubeObjectKind)
   if (parsed.includes(undefined) || !parsed.includes('ClusterServiceVersion')) return undefined
   const encoder = new TextEncoder()
   const channels = catalog.channels
@@ -42,7 +42,7 @@ export function hasBundleObjectProperties({ properties }: BundleBlob): boolean {
   return properties.some(({ type }) => type === 'olm.bundle.object')
 }
 
-function parseObjectKind(text: string): string | undefined {
+function parseKubeObjectKind(text: string): string | undefined {
   try {
     const object: unknown = JSON.parse(text)
     if (typeof object !== 'object' || object === null || Array.isArray(object)) return undefined

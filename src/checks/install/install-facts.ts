@@ -1,10 +1,10 @@
 // Facts about one bundle that depend only on its files, so that they can be cached by image digest.
 import type { BundleFiles, BundleFormat } from '@catalog-bot/bundle/bundle-files'
 import { detectBundleFormat } from '@catalog-bot/bundle/bundle-format'
-import { getField, asList, asString } from '@catalog-bot/bundle/fields'
-import { readRegistryBundlePartially, readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '@catalog-bot/bundle/fields'
+import { readPartialRegistryBundle, readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import type { JsonObject } from '@catalog-bot/bundle/plain/rendering'
-import { checkExamples } from '@catalog-bot/bundle/kubernetes/check-examples'
+import { checkCsvExamples } from '@catalog-bot/bundle/kubernetes/check-examples'
 import { checkManifests } from '@catalog-bot/bundle/kubernetes/check-manifests'
 import type { ComparableBundle } from '@catalog-bot/bundle/render/compare-with-image'
 import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
@@ -81,7 +81,7 @@ export function computeBundleInstallFacts(
     },
     rukPak: findRukPakRejections(files),
     manifests: selectMostSevereInstallFindings(checkManifests(files)),
-    examples: selectMostSevereInstallFindings(checkExamples(files)),
+    examples: selectMostSevereInstallFindings(checkCsvExamples(files)),
     ...extractCrdsWithoutDescriptions(files, maxCrdLength),
     ...findSupportedInstallModes(files),
   }
@@ -91,12 +91,16 @@ const selectMostSevereInstallFindings = (findings: readonly Finding[]) =>
   selectMostSevereFindings(findings, maxInstallFindings).findings
 
 function findSupportedInstallModes(files: BundleFiles): Pick<BundleInstallFacts, 'installModes'> {
-  const { bundle } = readRegistryBundlePartially(files)
+  const { bundle } = readPartialRegistryBundle(files)
   if (!bundle) return {}
-  const supported = asList(getField(bundle.csv.data, 'spec', 'installModes')).filter(
-    (mode) => getField(mode, 'supported') === true,
+  const supported = asListOrEmpty(getJsonFieldAtPath(bundle.csv.data, 'spec', 'installModes')).filter(
+    (mode) => getJsonFieldAtPath(mode, 'supported') === true,
   )
-  return { installModes: [...new Set(supported.map((mode) => asString(getField(mode, 'type'))))].sort() }
+  return {
+    installModes: [
+      ...new Set(supported.map((mode) => asStringOrEmpty(getJsonFieldAtPath(mode, 'type')))),
+    ].sort(),
+  }
 }
 
 function extractCrdsWithoutDescriptions(
@@ -135,15 +139,18 @@ function stripCrdDescriptions(value: Json): Json {
 
 /** Why RukPak's converter, which is stricter than OLM v1's, cannot convert a registry+v1 bundle. */
 function findRukPakRejections(files: BundleFiles): readonly string[] {
-  const { bundle } = readRegistryBundlePartially(files)
+  const { bundle } = readPartialRegistryBundle(files)
   if (!bundle) return []
-  const spec = (...path: readonly string[]) => asList(getField(bundle.csv.data, 'spec', ...path))
+  const spec = (...path: readonly string[]) =>
+    asListOrEmpty(getJsonFieldAtPath(bundle.csv.data, 'spec', ...path))
   const rejections: string[] = []
   if (spec('apiservicedefinitions', 'owned').length > 0)
     rejections.push('RukPak does not support owned API services')
   if (spec('webhookdefinitions').length > 0) rejections.push('RukPak does not support webhooks')
   const supportsAll = spec('installModes').some(
-    (mode) => asString(getField(mode, 'type')) === 'AllNamespaces' && getField(mode, 'supported') === true,
+    (mode) =>
+      asStringOrEmpty(getJsonFieldAtPath(mode, 'type')) === 'AllNamespaces' &&
+      getJsonFieldAtPath(mode, 'supported') === true,
   )
   if (!supportsAll) rejections.push('RukPak requires the install mode AllNamespaces')
   for (const { kind, file } of bundle.objects)

@@ -71,6 +71,6 @@ export interface InstallReport {
 }
 
 /** Returns the worst result. A failure outranks unknown. An empty list is unknown. */
-export function findWorstVerdict(all: readonly InstallVerdict[]): InstallVerdict {
+export function findWorstInstallVerdict(all: readonly InstallVerdict[]): InstallVerdict {
   return all.includes('no') ? 'no' : all.includes('unknown') || all.length === 0 ? 'unknown' : 'yes'
 }

@@ -36,7 +36,7 @@ export function summarizeInstall(
     steps: steps.map((step) => ({
       ...step,
       facts: truncateSummaryTexts(step.facts, installSummaryLimits.facts, truncateSummaryText),
-      remarks: selectTopInstallRemarks(step.remarks),
+      remarks: selectTopInstallNotes(step.remarks),
     })),
   }
 }
@@ -50,7 +50,7 @@ export function mergeInstallSummaries(summaries: readonly InstallSummary[]): rea
   })
 }
 
-function selectTopInstallRemarks(remarks: readonly InstallNote[]): readonly InstallNote[] {
+function selectTopInstallNotes(remarks: readonly InstallNote[]): readonly InstallNote[] {
   const order = { refused: 0, unknown: 1, warning: 2 }
   return remarks
     .toSorted((a, b) => order[a.kind] - order[b.kind])

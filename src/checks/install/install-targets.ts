@@ -3,7 +3,7 @@ import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 export const installTargets = ['OLM v0', 'OLM v1', 'RukPak plain', 'RukPak registry', 'RukPak helm'] as const
 export type InstallTarget = (typeof installTargets)[number]
 
-const bundleFormatByTarget: Readonly<Record<InstallTarget, BundleFormat>> = {
+const bundleFormatByInstallTarget: Readonly<Record<InstallTarget, BundleFormat>> = {
   'OLM v0': 'registry+v1',
   'OLM v1': 'registry+v1',
   'RukPak plain': 'plain+v0',
@@ -12,8 +12,8 @@ const bundleFormatByTarget: Readonly<Record<InstallTarget, BundleFormat>> = {
 }
 
 /** Returns no targets for an unknown format. */
-export function listTargetsForFormat(format: BundleFormat | undefined): readonly InstallTarget[] {
-  return installTargets.filter((target) => bundleFormatByTarget[target] === format)
+export function listInstallTargetsForFormat(format: BundleFormat | undefined): readonly InstallTarget[] {
+  return installTargets.filter((target) => bundleFormatByInstallTarget[target] === format)
 }
 
 /** Parses a name from the configuration or command line, such as `olm-v0`. */

@@ -13,7 +13,7 @@ import type { CheckAnswers, ImageLookupAnswer, CheckQuestion } from '../question
 import type { InstallBundleContent } from './bundle-content.ts'
 import { computeBundleInstallFacts } from './install-facts.ts'
 import {
-  getOpmVerdict,
+  getOpmValidationResult,
   isBundleAddedOrChanged,
   planChangedPackageInstalls,
   type PackageInstallPlan,
@@ -39,9 +39,9 @@ export const installCheck: Check<'install'> = {
 type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
 
 /** The limit for one sentence. The check run lists the others. */
-const maxReasonsInSummary = 3
+const maxReasonsInInstallSummary = 3
 /** In seconds. Long, because a retry does not make the pull request smaller. */
-const retrySecondsWhenOverLimit = 3600
+const overLimitRetrySeconds = 3600
 
 function evaluateInstallCheck({ change, config, served }: CheckInput, answers: CheckAnswers): CheckOutcome {
   const { packages, skippedCount } = planChangedPackageInstalls(change)
@@ -60,7 +60,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: C
     unanswered.push({
       question: `whether ${skippedCount} more packages can be installed`,
       reason: `catalog-bot simulates at most ${packages.length} packages per pull request; split this one into several`,
-      retryAfter: retrySecondsWhenOverLimit,
+      retryAfter: overLimitRetrySeconds,
     })
   return {
     check: 'install',
@@ -139,14 +139,14 @@ function evaluatePackageInstall(
       return {
         question: `whether package ${change.name} can be installed from channel ${channel}`,
         reason: why ?? 'the simulation was inconclusive',
-        retryAfter: Math.min(retrySecondsWhenOverLimit, ...retries),
+        retryAfter: Math.min(overLimitRetrySeconds, ...retries),
       }
     })
   if (otherChannels.length > 0)
     unanswered.push({
       question: `whether package ${change.name} can be installed from ${otherChannels.length} more of its channels`,
       reason: `catalog-bot simulates at most ${plan.channels.length} channels per package; change fewer channels in one pull request`,
-      retryAfter: retrySecondsWhenOverLimit,
+      retryAfter: overLimitRetrySeconds,
     })
   return {
     summaries,
@@ -207,7 +207,7 @@ function createInstallFinding(
     package: change.name,
     channel,
     targets,
-    reasons: [...reasons, ...others].slice(0, maxReasonsInSummary),
+    reasons: [...reasons, ...others].slice(0, maxReasonsInInstallSummary),
   })
   return reasons.length + others.length === 0 && isBaseCatalogRejectedByOpm(catalog)
     ? { ...found, isOnBase: true }
@@ -216,7 +216,7 @@ function createInstallFinding(
 
 /** Whether opm rejects the base catalog, so that nothing can be installed from it. */
 function isBaseCatalogRejectedByOpm({ base }: PackageInstallPlan['catalog']): boolean {
-  return base !== undefined && !getOpmVerdict(base).passed
+  return base !== undefined && !getOpmValidationResult(base).passed
 }
 
 function findPackageLocation(
@@ -280,23 +280,20 @@ function findBundleImageContent(
   if (!reference)
     return { content: { kind: 'missing', reason: `${blob.image} is not a valid image reference` } }
   if (!isAllowedRegistry(reference, config.images.registries))
-    return unknown(
-      `the configuration does not allow the registry of ${blob.image}`,
-      retrySecondsWhenOverLimit,
-    )
+    return unknown(`the configuration does not allow the registry of ${blob.image}`, overLimitRetrySeconds)
   const image = answers.get({ kind: 'image', reference: blob.image })
-  if (image.kind !== 'ok') return toMissingOrUnknownContent(image)
+  if (image.kind !== 'ok') return classifyUnavailableBundleContent(image)
   const question = createImageInstallQuestion(blob, image.digest)
   const answer = question && answers.get(question)
   if (!answer) return unknown('its image reference is invalid')
-  if (answer.kind !== 'bundle') return toMissingOrUnknownContent(answer)
+  if (answer.kind !== 'bundle') return classifyUnavailableBundleContent(answer)
   if (!answer.install) return unknown('its installation was not simulated')
   const facts =
     answer.isRestricted === true ? redactBundleInstallFacts(answer.install, blob.image) : answer.install
   return { content: { kind: 'bundle', from: 'image', facts } }
 }
 
-function toMissingOrUnknownContent(
+function classifyUnavailableBundleContent(
   answer: Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>,
 ): BundleContentWithRetry {
   const { kind, reason } = answer

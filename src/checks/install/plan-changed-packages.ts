@@ -28,7 +28,7 @@ const maxChannelsPerPackage = 6
 /** Almost all channels of public catalogs have fewer versions. */
 const maxVersionsPerChannel = 200
 
-export const getOpmVerdict = memoizePerObject((catalog: Catalog) =>
+export const getOpmValidationResult = memoizePerObject((catalog: Catalog) =>
   validateCatalog(catalog, { profile: 'opm' }),
 )
 
@@ -54,7 +54,7 @@ export const planChangedPackageInstalls = memoizePerObject(
           base,
           package: change.name,
           channels: tried,
-          verdict: getOpmVerdict(result),
+          verdict: getOpmValidationResult(result),
         }
         return [{ catalog, change, plan: planInstallSimulation(request, test), test, otherChannels: others }]
       })

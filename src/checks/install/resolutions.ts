@@ -105,8 +105,8 @@ export class CatalogUnderTest {
   }
 
   resolveChannel(packageName: string, channel: string): ChannelInstallResolution {
-    const head = findHeadEntry(this.entries, packageName, channel)
-    const before = findHeadEntry(this.baseEntries, packageName, channel)
+    const head = findChannelHeadEntry(this.entries, packageName, channel)
+    const before = findChannelHeadEntry(this.baseEntries, packageName, channel)
     const oldHead = before && this.base && this.bundleNamed(this.base, before)
     return {
       package: packageName,
@@ -173,11 +173,13 @@ export class CatalogUnderTest {
     const upgrades: UpgradePath[] = []
     const unreachable: string[] = []
     const stuckBefore = new Set<string>()
-    const oldHead = findHeadEntry(this.baseEntries, packageName, channel)?.name
+    const oldHead = findChannelHeadEntry(this.baseEntries, packageName, channel)?.name
     const its = this.baseEntries.packages.get(packageName)?.channels.find(({ name }) => name === channel)
     const entries = its?.entries ?? []
     const selected =
-      entries.length > this.maxVersions ? sortEntriesNewestFirst(entries).slice(0, this.maxVersions) : entries
+      entries.length > this.maxVersions
+        ? sortOperatorEntriesNewestFirst(entries).slice(0, this.maxVersions)
+        : entries
     for (const { name } of selected) {
       const installed = this.baseWalk.install(packageName, channel, name)
       if (installed.kind !== 'installed') {
@@ -199,7 +201,7 @@ export class CatalogUnderTest {
   }
 }
 
-function sortEntriesNewestFirst(entries: readonly OperatorEntry[]): readonly OperatorEntry[] {
+function sortOperatorEntriesNewestFirst(entries: readonly OperatorEntry[]): readonly OperatorEntry[] {
   return entries.toSorted((a, b) =>
     a.version && b.version ? compareVersions(b.version, a.version) : Number(!a.version) - Number(!b.version),
   )
@@ -209,7 +211,7 @@ export function doesUpgradePathEndAtHead({ end }: UpgradePath, head: string | un
   return end.kind === 'settled' && end.at === head
 }
 
-function findHeadEntry(
+function findChannelHeadEntry(
   entries: CatalogOperatorEntries,
   packageName: string,
   channel: string,

@@ -9,7 +9,7 @@ import {
   parseVersion,
   type Version,
 } from '@catalog-bot/fbc/versions/version'
-import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 
 export interface OlmV1ResolutionRequest {
@@ -123,7 +123,7 @@ function findSuccessorBundleNames(
 
 function parseBundleVersion(bundle: BundleBlob): VersionWithRelease | undefined {
   const property = bundle.properties.find(({ type }) => type === 'olm.package')
-  return property && parseRegistryV1Version(getJsonTextField(property.value, 'version'))
+  return property && parseRegistryV1Version(getJsonStringField(property.value, 'version'))
 }
 
 /** registry+v1 stores a release as build metadata. */

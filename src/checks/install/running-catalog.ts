@@ -62,7 +62,7 @@ export function createCatalogServerStep(
   if (running.images.length === 0)
     facts.push('Startup was not checked, because the catalog is not in an image.')
   for (const image of running.images) {
-    const { problems, warnings } = validateCatalogImage(image)
+    const { problems, warnings } = validateCatalogServerImage(image)
     for (const problem of problems) remarks.push({ kind: 'refused', says: problem, targets: ['OLM v0'] })
     for (const warning of warnings) remarks.push({ kind: 'warning', says: warning, targets: ['OLM v0'] })
     if (problems.length === 0)
@@ -109,7 +109,7 @@ function* listCatalogServerNotes(
 }
 
 /** OLM v0 runs the image unchanged, so its command must serve the directory that the label names. */
-function validateCatalogImage({
+function validateCatalogServerImage({
   reference,
   directory,
   entrypoint,

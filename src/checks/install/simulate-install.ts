@@ -10,7 +10,7 @@ import type {
   InstallVerdict,
   InstallNote,
 } from './install-report.ts'
-import { findWorstVerdict } from './install-report.ts'
+import { findWorstInstallVerdict } from './install-report.ts'
 import { createProvisionerChecklist } from './provisioner-checklist.ts'
 import { createCatalogServerStep, type CatalogServerObservation } from './running-catalog.ts'
 import { getRenderedBundleManifests } from './rendered-bundle.ts'
@@ -28,7 +28,7 @@ import {
   createUpgradePathsStep,
 } from './steps/resolution-steps.ts'
 import { createInstallStep } from './steps/create-step.ts'
-import { installTargets, listTargetsForFormat, type InstallTarget } from './install-targets.ts'
+import { installTargets, listInstallTargetsForFormat, type InstallTarget } from './install-targets.ts'
 
 export interface InstallRequest {
   readonly catalog: Catalog
@@ -125,7 +125,7 @@ export function evaluateInstall(
   )
   return {
     package: plan.request.package,
-    installs: findWorstVerdict(channels.map(({ installs }) => installs)),
+    installs: findWorstInstallVerdict(channels.map(({ installs }) => installs)),
     channels,
   }
 }
@@ -157,10 +157,11 @@ function evaluateChannelInstall(
     }),
   ]
   const acceptance = installTargets.map((target) =>
-    computeInstallabilityOnTarget(target, known, steps, opened),
+    computeInstallVerdictForTarget(target, known, steps, opened),
   )
-  const wanted = options.wanted.length > 0 ? options.wanted : listDefaultTargets(known ?? 'registry+v1')
-  const installs = findWorstVerdict(
+  const wanted =
+    options.wanted.length > 0 ? options.wanted : listDefaultInstallTargets(known ?? 'registry+v1')
+  const installs = findWorstInstallVerdict(
     acceptance
       .filter(({ target }) => wanted.includes(target))
       .map((row): InstallVerdict => (row.installs === 'other format' ? 'no' : row.installs)),
@@ -191,18 +192,18 @@ function findBundleFormat(content: InstallBundleContent | undefined): BundleForm
 }
 
 /** Only RukPak supports formats other than registry+v1. */
-function listDefaultTargets(format: BundleFormat): readonly InstallTarget[] {
-  return format === 'registry+v1' ? ['OLM v0'] : listTargetsForFormat(format)
+function listDefaultInstallTargets(format: BundleFormat): readonly InstallTarget[] {
+  return format === 'registry+v1' ? ['OLM v0'] : listInstallTargetsForFormat(format)
 }
 
 /** Returns yes only if this target installs the bundle and supports its format, and the bundle was opened. */
-function computeInstallabilityOnTarget(
+function computeInstallVerdictForTarget(
   target: InstallTarget,
   known: BundleFormat | undefined,
   steps: readonly InstallStep[],
   opened: readonly InstallTargetBundle[],
 ): ChannelInstall['acceptance'][number] {
-  if (known && !listTargetsForFormat(known).includes(target))
+  if (known && !listInstallTargetsForFormat(known).includes(target))
     return { target, installs: 'other format', because: [] }
   const remarks = steps.flatMap((step) => step.remarks).filter((remark) => remark.targets.includes(target))
   const because = (kind: InstallNote['kind']) => [
@@ -217,7 +218,7 @@ function computeInstallabilityOnTarget(
     ...its
       .filter(
         ({ content }) =>
-          content.kind === 'bundle' && !listTargetsForFormat(content.facts.format).includes(target),
+          content.kind === 'bundle' && !listInstallTargetsForFormat(content.facts.format).includes(target),
       )
       .map(({ blob }) => `${target} does not support the bundle format of ${blob.name}.`),
   ]

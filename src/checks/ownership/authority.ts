@@ -8,7 +8,7 @@ import { generateAncestorDirectories } from '../../pull-request/layout/layout.ts
 import { findCodeowners, parseCodeownersFile } from './sources/codeowners.ts'
 import type { CodeownersLine } from './sources/codeowners.ts'
 import { configYamlPath, parseMaintainers } from './sources/config-yaml.ts'
-import { catalogOwnersFileName, toCiYamlPath } from './owner-files.ts'
+import { catalogOwnersFileName, toPackageCiYamlPath } from './owner-files.ts'
 import { createBrokenOwnerSource } from './sources/owner-source.ts'
 import type { OwnerSourceReadResult, OwnerSourceProblem } from './sources/owner-source.ts'
 import {
@@ -61,7 +61,7 @@ export function readOwnershipAuthority(tree: OwnerFileTreeReader, config: Config
   }
 
   const fromCiYaml = (directory: string): readonly Principal[] => {
-    const file = directory === '' ? undefined : read(toCiYamlPath(directory), parseOwnershipCiYaml)
+    const file = directory === '' ? undefined : read(toPackageCiYamlPath(directory), parseOwnershipCiYaml)
     return file?.kind === 'read' ? file.value.reviewers : []
   }
 

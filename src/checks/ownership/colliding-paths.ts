@@ -95,7 +95,7 @@ function groupChildrenByFoldedName(
   prefix: string,
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
-  let at = findLowerBound(sorted, prefix, returnPathUnchanged)
+  let at = findLowerBound(sorted, prefix, getPathSortKey)
   for (;;) {
     const path = sorted[at]
     if (path === undefined || !path.startsWith(prefix)) return found
@@ -106,7 +106,7 @@ function groupChildrenByFoldedName(
     if (its === undefined) found.set(folded, [name])
     else its.push(name)
     // '0' follows the slash in ASCII: skips everything below.
-    at = slash < 0 ? at + 1 : findLowerBound(sorted, `${prefix}${name}0`, returnPathUnchanged, at)
+    at = slash < 0 ? at + 1 : findLowerBound(sorted, `${prefix}${name}0`, getPathSortKey, at)
   }
 }
 
@@ -129,18 +129,14 @@ function findFirstRemainingPathIndex(
   sorted: readonly string[],
   removed: ReadonlySet<string>,
 ): number | undefined {
-  const file = findLowerBound(sorted, name, returnPathUnchanged)
+  const file = findLowerBound(sorted, name, getPathSortKey)
   if (sorted[file] === name && !removed.has(name)) return file
-  for (
-    let at = findLowerBound(sorted, `${name}/`, returnPathUnchanged);
-    sorted[at]?.startsWith(`${name}/`);
-    at++
-  )
+  for (let at = findLowerBound(sorted, `${name}/`, getPathSortKey); sorted[at]?.startsWith(`${name}/`); at++)
     if (!removed.has(sorted[at] ?? '')) return at
   return undefined
 }
 
-const returnPathUnchanged = (path: string): string => path
+const getPathSortKey = (path: string): string => path
 
 interface PathCollision {
   readonly name: string

@@ -8,10 +8,10 @@ import { isCurrentApproval, isApprovalForSnapshot } from './approvals.ts'
 import { findAutomationAllowedChangeKinds } from './automation.ts'
 import { listCoverageDifferences, isDirectoryCoveredByApproval, type ApprovalCoverage } from './coverage.ts'
 import type { RequiredApproval } from './required-approvals.ts'
-import { isBot } from './principal-matcher.ts'
+import { isBotAccount } from './principal-matcher.ts'
 import type {
   GitHubAccount,
-  RightsResult,
+  PermissionCheckResult,
   PrincipalMatcher,
   UnansweredCheckQuestion,
 } from './principal-matcher.ts'
@@ -88,7 +88,7 @@ export class ConsentEvaluator {
       kind,
       consent: automation.kinds.has(kind)
         ? 'alone'
-        : findMinStrictnessConsent(permissions, authorRights.roles, kind),
+        : findLowestRequiredConsent(permissions, authorRights.roles, kind),
     }))
     let needed = wanted.reduce<RequiredConsent>(
       (worst, { consent }) => (isStricterConsent(consent, worst) ? consent : worst),
@@ -149,7 +149,7 @@ export class ConsentEvaluator {
   }
 
   /** Whether the author, or an account with authority over all of these approvals, confirmed this head by command. */
-  checkHeadConfirmation(required: readonly RequiredApproval[]): RightsResult {
+  checkHeadConfirmation(required: readonly RequiredApproval[]): PermissionCheckResult {
     const { snapshot } = this.#input
     const epoch = this.#input.epoch ?? 0
     const current = this.#input.approvals.filter((approval) =>
@@ -157,7 +157,7 @@ export class ConsentEvaluator {
     )
     if (current.some(({ user, source }) => user === this.#author?.id && source === 'command'))
       return { kind: 'yes' }
-    return combineAlternativeRights(
+    return combineAlternativePermissions(
       current
         .filter(({ user }) => user !== this.#author?.id)
         .map(
@@ -171,35 +171,35 @@ export class ConsentEvaluator {
    * Whether a maintainer other than the author approved the current effect. Approvals for files outside packages do not
    * carry over.
    */
-  checkMaintainerApproval(): RightsResult {
+  checkMaintainerApproval(): PermissionCheckResult {
     const { snapshot, approvals } = this.#input
     const epoch = this.#input.epoch ?? 0
     if (this.#author === undefined) return { kind: 'no' }
-    return combineAlternativeRights(
+    return combineAlternativePermissions(
       approvals
         .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
-        .filter((account) => account.id !== this.#author?.id && !isBot(account))
+        .filter((account) => account.id !== this.#author?.id && !isBotAccount(account))
         .map((account) => () => this.#people.isMaintainer(account)),
     )
   }
 
   /** Whether an account owns everything that the approvals are about, or is a maintainer. */
-  checkRightsToAll(account: GitHubAccount, required: readonly RequiredApproval[]): RightsResult {
-    const owns = listDistinctOwners(required).map((owners) => this.#people.isAmong(account, owners))
+  checkRightsToAll(account: GitHubAccount, required: readonly RequiredApproval[]): PermissionCheckResult {
+    const owns = listDistinctOwnerLists(required).map((owners) => this.#people.isAmong(account, owners))
     if (owns.length > 0 && owns.every(({ kind }) => kind === 'yes')) return { kind: 'yes' }
     return this.#or(this.#people.isMaintainer(account), owns)
   }
 
   /** Whether an account owns any of it, or is a maintainer. */
-  checkRightsToAny(account: GitHubAccount, required: readonly RequiredApproval[]): RightsResult {
-    const owns = combineAlternativeRights(
-      listDistinctOwners(required).map((owners) => () => this.#people.isAmong(account, owners)),
+  checkRightsToAny(account: GitHubAccount, required: readonly RequiredApproval[]): PermissionCheckResult {
+    const owns = combineAlternativePermissions(
+      listDistinctOwnerLists(required).map((owners) => () => this.#people.isAmong(account, owners)),
     )
     return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
   }
 
-  #or(maintainer: RightsResult, owns: readonly RightsResult[]): RightsResult {
+  #or(maintainer: PermissionCheckResult, owns: readonly PermissionCheckResult[]): PermissionCheckResult {
     if (maintainer.kind !== 'no') return maintainer
     const open = owns.flatMap((holds) => (holds.kind === 'unknown' ? holds.open : []))
     return open.length > 0 && owns.every(({ kind }) => kind !== 'no')
@@ -216,7 +216,7 @@ export class ConsentEvaluator {
     const author = this.#author
     if (author === undefined) return { roles: ['contributor'], open: [] }
     const owns = this.#people.isAmong(author, requirement.owners)
-    if (owns.kind === 'yes' && isBot(author)) {
+    if (owns.kind === 'yes' && isBotAccount(author)) {
       // An App's permissions cover only branches in this repository that the App itself pushed.
       return this.#pushesHere() ? { roles: ['bot'], open: [] } : { roles: ['contributor'], open: [] }
     }
@@ -249,7 +249,7 @@ export class ConsentEvaluator {
     if (author === undefined || requirement.ownerEdit?.changesOwners) return { kinds, open }
     for (const { principals, automation } of this.#grants) {
       const granted = findAutomationAllowedChangeKinds(automation, requirement)
-      if (granted.size === 0 || !(isBot(author) ? this.#pushesHere() : this.#pushedAlone())) continue
+      if (granted.size === 0 || !(isBotAccount(author) ? this.#pushesHere() : this.#pushedAlone())) continue
       const isIt = this.#people.isAmong(author, principals)
       if (isIt.kind === 'yes') for (const kind of granted) kinds.add(kind)
       if (isIt.kind === 'unknown') open.push(...isIt.open)
@@ -283,13 +283,13 @@ export class ConsentEvaluator {
   }
 
   /** Whether an authorized person approved the requirement. */
-  #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): RightsResult {
+  #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): PermissionCheckResult {
     const added = requirement.ownerEdit?.added ?? []
-    return combineAlternativeRights(
+    return combineAlternativePermissions(
       this.#input.approvals
         .filter((approval) => this.#counts(approval, requirement))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
-        .filter((account) => !isBot(account))
+        .filter((account) => !isBotAccount(account))
         // New owners cannot approve the change that adds them.
         .filter(
           (account) =>
@@ -300,7 +300,7 @@ export class ConsentEvaluator {
             ),
         )
         .map((account) => () => {
-          const owns: RightsResult =
+          const owns: PermissionCheckResult =
             needed === 'owner' ? this.#people.isAmong(account, requirement.owners) : { kind: 'no' }
           return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
         }),
@@ -326,7 +326,7 @@ export class ConsentEvaluator {
 }
 
 /** Without duplicates, because thousands of approvals can share one list. */
-function listDistinctOwners(required: readonly RequiredApproval[]): (readonly Principal[])[] {
+function listDistinctOwnerLists(required: readonly RequiredApproval[]): (readonly Principal[])[] {
   return [...new Set(required.map(({ owners }) => owners))]
 }
 
@@ -339,7 +339,7 @@ function isStricterConsent(a: RequiredConsent, b: RequiredConsent): boolean {
 }
 
 /** The least strict setting among an account's roles. */
-function findMinStrictnessConsent(
+function findLowestRequiredConsent(
   permissions: Permissions,
   roles: readonly PermissionRole[],
   kind: ChangeKind,
@@ -350,7 +350,9 @@ function findMinStrictnessConsent(
 }
 
 /** Yes if any candidate is yes, otherwise unknown if any is unknown, otherwise no. Stops at the first yes. */
-function combineAlternativeRights(candidates: readonly (() => RightsResult)[]): RightsResult {
+function combineAlternativePermissions(
+  candidates: readonly (() => PermissionCheckResult)[],
+): PermissionCheckResult {
   const open: UnansweredCheckQuestion[] = []
   for (const candidate of candidates) {
     const holds = candidate()

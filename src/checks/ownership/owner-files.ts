@@ -36,7 +36,7 @@ export function parseOwnerFilePath(path: string): OwnerFile | undefined {
   return undefined
 }
 
-export const toCiYamlPath = (directory: string): string => `operators/${directory}/ci.yaml`
+export const toPackageCiYamlPath = (directory: string): string => `operators/${directory}/ci.yaml`
 
 /**
  * The owner files needed to decide on a change, sorted: those of the base for touched paths, and those that the change
@@ -63,7 +63,7 @@ export function selectOwnerFilePathsToRead(
       addIfPresent(joinPath(above, ownersFileName))
       addIfPresent(joinPath(above, catalogOwnersFileName))
     }
-    if ('directory' in role && role.directory) addIfPresent(toCiYamlPath(role.directory))
+    if ('directory' in role && role.directory) addIfPresent(toPackageCiYamlPath(role.directory))
   }
   // An entry of a list belongs to its package, so any owner file of that package can apply.
   const listed = (change.lists ?? []).flatMap(({ added, removed, updated }) => [
@@ -76,11 +76,11 @@ export function selectOwnerFilePathsToRead(
     const declared = change.catalogs.map(findDeclaredPackages)
     for (const { name } of listed)
       for (const home of [name, ...declared.flatMap((one) => [...one.homeDirectories(name)])])
-        addIfPresent(toCiYamlPath(home))
+        addIfPresent(toPackageCiYamlPath(home))
   }
   // Without package directories, only the package's name can be looked up.
   for (const catalog of change.catalogs)
-    for (const { name } of catalog.packages) addIfPresent(toCiYamlPath(name))
+    for (const { name } of catalog.packages) addIfPresent(toPackageCiYamlPath(name))
   return [...wanted].toSorted()
 }
 
@@ -95,7 +95,7 @@ export function listOwnerFilesForLocations(
       wanted.add(joinPath(above, ownersFileName))
       wanted.add(joinPath(above, catalogOwnersFileName))
     }
-    wanted.add(toCiYamlPath(directory === '' ? name : directory))
+    wanted.add(toPackageCiYamlPath(directory === '' ? name : directory))
   }
   return paths.filter((path) => wanted.has(path))
 }

@@ -13,7 +13,7 @@ import { ConsentEvaluator } from './consent.ts'
 import type { ConsentStatus } from './consent.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import { createPrincipalMatcher } from './principal-matcher.ts'
-import type { GitHubAccount, RightsResult, UnansweredCheckQuestion } from './principal-matcher.ts'
+import type { GitHubAccount, PermissionCheckResult, UnansweredCheckQuestion } from './principal-matcher.ts'
 import { normalizeLogin, formatPrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
 import {
@@ -63,8 +63,8 @@ export const ownershipCheck: Check<'ownership'> = {
 /** An account's permissions on a whole pull request, for commands. */
 export interface PullAuthorizationChecker {
   /** Whether it owns any part of the change, or is a maintainer. */
-  checkRights(account: GitHubAccount): RightsResult
-  checkMaintainer(account: GitHubAccount): RightsResult
+  checkRights(account: GitHubAccount): PermissionCheckResult
+  checkMaintainer(account: GitHubAccount): PermissionCheckResult
 }
 
 export function createPullAuthorizationChecker(
@@ -151,7 +151,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
     waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login], how: 'withdraws' })
   }
 
-  const push = evaluateHeadPushConfirmation(input, consents, required, authority)
+  const push = evaluateNonAuthorPushConfirmation(input, consents, required, authority)
   findings.addAll(push.findings)
   waiting.push(...push.waiting)
   unanswered.push(...push.unanswered)
@@ -319,7 +319,7 @@ function validateNewOwners(
 }
 
 /** If another account or an unknown account pushed the head, the author or an authorized account must confirm it. */
-function evaluateHeadPushConfirmation(
+function evaluateNonAuthorPushConfirmation(
   input: CheckInput,
   consents: ConsentEvaluator,
   required: readonly RequiredApproval[],

@@ -15,7 +15,7 @@ export interface GitHubAccount {
   readonly login: string
 }
 
-export type RightsResult =
+export type PermissionCheckResult =
   | { readonly kind: 'yes' }
   /** `reused`: the listed login now belongs to another account. */
   | { readonly kind: 'no'; readonly reused?: { readonly login: string; readonly was: number } }
@@ -23,15 +23,15 @@ export type RightsResult =
 
 export interface PrincipalMatcher {
   /** An empty list contains no one. */
-  isAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult
+  isAmong(account: GitHubAccount, principals: readonly Principal[]): PermissionCheckResult
   /** By list or by role in the repository. Accounts of Apps are never maintainers. */
-  isMaintainer(account: GitHubAccount): RightsResult
+  isMaintainer(account: GitHubAccount): PermissionCheckResult
 }
 
-const grantedRightsResult: RightsResult = { kind: 'yes' }
-const deniedRightsResult: RightsResult = { kind: 'no' }
+const permissionGrantedResult: PermissionCheckResult = { kind: 'yes' }
+const permissionDeniedResult: PermissionCheckResult = { kind: 'no' }
 
-export const isBot = (account: GitHubAccount): boolean => account.login.endsWith('[bot]')
+export const isBotAccount = (account: GitHubAccount): boolean => account.login.endsWith('[bot]')
 
 /** `accounts`: see CheckInput.accounts. */
 export function createPrincipalMatcher(
@@ -40,31 +40,36 @@ export function createPrincipalMatcher(
   maintainers: readonly Principal[],
   config: Config,
 ): PrincipalMatcher {
-  function isUser(account: GitHubAccount, principal: Extract<Principal, { kind: 'user' }>): RightsResult {
+  function isUser(
+    account: GitHubAccount,
+    principal: Extract<Principal, { kind: 'user' }>,
+  ): PermissionCheckResult {
     // A pinned account matches under any login, and its listed login matches no other account.
     if (principal.id !== undefined) {
-      if (principal.id === account.id) return grantedRightsResult
+      if (principal.id === account.id) return permissionGrantedResult
       return principal.login === account.login
         ? { kind: 'no', reused: { login: principal.login, was: principal.id } }
-        : deniedRightsResult
+        : permissionDeniedResult
     }
-    if (principal.login !== account.login) return deniedRightsResult
+    if (principal.login !== account.login) return permissionDeniedResult
     const first = accounts.get(principal.login)
     if (first !== undefined && first !== account.id)
       return { kind: 'no', reused: { login: principal.login, was: first } }
     const answer = answers.get({ kind: 'user', login: principal.login })
     if (answer.kind === 'unknown')
-      return createUnknownRightsResult(`which account the login ${principal.login} belongs to`, answer)
-    if (answer.kind === 'nobody' || answer.person.id !== account.id) return deniedRightsResult
-    return (answer.person.kind === 'bot') === isBot(account) ? grantedRightsResult : deniedRightsResult
+      return createUnknownPermissionResult(`which account the login ${principal.login} belongs to`, answer)
+    if (answer.kind === 'nobody' || answer.person.id !== account.id) return permissionDeniedResult
+    return (answer.person.kind === 'bot') === isBotAccount(account)
+      ? permissionGrantedResult
+      : permissionDeniedResult
   }
 
-  function isPrincipal(account: GitHubAccount, principal: Principal): RightsResult {
+  function isPrincipal(account: GitHubAccount, principal: Principal): PermissionCheckResult {
     switch (principal.kind) {
       case 'user':
         return isUser(account, principal)
       case 'team': {
-        if (isBot(account)) return deniedRightsResult
+        if (isBotAccount(account)) return permissionDeniedResult
         const { organization, team } = principal
         const answer = answers.get({
           kind: 'team-member',
@@ -74,31 +79,31 @@ export function createPrincipalMatcher(
           login: account.login,
         })
         if (answer.kind === 'unknown')
-          return createUnknownRightsResult(
+          return createUnknownPermissionResult(
             `whether ${account.login} is a member of ${organization}/${team}`,
             answer,
           )
-        return answer.kind === 'yes' ? grantedRightsResult : deniedRightsResult
+        return answer.kind === 'yes' ? permissionGrantedResult : permissionDeniedResult
       }
       case 'email':
-        return deniedRightsResult
+        return permissionDeniedResult
     }
   }
 
   // Cached, because the same owners own most of the paths that a change touches.
-  const known = new Map<string, (principals: readonly Principal[]) => RightsResult>()
+  const known = new Map<string, (principals: readonly Principal[]) => PermissionCheckResult>()
 
-  function isAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult {
+  function isAmong(account: GitHubAccount, principals: readonly Principal[]): PermissionCheckResult {
     const key = `${account.id} ${account.login}`
     const among = known.get(key) ?? memoizePerObject((list: readonly Principal[]) => findAmong(account, list))
     known.set(key, among)
     return among(principals)
   }
 
-  function findAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult {
-    if (principals.length === 0) return deniedRightsResult
+  function findAmong(account: GitHubAccount, principals: readonly Principal[]): PermissionCheckResult {
+    if (principals.length === 0) return permissionDeniedResult
     const open: UnansweredCheckQuestion[] = []
-    let reused: RightsResult | undefined
+    let reused: PermissionCheckResult | undefined
     // Checks logins first, because they are cheap to look up and most owners are listed by login.
     const ordered = [
       ...principals.filter(({ kind }) => kind === 'user'),
@@ -106,31 +111,31 @@ export function createPrincipalMatcher(
     ]
     for (const principal of ordered) {
       const holds = isPrincipal(account, principal)
-      if (holds.kind === 'yes') return grantedRightsResult
+      if (holds.kind === 'yes') return permissionGrantedResult
       if (holds.kind === 'unknown') open.push(...holds.open)
       else if (holds.reused) reused = holds
     }
     if (reused) return reused
-    return open.length > 0 ? { kind: 'unknown', open } : deniedRightsResult
+    return open.length > 0 ? { kind: 'unknown', open } : permissionDeniedResult
   }
 
-  function isMaintainer(account: GitHubAccount): RightsResult {
-    if (isBot(account)) return deniedRightsResult
+  function isMaintainer(account: GitHubAccount): PermissionCheckResult {
+    if (isBotAccount(account)) return permissionDeniedResult
     const listed = isAmong(account, maintainers)
     if (listed.kind !== 'no') return listed
     const { maintainerRoles } = config.owners
     if (maintainerRoles.length === 0) return listed
     const answer = answers.get({ kind: 'role', user: account.id, login: account.login })
     if (answer.kind === 'unknown')
-      return createUnknownRightsResult(`the role of ${account.login} in this repository`, answer)
+      return createUnknownPermissionResult(`the role of ${account.login} in this repository`, answer)
     return (maintainerRoles as readonly string[]).includes(answer.role)
-      ? grantedRightsResult
-      : deniedRightsResult
+      ? permissionGrantedResult
+      : permissionDeniedResult
   }
 
   return { isAmong, isMaintainer }
 }
 
-function createUnknownRightsResult(question: string, answer: InconclusiveAnswer): RightsResult {
+function createUnknownPermissionResult(question: string, answer: InconclusiveAnswer): PermissionCheckResult {
   return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
 }

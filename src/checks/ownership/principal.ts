@@ -17,11 +17,11 @@ const teamSlugPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
 const loginWithUserIdPattern = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
 
 /** Undefined for anything but a login, including a login with surrounding whitespace. */
-export function parseLogin(text: string): Principal | undefined {
+export function parseUserPrincipal(text: string): Principal | undefined {
   return loginPattern.test(text) ? { kind: 'user', login: text.toLowerCase() } : undefined
 }
 
-export function parseTeam(text: string): Principal | undefined {
+export function parseTeamPrincipal(text: string): Principal | undefined {
   const [organization = '', team = '', ...rest] = text.split('/')
   if (rest.length > 0 || !loginPattern.test(organization) || !teamSlugPattern.test(team)) return undefined
   return { kind: 'team', organization: organization.toLowerCase(), team: team.toLowerCase() }
@@ -31,11 +31,11 @@ export function parseTeam(text: string): Principal | undefined {
 export function parsePrincipal(text: string): Principal | undefined {
   const pin = loginWithUserIdPattern.exec(text)?.groups
   if (pin?.login !== undefined && pin.id !== undefined) {
-    const user = parseLogin(pin.login)
+    const user = parseUserPrincipal(pin.login)
     const id = Number(pin.id)
     return user?.kind === 'user' && Number.isSafeInteger(id) ? { ...user, id: toUserId(id) } : undefined
   }
-  return text.includes('/') ? parseTeam(text) : parseLogin(text)
+  return text.includes('/') ? parseTeamPrincipal(text) : parseUserPrincipal(text)
 }
 
 /** REST names an App's account `name[bot]`, GraphQL `name`. A user who registers `name` must not pass as the App. */

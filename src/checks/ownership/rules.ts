@@ -22,7 +22,7 @@ export const approvalForOtherChange = defineRule<{
   severity: 'warning',
   title: "An approval covers the commit's current effect",
   format: ({ approver, head, differences }) => ({
-    what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the effect changed: ${formatCoverageDifferences(differences)}`,
+    what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the effect changed: ${formatApprovalCoverageDifferences(differences)}`,
     why: 'After the base branch changes, the same commit can have a different effect, which no one has approved.',
     fix: `Ask ${approver} to approve this commit again in a review or by commenting \`/approve ${head.slice(0, 12)}\`.`,
   }),
@@ -268,7 +268,7 @@ export const packageContentMismatch = defineRule<{
   }),
 })
 
-function formatCoverageDifferences(differences: readonly string[]): string {
+function formatApprovalCoverageDifferences(differences: readonly string[]): string {
   const more =
     differences.length > maxListedCoverageDifferences
       ? `; and ${differences.length - maxListedCoverageDifferences} more`

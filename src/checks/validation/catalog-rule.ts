@@ -1,5 +1,5 @@
 // Rules that search a whole catalog: their input, their hits, and how a hit becomes a finding.
-import { createFinding, formatSubject } from '@catalog-bot/findings/rule'
+import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
 import type { SearchableFindingRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingList } from '@catalog-bot/findings/finding-list'
@@ -42,7 +42,7 @@ function createCatalogFinding(
   const found = createFinding(rule, hit.at, hit.data, hit.related)
   return {
     ...found,
-    subject: formatSubject(hit.about),
+    subject: formatFindingSubject(hit.about),
     data: { package: hit.about[0] ?? '', ...found.data },
   }
 }

@@ -134,7 +134,7 @@ const externalApiProviders: readonly ExternalApiProvider[] = [
 
 const externalPackages = new Set(externalApiProviders.flatMap(({ packages }) => packages))
 
-const externalApiKeys = new Set(
+const externalApiGroupKinds = new Set(
   externalApiProviders.flatMap(({ apis }) =>
     Object.entries(apis).flatMap(([group, kinds]) => kinds.map((kind) => `${group}/${kind}`)),
   ),
@@ -142,4 +142,5 @@ const externalApiKeys = new Set(
 
 export const isExternalPackage = (name: string): boolean => externalPackages.has(name)
 
-export const isExternalApi = (group: string, kind: string): boolean => externalApiKeys.has(`${group}/${kind}`)
+export const isExternalApi = (group: string, kind: string): boolean =>
+  externalApiGroupKinds.has(`${group}/${kind}`)

@@ -1,4 +1,8 @@
-import { blobShapes, propertyValueShapes, getFieldShape } from '@catalog-bot/fbc/load/known-fields'
+import {
+  fieldShapesByBlobSchema,
+  valueShapesByPropertyType,
+  getFieldShape,
+} from '@catalog-bot/fbc/load/known-fields'
 import type { KnownFieldShape } from '@catalog-bot/fbc/load/known-fields'
 
 /**
@@ -10,7 +14,9 @@ export function findKnownFieldNames(schema: string, path: string, type?: string)
     .replaceAll(/\[\d+\]/g, '')
     .split('.')
     .slice(0, -1)
-  let shape: KnownFieldShape | undefined = Object.hasOwn(blobShapes, schema) ? blobShapes[schema] : undefined
+  let shape: KnownFieldShape | undefined = Object.hasOwn(fieldShapesByBlobSchema, schema)
+    ? fieldShapesByBlobSchema[schema]
+    : undefined
   for (const step of steps) {
     if (typeof shape !== 'object') break
     shape = getFieldShape(shape, step)
@@ -18,11 +24,15 @@ export function findKnownFieldNames(schema: string, path: string, type?: string)
   if (typeof shape === 'object') return Object.keys(shape)
   if (shape !== 'any') return []
   const own =
-    type !== undefined && Object.hasOwn(propertyValueShapes, type) ? propertyValueShapes[type] : undefined
+    type !== undefined && Object.hasOwn(valueShapesByPropertyType, type)
+      ? valueShapesByPropertyType[type]
+      : undefined
   if (typeof own === 'object') return Object.keys(own)
   return [
     ...new Set(
-      Object.values(propertyValueShapes).flatMap((its) => (typeof its === 'object' ? Object.keys(its) : [])),
+      Object.values(valueShapesByPropertyType).flatMap((its) =>
+        typeof its === 'object' ? Object.keys(its) : [],
+      ),
     ),
   ]
 }

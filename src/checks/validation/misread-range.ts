@@ -42,7 +42,7 @@ function isVersionRangeSatisfiable(comparators: readonly VersionComparator[]): b
   let candidate: Version = { major: 0, minor: 0, patch: 0, prerelease: [0], build: [] }
   for (const { operator, version } of comparators) {
     if (operator !== '=' && operator !== '>' && operator !== '>=') continue
-    const minVersion = operator === '>' ? getNextHigherVersion(version) : version
+    const minVersion = operator === '>' ? getNextSemverVersion(version) : version
     if (compareVersions(minVersion, candidate) > 0) candidate = minVersion
   }
   const excluded = comparators
@@ -50,12 +50,12 @@ function isVersionRangeSatisfiable(comparators: readonly VersionComparator[]): b
     .map(({ version }) => version)
     .sort(compareVersions)
   for (const version of excluded)
-    if (compareVersions(version, candidate) === 0) candidate = getNextHigherVersion(candidate)
+    if (compareVersions(version, candidate) === 0) candidate = getNextSemverVersion(candidate)
   return isInRange(candidate, { alternatives: [comparators] })
 }
 
 /** The next version in semver's order: 1.0.1-0 after 1.0.0, 1.0.0-a.0 after 1.0.0-a. */
-function getNextHigherVersion(version: Version): Version {
+function getNextSemverVersion(version: Version): Version {
   const patch = typeof version.patch === 'bigint' ? version.patch + 1n : version.patch + 1
   return version.prerelease.length > 0
     ? { ...version, prerelease: [...version.prerelease, 0] }

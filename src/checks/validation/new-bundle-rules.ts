@@ -9,7 +9,7 @@ const ruleIdsForNewBundlesOnly: ReadonlySet<string> = new Set(
 )
 
 /** `changed`: the packages that a pull request changes; absent when checking a catalog on its own. */
-export function dropPublishedBundleFindings(
+export function dropFindingsOnPublishedBundles(
   findings: readonly Finding[],
   settings: RuleSettings,
   changed: readonly PackageChange[] = [],

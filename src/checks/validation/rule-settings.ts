@@ -5,7 +5,7 @@ import type { Finding, Severity } from '@catalog-bot/findings/finding'
 
 export type RuleSettings = Config['rules']
 
-export interface RuleSettingSubject {
+export interface FindingPackageAndFile {
   readonly package?: unknown
   readonly file?: string | undefined
 }
@@ -18,7 +18,9 @@ export function applyRuleSettings(
   findings: readonly Finding[],
   settings: RuleSettings,
   fixed: ReadonlySet<string>,
-  locationsOf: (found: Finding) => readonly RuleSettingSubject[] = (found) => [toRuleSettingSubject(found)],
+  locationsOf: (found: Finding) => readonly FindingPackageAndFile[] = (found) => [
+    getFindingPackageAndFile(found),
+  ],
 ): Finding[] {
   return findings.flatMap((found) => {
     const setting = Object.hasOwn(settings, found.rule) ? settings[found.rule] : undefined
@@ -27,7 +29,7 @@ export function applyRuleSettings(
       typeof setting === 'string'
         ? { severity: setting, ignore: [] }
         : { severity: setting.severity, ignore: setting.ignore }
-    const isIgnored = (location: RuleSettingSubject) =>
+    const isIgnored = (location: FindingPackageAndFile) =>
       ignore.some((pattern) => matchesIgnorePattern(pattern, location))
     const locations = locationsOf(found)
     if (severity === 'off' || (locations.length > 0 && locations.every(isIgnored))) return []
@@ -35,7 +37,11 @@ export function applyRuleSettings(
   })
 }
 
-export function isRuleSilenced(rule: string, location: RuleSettingSubject, settings: RuleSettings): boolean {
+export function isRuleSilenced(
+  rule: string,
+  location: FindingPackageAndFile,
+  settings: RuleSettings,
+): boolean {
   const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
   if (setting === undefined) return false
   if (typeof setting === 'string') return setting === 'off'
@@ -45,12 +51,12 @@ export function isRuleSilenced(rule: string, location: RuleSettingSubject, setti
 }
 
 /** `root`: the directory that the finding's file is relative to. */
-export function toRuleSettingSubject({ at, data }: Finding, root = ''): RuleSettingSubject {
+export function getFindingPackageAndFile({ at, data }: Finding, root = ''): FindingPackageAndFile {
   return { package: data?.package, file: at && root !== '' ? `${root}/${at.file}` : at?.file }
 }
 
 /** Whether the pattern equals the package or matches the file as a glob. */
-function matchesIgnorePattern(pattern: string, location: RuleSettingSubject): boolean {
+function matchesIgnorePattern(pattern: string, location: FindingPackageAndFile): boolean {
   return (
     location.package === pattern ||
     (location.file !== undefined && minimatch(location.file, pattern, { dot: true }))

@@ -1,7 +1,7 @@
 // Validates a whole catalog with the profile `full`: opm's rules, catalog-bot's rules, and image rules that do not need
 // a registry.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { modelRules } from '@catalog-bot/fbc/model/rules/all'
+import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
 import { invalidPullSpec } from '@catalog-bot/fbc/model/rules/bundle-rules'
 import { fileRules, loadRules } from '@catalog-bot/fbc/load/rules'
 import { findPullSpecError } from '@catalog-bot/fbc/go/reference/pull-spec'
@@ -10,15 +10,15 @@ import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
 import type { CatalogVerdict } from '@catalog-bot/fbc/model/validate-catalog'
 import { compareFindings } from '@catalog-bot/findings/finding'
 import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
-import { findReferenceProblems } from '../images/validate-reference-text.ts'
-import { dropPublishedBundleFindings } from './new-bundle-rules.ts'
+import { findImageReferenceProblems } from '../images/validate-reference-text.ts'
+import { dropFindingsOnPublishedBundles } from './new-bundle-rules.ts'
 import { runCatalogRules } from './run-catalog-rules.ts'
-import { applyRuleSettings, isRuleSilenced, toRuleSettingSubject } from './rule-settings.ts'
+import { applyRuleSettings, isRuleSilenced, getFindingPackageAndFile } from './rule-settings.ts'
 import type { RuleSettings } from './rule-settings.ts'
 
 /** Rules that cannot be disabled, because opm cannot serve a catalog that violates one. */
 export const alwaysEnabledRuleIds: ReadonlySet<string> = new Set(
-  [...modelRules, ...loadRules, ...fileRules].filter(({ fixed }) => fixed).map(({ id }) => id),
+  [...catalogModelRules, ...loadRules, ...fileRules].filter(({ fixed }) => fixed).map(({ id }) => id),
 )
 
 /**
@@ -44,7 +44,7 @@ export function validateCatalogWithAllRules(
   const rejectedImages = new Set(invalidPullSpecs.map(({ data }) => data?.['image']))
   // If findings of opm's rule were truncated, any reference might be among the omitted ones.
   const isCut = invalidPullSpecs.some((found) => getOmittedFindingCount(found) > 0)
-  const written = findReferenceProblems(catalog, {
+  const written = findImageReferenceProblems(catalog, {
     allowed: options.registries ?? [],
     rejects: (reference) =>
       rejectedImages.has(reference) ||
@@ -53,14 +53,14 @@ export function validateCatalogWithAllRules(
       isRuleSilenced(rule, { ...location, file: toRepositoryPath(location.file) }, settings),
   })
   const own = applyRuleSettings(
-    [...dropPublishedBundleFindings(runCatalogRules(catalog), settings), ...written.findings],
+    [...dropFindingsOnPublishedBundles(runCatalogRules(catalog), settings), ...written.findings],
     settings,
     alwaysEnabledRuleIds,
     (found) =>
       written
         .locationsOf(found)
         ?.map((location) => ({ ...location, file: toRepositoryPath(location.file) })) ?? [
-        toRuleSettingSubject(found, root),
+        getFindingPackageAndFile(found, root),
       ],
   )
   return {

@@ -18,7 +18,7 @@ import {
 import { validateProjectedCatalogs } from '../bundles/validate-projected-catalogs.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { CheckAnswers } from '../questions.ts'
-import { dropPublishedBundleFindings } from './new-bundle-rules.ts'
+import { dropFindingsOnPublishedBundles } from './new-bundle-rules.ts'
 import { unknownOpmRelease } from './opm-release-unknown.ts'
 import { runCatalogRules } from './run-catalog-rules.ts'
 import { applyRuleSettings } from './rule-settings.ts'
@@ -91,16 +91,16 @@ function validateChangedCatalog(
   const { root, base, result } = change
   const applySettings = (findings: readonly Finding[]) =>
     applyRuleSettings(
-      findings.map((found) => toRepositoryPathFinding(found, root)),
+      findings.map((found) => convertFindingToRepositoryPaths(found, root)),
       config.rules,
       alwaysEnabledRuleIds,
     )
   const own = result
-    ? applySettings(dropPublishedBundleFindings(runCatalogRules(result), config.rules, change.packages))
+    ? applySettings(dropFindingsOnPublishedBundles(runCatalogRules(result), config.rules, change.packages))
     : []
   const ownOnBase = base ? applySettings(runCatalogRules(base)) : []
-  const isKnown = createBaseFindingMatcher(ownOnBase)
-  const shown = markFindingsOnBase(
+  const isKnown = createBaseBranchFindingMatcher(ownOnBase)
+  const shown = markErrorsAlreadyOnBaseBranch(
     own.filter((found) => found.severity === 'error' || !isKnown(found)),
     ownOnBase,
   )
@@ -112,7 +112,9 @@ function validateChangedCatalog(
   const opmOnBase = opm.length > 0 && base ? validateAsOpm(base) : []
   return {
     findings: [
-      ...markFindingsOnBase(opm, opmOnBase).map((found) => toRepositoryPathFinding(found, root)),
+      ...markErrorsAlreadyOnBaseBranch(opm, opmOnBase).map((found) =>
+        convertFindingToRepositoryPaths(found, root),
+      ),
       ...shown,
       ...upgrades,
     ],
@@ -124,14 +126,17 @@ function validateChangedCatalog(
  * Whether the base has the same finding. If the base's list for a rule was truncated, all findings of that rule count
  * as known.
  */
-function createBaseFindingMatcher(base: readonly Finding[]): (found: Finding) => boolean {
+function createBaseBranchFindingMatcher(base: readonly Finding[]): (found: Finding) => boolean {
   const keys = new Set(base.map(toFindingSubjectKey))
   const cut = new Set(base.filter((found) => getOmittedFindingCount(found) > 0).map(({ rule }) => rule))
   return (found) => cut.has(found.rule) || keys.has(toFindingSubjectKey(found))
 }
 
 /** Marks the errors that the base has word for word. */
-function markFindingsOnBase(findings: readonly Finding[], base: readonly Finding[]): readonly Finding[] {
+function markErrorsAlreadyOnBaseBranch(
+  findings: readonly Finding[],
+  base: readonly Finding[],
+): readonly Finding[] {
   const known = new Set(base.map((found) => `${toFindingSubjectKey(found)} ${found.what}`))
   return findings.map((found) =>
     found.severity === 'error' && known.has(`${toFindingSubjectKey(found)} ${found.what}`)
@@ -141,7 +146,7 @@ function markFindingsOnBase(findings: readonly Finding[], base: readonly Finding
 }
 
 /** Converts locations to repository paths and adds the catalog's directory to the data. */
-function toRepositoryPathFinding(found: Finding, root: string): Finding {
+function convertFindingToRepositoryPaths(found: Finding, root: string): Finding {
   const there = (at: Location): Location => ({ ...at, file: toRepositoryPath(root, at.file) })
   return {
     ...found,

@@ -4,7 +4,7 @@ import type { GitHubActionOptions } from '../action.ts'
 import type { CheckCommandOptions } from '../check.ts'
 import type { DiffCommandOptions } from '../diff.ts'
 import { addExamplesToHelp } from '../help.ts'
-import type { LocalPullOptions } from '../local-pull.ts'
+import type { LocalPullRequestOptions } from '../local-pull.ts'
 import {
   createInsecureRegistryOption,
   createCommaSeparatedOption,
@@ -35,7 +35,7 @@ Exit codes:
   addExamplesToHelp(
     addPullRequestOptions(
       program.command('explain').description('Print the full decision for a branch as JSON'),
-    ).action(async (options: LocalPullOptions) =>
+    ).action(async (options: LocalPullRequestOptions) =>
       (await import('../explain.ts')).printPullExplanation(options),
     ),
     ['explain', 'explain --base main --head update --author your-login --offline'],

@@ -19,8 +19,8 @@ export interface ClusterTestEnvironment {
 }
 
 /** Seconds after all deadlines, when no process can still run the test. */
-const testExpiryMarginSeconds = 600
-const testIdCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789'
+const clusterTestExpiryMarginSeconds = 600
+const clusterTestIdCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 export function completeClusterTestPlan(
   planned: PlannedClusterTest,
@@ -47,12 +47,14 @@ export function completeClusterTestPlan(
     ...(network && { network }),
     installerRole,
     quota,
-    expires: Math.ceil((now + maxDurationMs) / 1000) + testExpiryMarginSeconds,
+    expires: Math.ceil((now + maxDurationMs) / 1000) + clusterTestExpiryMarginSeconds,
   }
 }
 
 /** The id must be unique and impossible to guess. */
 function createClusterTestId(): string {
   // 36 does not divide 256; the small bias is harmless in a name.
-  return [...randomBytes(8)].map((byte) => testIdCharacters[byte % testIdCharacters.length]).join('')
+  return [...randomBytes(8)]
+    .map((byte) => clusterTestIdCharacters[byte % clusterTestIdCharacters.length])
+    .join('')
 }

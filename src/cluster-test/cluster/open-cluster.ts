@@ -92,9 +92,9 @@ export async function openKubeClusterClient(
     const key = `${apiVersion} ${kind}`
     const known = resources.get(key)
     if (known) return known
-    const answer = await sendRequest('GET', toApiGroupPath(apiVersion))
+    const answer = await sendRequest('GET', toKubeApiPath(apiVersion))
     if (answer.status === 404) return { kind: 'no-api' }
-    if (answer.status !== 200) return toFailedQueryResult(answer)
+    if (answer.status !== 200) return toFailedKubeQueryResult(answer)
     const list = parseJsonObject(answer.text)?.['resources']
     for (const one of Array.isArray(list) ? (list as readonly Readonly<Record<string, unknown>>[]) : []) {
       const { name, kind: its, namespaced } = one
@@ -110,7 +110,7 @@ export async function openKubeClusterClient(
   ): string {
     const within =
       isNamespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : ''
-    return `${toApiGroupPath(apiVersion)}${within}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+    return `${toKubeApiPath(apiVersion)}${within}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
   }
 
   async function list(objectQuery: KubeQuery, resource: ApiResource): Promise<KubeQueryResult> {
@@ -125,7 +125,7 @@ export async function openKubeClusterClient(
       if (answer.status === 410)
         return { kind: 'failed', code: 'unreachable', says: 'the list changed while it was being read' }
       if (answer.status === 404) return forgetResource(objectQuery)
-      if (answer.status !== 200) return toFailedQueryResult(answer)
+      if (answer.status !== 200) return toFailedKubeQueryResult(answer)
       const body = parseJsonObject(answer.text)
       if (!Array.isArray(body?.['items'])) return invalidKubeResponseResult
       for (const one of body['items'] as readonly unknown[]) {
@@ -190,16 +190,16 @@ export async function openKubeClusterClient(
       if (objectQuery.name === undefined) return list(objectQuery, resource)
       const answer = await sendRequest('GET', toApiPath(objectQuery, resource))
       if (answer.status === 404) return forgetResource(objectQuery)
-      if (answer.status !== 200) return toFailedQueryResult(answer)
+      if (answer.status !== 200) return toFailedKubeQueryResult(answer)
       const object = parseKubeObject(parseJsonObject(answer.text))
       return object ? { kind: 'found', objects: [object] } : invalidKubeResponseResult
     },
 
     async perform(action) {
-      const objectQuery = action.kind === 'create' ? toObjectQuery(action.object) : action.at
+      const objectQuery = action.kind === 'create' ? toKubeObjectQuery(action.object) : action.at
       const resource = await resolveResource(objectQuery)
       if ('kind' in resource)
-        return toRejectedAction(
+        return toRejectedClusterAction(
           action,
           resource.kind === 'failed'
             ? { status: 0, text: JSON.stringify({ message: resource.says }) }
@@ -209,7 +209,7 @@ export async function openKubeClusterClient(
       if (answer.status >= 200 && answer.status < 300) return undefined
       // The object is already gone.
       if (action.kind === 'delete' && answer.status === 404) return undefined
-      return toRejectedAction(action, answer)
+      return toRejectedClusterAction(action, answer)
     },
 
     async log({ namespace, pod, container, previous }) {
@@ -268,12 +268,12 @@ const invalidKubeResponseResult: KubeQueryResult = {
   says: 'the response is invalid',
 }
 
-function toFailedQueryResult(answer: KubeApiResponse): KubeQueryResult {
+function toFailedKubeQueryResult(answer: KubeApiResponse): KubeQueryResult {
   const code = answer.status === 401 || answer.status === 403 ? 'forbidden' : 'unreachable'
   return { kind: 'failed', code, says: extractKubeErrorMessage(answer) }
 }
 
-function toRejectedAction(action: ClusterAction, answer: KubeApiResponse): RejectedClusterAction {
+function toRejectedClusterAction(action: ClusterAction, answer: KubeApiResponse): RejectedClusterAction {
   return {
     action,
     status: answer.status,
@@ -288,11 +288,11 @@ function extractKubeErrorMessage({ status, text }: KubeApiResponse): string {
   return status === 0 ? reason : `${reason} (${status})`
 }
 
-function toApiGroupPath(apiVersion: string): string {
+function toKubeApiPath(apiVersion: string): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
 }
 
-function toObjectQuery({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): KubeQuery {
+function toKubeObjectQuery({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): KubeQuery {
   return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 

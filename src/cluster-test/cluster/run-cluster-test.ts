@@ -5,9 +5,12 @@ import {
   createCleanUpState,
   type CleanUpState,
 } from '../../checks/install/cluster-test/clean-up.ts'
-import { defaultDeadlines, type ClusterTestDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
 import {
-  toQueryKey,
+  defaultClusterTestDeadlines,
+  type ClusterTestDeadlines,
+} from '../../checks/install/cluster-test/deadlines.ts'
+import {
+  toKubeQueryKey,
   type ClusterAction,
   type KubeQuery,
   type RejectedClusterAction,
@@ -25,7 +28,7 @@ import {
 } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 import {
   type ClusterTestOutcome,
-  createFailedOutcome,
+  createFailedTestOutcome,
 } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
 import {
   toTestNamespaceName,
@@ -72,7 +75,7 @@ export async function runClusterTest(
   plan: ClusterTestPlan,
   options: ClusterTestOptions,
 ): Promise<ClusterTestReport> {
-  const { clock, cluster, deadlines = defaultDeadlines } = options
+  const { clock, cluster, deadlines = defaultClusterTestDeadlines } = options
   const started = clock.now()
   let events: readonly ClusterTestEvent[] = []
   let outcome: ClusterTestOutcome
@@ -83,7 +86,7 @@ export async function runClusterTest(
   try {
     discovered = await cluster.discover()
     const kind = selectTestDriver(plan, deadlines, discovered)
-    if ('code' in kind) outcome = createFailedOutcome(kind.code, kind.says)
+    if ('code' in kind) outcome = createFailedTestOutcome(kind.code, kind.says)
     else {
       isClean = false
       const ended = await runClusterTestSteps(kind, deadlines, options)
@@ -120,7 +123,10 @@ export async function runClusterTest(
 
 function toFailedClusterTestOutcome(error: unknown): ClusterTestOutcome {
   if (!(error instanceof ClusterError)) throw error
-  return createFailedOutcome(error.code === 'unreachable' ? 'api-unreachable' : 'forbidden', error.message)
+  return createFailedTestOutcome(
+    error.code === 'unreachable' ? 'api-unreachable' : 'forbidden',
+    error.message,
+  )
 }
 
 async function runClusterTestSteps(
@@ -133,7 +139,10 @@ async function runClusterTestSteps(
   let reported = ''
   for (;;) {
     if (signal?.aborted === true)
-      return { outcome: createFailedOutcome('killed', 'the install test was stopped'), events: state.events }
+      return {
+        outcome: createFailedTestOutcome('killed', 'the install test was stopped'),
+        events: state.events,
+      }
     const seen = await readClusterObjects(cluster, kind.queries(state), rejected)
     const progress = computeNextTestProgress(kind, state, seen, clock.now(), deadlines)
     ;({ state } = progress)
@@ -153,7 +162,7 @@ export async function cleanUpClusterTest(
   {
     cluster,
     clock,
-    deadlines = defaultDeadlines,
+    deadlines = defaultClusterTestDeadlines,
     force = false,
     onProgress,
     every = defaultPollIntervalMs,
@@ -185,7 +194,7 @@ export async function readClusterObjects(
   queries: readonly KubeQuery[],
   rejected: readonly RejectedClusterAction[],
 ): Promise<ClusterObservation> {
-  const pending = new Map(queries.map((query) => [toQueryKey(query), query]))
+  const pending = new Map(queries.map((query) => [toKubeQueryKey(query), query]))
   const queryResults = new Map<string, KubeQueryResult>()
   const queue = [...pending]
   await Promise.all(

@@ -1,6 +1,6 @@
 // Runs the install tests of a package one at a time, because CRDs are cluster-scoped. Retries infrastructure failures
 // twice.
-import { defaultDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
+import { defaultClusterTestDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
 import type { PlannedClusterTest } from '../../checks/install/cluster-test/plan-cluster-tests.ts'
 import { isRetryableOutcome } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
 import type { ClusterTestPlan } from '../../checks/install/cluster-test/cluster-test-plan.ts'
@@ -36,7 +36,7 @@ async function runClusterTestWithRetries(
 ): Promise<ClusterTestReport> {
   const {
     clock,
-    deadlines = defaultDeadlines,
+    deadlines = defaultClusterTestDeadlines,
     tries = defaultMaxTestAttempts,
     environment,
     onTrial,

@@ -4,7 +4,7 @@ import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
 import type { TreeSha } from '../../pull-request/ids.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
-import { serveWorkerRequests, type SendRequestToParent } from '../../adapters/workers/answer-orders.ts'
+import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { readCatalogFiles, UnusableCatalogError } from '../../publish/process/catalog-files.ts'
 
@@ -24,7 +24,7 @@ const catalogServerCloseTimeoutMs = 1000
 
 async function serveCatalogToCluster(
   { mirror, tree, root, port }: ServeCatalogRequest,
-  callBack: SendRequestToParent,
+  callBack: ParentRequestSender,
 ): Promise<ServeCatalogResponse> {
   try {
     const files = await readCatalogFiles(await openReadOnlyGitMirror(mirror), tree, root)

@@ -87,6 +87,6 @@ export function findClusterTarget(
 }
 
 /** Equal for all entries of one cluster, and reveals nothing about it. */
-export function computeClusterSlotKey({ kubeconfig, context = '' }: ClusterTarget): string {
+export function computeClusterIdentityKey({ kubeconfig, context = '' }: ClusterTarget): string {
   return createHash('sha256').update(`${kubeconfig}\n${context}`).digest('hex').slice(0, 16)
 }

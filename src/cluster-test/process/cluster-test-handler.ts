@@ -1,5 +1,8 @@
 // Runs one order on the cluster that the administrator assigned to the repository.
-import { defaultDeadlines, type ClusterTestDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
+import {
+  defaultClusterTestDeadlines,
+  type ClusterTestDeadlines,
+} from '../../checks/install/cluster-test/deadlines.ts'
 import { listSupportedInstallTargets } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 import { resolveClosedNetworkEgress } from '../cluster/closed-network.ts'
 import { waitForAdmissionPolicies } from '../cluster/admission-policies.ts'
@@ -10,7 +13,7 @@ import { sweepExpiredClusterTests } from '../cluster/janitor.ts'
 import { cleanUpClusterTest, type ClusterTestOptions } from '../cluster/run-cluster-test.ts'
 import { runClusterTests } from '../cluster/run-cluster-tests.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { findClusterTarget, computeClusterSlotKey, type ClusterTarget } from './cluster-targets.ts'
+import { findClusterTarget, computeClusterIdentityKey, type ClusterTarget } from './cluster-targets.ts'
 import type {
   ClusterTestContinueDecision,
   ClusterTestWorkerResponse,
@@ -41,7 +44,7 @@ export async function handleClusterTestRequest(
   if (order.kind === 'prepare')
     return {
       kind: 'prepared',
-      slot: computeClusterSlotKey(target),
+      slot: computeClusterIdentityKey(target),
       servesCatalogs: target.catalogHost !== undefined,
       ...(target.catalogPorts && { ports: target.catalogPorts }),
     }
@@ -82,7 +85,7 @@ async function runInstallTestOnCluster(
       if (clock.now() - last >= progressReportIntervalMs) await sendProgress(lastMessage)
     },
   }
-  const deadlines: ClusterTestDeadlines = { ...defaultDeadlines, whole: target.minutes * 60_000 }
+  const deadlines: ClusterTestDeadlines = { ...defaultClusterTestDeadlines, whole: target.minutes * 60_000 }
   const run: ClusterTestOptions = {
     cluster,
     clock: patient,
@@ -104,7 +107,7 @@ async function runInstallTestOnCluster(
   await sweepExpiredClusterTests(run)
   if (!listSupportedInstallTargets(await cluster.discover()).includes(trial.target))
     return { kind: 'not-tried', why: `the cluster does not serve the ${trial.target} API` }
-  const catalogSources = decideCatalogSources(order, target)
+  const catalogSources = chooseTestCatalogLocations(order, target)
   if ('why' in catalogSources) return { kind: 'not-tried', why: catalogSources.why }
   const { open: isOpen, reaches } = target.network
   const network = isOpen ? undefined : await resolveClosedNetworkEgress(cluster, reaches)
@@ -125,7 +128,7 @@ async function runInstallTestOnCluster(
 }
 
 /** Catalog sources: our ports for OLM v0, images for OLM v1, none for RukPak. */
-function decideCatalogSources(
+function chooseTestCatalogLocations(
   { trial, catalogs, images }: Extract<ClusterTestWorkerRequest, { kind: 'try' }>,
   { catalogHost }: ClusterTarget,
 ): Pick<ClusterTestEnvironment, 'catalog' | 'base'> | { readonly why: string } {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { systemClock } from '../../adapters/system-clock.ts'
-import { serveWorkerRequests, type SendRequestToParent } from '../../adapters/workers/answer-orders.ts'
+import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { parseClusterTargets, type ClusterTarget } from './cluster-targets.ts'
 import { handleClusterTestRequest } from './cluster-test-handler.ts'
@@ -16,7 +16,7 @@ const clusterTargetsFile = process.env['CLUSTER_TARGETS'] ?? ''
 
 async function handleWorkerRequest(
   order: ClusterTestWorkerRequest,
-  callBack: SendRequestToParent,
+  callBack: ParentRequestSender,
 ): Promise<ClusterTestWorkerResponse> {
   let targets: readonly ClusterTarget[]
   try {

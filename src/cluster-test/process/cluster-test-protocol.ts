@@ -11,13 +11,14 @@ export type ClusterTestWorkerRequest =
       readonly trial: PlannedClusterTest
       /** By the App's ports. If absent, install tests that need a catalog are skipped. */
       readonly catalogs?: { readonly head: number; readonly base?: number }
-      readonly images?: ClusterTestImages
+      readonly images?: ClusterTestCatalogImages
       /** Install tests of a dead process, removed first. */
       readonly abandoned: readonly string[]
     })
 
 /** Images of the changed and previous catalog by digest, or why there are none. */
-export type ClusterTestImages = { readonly head: string; readonly base?: string } | { readonly why: string }
+export type ClusterTestCatalogImages =
+  { readonly head: string; readonly base?: string } | { readonly why: string }
 
 export type ClusterTestWorkerResponse =
   | {

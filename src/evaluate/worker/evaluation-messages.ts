@@ -2,7 +2,7 @@
 import type { CheckQuestion } from '../../checks/questions.ts'
 import type { PullSnapshot } from '../../pull-request/snapshot.ts'
 import type { CommandDecision } from '../../policy/commands.ts'
-import type { GateInput } from '../../policy/decide.ts'
+import type { VerdictInput } from '../../policy/decide.ts'
 import type { GitErrorCode } from '../../adapters/git/git-error.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { SnapshotEvaluation } from '../evaluate.ts'
@@ -30,7 +30,7 @@ export type EvaluationResponse =
       readonly described?: PullChangeIdentity | undefined
       readonly report: EvaluationReport
       /** The App makes the verdict: a permit cannot be copied, and a process that reads untrusted bytes issues none. */
-      readonly gate: GateInput
+      readonly gate: VerdictInput
     }
   | { readonly kind: 'too-large'; readonly why: string }
   | {

@@ -53,7 +53,7 @@ const warmWorkerWaitMs = { small: 500, large: 0, slow: 0 } as const
 /** Each waiting evaluation holds a snapshot. */
 const maxWaitingEvaluations = 1000
 /** Milliseconds that an idle process waits for another evaluation of its repository. */
-const maxProcessIdleMs = 5 * 60_000
+const maxEvaluationProcessIdleMs = 5 * 60_000
 /** Evaluations per process, to bound leaks. */
 const maxEvaluationsPerProcess = 200
 
@@ -70,7 +70,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
       script,
       hasChildren: true,
       maxWaiting: maxWaitingEvaluations,
-      maxIdleMs: maxProcessIdleMs,
+      maxIdleMs: maxEvaluationProcessIdleMs,
       growAfterMs: warmWorkerWaitMs[lane],
       maxOrders: maxEvaluationsPerProcess,
       isForOneKey: true,
@@ -108,7 +108,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
     async evaluate(order, answer, { size, onLong } = {}) {
       const { snapshot } = order
       const key = toRepositoryKey(snapshot.repository)
-      const callback = captureCallbackError(answer)
+      const callback = captureWorkerCallbackError(answer)
       for (
         let lane = laneOf(snapshot, { comments: snapshot.comments.length, ...size });
         ;
@@ -117,7 +117,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
         try {
           return await pools[lane].run(order, time[lane], callback.call, key)
         } catch (error) {
-          const why = lane === 'slow' ? describeExceededBudget(error, budget) : undefined
+          const why = lane === 'slow' ? describeExceededResourceLimit(error, budget) : undefined
           if (why !== undefined) return { kind: 'too-large', why }
           if (lane === 'slow' || !isResourceLimitError(error)) throw callback.failure() ?? error
           known.set(toPullRequestKey(snapshot.repository, snapshot.pull), lane === 'small' ? 'large' : 'slow')
@@ -132,7 +132,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
 }
 
 /** Only the error's message reaches the process, so the original error is kept here. */
-function captureCallbackError(answer: WorkerCallbackHandler) {
+function captureWorkerCallbackError(answer: WorkerCallbackHandler) {
   let failed: { readonly error: unknown } | undefined
   return {
     call: async (request: unknown) => {
@@ -151,7 +151,10 @@ function isResourceLimitError(error: unknown): boolean {
   return error instanceof WorkerFault && ['too-slow', 'too-much-memory', 'displaced'].includes(error.code)
 }
 
-function describeExceededBudget(error: unknown, { time, memory }: EvaluationBudget): string | undefined {
+function describeExceededResourceLimit(
+  error: unknown,
+  { time, memory }: EvaluationBudget,
+): string | undefined {
   if (!(error instanceof WorkerFault)) return undefined
   if (error.code === 'too-slow')
     return `checking the change takes more than ${Math.round(time / 1000)} seconds`

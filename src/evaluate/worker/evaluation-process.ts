@@ -4,8 +4,8 @@ import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
-import { openBlobFactsCache } from '../../catalogs/blob-facts-cache.ts'
-import { serveWorkerRequests, type SendRequestToParent } from '../../adapters/workers/answer-orders.ts'
+import { openContentAddressedCache } from '../../catalogs/blob-facts-cache.ts'
+import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../evaluate.ts'
@@ -27,14 +27,14 @@ const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
 
 async function handleEvaluationRequest(
   order: EvaluationRequest,
-  callBack: SendRequestToParent,
+  callBack: ParentRequestSender,
 ): Promise<EvaluationResponse> {
   const { snapshot, budget } = order
   const call = (request: WorkerCallbackRequest) => callBack(request)
   const repository = await openReadOnlyGitMirror(order.mirror, { maxPaths: budget.paths })
   sharedCatalogLoader ??= createCatalogLoader(
     openCatalogFileReaderPool(1, { time: budget.time, memory: budget.memory / 2 }),
-    openBlobFactsCache(order.facts),
+    openContentAddressedCache(order.facts),
   )
   try {
     const evaluation = await evaluatePullSnapshot(snapshot, {

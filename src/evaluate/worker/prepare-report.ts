@@ -15,14 +15,17 @@ import type { CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { findBaseBreakingCommits } from '../find-base-breaks.ts'
 import type { BlobSha, CommitSha } from '../../pull-request/ids.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
-import type { HeadConflict } from '../../report/describe-head-conflict.ts'
+import type { ChannelHeadConflict } from '../../report/describe-head-conflict.ts'
 
-type HeadConflictRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases' | 'firstParents'>
+type ChannelHeadConflictRepository = Pick<
+  GitRepository,
+  'treeOf' | 'entry' | 'read' | 'mergeBases' | 'firstParents'
+>
 
 /** No commit is named when the branch moved further. */
-const maxCommitsSearchedForEntry = 60
+const maxCommitsSearchedForChannelEntry = 60
 
-const maxConflictFindings = 3
+const maxChannelHeadConflictFindings = 3
 
 const maxCatalogFileBytesToSearch = 4 * 1024 * 1024
 
@@ -61,7 +64,7 @@ export async function prepareReport(
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
   const commits = verdict.result && { head: verdict.head, base: verdict.base, result: verdict.result.tree }
   const traced = commits && (await traceFindings(findings, commits, repository))
-  const moved = await findHeadConflicts(findings, verdict, repository)
+  const moved = await findChannelHeadConflicts(findings, verdict, repository)
   const baseBreaks = await findBaseBreakingCommits(findings, verdict.base, { repository, loader, config })
   return {
     summary: summarizeChange(change),
@@ -81,18 +84,18 @@ export async function prepareReport(
 }
 
 /** Rejects with a GitError. */
-export async function findHeadConflicts(
+export async function findChannelHeadConflicts(
   findings: readonly Finding[],
   { head, base }: { readonly head: CommitSha; readonly base: CommitSha },
-  repository: HeadConflictRepository,
-): Promise<readonly HeadConflict[]> {
+  repository: ChannelHeadConflictRepository,
+): Promise<readonly ChannelHeadConflict[]> {
   const forked = findings.filter(({ rule, at }) => rule === 'several-heads' && at !== undefined)
   if (forked.length === 0) return []
   const [mergeBase, ...others] = await repository.mergeBases(base, head)
   if (mergeBase === undefined || others.length > 0 || mergeBase === base) return []
   const entriesAt = createChannelEntriesReader(repository)
-  const moved: HeadConflict[] = []
-  for (const { at, data } of forked.slice(0, maxConflictFindings)) {
+  const moved: ChannelHeadConflict[] = []
+  for (const { at, data } of forked.slice(0, maxChannelHeadConflictFindings)) {
     const file = at?.file ?? ''
     const channel = `${String(data?.['package'])} ${String(data?.['channel'])}`
     const heads = Array.isArray(data?.['heads']) ? data['heads'].map(String) : []
@@ -130,16 +133,16 @@ async function findCommitAddingChannelEntry(
   file: string,
   { met, base }: { readonly met: CommitSha; readonly base: CommitSha },
   entriesAt: ChannelEntriesReader,
-  repository: HeadConflictRepository,
+  repository: ChannelHeadConflictRepository,
 ): Promise<CommitSha | undefined> {
   const since = await repository.firstParents(base, met)
-  if (since.length > maxCommitsSearchedForEntry) return undefined
+  if (since.length > maxCommitsSearchedForChannelEntry) return undefined
   for (const commit of since.toReversed())
     if (hasChannelEntryNamed((await entriesAt(commit, file)).get(channel), name)) return commit
   return undefined
 }
 
-function createChannelEntriesReader(repository: HeadConflictRepository): ChannelEntriesReader {
+function createChannelEntriesReader(repository: ChannelHeadConflictRepository): ChannelEntriesReader {
   const read = new Map<BlobSha, ReadonlyMap<string, readonly ChannelEntry[]>>()
   return async (commit, file) => {
     const entry = await repository.entry(await repository.treeOf(commit), file)
@@ -157,7 +160,7 @@ function createChannelEntriesReader(repository: HeadConflictRepository): Channel
 }
 
 async function readCatalogBlobUpToLimit(
-  repository: HeadConflictRepository,
+  repository: ChannelHeadConflictRepository,
   oid: BlobSha,
 ): Promise<Uint8Array | undefined> {
   try {

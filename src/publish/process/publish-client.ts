@@ -2,7 +2,7 @@
 // administrator's list.
 import { extname } from 'node:path'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import { proxyVariables } from '../../ports/proxy.ts'
+import { proxyEnvVariableNames } from '../../ports/proxy.ts'
 import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type {
@@ -36,7 +36,7 @@ const forwardedEnvVariableNames = [
   'SSL_CERT_DIR',
   'NODE_EXTRA_CA_CERTS',
   'REGISTRY_PROXY',
-  ...proxyVariables,
+  ...proxyEnvVariableNames,
   'no_proxy',
   'NO_PROXY',
 ] as const
@@ -63,9 +63,9 @@ export function extractPublishEnvironment(
 const publishRequestTimeoutMs = 20 * 60_000
 /** Milliseconds until an idle process ends. */
 const publishProcessIdleTimeoutMs = 10 * 60_000
-const maxQueuedRequests = 1000
+const maxQueuedPublishRequests = 1000
 /** Restarts a process after this many orders, to free what has accumulated. */
-const maxRequestsPerProcess = 500
+const maxPublishRequestsPerProcess = 500
 /** Megabytes of heap; layers are outside it. */
 const publishProcessHeapMegabytes = 2048
 
@@ -78,8 +78,8 @@ export function openPublishClient(environment: PublishEnvironment, processes = 2
     heap: publishProcessHeapMegabytes,
     niceness: 5,
     processes,
-    maxWaiting: maxQueuedRequests,
-    maxOrders: maxRequestsPerProcess,
+    maxWaiting: maxQueuedPublishRequests,
+    maxOrders: maxPublishRequestsPerProcess,
     maxIdleMs: publishProcessIdleTimeoutMs,
     isForOneKey: true,
   })

@@ -20,13 +20,13 @@ import type {
   PublishedImageResponse,
 } from './publish-protocol.ts'
 
-type ConfirmPublishIntent = (intending: PublishIntentMessage) => Promise<PublishIntentDecision>
+type PublishIntentConfirmer = (intending: PublishIntentMessage) => Promise<PublishIntentDecision>
 
 /** Rejects only with our own failures. */
 export async function handlePublishRequest(
   order: PublishRequest,
   ctx: PublishContext,
-  intend: ConfirmPublishIntent,
+  intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
   try {
     return await dispatchPublishRequest(order, ctx, intend)
@@ -38,12 +38,12 @@ export async function handlePublishRequest(
 async function dispatchPublishRequest(
   order: PublishRequest,
   ctx: PublishContext,
-  intend: ConfirmPublishIntent,
+  intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
-  if (order.kind === 'deliver' || order.kind === 'follow') return callWebhook(order, ctx)
+  if (order.kind === 'deliver' || order.kind === 'follow') return callRebuildWebhook(order, ctx)
   const grant = findPushGrant(ctx.targets, order, order.image)
   if (grant.kind === 'refused') return grant
-  const why = findTagPurposeRejection(order) ?? findBaseImageRejection(order, grant.target, ctx.closedHosts)
+  const why = findPreviewTagRejection(order) ?? findBaseImageRejection(order, grant.target, ctx.closedHosts)
   if (why !== undefined) return { kind: 'refused', why }
   const registryCtx = await ctx.registryFor(grant.at)
   const { publisher, registry, digestOfBase } = registryCtx
@@ -55,7 +55,7 @@ async function dispatchPublishRequest(
     case 'retag':
       return retagImage(order, publisher)
     case 'look':
-      return readTagsAndBaseDigest(order, publisher, digestOfBase)
+      return readTagAndBaseImageDigests(order, publisher, digestOfBase)
     case 'remove':
       return removeImages(order.image, order.images, publisher, registry)
   }
@@ -65,7 +65,7 @@ async function publishCatalogImage(
   order: PublishRequestOfKind<'publish'>,
   ctx: PublishContext,
   registryCtx: RegistryContext,
-  intend: ConfirmPublishIntent,
+  intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
   const { publisher } = registryCtx
   const signing = await loadSigningContext(order, ctx, registryCtx)
@@ -91,7 +91,7 @@ async function publishCatalogImage(
       `${order.image}@${answer.digest} does not match the catalog that was pushed: ${details.join('; ')}`,
     )
   }
-  await verifyTags(order.image, order.tags, answer.digest, publisher)
+  await verifyTagDigests(order.image, order.tags, answer.digest, publisher)
   return attestPublishedImage(
     answer,
     image,
@@ -105,7 +105,7 @@ async function rebaseImage(
   order: PublishRequestOfKind<'rebase'>,
   ctx: PublishContext,
   registryCtx: RegistryContext,
-  intend: ConfirmPublishIntent,
+  intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
   const { publisher } = registryCtx
   const signing = await loadSigningContext(order, ctx, registryCtx)
@@ -128,7 +128,7 @@ async function pushCatalogImage(
   image: BuiltCatalogImage,
   { image: repository, tags, history }: PublishRequestOfKind<'publish'> | PublishRequestOfKind<'rebase'>,
   signing: SigningContext,
-  intend: ConfirmPublishIntent,
+  intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
   const { publisher } = signing
   const before = await readTagDigests(repository, tags, publisher)
@@ -141,7 +141,7 @@ async function pushCatalogImage(
     () => Promise.resolve(image),
     target,
   )
-  await verifyTags(repository, tags, digest, publisher)
+  await verifyTagDigests(repository, tags, digest, publisher)
   const permanentTag =
     history === undefined || history.known === digest
       ? undefined
@@ -186,11 +186,11 @@ async function retagImage(
       tags,
       expected: toExpectedTagDigests(before),
     })
-  await verifyTags(image, tags, digest, publisher)
+  await verifyTagDigests(image, tags, digest, publisher)
   return { kind: 'published', digest, unchanged, before }
 }
 
-async function readTagsAndBaseDigest(
+async function readTagAndBaseImageDigests(
   { image, tags, base }: PublishRequestOfKind<'look'>,
   publisher: CatalogPublisher,
   digestOfBase: RegistryContext['digestOfBase'],
@@ -217,7 +217,7 @@ const toExpectedTagDigests = (before: Readonly<Record<string, string | null>>) =
   Object.fromEntries(Object.entries(before).map(([tag, digest]) => [tag, digest ?? undefined]))
 
 /** Reads every tag back from the registry. */
-async function verifyTags(
+async function verifyTagDigests(
   image: string,
   tags: readonly string[],
   digest: string,
@@ -232,7 +232,7 @@ async function verifyTags(
       )
 }
 
-async function callWebhook(
+async function callRebuildWebhook(
   order: PublishRequestOfKind<'deliver'> | PublishRequestOfKind<'follow'>,
   { targets, transport, secretOf, now }: PublishContext,
 ): Promise<PublishResponse> {
@@ -244,7 +244,7 @@ async function callWebhook(
 }
 
 /** Checks the final tags, regardless of their templates: a preview must not reach users. */
-function findTagPurposeRejection(order: PublishRequest): string | undefined {
+function findPreviewTagRejection(order: PublishRequest): string | undefined {
   if (!('tags' in order) || order.kind === 'look') return undefined
   const wantsPreview = order.kind === 'publish' && order.purpose === 'preview'
   const tags = 'history' in order && order.history ? [...order.tags, order.history.tag] : order.tags

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
 import { openCatalogPublisher } from '../../adapters/image/open-catalog-publisher.ts'
-import { openPusher } from '../../adapters/image/open-pusher.ts'
+import { openImagePusher } from '../../adapters/image/open-pusher.ts'
 import { loadCredentialFile } from '../../adapters/registry/auth/credential-files.ts'
 import type { CredentialSource } from '../../adapters/registry/auth/credentials.ts'
 import {
@@ -12,17 +12,17 @@ import {
   parseDockerConfig,
 } from '../../adapters/registry/auth/docker-config.ts'
 import { openRegistryClient } from '../../adapters/registry/open-registry.ts'
-import { readRegistryTransport } from '../../adapters/registry/registry-access.ts'
+import { readRegistryTransportOptions } from '../../adapters/registry/registry-access.ts'
 import { openTransport } from '../../adapters/registry/transport/transport.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
-import { serveWorkerRequests, type SendRequestToParent } from '../../adapters/workers/answer-orders.ts'
+import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
 import { readPackageVersion } from '../../adapters/package-version.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { handlePublishRequest } from './publish-handler.ts'
 import type { PublishContext, RegistryContext } from './publish-context.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
 import type { PublishIntentDecision, PublishResponse, PublishRequest } from './publish-protocol.ts'
-import { openSigningKey, type SigningKey } from '../../adapters/image/provenance/signing-key.ts'
+import { parseSigningKeyPem, type SigningKey } from '../../adapters/image/provenance/signing-key.ts'
 import { ImageError } from '../../adapters/image/image-error.ts'
 
 const processEnvironment = process.env
@@ -53,7 +53,7 @@ async function loadPublishContext(): Promise<PublishContext> {
 async function createPublishContext(text: string): Promise<LoadedPublishContext> {
   const targets = parsePushTargets(text)
   const insecure = (processEnvironment['INSECURE_REGISTRIES'] ?? '').split(',').filter((host) => host !== '')
-  const transportConfig = await readRegistryTransport(processEnvironment, insecure)
+  const transportConfig = await readRegistryTransportOptions(processEnvironment, insecure)
   const rooms = new Map<number, Promise<RegistryContext>>()
   const ctx: PublishContext = {
     targets,
@@ -78,14 +78,14 @@ async function createPublishContext(text: string): Promise<LoadedPublishContext>
 
 async function createRegistryContext(
   target: PushTarget | undefined,
-  transportConfig: Awaited<ReturnType<typeof readRegistryTransport>>,
+  transportConfig: Awaited<ReturnType<typeof readRegistryTransportOptions>>,
 ): Promise<RegistryContext> {
   const credentials: readonly CredentialSource[] = await readPushCredentials(target)
   const access = { clock: systemClock, ...transportConfig, credentials }
   const registry = openRegistryClient(access)
   // Mirrors may lag behind on new tags and on tags that still use an image to remove, so none is asked.
   const published = openRegistryClient({ ...access, rules: [] })
-  const pusher = openPusher(access)
+  const pusher = openImagePusher(access)
   const publisher = openCatalogPublisher({ registry, published, pusher })
   const bases = openCatalogPublisher({ registry, pusher })
   const keyFile = target?.signingKey
@@ -111,7 +111,7 @@ async function readPushCredentials(target: PushTarget | undefined): Promise<read
 
 async function handlePublishProcessRequest(
   order: PublishRequest,
-  callBack: SendRequestToParent,
+  callBack: ParentRequestSender,
 ): Promise<PublishResponse> {
   let ctx: PublishContext
   try {
@@ -141,7 +141,7 @@ export function openSigningKeyFile(path: string, password: string | undefined): 
     }
     if (known?.text === text) return known.key
     try {
-      known = { text, key: await openSigningKey(text, password) }
+      known = { text, key: await parseSigningKeyPem(text, password) }
     } catch (error) {
       throw createKeyFileError(error instanceof Error ? error.message : String(error), error)
     }

@@ -36,7 +36,9 @@ export async function removeImages(
     const found = await fetchManifestIfPresent(image, { digest }, registry)
     platforms.set(digest, found ? await fetchChildManifestDigests(image, found, registry) : [])
   }
-  const beside = new Map<string, TaggedAttachment[]>([...platforms].flat(2).map((digest) => [digest, []]))
+  const beside = new Map<string, TaggedImageAttachment[]>(
+    [...platforms].flat(2).map((digest) => [digest, []]),
+  )
   for (const part of splitIntoChunks(tags, maxConcurrentRegistryRequests))
     await Promise.all(
       part.map(async (tag) => {
@@ -45,7 +47,7 @@ export async function removeImages(
         if (found === undefined) return
         if (going.get(found.digest)?.has(tag) === true) return
         const children = await fetchChildManifestDigests(image, found, registry)
-        const ofSubject = beside.get(parseSubjectTag(tag) ?? '')
+        const ofSubject = beside.get(parseSubjectDigestFromTag(tag) ?? '')
         if (ofSubject) return void ofSubject.push({ tag, digest: found.digest, children })
         for (const digest of [found.digest, ...children]) needed.set(digest, tag)
       }),
@@ -62,7 +64,13 @@ export async function removeImages(
     const attachments = new Set<string>()
     for (const one of [digest, ...(platforms.get(digest) ?? [])])
       if (!needed.has(one))
-        for (const found of await fetchAttachments(image, one, beside.get(one) ?? [], publisher, registry))
+        for (const found of await fetchImageAttachmentDigests(
+          image,
+          one,
+          beside.get(one) ?? [],
+          publisher,
+          registry,
+        ))
           attachments.add(found)
     try {
       await publisher.deleteManifest(image, digest)
@@ -80,21 +88,21 @@ export async function removeImages(
 }
 
 /** An attachment whose tag names its image. */
-interface TaggedAttachment {
+interface TaggedImageAttachment {
   readonly tag: string
   readonly digest: string
   readonly children: readonly string[]
 }
 
 /** Parses OCI referrers tags and cosign tags. */
-function parseSubjectTag(tag: string): string | undefined {
+function parseSubjectDigestFromTag(tag: string): string | undefined {
   const hex = /^sha256-(?<hex>[0-9a-f]{64})(?:\.(?:sig|att|sbom))?$/.exec(tag)?.groups?.['hex']
   return hex === undefined ? undefined : `sha256:${hex}`
 }
 
 /** Keeps the attachments of images that stay, which may in turn keep other images. */
 function addAttachmentsOfRetainedImages(
-  beside: ReadonlyMap<string, readonly TaggedAttachment[]>,
+  beside: ReadonlyMap<string, readonly TaggedImageAttachment[]>,
   needed: Map<string, string>,
 ): void {
   const waiting = new Map(beside)
@@ -113,10 +121,10 @@ function addAttachmentsOfRetainedImages(
  * Finds attachments by tag. Listed referrers count only if they name the image themselves, because anyone with push
  * access can list any digest.
  */
-async function fetchAttachments(
+async function fetchImageAttachmentDigests(
   image: string,
   subject: string,
-  parts: readonly TaggedAttachment[],
+  parts: readonly TaggedImageAttachment[],
   publisher: CatalogPublisher,
   registry: Pick<RegistryClient, 'fetchManifest'>,
 ): Promise<ReadonlySet<string>> {

@@ -21,13 +21,13 @@ export type FileTextPrefixReader = (path: string) => string | undefined
 /**
  * The number of files to read per candidate before it does not count as a catalog, and in total in the fallback search.
  */
-const maxFileReadsPerCandidate = 20
+const maxFileReadsPerCatalogCandidate = 20
 const maxFallbackSearchFileReads = 2000
 
 /** Parent directories of `catalog/` that are known to contain published catalogs. `peek` must confirm others. */
-const catalogParentNames = new Set(['fbc', 'release'])
+const catalogParentDirectoryNames = new Set(['fbc', 'release'])
 /** Directories whose files are samples or third-party code. */
-const ignoredDirectories = new Set([
+const ignoredDirectoryNames = new Set([
   'vendor',
   'node_modules',
   'test',
@@ -37,7 +37,7 @@ const ignoredDirectories = new Set([
   'examples',
   'hack',
 ])
-const blobTypeDirectories = new Set(['bundles', 'channels', 'packages', 'deprecations'])
+const blobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
 /**
  * Detects the catalogs in `paths` (every path of one tree). Pass the paths of the base tip. With the paths of a pull
@@ -49,30 +49,30 @@ export function detectLayout(
   configured: Config['catalogs'],
   peek?: FileTextPrefixReader,
 ): RepositoryLayout {
-  const templates = filterTemplates(paths)
+  const templates = filterTemplatePaths(paths)
   if (configured.length > 0)
     return {
       catalogs: configured.map(parseConfiguredCatalogRoot).sort(compareCatalogs),
       templates: templates.toSorted(),
     }
   if (peek === undefined)
-    return computeLayoutFromPaths(filterBlobFiles(paths))(filterDockerfiles(paths))(
-      filterIndexIgnoreFiles(paths),
+    return computeLayoutFromPaths(filterBlobFilePaths(paths))(filterDockerfilePaths(paths))(
+      filterIndexIgnorePaths(paths),
     )(templates)
   const catalogs = detectCatalogRoots(
-    filterBlobFiles(paths),
-    filterDockerfiles(paths),
-    filterIndexIgnoreFiles(paths),
+    filterBlobFilePaths(paths),
+    filterDockerfilePaths(paths),
+    filterIndexIgnorePaths(paths),
     peek,
   )
   return { catalogs, templates: templates.toSorted() }
 }
 
 /** The paths that affect detection. Most changes do not affect any of these, so the layout remains the same object. */
-const filterTemplates = createPathListFilter(isTemplatePath)
-const filterBlobFiles = createPathListFilter(isPossibleBlobFile)
-const filterDockerfiles = createPathListFilter(isDockerfile)
-const filterIndexIgnoreFiles = createPathListFilter<string>((path) => /(?:^|\/)\.indexignore$/.test(path))
+const filterTemplatePaths = createPathListFilter(isTemplatePath)
+const filterBlobFilePaths = createPathListFilter(isPossibleBlobFile)
+const filterDockerfilePaths = createPathListFilter(isDockerfile)
+const filterIndexIgnorePaths = createPathListFilter<string>((path) => /(?:^|\/)\.indexignore$/.test(path))
 
 const computeLayoutFromPaths = memoizePerObject((files: readonly string[]) =>
   memoizePerObject((recipes: readonly string[]) =>
@@ -102,7 +102,7 @@ function detectCatalogRoots(
   take(findRootsInCatalogsDirectory(files))
   take(
     findCatalogRootsUnderVersions(
-      files.filter(({ names }) => isVersionName(names[0]) || catalogParentNames.has(names[0] ?? '')),
+      files.filter(({ names }) => isVersionName(names[0]) || catalogParentDirectoryNames.has(names[0] ?? '')),
     ),
   )
   take(findVersionRootsUnderCatalog(files))
@@ -205,7 +205,8 @@ function findRootsInCatalogsDirectory(files: readonly PathWithSegments[]): strin
   const inside = files.filter(({ names }) => names[0] === 'catalogs' && names.length >= 2)
   const versioned = inside.filter(({ names }) => names.length >= 3 && isVersionName(names[1]))
   const named = inside.filter(
-    ({ names }) => names.length >= 4 && !isVersionName(names[1]) && !blobTypeDirectories.has(names[2] ?? ''),
+    ({ names }) =>
+      names.length >= 4 && !isVersionName(names[1]) && !blobTypeDirectoryNames.has(names[2] ?? ''),
   )
   const below = [...versioned, ...named].map(({ names }) => `catalogs/${names[1] ?? ''}`)
   if (versioned.length > 0) return below
@@ -265,7 +266,8 @@ function findSingleCatalogRoot(files: readonly PathWithSegments[]): string[] {
 function findNestedCatalogRoots(files: readonly PathWithSegments[], confirmed: boolean): string[] {
   const trusted = files.filter(
     ({ names }) =>
-      catalogParentNames.has(names[0] ?? '') || (confirmed && !ignoredDirectories.has(names[0] ?? '')),
+      catalogParentDirectoryNames.has(names[0] ?? '') ||
+      (confirmed && !ignoredDirectoryNames.has(names[0] ?? '')),
   )
   const found: string[] = findCatalogRootsUnderVersions(trusted)
   for (const { names } of trusted) {
@@ -291,7 +293,7 @@ function findRootsByPackageBlobs(
   const holders = new Map<string, number>()
   let peeks = 0
   for (const { path, names } of files) {
-    if (names.slice(0, -1).some((name) => ignoredDirectories.has(name))) continue
+    if (names.slice(0, -1).some((name) => ignoredDirectoryNames.has(name))) continue
     if (++peeks > maxFallbackSearchFileReads) break
     const text = peek(path) ?? ''
     // A template also contains packages and is next to the catalog that is rendered from it.
@@ -339,7 +341,7 @@ function hasBlobsInDirectory(
   peek: FileTextPrefixReader | undefined,
 ): boolean {
   if (!peek) return true
-  let left = maxFileReadsPerCandidate
+  let left = maxFileReadsPerCatalogCandidate
   for (const { path } of files) {
     if (!isPathUnder(path, root)) continue
     if (/"?schema"?\s*:\s*["']?olm\.[a-z]/i.test(peek(path) ?? '')) return true

@@ -6,7 +6,7 @@ const maxPathLength = 512
 const maxPathDepth = 24
 const maxPathSegmentLength = 200
 
-const allowedCharactersPattern = /^[A-Za-z0-9._+=,@~ ()[\]{}^!#%&$'-]+$/
+const allowedPathCharactersPattern = /^[A-Za-z0-9._+=,@~ ()[\]{}^!#%&$'-]+$/
 // Device names and names that some operating systems cannot check out.
 const windowsDevicePattern = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i
 const gitDirectoryPattern = /^(?:\.git|git~\d+)(?:[ .]*)$/i
@@ -29,7 +29,7 @@ export function findPathProblem(path: string): string | undefined {
     if (gitDirectoryPattern.test(name)) return 'it has a component that Git reserves'
     if (name.length > maxPathSegmentLength)
       return `it has a component longer than ${maxPathSegmentLength} characters`
-    if (!allowedCharactersPattern.test(name))
+    if (!allowedPathCharactersPattern.test(name))
       return 'it contains a character that some operating systems do not support'
     if (/[. ]$/.test(name)) return 'it has a component that ends with a dot or a space'
     if (/^[- ]/.test(name)) return 'it has a component that starts with a dash or a space'

@@ -51,7 +51,7 @@ export function findTouchedTemplatePairs(
   inputs: TemplatePairInputs,
   touched: readonly string[],
 ): readonly TemplatePair[] {
-  const stated = findConfiguredPairs(inputs)
+  const stated = findConfiguredTemplatePairs(inputs)
   // The configuration overrides the layout.
   const configuredPaths = new Set(stated.flatMap(({ template, catalog }) => [template, catalog]))
   const recognised = dropAmbiguousTemplatePairs([...findTemplatePairsByLayout(inputs)]).filter(
@@ -67,7 +67,7 @@ export function findTouchedTemplatePairs(
   ].sort((a, b) => compareStrings(a.template, b.template) || compareStrings(a.catalog, b.catalog))
 }
 
-function findConfiguredPairs({ trees, stated }: TemplatePairInputs): readonly TemplatePair[] {
+function findConfiguredTemplatePairs({ trees, stated }: TemplatePairInputs): readonly TemplatePair[] {
   return stated.flatMap(({ template, catalog, offer }) => {
     if (template.replace(pathPlaceholderPattern, '') === template)
       return [{ template, catalog, isStated: true, offer }]
@@ -127,7 +127,7 @@ function* findTemplatePairsByLayout({ trees, layout, ciYaml }: TemplatePairInput
   for (const path of flattenAndDeduplicate(trees.map(filterTemplatesMatchingLayouts))) {
     const { directory, file = '' } = operatorTemplatePattern.exec(path)?.groups ?? {}
     if (directory !== undefined) {
-      if (!mappings.has(directory)) mappings.set(directory, parseCatalogMapping(ciYaml(directory)))
+      if (!mappings.has(directory)) mappings.set(directory, parseCiYamlCatalogMapping(ciYaml(directory)))
       const mapping = mappings.get(directory)
       // Without a mapping, a template serves the catalog of the same name.
       const names = mapping ? (mapping.get(file) ?? []) : [file.replace(templateFilePattern, '')]
@@ -152,7 +152,7 @@ function dropAmbiguousTemplatePairs(pairs: readonly TemplatePair[]): readonly Te
 type CatalogNamesByTemplate = ReadonlyMap<string, readonly string[]>
 
 /** Returns `fbc.catalog_mapping` of a ci.yaml, or undefined if it is missing or invalid. */
-function parseCatalogMapping(text: string | undefined): CatalogNamesByTemplate | undefined {
+function parseCiYamlCatalogMapping(text: string | undefined): CatalogNamesByTemplate | undefined {
   if (text === undefined) return undefined
   const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: true })
   if (document.errors.length > 0) return undefined

@@ -3,7 +3,7 @@
 // and only maintainers can change it. This file does not decide permissions.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
 import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
-import { findRepeatedKey } from '../../config/repeated-key.ts'
+import { findDuplicateYamlKey } from '../../config/repeated-key.ts'
 import { isTemplatePath } from '../layout/template-path.ts'
 
 export interface CompositeImageListEntry {
@@ -67,7 +67,7 @@ export function parseCompositeImageList(bytes: Uint8Array): CompositeImageList |
   })
   const [document, ...more] = Array.isArray(documents) ? documents : []
   if (!document || more.length > 0 || document.errors.length + document.warnings.length > 0) return undefined
-  if (findRepeatedKey(document) !== undefined) return undefined
+  if (findDuplicateYamlKey(document) !== undefined) return undefined
   let indirect = false
   visit(document, (_, node) => {
     const nodeProperties = node as { anchor?: unknown; tag?: unknown; type?: unknown } | null

@@ -2,7 +2,7 @@
 // description of the image.
 import type { TreePathEntry } from '../../pull-request/path-change.ts'
 import { compareBundleWithImage } from '@catalog-bot/bundle/render/compare-with-image'
-import { findMigrationProblem, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
+import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
 import { readRegistryBundle, type RegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import type { ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
@@ -80,7 +80,7 @@ function toReleasedBundle(
   bundle: RegistryBundle,
   { reference, content }: BundleImage,
 ): ReleasedBundle | RejectedRelease {
-  const problem = findMigrationProblem(bundle, reference)
+  const problem = findOpmMigrationError(bundle, reference)
   if (problem !== undefined) return createRejectedRelease(problem)
   if (!content) return { ...createRejectedRelease('opm cannot read its image as a bundle'), isImage: true }
   const withMetadata = renderBundle(bundle, reference, { csvMetadata: true })

@@ -40,9 +40,9 @@ export type ReleaseResult =
   | { readonly kind: 'refused'; readonly why: string; readonly isImage?: true }
   /** Waits for its image. */
   | { readonly kind: 'awaited' }
-  | ({ readonly kind: 'ready' } & ReadyRelease)
+  | ({ readonly kind: 'ready' } & ReadyBundleRelease)
 
-export interface ReadyRelease {
+export interface ReadyBundleRelease {
   readonly name: string
   readonly package: string
   /** Whether the bundle's settings allow merging its release automatically. */

@@ -12,10 +12,10 @@ export interface ReleasePool {
 }
 
 /** Milliseconds that an idle process waits for another order. */
-const maxProcessIdleMs = 60_000
+const maxReleaseProcessIdleMs = 60_000
 const maxWaitingReleases = 100
 /** Restarts the process to bound leaks. */
-const maxRequestsPerProcess = 50
+const maxReleaseRequestsPerProcess = 50
 
 export function openReleasePool({ memory, time }: EvaluationBudget): ReleasePool {
   const pool = openWorkerPool<ReleaseRequest, ReleaseResponse>({
@@ -24,8 +24,8 @@ export function openReleasePool({ memory, time }: EvaluationBudget): ReleasePool
     processes: 1,
     isForOneKey: true,
     maxWaiting: maxWaitingReleases,
-    maxOrders: maxRequestsPerProcess,
-    maxIdleMs: maxProcessIdleMs,
+    maxOrders: maxReleaseRequestsPerProcess,
+    maxIdleMs: maxReleaseProcessIdleMs,
     heap: memory,
     niceness: 10,
   })

@@ -2,7 +2,7 @@
 // leaves nothing running after the answer.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { WebhookDeliveries } from '../../ports/deliveries.ts'
+import type { WebhookDeliveryStore } from '../../ports/deliveries.ts'
 import type { PullNumber } from '../../pull-request/ids.ts'
 import {
   parsePassingCommitStatus,
@@ -16,14 +16,17 @@ import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 /** GitHub caps payloads at 25 MB. */
 const maxWebhookBodyBytes = 25 * 1024 * 1024
 /** Nearly every delivery is shorter. Small ones have a separate memory limit, so that large ones cannot starve them. */
-const maxSmallBodyBytes = 1024 * 1024
+const maxSmallWebhookBodyBytes = 1024 * 1024
 /** Total bytes held before signatures are verified: eight of the largest bodies and 64 usual ones. */
-const maxUnverifiedBytesByBodySize = { long: 8 * maxWebhookBodyBytes, usual: 64 * maxSmallBodyBytes } as const
+const maxUnverifiedBytesByBodySize = {
+  long: 8 * maxWebhookBodyBytes,
+  usual: 64 * maxSmallWebhookBodyBytes,
+} as const
 
-export const deliveryPath = '/api/github/webhooks'
+export const webhookDeliveryPath = '/api/github/webhooks'
 
 export interface DeliveryHandlerOptions {
-  readonly store: WebhookDeliveries
+  readonly store: WebhookDeliveryStore
   /** The current secret first, then the previous one. */
   readonly secrets: readonly string[]
   /** Our own App's changes are ignored. If absent, no sender is. */
@@ -44,7 +47,7 @@ export function createDeliveryHandler({
 }: DeliveryHandlerOptions) {
   const rooms: RequestBodyMemoryBudgets = { ...maxUnverifiedBytesByBodySize }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
-    if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
+    if (request.method !== 'POST' || request.url?.split('?')[0] !== webhookDeliveryPath) return false
     const started = performance.now()
     const event = toSingleHeaderValue(request.headers['x-github-event'])
     const guid = toSingleHeaderValue(request.headers['x-github-delivery'])
@@ -55,7 +58,7 @@ export function createDeliveryHandler({
       onAccepted(outcome, label, performance.now() - started)
       return true
     }
-    const body = await readBody(request, rooms)
+    const body = await readWebhookBody(request, rooms)
     if (body === 'too-large') return respond(413, 'the delivery is too large', 'refused')
     if (body === 'crowded')
       return respond(503, 'too many concurrent deliveries; send this delivery again later', 'refused')
@@ -102,7 +105,7 @@ export function hasValidSignature(
 type RequestBodyMemoryBudgets = Record<keyof typeof maxUnverifiedBytesByBodySize, number>
 
 /** Limits the body to GitHub's maximum, and all bodies together to the shared memory limit. */
-async function readBody(
+async function readWebhookBody(
   request: IncomingMessage,
   rooms: RequestBodyMemoryBudgets,
 ): Promise<Buffer | 'too-large' | 'crowded'> {
@@ -114,7 +117,7 @@ async function readBody(
       length += chunk.length
       rooms[budgetName] -= chunk.length
       if (length > maxWebhookBodyBytes) return 'too-large'
-      if (budgetName === 'usual' && length > maxSmallBodyBytes) {
+      if (budgetName === 'usual' && length > maxSmallWebhookBodyBytes) {
         rooms.usual += length
         rooms.long -= length
         budgetName = 'long'

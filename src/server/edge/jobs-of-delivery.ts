@@ -2,7 +2,7 @@
 // reads everything else again.
 import { z } from 'zod'
 import { toCommitSha, toPullNumber } from '../../pull-request/ids.ts'
-import { queueBranchPrefix, temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
+import { mergeQueueBranchPrefix, temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
 import { checkNamePrefix } from '../../report/report.ts'
 import { botBranchPrefix } from '../../ports/forge.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
@@ -79,7 +79,7 @@ const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
   push: createPayloadJobMapper(
     z.object({ ...commonEventSchemaFields, ref: postgresSafeNameSchema }),
     (it) => {
-      const branch = toBranchName(it.ref)
+      const branch = parseBranchFromRef(it.ref)
       return branch !== undefined && !isTemporaryBranch(branch)
         ? [createBranchJob(it, branch), createSweepJob(it)]
         : []
@@ -96,7 +96,7 @@ const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
   merge_group: createPayloadJobMapper(
     z.object({ ...commonEventSchemaFields, merge_group: z.object({ base_ref: postgresSafeNameSchema }) }),
     (it) => {
-      const branch = toBranchName(it.merge_group.base_ref)
+      const branch = parseBranchFromRef(it.merge_group.base_ref)
       return branch === undefined ? [] : [createMergeGroupJob(it, branch)]
     },
   ),
@@ -116,7 +116,7 @@ const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
   ),
 }
 
-const toBranchName = (ref: string): string | undefined =>
+const parseBranchFromRef = (ref: string): string | undefined =>
   ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined
 
 /** Returns the event name for metrics, or `other` if the bot does not handle it. */
@@ -173,7 +173,7 @@ function isBotCommentEvent(
 
 /** Merge queue branches and branches of our own pull requests. Nothing is published from them. */
 const isTemporaryBranch = (branch: string): boolean =>
-  [temporaryBranchPrefix, queueBranchPrefix, botBranchPrefix].some((prefix) => branch.startsWith(prefix))
+  [temporaryBranchPrefix, mergeQueueBranchPrefix, botBranchPrefix].some((prefix) => branch.startsWith(prefix))
 
 interface RepositoryEvent {
   readonly repository: { readonly name: string; readonly owner: { readonly login: string } }

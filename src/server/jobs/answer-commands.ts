@@ -1,5 +1,5 @@
 import type { JobQueue } from '../../ports/jobs.ts'
-import type { MergeFreezes } from '../../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../../ports/merge-freezes.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import type { JobContext } from '../../jobs/job-context.ts'
@@ -13,7 +13,7 @@ import { executeFreezeCommand } from '../../merge/freeze-commands.ts'
  */
 export async function executeCommentCommands(
   { snapshot, commands }: Pick<PullEvaluation, 'snapshot' | 'commands'>,
-  ctx: JobContext<PullHistoryStore & MergeFreezes & JobQueue & StateStore>,
+  ctx: JobContext<PullHistoryStore & MergeFreezeStore & JobQueue & StateStore>,
 ): Promise<boolean> {
   const { app, forge } = ctx
   let changesStops = false

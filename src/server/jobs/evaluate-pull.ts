@@ -13,7 +13,7 @@ import { executeCommentCommands } from './answer-commands.ts'
 import { resolvePullContainedInBase } from '../../merge/wait-for-merged-state.ts'
 import { fetchCommits } from '../../evaluate/fetch-commits.ts'
 import { isMergedByBot } from '../../jobs/is-merged-by-bot.ts'
-import { isBranchHandledByBot } from '../../jobs/is-served-branch.ts'
+import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
 import { cacheEvaluation } from '../../evaluate/evaluation-cache.ts'
 import { requeuePull } from '../../jobs/requeue-pull.ts'
 import {
@@ -24,12 +24,12 @@ import {
 import { requestPreview } from '../../publish/request-preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
 import { recordPullClosedOrMerged, recordEvaluation } from '../../evaluate/record-evaluation.ts'
-import { reportPullOnUnhandledBranch } from '../../merge/report-unserved-pull.ts'
+import { reportPullOnUnservedBranch } from '../../merge/report-unserved-pull.ts'
 import { republishMergedReport } from '../../jobs/merged-report.ts'
 import { requestReviews } from '../../evaluate/request-reviews.ts'
 import { resolveReadyCommentDelaySeconds } from '../../jobs/comment-debounce.ts'
 import { handleClosedPull } from './handle-closed-pull.ts'
-import { recordPullOnUnhandledBranch } from '../../evaluate/record-unserved-pull.ts'
+import { recordPullOnUnservedBranch } from '../../evaluate/record-unserved-pull.ts'
 import { recoverPendingMerge } from '../../merge/recover-pending-merge.ts'
 import { toVerdictRecord, publishEvaluation } from '../../evaluate/publish-evaluation.ts'
 import { formatStatusPageUrl } from '../../jobs/status-page-url.ts'
@@ -149,12 +149,12 @@ async function readAndEvaluatePull(
     await handleClosedPull(snapshot, ctx, present)
     return undefined
   }
-  if (!(await isBranchHandledByBot(snapshot.baseRef, ctx, { allowCached: true }))) {
-    await recordPullOnUnhandledBranch(snapshot, app.store)
+  if (!(await isBranchServedByBot(snapshot.baseRef, ctx, { allowCached: true }))) {
+    await recordPullOnUnservedBranch(snapshot, app.store)
     // The base may have changed since the merge began; the outcome is reported on the pull request wherever it is now.
     if (!(await recoverPendingMerge(pull, ctx))) await requeuePull(pull, ctx, unknownMergeOutcomeRetrySeconds)
     if (await isMergedByBot(snapshot, ctx)) await republishMergedReport(pull, ctx, { present })
-    else await reportPullOnUnhandledBranch(snapshot, ctx, present)
+    else await reportPullOnUnservedBranch(snapshot, ctx, present)
     return undefined
   }
   // GitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.

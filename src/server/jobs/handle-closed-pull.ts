@@ -8,7 +8,7 @@ import type { JobContext } from '../../jobs/job-context.ts'
 import { requeuePull } from '../../jobs/requeue-pull.ts'
 import { cancelPreviews } from '../../publish/request-preview.ts'
 import { recordPullClosedOrMerged } from '../../evaluate/record-evaluation.ts'
-import { isBranchHandledByBot } from '../../jobs/is-served-branch.ts'
+import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
 import { reportPullMergedByOthers } from '../../merge/report-unserved-pull.ts'
 import { republishMergedReport } from '../../jobs/merged-report.ts'
 import { recoverPendingMerge } from '../../merge/recover-pending-merge.ts'
@@ -21,7 +21,7 @@ import { ForgeError } from '../../adapters/github/forge-error.ts'
 import { toCodeSpan, escapeMarkdown } from '../../report/escape.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
-import type { MergeFreezes } from '../../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../../ports/merge-freezes.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import { executeCommentCommands } from './answer-commands.ts'
@@ -35,7 +35,7 @@ const maxCommandAgeMs = 3600_000
 const undecidedCommandRetrySeconds = 60
 
 type ClosedPullCommandContext = JobContext<
-  Required<PullHistoryStore> & MergeFreezes & Cache & JobQueue & StateStore
+  Required<PullHistoryStore> & MergeFreezeStore & Cache & JobQueue & StateStore
 >
 
 /** Seconds until retry while a merge on its branch is in progress. */
@@ -83,7 +83,7 @@ async function cleanUpClosedPull(
       snapshot.state === 'merged' &&
       isSettled &&
       !isOpen &&
-      (await isBranchHandledByBot(snapshot.baseRef, ctx, { allowCached: true }))
+      (await isBranchServedByBot(snapshot.baseRef, ctx, { allowCached: true }))
     )
       await reportPullMergedByOthers(snapshot, ctx, present)
     return
@@ -123,7 +123,7 @@ async function executeClosedPullCommands(closed: PullSnapshot, ctx: ClosedPullCo
     findRecentRollbacks(comments, now).filter(({ id }) => !onRecord.has(id))
   if (
     pendingRollbacks(closed.comments).length === 0 ||
-    !(await isBranchHandledByBot(closed.baseRef, ctx, { allowCached: true }))
+    !(await isBranchServedByBot(closed.baseRef, ctx, { allowCached: true }))
   )
     return
   const snapshot = await fetchConsistentSnapshot(closed, ctx)

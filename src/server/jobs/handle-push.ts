@@ -9,20 +9,20 @@ import { ForgeError } from '../../adapters/github/forge-error.ts'
 import { renderRebuildCheck, type RebuildState } from '../../report/rebuild-check.ts'
 import type { ForgeAction } from '../../ports/forge.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
-import type { MergeRecords } from '../../ports/merge-records.ts'
+import type { MergeRecordStore } from '../../ports/merge-records.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { Leases } from '../../ports/leases.ts'
-import type { PageRecords } from '../../ports/page-records.ts'
+import type { LeaseStore } from '../../ports/leases.ts'
+import type { StatusPageStore } from '../../ports/page-records.ts'
 import { type StateStore } from '../../ports/state.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
-import { publishMissingChecks } from '../../jobs/publish-checks.ts'
+import { publishMissingCheckRuns } from '../../jobs/publish-checks.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
-import { toLeaseName } from '../../jobs/lease-name.ts'
+import { toMergeLeaseName } from '../../jobs/lease-name.ts'
 import { createCachedTreeReader } from '../../catalogs/cached-trees.ts'
 import { advanceWebhookRebuild } from '../../publish/rebuild-webhook.ts'
 import { auditPush, reportBrokenCatalogs } from '../../merge/audit-push.ts'
 import { addDigestToCheckRunContent } from '../../jobs/publish-report.ts'
-import { isBranchHandledByBot } from '../../jobs/is-served-branch.ts'
+import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
 import { isReleaseJobNeeded } from '../../release/release-bundles.ts'
 import { recordCatalogs } from './record-catalogs.ts'
 import {
@@ -42,7 +42,7 @@ type BranchJob = Extract<Job, { kind: 'branch' }>
 
 export async function handlePush(
   job: BranchJob,
-  ctx: JobContext<JobQueue & Leases & StateStore & MergeRecords & Cache & PageRecords>,
+  ctx: JobContext<JobQueue & LeaseStore & StateStore & MergeRecordStore & Cache & StatusPageStore>,
 ): Promise<void> {
   await processBranchTip(job, ctx)
   await recordCatalogs(job.branch, ctx)
@@ -50,10 +50,10 @@ export async function handlePush(
 
 async function processBranchTip(
   job: BranchJob,
-  ctx: JobContext<JobQueue & Leases & StateStore & MergeRecords>,
+  ctx: JobContext<JobQueue & LeaseStore & StateStore & MergeRecordStore>,
 ): Promise<void> {
   const { app, repository } = ctx
-  const name = `${toLeaseName(job.repository, job.branch)} rebuild`
+  const name = `${toMergeLeaseName(job.repository, job.branch)} rebuild`
   const lease = await app.store.acquireLease(name, app.settings.leaseSeconds)
   if (lease === undefined) return app.store.enqueue(job, 2)
   try {
@@ -113,7 +113,7 @@ async function queueRebuild(
   const { workflow, event, webhook } = config.rebuild
   if (workflow === undefined && event === undefined && webhook === undefined) return { ...state, seen: tip }
   // The administrator's secret may sign only merged content of served branches.
-  if (webhook !== undefined && !(await isBranchHandledByBot(branch, ctx))) return { ...state, seen: tip }
+  if (webhook !== undefined && !(await isBranchServedByBot(branch, ctx))) return { ...state, seen: tip }
   const running = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt !== undefined)
   const waiting = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt === undefined)
   const changed = await findChangedCatalogs(state.seen, tip, config, ctx)
@@ -243,5 +243,7 @@ async function publishRebuildCheck(
   state: RebuildState,
   { forge }: JobContext,
 ): Promise<void> {
-  await publishMissingChecks(forge, commit, [addDigestToCheckRunContent(renderRebuildCheck(catalogs, state))])
+  await publishMissingCheckRuns(forge, commit, [
+    addDigestToCheckRunContent(renderRebuildCheck(catalogs, state)),
+  ])
 }

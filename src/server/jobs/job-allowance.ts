@@ -5,8 +5,8 @@ import { z } from 'zod'
 import { toPullRequestKey, toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
-import type { MergeRecords } from '../../ports/merge-records.ts'
-import type { PageRecords } from '../../ports/page-records.ts'
+import type { MergeRecordStore } from '../../ports/merge-records.ts'
+import type { StatusPageStore } from '../../ports/page-records.ts'
 
 /** Requests that may be sent at once, and refilled per hour. */
 type RequestQuota = readonly [burst: number, perHour: number]
@@ -31,7 +31,9 @@ const usedRequestQuotaCache = defineCacheNamespace<z.infer<typeof usedRequestQuo
 
 export type JobRequestQuota = Awaited<ReturnType<typeof loadJobRequestQuota>>
 
-type RequestQuotaStore = Cache & Pick<PageRecords, 'findPullRecord'> & Pick<MergeRecords, 'listPendingMerges'>
+type RequestQuotaStore = Cache &
+  Pick<StatusPageStore, 'findPullRecord'> &
+  Pick<MergeRecordStore, 'listPendingMerges'>
 
 /**
  * Undefined if the job needs none. `waitSeconds`: until it may start. `isBusy`: others go first when little of GitHub's

@@ -6,7 +6,7 @@ import type { CommitSha } from '../../pull-request/ids.ts'
 import { findContainingCatalog, isPathUnder, type CatalogRoot } from '../../pull-request/layout/layout.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
 import {
-  createCatalogUrlKeys,
+  createCatalogUrlSegments,
   toRecordedPackages,
   type RecordedCatalog,
   type RecordedPackage,
@@ -23,8 +23,8 @@ import { readRepositoryLayout } from '../../catalogs/find-layout.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
-import type { PageRecords } from '../../ports/page-records.ts'
-import { isBranchHandledByBot } from '../../jobs/is-served-branch.ts'
+import type { StatusPageStore } from '../../ports/page-records.ts'
+import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
 import type { JobContext } from '../../jobs/job-context.ts'
 
 /** If lost, the catalogs are compared again. */
@@ -38,11 +38,14 @@ const maxRecordedCatalogs = 100
 const maxRecordedPackages = 5000
 
 /** Read errors are logged and the catalog is recorded with a later tip: pages must not fail a job. */
-export async function recordCatalogs(branch: string, ctx: JobContext<Cache & PageRecords>): Promise<void> {
+export async function recordCatalogs(
+  branch: string,
+  ctx: JobContext<Cache & StatusPageStore>,
+): Promise<void> {
   const { app, forge, repository } = ctx
   if (app.settings.pages === 'off') return
   const tip = await repository.tip(branch)
-  if (tip === undefined || !(await isBranchHandledByBot(branch, ctx, { allowCached: true }))) return
+  if (tip === undefined || !(await isBranchServedByBot(branch, ctx, { allowCached: true }))) return
   const key = `${toRepositoryKey(forge.repository)} ${branch}`
   if ((await app.store.getCached(recordedCatalogTipCache, [key])).get(key) === tip) return
   try {
@@ -58,7 +61,7 @@ export async function recordCatalogs(branch: string, ctx: JobContext<Cache & Pag
 async function recordCatalogsAtCommit(
   branch: string,
   tip: CommitSha,
-  ctx: JobContext<PageRecords>,
+  ctx: JobContext<StatusPageStore>,
 ): Promise<void> {
   const { app, forge, repository } = ctx
   const tree = await repository.treeOf(tip)
@@ -66,7 +69,7 @@ async function recordCatalogsAtCommit(
   const entries = await repository.list(tree)
   const layout = await readRepositoryLayout(repository, entries, config.catalogs)
   const roots = layout.catalogs.slice(0, maxRecordedCatalogs)
-  const keys = createCatalogUrlKeys(roots)
+  const keys = createCatalogUrlSegments(roots)
   const before = new Map((await app.store.listCatalogTotals(forge.repository)).map((row) => [row.key, row]))
   const owners = await readPackageOwnerLookup(config, layout, entries, ctx)
   const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []

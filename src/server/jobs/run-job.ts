@@ -7,7 +7,7 @@ import type { WorkClass } from '../../adapters/github/budget/work-class.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
-import { noTracing, type SpanAttributes } from '../../ports/tracing.ts'
+import { noopTracing, type SpanAttributes } from '../../ports/tracing.ts'
 import { getWorkClass } from './work-class-of-job.ts'
 import { evaluatePull } from './evaluate-pull.ts'
 import { evaluateMergeGroups } from '../../merge/merge-group.ts'
@@ -61,7 +61,7 @@ export async function runJob(
   }
   let sent = 0
   try {
-    await (app.tracing ?? noTracing).span(`job ${job.kind}`, toJobSpanAttributes(job, id), async () => {
+    await (app.tracing ?? noopTracing).span(`job ${job.kind}`, toJobSpanAttributes(job, id), async () => {
       const work = allowance?.isBusy === true ? 'sweep' : getWorkClass(job.kind)
       const context = await openJobContext(job, work, () => (sent += 1))
       const handle = jobHandlers[job.kind] as (job: Job, context: JobContext<Store>) => Promise<void>

@@ -6,12 +6,12 @@ import { forEachInParallel } from '../../catalogs/gather-answers.ts'
 import { defineCacheNamespace } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { OpenPullSummary } from '../../ports/forge.ts'
-import type { PageRecords } from '../../ports/page-records.ts'
-import type { ReadyPulls } from '../../ports/ready-pulls.ts'
+import type { StatusPageStore } from '../../ports/page-records.ts'
+import type { ReadyPullStore } from '../../ports/ready-pulls.ts'
 import type { Store } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../adapters/github/github-app.ts'
 import { removeLeftoverStagingBranches } from '../../merge/staging-branches.ts'
-import { isBranchHandledByBot } from '../../jobs/is-served-branch.ts'
+import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
 import { revalidateCachedVerdictOnNewBase } from '../../evaluate/evaluation-cache.ts'
 import { readMergeQueueBranches } from '../../merge/merge-queue-branches.ts'
 import { retryBranchesWithNewRules } from '../../merge/rejected-pulls.ts'
@@ -64,7 +64,7 @@ export async function sweepRepository(
     await repository.fetch(branch)
     tips.set(branch, await repository.tip(branch))
     // A configuration change on the default branch does not move other branches.
-    if (!(await isBranchHandledByBot(branch, ctx, { allowCached: true }))) unserved.add(branch)
+    if (!(await isBranchServedByBot(branch, ctx, { allowCached: true }))) unserved.add(branch)
   }
   const sweptPullKey = (pull: PullNumber) => toPullRequestKey(job.repository, pull)
   const before = await app.store.getCached(
@@ -92,7 +92,7 @@ export async function sweepRepository(
     if (
       known !== undefined &&
       tip !== undefined &&
-      removeBaseTipFromState(known) === removeBaseTipFromState(state) &&
+      removeBaseTipFromPullState(known) === removeBaseTipFromPullState(state) &&
       !parked.has(pull)
     )
       moved.push({ open, state, tip })
@@ -113,7 +113,7 @@ export async function sweepRepository(
 /** The heads and base branches of queued pull requests. Also enqueues each branch's batch. */
 async function enqueueReadyBatches(
   branches: ReadonlySet<string>,
-  { app, forge, installation }: JobContext<JobQueue & ReadyPulls>,
+  { app, forge, installation }: JobContext<JobQueue & ReadyPullStore>,
 ): Promise<ReadonlyMap<PullNumber, string>> {
   const { repository } = forge
   const ready = new Map<PullNumber, string>()
@@ -154,7 +154,7 @@ async function revalidateCachedEvaluations(
 }
 
 /** The state without the base's tip. */
-const removeBaseTipFromState = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
+const removeBaseTipFromPullState = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
 
 /** Changes when a freeze begins, ends or allows a retry. */
 function formatFreezeState(stops: readonly MergeFreeze[], branch: string, now: number): string {
@@ -165,7 +165,7 @@ function formatFreezeState(stops: readonly MergeFreeze[], branch: string, now: n
 
 export interface SweeperOptions {
   readonly installed: () => Promise<readonly InstalledRepository[]>
-  readonly app: AppServices<JobQueue & PageRecords>
+  readonly app: AppServices<JobQueue & StatusPageStore>
 }
 
 /** Seconds between sweeps until the App is installed somewhere, because its administrator is waiting for the first check. */

@@ -12,8 +12,8 @@ import { openEvaluationPool } from '../../evaluate/worker/evaluation-pool.ts'
 import { openReleasePool } from '../../release/worker/release-pool.ts'
 import { openEvaluationRegistries } from '../../catalogs/registries.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
-import { openForge } from '../../adapters/github/forge.ts'
-import { openTokenClient, type TokenClient } from '../../adapters/github/token-client.ts'
+import { createGitHubForge } from '../../adapters/github/forge.ts'
+import { openGitHubTokenClient, type GitHubTokenClient } from '../../adapters/github/token-client.ts'
 import { mismatchMarkerPrefix } from '../../report/mismatch-issue.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
@@ -45,7 +45,7 @@ interface QueueDrainResult {
   readonly failed: readonly { readonly job: Job; readonly error: unknown }[]
 }
 
-interface OnceQueue extends JobQueue {
+interface SweepOnceJobQueue extends JobQueue {
   /** Resolves when no job is due soon. */
   drain(options: QueueDrainOptions): Promise<QueueDrainResult>
 }
@@ -91,7 +91,7 @@ export interface SweepOnceResult {
 /** Rejects with a ForgeError for an invalid token and a StoreError for an unusable folder. */
 export async function sweepOnce(options: SweepOnceOptions): Promise<SweepOnceResult> {
   const { settings, token } = options
-  const client = await openTokenClient({
+  const client = await openGitHubTokenClient({
     token,
     apiUrl: settings.apiUrl,
     throttle: settings.throttle,
@@ -113,7 +113,7 @@ const serverOnlyJobKinds: ReadonlySet<Job['kind']> = new Set(['publish', 'previe
 
 async function sweepOnceInDataFolder(
   folder: string,
-  client: TokenClient,
+  client: GitHubTokenClient,
   options: SweepOnceOptions,
 ): Promise<SweepOnceResult> {
   const { repository, environment, log, signal } = options
@@ -127,7 +127,7 @@ async function sweepOnceInDataFolder(
   // Closed in this order on failure too, or the process would not exit.
   const closing: (() => unknown)[] = [() => openedStore.close()]
   try {
-    const queue = createOnceQueue(clock)
+    const queue = createSweepOnceJobQueue(clock)
     const sweptPulls = new Map<PullNumber, SweptPull>()
     const store: Store = {
       ...openedStore,
@@ -226,10 +226,10 @@ async function sweepOnceInDataFolder(
 /** An open mismatch issue keeps a branch frozen even if the state was lost. */
 async function restoreFreezeFromOpenIssue(
   repository: RepositoryName,
-  client: TokenClient,
+  client: GitHubTokenClient,
   store: Store,
 ): Promise<void> {
-  const forge = openForge(await client.octokit(0), repository, client)
+  const forge = createGitHubForge(await client.octokit(0), repository, client)
   const issue = await forge.findOwnIssue(mismatchMarkerPrefix)
   if (issue?.state !== 'open') return
   await store.freezeMerges({
@@ -241,7 +241,7 @@ async function restoreFreezeFromOpenIssue(
 }
 
 /** An in-memory queue for a single sweep. It skips jobs due later, coalesces like the store, and never runs two jobs with one key at once. */
-export function createOnceQueue(clock: Clock): OnceQueue {
+export function createSweepOnceJobQueue(clock: Clock): SweepOnceJobQueue {
   const waiting = new Map<string, QueuedJob>()
   let wake = (): void => undefined
   return {

@@ -6,8 +6,8 @@ import { parse } from 'yaml'
 import { systemClock } from '../../adapters/system-clock.ts'
 import {
   createInstalledPageHandler,
-  type InstalledBranches,
-  type InstalledBranch,
+  type InstalledRepositoryBranches,
+  type InstalledRepositoryBranch,
 } from '../../web/setup/installed-page.ts'
 import { createSetupToken } from '../../web/setup/setup-token.ts'
 import { startSetupServer, type CreatedApp } from '../../web/setup/setup-page.ts'
@@ -21,7 +21,7 @@ import { defaultConfig } from '../../config/config.ts'
 import { toMergePlanInput } from '../../evaluate/merge-plan-input.ts'
 import { chooseMergeStrategy } from '../../policy/choose-merge-strategy.ts'
 import { buildRecommendedRulesets } from '../../policy/recommended-rulesets.ts'
-import { openForge } from '../../adapters/github/forge.ts'
+import { createGitHubForge } from '../../adapters/github/forge.ts'
 import type { GitHubApp, InstalledRepository } from '../../adapters/github/github-app.ts'
 import { readRepositoryFile } from '../../adapters/github/read-file.ts'
 
@@ -123,19 +123,19 @@ function readAppManifest(): Readonly<Record<string, unknown>> {
 }
 
 /** Rejects with a ForgeError. */
-async function describeInstalledRepositories(github: GitHubApp): Promise<InstalledBranches> {
+async function describeInstalledRepositories(github: GitHubApp): Promise<InstalledRepositoryBranches> {
   const installed = await github.installedRepositories()
   const described = installed.slice(0, maxDescribedRepositories)
-  const branches = await Promise.all(described.map((one) => fetchInstalledRepositoryBranch(github, one)))
+  const branches = await Promise.all(described.map((one) => fetchInstalledDefaultBranch(github, one)))
   return { branches, more: installed.length - described.length }
 }
 
-async function fetchInstalledRepositoryBranch(
+async function fetchInstalledDefaultBranch(
   github: GitHubApp,
   { installation, repository }: InstalledRepository,
-): Promise<InstalledBranch> {
+): Promise<InstalledRepositoryBranch> {
   const octokit = await github.octokit(installation)
-  const forge = openForge(octokit, repository, github)
+  const forge = createGitHubForge(octokit, repository, github)
   const branch = await forge.defaultBranch()
   const [rules, permissions, file] = await Promise.all([
     forge.branchRules(branch),

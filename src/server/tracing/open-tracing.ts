@@ -1,5 +1,5 @@
 // Loads OpenTelemetry only if a collector is configured.
-import { noTracing, type Tracing } from '../../ports/tracing.ts'
+import { noopTracing, type Tracing } from '../../ports/tracing.ts'
 
 /** Rejects for invalid collector settings. */
 export async function openTracing(
@@ -11,6 +11,6 @@ export async function openTracing(
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces,
     OTEL_SDK_DISABLED: off,
   } = environment
-  if (!(all || traces) || off?.toLowerCase() === 'true') return noTracing
+  if (!(all || traces) || off?.toLowerCase() === 'true') return noopTracing
   return (await import('./otel-tracing.ts')).openOtelTracing(environment, problem)
 }

@@ -10,9 +10,13 @@ import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { CatalogTotals } from '../../ports/page-records.ts'
 import { htmlTemplate, emptyHtml, wrapSvg, type Html } from '../html.ts'
-import { catalogPageUrl, catalogsPageUrl, repositoryPageUrl } from '../../report/page-urls.ts'
-import { renderTable, type Breadcrumb, type PageContext, type StatusPage } from './status-page.ts'
-import { formatCount, shortenSha, renderTime } from './page-text.ts'
+import {
+  formatCatalogPageUrl,
+  formatCatalogsPageUrl,
+  formatRepositoryPageUrl,
+} from '../../report/page-urls.ts'
+import { renderTable, type Breadcrumb, type PageRequestContext, type StatusPage } from './status-page.ts'
+import { formatCountWithNoun, shortenSha, renderTime } from './page-text.ts'
 
 export interface CatalogsPageModel {
   readonly repository: RepositoryName
@@ -46,18 +50,20 @@ function buildBreadcrumbs(
   packageName?: string,
 ): readonly Breadcrumb[] {
   return [
-    { label: `${repository.owner}/${repository.name}`, to: repositoryPageUrl(repository) },
-    { label: 'catalogs', to: catalogsPageUrl(repository) },
-    ...(catalog === undefined ? [] : [{ label: catalog.key, to: catalogPageUrl(repository, catalog.key) }]),
+    { label: `${repository.owner}/${repository.name}`, to: formatRepositoryPageUrl(repository) },
+    { label: 'catalogs', to: formatCatalogsPageUrl(repository) },
+    ...(catalog === undefined
+      ? []
+      : [{ label: catalog.key, to: formatCatalogPageUrl(repository, catalog.key) }]),
     ...(catalog === undefined || packageName === undefined
       ? []
-      : [{ label: packageName, to: catalogPageUrl(repository, catalog.key, packageName) }]),
+      : [{ label: packageName, to: formatCatalogPageUrl(repository, catalog.key, packageName) }]),
   ]
 }
 
 export function renderCatalogsPage(
   { repository, catalogs }: CatalogsPageModel,
-  { now }: PageContext,
+  { now }: PageRequestContext,
 ): StatusPage {
   return {
     title: `Catalogs of ${repository.owner}/${repository.name}`,
@@ -71,7 +77,7 @@ export function renderCatalogsPage(
           'No catalogs are recorded yet. catalog-bot records catalogs when it first reads the branch and after every push.',
       },
       catalogs.map(({ key, root, branch, packages, bundles, stranded, commit, recordedAt }) => [
-        htmlTemplate`<a href="${catalogPageUrl(repository, key)}">${key}</a>`,
+        htmlTemplate`<a href="${formatCatalogPageUrl(repository, key)}">${key}</a>`,
         htmlTemplate`<code>${root === '' ? '/' : root}</code>`,
         htmlTemplate`<code>${branch}</code>`,
         packages,
@@ -85,7 +91,7 @@ export function renderCatalogsPage(
 
 export function renderCatalogPage(
   { repository, catalog, packages }: CatalogPageModel,
-  { now }: PageContext,
+  { now }: PageRequestContext,
 ): StatusPage {
   return {
     title: `Catalog ${catalog.key}`,
@@ -98,7 +104,7 @@ export function renderCatalogPage(
         empty: 'This catalog has no readable packages.',
       },
       packages.map((one) => [
-        htmlTemplate`<a href="${catalogPageUrl(repository, catalog.key, one.name)}">${one.name}</a>${one.displayName !== undefined && htmlTemplate`<br /><span class="faint">${one.displayName}</span>`}`,
+        htmlTemplate`<a href="${formatCatalogPageUrl(repository, catalog.key, one.name)}">${one.name}</a>${one.displayName !== undefined && htmlTemplate`<br /><span class="faint">${one.displayName}</span>`}`,
         one.defaultChannel === '' ? htmlTemplate`<span class="faint">none</span>` : one.defaultChannel,
         one.heads.join(', '),
         one.versions,
@@ -106,13 +112,13 @@ export function renderCatalogPage(
         one.owners.length === 0
           ? htmlTemplate`<span class="faint">maintainers</span>`
           : one.owners.join(', '),
-        htmlTemplate`${one.deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated</span> `}${one.stranded.length > 0 && htmlTemplate`<span class="bad">${formatCount(one.stranded.length, 'stranded version')}</span>`}`,
+        htmlTemplate`${one.deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated</span> `}${one.stranded.length > 0 && htmlTemplate`<span class="bad">${formatCountWithNoun(one.stranded.length, 'stranded version')}</span>`}`,
       ]),
     )}`,
   }
 }
 
-export function renderPackagePage(model: PackagePageModel, { now }: PageContext): StatusPage {
+export function renderPackagePage(model: PackagePageModel, { now }: PageRequestContext): StatusPage {
   const { repository, catalog, images, scannedAt } = model
   const { package: its } = model
   return {

@@ -2,9 +2,14 @@
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
 import { htmlTemplate, emptyHtml } from '../html.ts'
-import { mergedPageUrl, repositoryPageUrl, rulePageUrl, signInUrl } from '../../report/page-urls.ts'
-import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
-import { formatCount, renderPullState, renderTime } from './page-text.ts'
+import {
+  formatMergedPullsPageUrl,
+  formatRepositoryPageUrl,
+  formatRulePageUrl,
+  formatSignInUrl,
+} from '../../report/page-urls.ts'
+import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
+import { formatCountWithNoun, renderPullState, renderTime } from './page-text.ts'
 
 export interface HomePageModel {
   readonly repositories: readonly {
@@ -18,19 +23,19 @@ export interface HomePageModel {
 
 export function renderHomePage(
   { repositories }: HomePageModel,
-  { now, login, canSignIn }: PageContext,
+  { now, login, canSignIn }: PageRequestContext,
 ): StatusPage {
   const countOpenPulls = (open: Readonly<Partial<Record<VerdictKind, number>>>) =>
     Object.values(open).reduce((sum, number) => sum + number, 0)
   const hidden =
     login === undefined && canSignIn
-      ? htmlTemplate`<p class="faint">Private repositories are visible only to users who can read them on GitHub. <a href="${signInUrl('/')}">Sign in</a> to see yours.</p>`
+      ? htmlTemplate`<p class="faint">Private repositories are visible only to users who can read them on GitHub. <a href="${formatSignInUrl('/')}">Sign in</a> to see yours.</p>`
       : emptyHtml
   return {
     title: 'Catalog repositories',
     crumbs: [],
     hasJson: true,
-    body: htmlTemplate`<ul class="links"><li><a href="${mergedPageUrl()}">Merged pull requests</a></li><li><a href="/overview">Overview</a></li><li><a href="${rulePageUrl()}">Rules</a></li></ul>${renderTable(
+    body: htmlTemplate`<ul class="links"><li><a href="${formatMergedPullsPageUrl()}">Merged pull requests</a></li><li><a href="/overview">Overview</a></li><li><a href="${formatRulePageUrl()}">Rules</a></li></ul>${renderTable(
       {
         label: 'Repositories',
         columns: [
@@ -47,9 +52,9 @@ export function renderHomePage(
           'No repositories to show. A repository appears here a few minutes after the GitHub App is installed on it.',
       },
       repositories.map(({ repository, isPublic, open, stops, lastMerge }) => [
-        htmlTemplate`<a href="${repositoryPageUrl(repository)}">${repository.owner}/${repository.name}</a>${!isPublic && htmlTemplate` <span class="faint">private</span>`}`,
+        htmlTemplate`<a href="${formatRepositoryPageUrl(repository)}">${repository.owner}/${repository.name}</a>${!isPublic && htmlTemplate` <span class="faint">private</span>`}`,
         stops > 0
-          ? htmlTemplate`${renderPullState('stopped')} <span class="faint">${formatCount(stops, 'freeze')}</span>`
+          ? htmlTemplate`${renderPullState('stopped')} <span class="faint">${formatCountWithNoun(stops, 'freeze')}</span>`
           : htmlTemplate`merging`,
         countOpenPulls(open),
         open.merge ?? 0,
@@ -58,7 +63,7 @@ export function renderHomePage(
         open.unknown ?? 0,
         lastMerge === undefined
           ? htmlTemplate`<span class="faint">none yet</span>`
-          : htmlTemplate`<a href="${repositoryPageUrl(repository)}/pull/${lastMerge.pull}">#${lastMerge.pull}</a> ${renderTime(lastMerge.at, now)}`,
+          : htmlTemplate`<a href="${formatRepositoryPageUrl(repository)}/pull/${lastMerge.pull}">#${lastMerge.pull}</a> ${renderTime(lastMerge.at, now)}`,
       ]),
     )} ${hidden}`,
   }

@@ -17,7 +17,7 @@ export function renderMarkdown(text: string, home: string): Html {
       )
       at = last + 1
     } else if (heading) {
-      const renderedText = renderInline(heading['words'] ?? '', home)
+      const renderedText = renderInlineMarkdown(heading['words'] ?? '', home)
       blocks.push(
         (heading['marks'] ?? '').length <= 2
           ? htmlTemplate`
@@ -33,7 +33,7 @@ export function renderMarkdown(text: string, home: string): Html {
         else items.push(item)
       }
       blocks.push(
-        htmlTemplate`<ul>${items.map((item) => htmlTemplate`<li>${renderInline(item, home)}</li>`)}</ul>`,
+        htmlTemplate`<ul>${items.map((item) => htmlTemplate`<li>${renderInlineMarkdown(item, home)}</li>`)}</ul>`,
       )
     } else if (line.startsWith('|')) {
       const rows: string[][] = []
@@ -47,9 +47,9 @@ export function renderMarkdown(text: string, home: string): Html {
       const [head = [], , ...body] = rows
       blocks.push(
         htmlTemplate`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
-<thead><tr>${head.map((cell) => htmlTemplate`<th scope="col">${renderInline(cell, home)}</th>`)}</tr></thead><tbody>${body.map(
+<thead><tr>${head.map((cell) => htmlTemplate`<th scope="col">${renderInlineMarkdown(cell, home)}</th>`)}</tr></thead><tbody>${body.map(
           (row) =>
-            htmlTemplate`<tr>${row.map((cell) => htmlTemplate`<td>${renderInline(cell, home)}</td>`)}</tr>`,
+            htmlTemplate`<tr>${row.map((cell) => htmlTemplate`<td>${renderInlineMarkdown(cell, home)}</td>`)}</tr>`,
         )}</tbody></table></div>`,
       )
     } else if (line.trim() === '') at += 1
@@ -62,7 +62,7 @@ export function renderMarkdown(text: string, home: string): Html {
       )
         at++
       blocks.push(
-        htmlTemplate`<p>${renderInline(lines.slice(from, Math.max(at, from + 1)).join(' '), home)}</p>`,
+        htmlTemplate`<p>${renderInlineMarkdown(lines.slice(from, Math.max(at, from + 1)).join(' '), home)}</p>`,
       )
       at = Math.max(at, from + 1)
     }
@@ -70,41 +70,41 @@ export function renderMarkdown(text: string, home: string): Html {
   return htmlTemplate`${blocks}`
 }
 
-const inlineTokenPattern =
+const inlineMarkdownPattern =
   /`(?<code>[^`]+)`|\*\*(?<strong>[^*]+)\*\*|\*(?<em>[^*]+)\*|\[(?<words>[^\]]+)\]\((?<to>[^)\s]+)\)/g
 
-function renderInline(text: string, home: string): Html {
+function renderInlineMarkdown(text: string, home: string): Html {
   const parts: Html[] = []
   let last = 0
-  for (const match of text.matchAll(inlineTokenPattern)) {
+  for (const match of text.matchAll(inlineMarkdownPattern)) {
     parts.push(htmlTemplate`${text.slice(last, match.index)}`)
     last = match.index + match[0].length
     const { code, strong, em, words, to } = match.groups ?? {}
     if (code !== undefined) parts.push(htmlTemplate`<code>${code}</code>`)
     else if (strong !== undefined) parts.push(htmlTemplate`<strong>${strong}</strong>`)
     else if (em !== undefined) parts.push(htmlTemplate`<em>${em}</em>`)
-    else parts.push(renderLink(words ?? '', to ?? '', home))
+    else parts.push(renderMarkdownLink(words ?? '', to ?? '', home))
   }
   parts.push(htmlTemplate`${text.slice(last)}`)
   return htmlTemplate`${parts}`
 }
 
-function renderLink(label: string, to: string, home: string): Html {
+function renderMarkdownLink(label: string, to: string, home: string): Html {
   const rule = /^(?:\.\/)?(?<id>[a-z\d.-]+)\.md$/.exec(to)?.groups?.['id']
   if (rule !== undefined) return htmlTemplate`<a href="${home}/${rule}">${label}</a>`
   return /^https:\/\//.test(to) ? htmlTemplate`<a href="${to}">${label}</a>` : htmlTemplate`${label}`
 }
 
-const markdownMarkPattern =
+const markdownSyntaxPattern =
   /\\(?<plain>[!-/:-@[-`{-~])|(?<fence>`+) ?(?<code>.*?) ?\k<fence>(?!`)|\*\*|\[(?<words>[^\]]*)\]\([^)]*\)|&(?<entity>amp|lt|gt);/g
 const characterByEntity: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }
 
 /** Renders a line of Markdown from report/ without its marks, and without links or other markup. */
-export function renderMarkdownLine(line: string): Html {
+export function renderMarkdownLineWithoutMarkup(line: string): Html {
   const text = line.replace(/^\s*(?:[-*] )?/, '').replaceAll('\u2060', '')
   const parts: Html[] = []
   let last = 0
-  for (const match of text.matchAll(markdownMarkPattern)) {
+  for (const match of text.matchAll(markdownSyntaxPattern)) {
     parts.push(htmlTemplate`${text.slice(last, match.index)}`)
     last = match.index + match[0].length
     const { plain, code, words, entity } = match.groups ?? {}

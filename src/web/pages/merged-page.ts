@@ -2,8 +2,12 @@
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { htmlTemplate, convertHtmlToString } from '../html.ts'
-import { mergedPageUrl, pullPageUrl, repositoryPageUrl } from '../../report/page-urls.ts'
-import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
+import {
+  formatMergedPullsPageUrl,
+  formatPullPageUrl,
+  formatRepositoryPageUrl,
+} from '../../report/page-urls.ts'
+import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
 import { shortenSha, renderTime } from './page-text.ts'
 
 export interface MergedPageModel {
@@ -22,16 +26,16 @@ export interface MergedPageModel {
 
 export function renderMergedPage(
   { repository, pulls, before }: MergedPageModel,
-  { now }: PageContext,
+  { now }: PageRequestContext,
 ): StatusPage {
   const named = repository && `${repository.owner}/${repository.name}`
-  const address = mergedPageUrl(repository)
+  const address = formatMergedPullsPageUrl(repository)
   return {
     title: named === undefined ? 'Merged pull requests' : `Merged in ${named}`,
     crumbs: [
       ...(repository === undefined || named === undefined
         ? []
-        : [{ label: named, to: repositoryPageUrl(repository) }]),
+        : [{ label: named, to: formatRepositoryPageUrl(repository) }]),
       { label: 'merged', to: address },
     ],
     hasJson: true,
@@ -49,10 +53,10 @@ export function renderMergedPage(
         empty: 'catalog-bot has not merged any pull requests here yet.',
       },
       pulls.map((one) => [
-        htmlTemplate`<a href="${pullPageUrl(one.repository, one.pull)}">#${one.pull}</a> ${getPullTitle(one)}${one.author !== undefined && htmlTemplate`<br /><span class="faint">${one.author}</span>`}`,
+        htmlTemplate`<a href="${formatPullPageUrl(one.repository, one.pull)}">#${one.pull}</a> ${getPullTitle(one)}${one.author !== undefined && htmlTemplate`<br /><span class="faint">${one.author}</span>`}`,
         ...(named === undefined
           ? [
-              htmlTemplate`<a href="${repositoryPageUrl(one.repository)}">${one.repository.owner}/${one.repository.name}</a>`,
+              htmlTemplate`<a href="${formatRepositoryPageUrl(one.repository)}">${one.repository.owner}/${one.repository.name}</a>`,
             ]
           : []),
         htmlTemplate`<code>${one.baseRef}</code>`,
@@ -72,14 +76,14 @@ export function renderMergedPullsFeed(
   { publicUrl, webUrl }: { readonly publicUrl: string | undefined; readonly webUrl: string },
   now: number,
 ): string {
-  const page = mergedPageUrl(repository)
+  const page = formatMergedPullsPageUrl(repository)
   const toFeedUrl = (path: string) =>
     publicUrl === undefined ? `${webUrl}${path.replace(/^\/r(?=\/)|\/merged$/g, '')}` : `${publicUrl}${path}`
   const name = repository === undefined ? 'catalog-bot' : `${repository.owner}/${repository.name}`
   return `<?xml version="1.0" encoding="utf-8"?>\n${convertHtmlToString(
     htmlTemplate`<feed xmlns="http://www.w3.org/2005/Atom"><title>Merged: ${name}</title><id>${toFeedUrl(page)}</id><link rel="self" href="${publicUrl ?? ''}${page}.atom" /><link href="${toFeedUrl(page)}" /><updated>${formatIsoTime(pulls[0]?.mergedAt ?? now)}</updated>${pulls.map(
       (one) =>
-        htmlTemplate`<entry><title>${one.repository.owner}/${one.repository.name}#${one.pull}: ${getPullTitle(one)}</title><id>${toFeedUrl(pullPageUrl(one.repository, one.pull))}</id><link href="${toFeedUrl(pullPageUrl(one.repository, one.pull))}" /><updated>${formatIsoTime(one.mergedAt)}</updated><author><name>${one.author ?? 'unknown'}</name></author><summary>Merged into ${one.baseRef} as ${one.commit}.</summary></entry>`,
+        htmlTemplate`<entry><title>${one.repository.owner}/${one.repository.name}#${one.pull}: ${getPullTitle(one)}</title><id>${toFeedUrl(formatPullPageUrl(one.repository, one.pull))}</id><link href="${toFeedUrl(formatPullPageUrl(one.repository, one.pull))}" /><updated>${formatIsoTime(one.mergedAt)}</updated><author><name>${one.author ?? 'unknown'}</name></author><summary>Merged into ${one.baseRef} as ${one.commit}.</summary></entry>`,
     )}</feed>`,
   )}\n`
 }

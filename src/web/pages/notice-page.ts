@@ -1,6 +1,6 @@
 import { htmlTemplate } from '../html.ts'
-import { signInUrl } from '../../report/page-urls.ts'
-import type { PageContext, StatusPage } from './status-page.ts'
+import { formatSignInUrl } from '../../report/page-urls.ts'
+import type { PageRequestContext, StatusPage } from './status-page.ts'
 
 export type NoticeKind =
   'not-found' | 'sign-in' | 'busy' | 'too-many' | 'github-silent' | 'broken' | 'refused' | 'signed-out'
@@ -19,10 +19,10 @@ export const httpStatusByNotice: Readonly<Record<NoticeKind, number>> = {
 /** Shows the same page for missing and forbidden content, so that it reveals neither. */
 export function renderNoticePage(
   notice: NoticeKind,
-  { path, login, canSignIn }: PageContext,
+  { path, login, canSignIn }: PageRequestContext,
   more = '',
 ): StatusPage {
-  const signIn = htmlTemplate`<p><a href="${signInUrl(path)}">Sign in with GitHub</a></p>`
+  const signIn = htmlTemplate`<p><a href="${formatSignInUrl(path)}">Sign in with GitHub</a></p>`
   switch (notice) {
     case 'not-found':
       return {

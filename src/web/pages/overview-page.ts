@@ -2,9 +2,14 @@
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { Severity } from '@catalog-bot/findings/finding'
 import { htmlTemplate } from '../html.ts'
-import { catalogPageUrl, overviewPageUrl, repositoryPageUrl, rulePageUrl } from '../../report/page-urls.ts'
-import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
-import { formatCount, renderTime } from './page-text.ts'
+import {
+  formatCatalogPageUrl,
+  formatOverviewPageUrl,
+  formatRepositoryPageUrl,
+  formatRulePageUrl,
+} from '../../report/page-urls.ts'
+import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
+import { formatCountWithNoun, renderTime } from './page-text.ts'
 
 export interface OverviewPageModel {
   readonly repositories: readonly {
@@ -43,7 +48,10 @@ export interface RepositoryOverviewPageModel {
   }[]
 }
 
-export function renderOverviewPage({ repositories }: OverviewPageModel, { now }: PageContext): StatusPage {
+export function renderOverviewPage(
+  { repositories }: OverviewPageModel,
+  { now }: PageRequestContext,
+): StatusPage {
   return {
     title: 'Overview',
     crumbs: [{ label: 'overview', to: '/overview' }],
@@ -55,7 +63,7 @@ export function renderOverviewPage({ repositories }: OverviewPageModel, { now }:
         empty: 'No repositories to show.',
       },
       repositories.map(({ repository, missing, stranded, scannedAt }) => [
-        htmlTemplate`<a href="${overviewPageUrl(repository)}">${repository.owner}/${repository.name}</a>`,
+        htmlTemplate`<a href="${formatOverviewPageUrl(repository)}">${repository.owner}/${repository.name}</a>`,
         missing,
         stranded,
         scannedAt === undefined
@@ -68,7 +76,7 @@ export function renderOverviewPage({ repositories }: OverviewPageModel, { now }:
 
 export function renderRepositoryOverviewPage(
   model: RepositoryOverviewPageModel,
-  { now }: PageContext,
+  { now }: PageRequestContext,
 ): StatusPage {
   const { repository, scan, missing, stranded, weeks, rules, owners } = model
   const named = `${repository.owner}/${repository.name}`
@@ -76,15 +84,15 @@ export function renderRepositoryOverviewPage(
   return {
     title: `Overview of ${named}`,
     crumbs: [
-      { label: named, to: repositoryPageUrl(repository) },
-      { label: 'overview', to: overviewPageUrl(repository) },
+      { label: named, to: formatRepositoryPageUrl(repository) },
+      { label: 'overview', to: formatOverviewPageUrl(repository) },
     ],
     hasJson: true,
     body: htmlTemplate`
 <h2>Missing images</h2><p class="faint">${
       scan.at === undefined
         ? 'No image scan has finished yet.'
-        : htmlTemplate`The last image scan finished ${renderTime(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `It was inconclusive for ${formatCount(scan.unknown, 'image')}.`}`
+        : htmlTemplate`The last image scan finished ${renderTime(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `It was inconclusive for ${formatCountWithNoun(scan.unknown, 'image')}.`}`
     }</p>${renderTable(
       {
         label: 'Missing images',
@@ -105,8 +113,8 @@ export function renderRepositoryOverviewPage(
         empty: 'No versions are stranded.',
       },
       stranded.map(({ catalog, package: name, bundles }) => [
-        htmlTemplate`<a href="${catalogPageUrl(repository, catalog, name)}">${name}</a>`,
-        htmlTemplate`<a href="${catalogPageUrl(repository, catalog)}">${catalog}</a>`,
+        htmlTemplate`<a href="${formatCatalogPageUrl(repository, catalog, name)}">${name}</a>`,
+        htmlTemplate`<a href="${formatCatalogPageUrl(repository, catalog)}">${catalog}</a>`,
         bundles.length > 10
           ? `${bundles.slice(0, 10).join(', ')} and ${bundles.length - 10} more`
           : bundles.join(', '),
@@ -119,7 +127,7 @@ export function renderRepositoryOverviewPage(
         empty: 'There are no findings.',
       },
       rules.map(({ rule, severity, pulls }) => [
-        htmlTemplate`<a href="${rulePageUrl(rule)}">${rule}</a>`,
+        htmlTemplate`<a href="${formatRulePageUrl(rule)}">${rule}</a>`,
         htmlTemplate`<span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>`,
         ...pulls,
       ]),

@@ -64,7 +64,7 @@ export function renderPullState(shown: PullDisplayState): Html {
   return htmlTemplate`<span class="state ${tone}"><span aria-hidden="true">${sign}</span> ${word}</span>`
 }
 
-export const formatState = (shown: PullDisplayState): string => getPullStateLabel(shown).word
+export const formatPullState = (shown: PullDisplayState): string => getPullStateLabel(shown).word
 
 function getPullStateLabel(shown: PullDisplayState): PullStateLabel {
   return shown in nonVerdictStateLabels
@@ -73,10 +73,10 @@ function getPullStateLabel(shown: PullDisplayState): PullStateLabel {
 }
 
 /** Shared, because creating one per number takes longer than rendering a page. */
-const numberFormat = new Intl.NumberFormat('en')
+const englishNumberFormat = new Intl.NumberFormat('en')
 
-export const formatCount = (number: number, one: string, more = `${one}s`): string =>
-  `${numberFormat.format(number)} ${number === 1 ? one : more}`
+export const formatCountWithNoun = (number: number, one: string, more = `${one}s`): string =>
+  `${englishNumberFormat.format(number)} ${number === 1 ? one : more}`
 
 export function shortenSha(commit: string): string {
   return commit.slice(0, 12)

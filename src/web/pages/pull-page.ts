@@ -3,11 +3,11 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { Severity } from '@catalog-bot/findings/finding'
 import type { ApprovalView, VerdictReasonView, VerdictChange } from '../../ports/page-records.ts'
 import { htmlTemplate, emptyHtml, type Html } from '../html.ts'
-import { pullPageUrl, repositoryPageUrl, rulePageUrl } from '../../report/page-urls.ts'
-import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
-import { renderMarkdownLine } from './markdown.ts'
+import { formatPullPageUrl, formatRepositoryPageUrl, formatRulePageUrl } from '../../report/page-urls.ts'
+import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
+import { renderMarkdownLineWithoutMarkup } from './markdown.ts'
 import {
-  formatCount,
+  formatCountWithNoun,
   renderDueTime,
   formatDuration,
   capitalizeAsSentence,
@@ -78,21 +78,21 @@ export interface PullPageModel {
   readonly limitedUntil?: number
 }
 
-export function renderPullPage(model: PullPageModel, setting: PageContext): StatusPage {
+export function renderPullPage(model: PullPageModel, setting: PageRequestContext): StatusPage {
   const { repository, pull, title, merge } = model
   const named = `${repository.owner}/${repository.name}`
   return {
     title: `#${pull} ${title}`,
     crumbs: [
-      { label: named, to: repositoryPageUrl(repository) },
-      { label: `#${pull}`, to: pullPageUrl(repository, pull) },
+      { label: named, to: formatRepositoryPageUrl(repository) },
+      { label: `#${pull}`, to: formatPullPageUrl(repository, pull) },
     ],
     hasJson: true,
-    body: htmlTemplate`${renderPullSummary(model, setting.now)} ${merge === undefined ? renderNotMergedReasons(model, setting.now) : renderMergeExplanation(merge, model, setting.now)} ${renderFindings(model)} ${
+    body: htmlTemplate`${renderPullSummary(model, setting.now)} ${merge === undefined ? renderMergeBlockersSection(model, setting.now) : renderMergeExplanation(merge, model, setting.now)} ${renderFindings(model)} ${
       model.changeLines.length === 0
         ? emptyHtml
         : htmlTemplate`
-<h2>Changes</h2><ul class="facts">${model.changeLines.map((line) => htmlTemplate`<li>${renderMarkdownLine(line)}</li>`)}</ul>`
+<h2>Changes</h2><ul class="facts">${model.changeLines.map((line) => htmlTemplate`<li>${renderMarkdownLineWithoutMarkup(line)}</li>`)}</ul>`
     } ${renderCommandHistory(model)} ${renderVerdictHistory(model, setting.now)}`,
   }
 }
@@ -124,30 +124,30 @@ function renderMergeExplanation(merge: MergeExplanation, { repository }: PullPag
       ? htmlTemplate`<li>No reviews were recorded. The ownership check explains which changes do not need another person's approval.</li>`
       : approvals.map(
           ({ login, state: reported, commit: of, at }) =>
-            htmlTemplate`<li>${reported === 'approved' ? htmlTemplate`Approved by <strong>${login}</strong>` : htmlTemplate`<strong>${login}</strong> requested changes`}${of !== null && htmlTemplate` for <code>${shortenSha(of)}</code>`}${renderApprovalTime(at, now, before)}.</li>`,
+            htmlTemplate`<li>${reported === 'approved' ? htmlTemplate`Approved by <strong>${login}</strong>` : htmlTemplate`<strong>${login}</strong> requested changes`}${of !== null && htmlTemplate` for <code>${shortenSha(of)}</code>`}${renderReviewTime(at, now, before)}.</li>`,
         )
-  }<li>Merge verification: the commit on the branch has the parents and the tree that were checked. Otherwise, catalog-bot would not have recorded the merge, and <a href="${repositoryPageUrl(repository)}">merging into the branch would be frozen</a>.</li><li>The merge took ${formatDuration(mergedAt - begunAt)} from decision to completion.</li>${
+  }<li>Merge verification: the commit on the branch has the parents and the tree that were checked. Otherwise, catalog-bot would not have recorded the merge, and <a href="${formatRepositoryPageUrl(repository)}">merging into the branch would be frozen</a>.</li><li>The merge took ${formatDuration(mergedAt - begunAt)} from decision to completion.</li>${
     published === undefined
       ? htmlTemplate`<li>Images: no publication is recorded. Either catalog-bot does not publish images for this branch, or publishing has not started yet.</li>`
       : htmlTemplate`<li>Images: ${{ published: 'published', pending: 'being published', failed: htmlTemplate`<strong class="bad">could not be published</strong>` }[published.state]}.${
           published.lines.length > 0 &&
-          htmlTemplate`<ul>${published.lines.map((line) => htmlTemplate`<li>${renderMarkdownLine(line)}</li>`)}</ul>`
+          htmlTemplate`<ul>${published.lines.map((line) => htmlTemplate`<li>${renderMarkdownLineWithoutMarkup(line)}</li>`)}</ul>`
         }</li>`
   }</ul>`
 }
 
-function renderApprovalTime(at: string, now: number, before: (at: number) => string): Html {
+function renderReviewTime(at: string, now: number, before: (at: number) => string): Html {
   const when = Date.parse(at)
   return Number.isFinite(when) ? htmlTemplate` ${renderTime(when, now)}, ${before(when)}` : emptyHtml
 }
 
-function renderNotMergedReasons(model: PullPageModel, now: number): Html {
+function renderMergeBlockersSection(model: PullPageModel, now: number): Html {
   const { reasons, checks, approvals, waitsUntil, limitedUntil } = model
   if (model.state === 'closed')
     return htmlTemplate`
-<h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The last result before that is shown below.</p>${renderMergeReasonList(reasons)}`
+<h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The last result before that is shown below.</p>${renderVerdictReasonList(reasons)}`
   return htmlTemplate`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it has not been merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result is shown below.</p></div>`}${renderMergeReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${capitalizeAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
+<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it has not been merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result is shown below.</p></div>`}${renderVerdictReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${capitalizeAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
     checks.length === 0
       ? htmlTemplate`<p class="faint">Not checked.</p>`
       : htmlTemplate`<ul class="facts">${checks.map((line) => htmlTemplate`<li>${line}</li>`)}</ul>`
@@ -156,12 +156,12 @@ function renderNotMergedReasons(model: PullPageModel, now: number): Html {
       ? htmlTemplate`<p class="faint">No reviewer has approved or requested changes.</p>`
       : htmlTemplate`<ul class="facts">${approvals.map(
           ({ login, state: reported, commit, at }) =>
-            htmlTemplate`<li><strong>${login}</strong> ${reported === 'approved' ? 'approved' : 'requested changes'}${commit !== null && htmlTemplate` at <code>${shortenSha(commit)}</code>`}${renderApprovalTime(at, now, () => '')}</li>`,
+            htmlTemplate`<li><strong>${login}</strong> ${reported === 'approved' ? 'approved' : 'requested changes'}${commit !== null && htmlTemplate` at <code>${shortenSha(commit)}</code>`}${renderReviewTime(at, now, () => '')}</li>`,
         )}</ul>`
   }`
 }
 
-function renderMergeReasonList(reasons: readonly VerdictReasonView[]): Html {
+function renderVerdictReasonList(reasons: readonly VerdictReasonView[]): Html {
   if (reasons.length === 0) return htmlTemplate`<p class="faint">No reason is recorded.</p>`
   return htmlTemplate`<ul class="facts">${reasons.map(
     ({ text, who }) =>
@@ -175,7 +175,7 @@ function renderFindings({ findings }: PullPageModel): Html {
 <h2>Findings</h2>${renderTable(
     { label: 'Findings', columns: ['Rule', 'What', 'Where', 'What to do'], empty: '' },
     findings.map(({ rule, severity, what, fix, at, overriddenBy }) => [
-      htmlTemplate`<a href="${rulePageUrl(rule)}">${rule}</a><br /><span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>${overriddenBy !== undefined && htmlTemplate`<br /><span class="faint">overridden by ${overriddenBy}</span>`}`,
+      htmlTemplate`<a href="${formatRulePageUrl(rule)}">${rule}</a><br /><span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>${overriddenBy !== undefined && htmlTemplate`<br /><span class="faint">overridden by ${overriddenBy}</span>`}`,
       what,
       at === undefined
         ? htmlTemplate`<span class="faint">the whole change</span>`
@@ -201,7 +201,7 @@ function renderCommandHistory({ commands }: PullPageModel): Html {
 
 function renderVerdictHistory({ history }: PullPageModel, now: number): Html {
   return htmlTemplate`
-<h2>Verdict history</h2><p class="faint">Every change to the verdict, its reasons, or the commit, newest first (${formatCount(history.length, 'entry', 'entries')}).</p>${renderTable(
+<h2>Verdict history</h2><p class="faint">Every change to the verdict, its reasons, or the commit, newest first (${formatCountWithNoun(history.length, 'entry', 'entries')}).</p>${renderTable(
     {
       label: 'Verdict history',
       columns: ['When', 'Verdict', 'Why', 'Checks', 'Head and base'],

@@ -4,19 +4,19 @@ import type { FreezeKind } from '../../policy/merge-freeze.ts'
 import type { VerdictReasonView } from '../../ports/page-records.ts'
 import { htmlTemplate, emptyHtml, type Html } from '../html.ts'
 import {
-  catalogsPageUrl,
-  mergedPageUrl,
-  overviewPageUrl,
-  pullPageUrl,
-  repositoryPageUrl,
+  formatCatalogsPageUrl,
+  formatMergedPullsPageUrl,
+  formatOverviewPageUrl,
+  formatPullPageUrl,
+  formatRepositoryPageUrl,
 } from '../../report/page-urls.ts'
-import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
+import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
 import {
-  formatCount,
+  formatCountWithNoun,
   renderDueTime,
   capitalizeAsSentence,
   renderPullState,
-  formatState,
+  formatPullState,
   renderTime,
   type PullDisplayState,
 } from './page-text.ts'
@@ -47,7 +47,7 @@ export interface FreezeView {
   readonly command: string
 }
 
-export interface RateLimitedWork {
+export interface RateLimitedJobView {
   readonly kind: 'train' | 'pull' | 'sweep' | 'scan'
   /** Listed pull requests that wait; more may exist that the bot has not seen yet. */
   readonly pulls?: number
@@ -60,7 +60,7 @@ export interface QueuePageModel {
   readonly url: string
   readonly pulls: readonly QueuedPullView[]
   /** Work that waits for GitHub's rate limit. */
-  readonly limited: readonly RateLimitedWork[]
+  readonly limited: readonly RateLimitedJobView[]
   readonly isCut: boolean
   readonly merging: readonly {
     readonly pull: number
@@ -82,21 +82,22 @@ export interface QueuePageModel {
 /** `resumeToken`: the token that the resume form sends for a visitor who may end a stop. */
 export function renderQueuePage(
   model: QueuePageModel,
-  setting: PageContext,
+  setting: PageRequestContext,
   resumeToken?: string,
 ): StatusPage {
   const { repository, pulls, merging, stops, events, isCut } = model
   const { now } = setting
-  const link = (pull: number): Html => htmlTemplate`<a href="${pullPageUrl(repository, pull)}">#${pull}</a>`
+  const link = (pull: number): Html =>
+    htmlTemplate`<a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>`
   const named = `${repository.owner}/${repository.name}`
   const counts = Object.entries(Object.groupBy(pulls, (pull) => pull.state))
-    .map(([shown, its]) => `${its.length} ${formatState(shown as PullDisplayState)}`)
+    .map(([shown, its]) => `${its.length} ${formatPullState(shown as PullDisplayState)}`)
     .join(', ')
   return {
     title: named,
-    crumbs: [{ label: named, to: repositoryPageUrl(repository) }],
+    crumbs: [{ label: named, to: formatRepositoryPageUrl(repository) }],
     hasJson: true,
-    body: htmlTemplate`<ul class="links"><li><a href="${catalogsPageUrl(repository)}">Catalogs</a></li><li><a href="${overviewPageUrl(repository)}">Overview</a></li><li><a href="${mergedPageUrl(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${renderRateLimitNote(model, now)}${stops.map((stop) => renderFreezeNote(stop, model, now, resumeToken))}
+    body: htmlTemplate`<ul class="links"><li><a href="${formatCatalogsPageUrl(repository)}">Catalogs</a></li><li><a href="${formatOverviewPageUrl(repository)}">Overview</a></li><li><a href="${formatMergedPullsPageUrl(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${renderRateLimitNote(model, now)}${stops.map((stop) => renderFreezeNote(stop, model, now, resumeToken))}
 <h2>Merging now</h2>${
       merging.length === 0
         ? htmlTemplate`<p class="faint">No merges are in progress.</p>`
@@ -105,7 +106,7 @@ export function renderQueuePage(
               htmlTemplate`<li>${renderPullState('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && htmlTemplate`, started ${renderTime(since, now)}`}</li>`,
           )}</ul>`
     }
-<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : htmlTemplate`${formatCount(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderTable(
+<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : htmlTemplate`${formatCountWithNoun(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderTable(
       {
         label: 'Open pull requests',
         columns: ['Pull request', 'State', 'Since', 'Why', 'Next', 'Opened'],
@@ -115,12 +116,12 @@ export function renderQueuePage(
         htmlTemplate`${link(pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
         renderPullState(pull.state),
         renderTime(pull.since, now),
-        renderQueueReasons(pull),
+        renderQueuedPullReasons(pull),
         pull.behind !== undefined
           ? htmlTemplate`after ${link(pull.behind)}`
           : pull.who.length > 0
             ? htmlTemplate`${pull.who.join(', ')}`
-            : htmlTemplate`<span class="faint">${formatAwaitedParty(pull.state)}</span>`,
+            : htmlTemplate`<span class="faint">${formatWaitingOnLabel(pull.state)}</span>`,
         renderTime(pull.openedAt, now),
       ]),
     )} ${
@@ -141,23 +142,23 @@ export function renderQueuePage(
   }
 }
 
-function renderQueueReasons({ reasons }: QueuedPullView): Html {
+function renderQueuedPullReasons({ reasons }: QueuedPullView): Html {
   const [first, ...more] = reasons
   if (first === undefined) return htmlTemplate`<span class="faint">all checks passed</span>`
-  return htmlTemplate`${capitalizeAsSentence(first.text)}${more.length > 0 && htmlTemplate` <span class="faint">and ${formatCount(more.length, 'more reason')}</span>`}`
+  return htmlTemplate`${capitalizeAsSentence(first.text)}${more.length > 0 && htmlTemplate` <span class="faint">and ${formatCountWithNoun(more.length, 'more reason')}</span>`}`
 }
 
-function formatAwaitedParty(shown: PullDisplayState): string {
+function formatWaitingOnLabel(shown: PullDisplayState): string {
   if (shown === 'blocked') return 'the author'
   return shown === 'wait' ? 'reviewers' : 'catalog-bot'
 }
 
 function renderRateLimitNote({ limited }: QueuePageModel, now: number): Html {
   if (limited.length === 0) return emptyHtml
-  const formatWork = ({ kind, pulls = 0 }: RateLimitedWork) =>
+  const formatWork = ({ kind, pulls = 0 }: RateLimitedJobView) =>
     ({
       train: 'merging',
-      pull: pulls === 0 ? 'checking pull requests' : `checking ${formatCount(pulls, 'pull request')}`,
+      pull: pulls === 0 ? 'checking pull requests' : `checking ${formatCountWithNoun(pulls, 'pull request')}`,
       sweep: 'the sweep of all open pull requests',
       scan: 'the image scan',
     })[kind]
@@ -183,8 +184,8 @@ function renderFreezeNote(
   const button =
     resumeToken === undefined
       ? emptyHtml
-      : htmlTemplate`<form method="post" action="${repositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Unfreeze merging'}</button> <span class="faint">for maintainers only; catalog-bot verifies your role with GitHub</span></p></form>`
-  return htmlTemplate`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && htmlTemplate` It started with <a href="${pullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && htmlTemplate`<p>Why: ${capitalizeAsSentence(reason)}</p>`}<p>${
+      : htmlTemplate`<form method="post" action="${formatRepositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Unfreeze merging'}</button> <span class="faint">for maintainers only; catalog-bot verifies your role with GitHub</span></p></form>`
+  return htmlTemplate`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && htmlTemplate` It started with <a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && htmlTemplate`<p>Why: ${capitalizeAsSentence(reason)}</p>`}<p>${
     kind === 'refused'
       ? htmlTemplate`catalog-bot retries automatically${tryAgainAt !== undefined && htmlTemplate` ${renderTime(tryAgainAt, now)}`} and when the branch settings change.`
       : htmlTemplate`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request that targets this branch'}.`

@@ -1,7 +1,7 @@
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { htmlTemplate, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
-import { rulePageUrl } from '../../report/page-urls.ts'
+import { formatRulePageUrl } from '../../report/page-urls.ts'
 import { renderTable, type StatusPage } from './status-page.ts'
 
 export interface RulesPageModel {
@@ -19,12 +19,12 @@ export interface RulePageModel extends Pick<
 export function renderRulesPage({ rules }: RulesPageModel): StatusPage {
   return {
     title: 'Rules',
-    crumbs: [{ label: 'rules', to: rulePageUrl() }],
+    crumbs: [{ label: 'rules', to: formatRulePageUrl() }],
     hasJson: true,
     body: renderTable(
       { label: 'Rules', columns: ['Rule', 'Check', 'Severity', 'Requirement'], empty: '' },
       rules.map(({ id, check, severity, title }) => [
-        htmlTemplate`<a href="${rulePageUrl(id)}">${id}</a>`,
+        htmlTemplate`<a href="${formatRulePageUrl(id)}">${id}</a>`,
         check,
         severity,
         title,
@@ -37,20 +37,20 @@ export function renderRulePage({ id, check, severity, title, since, page }: Rule
   return {
     title: id,
     crumbs: [
-      { label: 'rules', to: rulePageUrl() },
-      { label: id, to: rulePageUrl(id) },
+      { label: 'rules', to: formatRulePageUrl() },
+      { label: id, to: formatRulePageUrl(id) },
     ],
     hasJson: true,
     body: htmlTemplate`<p>${title}.</p>
 <dl>
 <dt>Check</dt><dd>${check}</dd>
 <dt>Severity</dt><dd>${severity}</dd>
-<dt>Since</dt><dd>${since}</dd></dl>${page === undefined ? emptyHtml : renderMarkdown(removeRuleSummaryBox(page), rulePageUrl())}`,
+<dt>Since</dt><dd>${since}</dd></dl>${page === undefined ? emptyHtml : renderMarkdown(removeRulePageIntroduction(page), formatRulePageUrl())}`,
   }
 }
 
 /** The page already shows the heading, the sentence and the table. */
-function removeRuleSummaryBox(page: string): string {
+function removeRulePageIntroduction(page: string): string {
   const at = page.indexOf('\n## ')
   return at < 0 ? page : page.slice(at + 1)
 }

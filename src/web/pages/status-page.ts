@@ -1,7 +1,7 @@
 // The frame and style sheet of every status page. No scripts.
 import { createHash } from 'node:crypto'
 import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html.ts'
-import { homePageUrl, signInUrl } from '../../report/page-urls.ts'
+import { homePageUrl, formatSignInUrl } from '../../report/page-urls.ts'
 import { formatUtcMinute } from './page-text.ts'
 
 export interface Breadcrumb {
@@ -18,7 +18,7 @@ export interface StatusPage {
   readonly feed?: string
 }
 
-export interface PageContext {
+export interface PageRequestContext {
   readonly path: string
   readonly now: number
   /** Absent if not signed in. */
@@ -57,7 +57,7 @@ const stylesheetUrl = `/pages.css?v=${stylesheetVersion}`
 
 export function renderStatusPage(
   { title, crumbs, body, hasJson, feed }: StatusPage,
-  setting: PageContext,
+  setting: PageRequestContext,
 ): string {
   const { path, now } = setting
   const jsonPath = path === homePageUrl ? '/home.json' : `${path}.json`
@@ -70,16 +70,16 @@ export function renderStatusPage(
 <header><nav aria-label="Breadcrumb"><ol>${[{ label: 'catalog-bot', to: homePageUrl }, ...crumbs].map(
       ({ label, to }) =>
         htmlTemplate`<li>${to === path ? htmlTemplate`<a href="${to}" aria-current="page">${label}</a>` : htmlTemplate`<a href="${to}">${label}</a>`}</li>`,
-    )}</ol></nav>${renderSignInState(setting)}</header>
+    )}</ol></nav>${renderSignInStatus(setting)}</header>
 <main id="content"><h1>${title}</h1>${body}</main>
 <footer><p>As of ${formatUtcMinute(now)}. Reload the page for the latest state.${hasJson === true && htmlTemplate` <a href="${jsonPath}">View as JSON</a>`}${feed !== undefined && htmlTemplate` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
   )}\n`
 }
 
-function renderSignInState({ login, canSignIn, path }: PageContext): Html {
+function renderSignInStatus({ login, canSignIn, path }: PageRequestContext): Html {
   if (login !== undefined)
     return htmlTemplate`<form method="post" action="/sign-out"><span class="faint">signed in as ${login}</span> <button class="quiet">Sign out</button></form>`
-  return canSignIn ? htmlTemplate`<a href="${signInUrl(path)}">Sign in with GitHub</a>` : emptyHtml
+  return canSignIn ? htmlTemplate`<a href="${formatSignInUrl(path)}">Sign in with GitHub</a>` : emptyHtml
 }
 
 /** A table with headings for screen readers, or a sentence if it is empty. Wide tables scroll separately. */

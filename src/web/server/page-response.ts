@@ -1,16 +1,16 @@
 // Sends pages with a strict content policy and ETags.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { PageFormat } from '../../report/page-urls.ts'
+import type { StatusPageFormat } from '../../report/page-urls.ts'
 
 export interface PageResponse {
   readonly status: number
   readonly body: string
-  readonly form: PageFormat
+  readonly form: StatusPageFormat
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
 }
 
-const contentTypeByPageFormat: Readonly<Record<PageFormat, string>> = {
+const contentTypeByPageFormat: Readonly<Record<StatusPageFormat, string>> = {
   html: 'text/html; charset=utf-8',
   json: 'application/json; charset=utf-8',
   atom: 'application/atom+xml; charset=utf-8',

@@ -9,30 +9,30 @@ import type { Logger } from 'pino'
 import { LruMap } from '../../adapters/lru-map.ts'
 import { createOAuthClient } from '../../adapters/github/oauth-client.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ListedRepository } from '../../ports/page-records.ts'
+import type { RecordedRepository } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
 import {
   isCanonicalUrlPath,
-  repositoryPageUrl,
+  formatRepositoryPageUrl,
   parsePageUrl,
   parseRequestTarget,
   type ParsedPageUrl,
-  type PageRequest,
-  type PageFormat,
+  type StatusPageRequest,
+  type StatusPageFormat,
 } from '../../report/page-urls.ts'
 import {
   renderStatusPage,
   minifiedStylesheet,
   stylesheetVersion,
-  type PageContext,
+  type PageRequestContext,
 } from '../pages/status-page.ts'
 import { renderNoticePage, httpStatusByNotice, type NoticeKind } from '../pages/notice-page.ts'
 import { isSetupToken } from '../setup/setup-token.ts'
 import type { BotSettings } from '../../jobs/settings.ts'
 import { sendPageResponse, negotiatePageFormat, type PageResponse } from './page-response.ts'
-import { createRepositoryAccess } from './repository-access.ts'
+import { createRepositoryAccessChecker } from './repository-access.ts'
 import {
-  parseClientAddress,
+  parseClientIpAddress,
   createConcurrencyLimiter,
   createRequestRateLimiter,
 } from './request-rate-limiter.ts'
@@ -53,7 +53,7 @@ const repositoryListTtlMs = 5_000
 const minPublicVisibilityTtlMs = 3600_000
 const maxFormBytes = 10_000
 
-export interface PagesOptions {
+export interface PagesHandlerOptions {
   readonly settings: BotSettings
   readonly store: Store
   readonly clock: Clock
@@ -72,7 +72,7 @@ export function createPagesHandler({
   clock,
   log,
   resume,
-}: PagesOptions): PageRequestHandler | undefined {
+}: PagesHandlerOptions): PageRequestHandler | undefined {
   const { pages, publicUrl, signIn: client, gitUrl, apiUrl } = settings
   if (pages === 'off') return undefined
   const now = () => clock.now()
@@ -82,7 +82,7 @@ export function createPagesHandler({
       ? undefined
       : createSignInFlow({ client: person, clientSecret: client.clientSecret, publicUrl, store, now })
   const budget = createRequestRateLimiter(maxRequestsPerMinute.pages, now)
-  const readable = createRepositoryAccess({
+  const readable = createRepositoryAccessChecker({
     pages,
     client: person,
     budget: createRequestRateLimiter(maxRequestsPerMinute.questions, now),
@@ -97,7 +97,7 @@ export function createPagesHandler({
     ({ answer }, key) => 2 * (answer.body.length + key.length) + 500,
     ({ until }) => until <= now(),
   )
-  let listed: { readonly all: readonly ListedRepository[]; readonly until: number } | undefined
+  let listed: { readonly all: readonly RecordedRepository[]; readonly until: number } | undefined
   const repositories = async () => {
     if (listed === undefined || listed.until <= now())
       listed = { all: await store.listedRepositories(), until: now() + repositoryListTtlMs }
@@ -105,7 +105,7 @@ export function createPagesHandler({
   }
 
   /** Names are case-insensitive; cache only the listed spelling. */
-  const hasListedSpelling = (requested: PageRequest) =>
+  const hasListedSpelling = (requested: StatusPageRequest) =>
     !('repository' in requested) ||
     listed?.all.some(({ repository }) => isDeepStrictEqual(repository, requested.repository)) === true
 
@@ -114,7 +114,7 @@ export function createPagesHandler({
     const address = target && parsePageUrl(target.pathname)
     if (target === undefined || address === undefined) return false
     try {
-      if (address.pageRequest.page !== 'style' && !budget.take(parseClientAddress(request)))
+      if (address.pageRequest.page !== 'style' && !budget.take(parseClientIpAddress(request)))
         return await respond(request, response, target, address, undefined, 'too-many')
       const session = address.pageRequest.page === 'style' ? undefined : await signIn?.readSession(request)
       return await respond(request, response, target, address, session)
@@ -137,7 +137,12 @@ export function createPagesHandler({
     const { pageRequest } = address
     const form = address.form ?? negotiatePageFormat(request.headers.accept)
     const isShared = session === undefined
-    const setting: PageContext = { path, now: now(), login: session?.login, canSignIn: signIn !== undefined }
+    const setting: PageRequestContext = {
+      path,
+      now: now(),
+      login: session?.login,
+      canSignIn: signIn !== undefined,
+    }
     const send = (answer: PageResponse, cache = isShared ? 'public, max-age=10' : 'private, no-cache') =>
       sendPageResponse(request, response, answer, answer.status === 200 ? cache : 'no-store')
     const sendNotice = (kind: NoticeKind, more?: string, headers: PageResponse['headers'] = {}) => {
@@ -198,7 +203,7 @@ export function createPagesHandler({
     return true
   }
 
-  async function findListed(repository: RepositoryName): Promise<ListedRepository | undefined> {
+  async function findListed(repository: RepositoryName): Promise<RecordedRepository | undefined> {
     return (await repositories()).find(
       (one) => toRepositoryKey(one.repository) === toRepositoryKey(repository),
     )
@@ -211,11 +216,11 @@ export function createPagesHandler({
   }
 
   async function buildResponse(
-    requested: PageRequest,
-    form: PageFormat,
+    requested: StatusPageRequest,
+    form: StatusPageFormat,
     query: URLSearchParams,
     session: PageSession | undefined,
-    setting: PageContext,
+    setting: PageRequestContext,
   ): Promise<PageResponse | NoticeKind | 'ended'> {
     if (!('repository' in requested)) {
       if (
@@ -256,7 +261,7 @@ export function createPagesHandler({
 
   /** Signs out or unfreezes. Requires a signed-in person, a form of ours, and a token that GitHub accepts now. */
   async function handlePost(
-    requested: PageRequest,
+    requested: StatusPageRequest,
     session: PageSession | undefined,
     request: IncomingMessage,
     send: (answer: PageResponse) => void,
@@ -294,8 +299,8 @@ export function createPagesHandler({
   }
 }
 
-function getPathAfterSignIn(requested: PageRequest, path: string): string {
-  if (requested.page === 'resume') return repositoryPageUrl(requested.repository)
+function getPathAfterSignIn(requested: StatusPageRequest, path: string): string {
+  if (requested.page === 'resume') return formatRepositoryPageUrl(requested.repository)
   return ['sign-in', 'signed-in', 'sign-out'].includes(requested.page) ? '/' : path
 }
 

@@ -1,11 +1,11 @@
 // Reads one pull request's history from the store; merges come from the merge records.
 import { toPullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { formatCheckLines } from '../../report/check-lines.ts'
+import { formatCheckOutcomeLines } from '../../report/check-lines.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { MergeFreezes } from '../../ports/merge-freezes.ts'
-import type { MergeRecords } from '../../ports/merge-records.ts'
-import type { MergedPullRecord, PageRecords, PullRecord } from '../../ports/page-records.ts'
+import type { MergeFreezeStore } from '../../ports/merge-freezes.ts'
+import type { MergeRecordStore } from '../../ports/merge-records.ts'
+import type { MergedPullRecord, StatusPageStore, PullRecord } from '../../ports/page-records.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
@@ -14,16 +14,21 @@ import type { MergeExplanation, PullPageModel, FindingView } from '../pages/pull
 import { compareBySeverity } from '../../report/describe-findings.ts'
 import type { StoredEvaluationReport } from '../../jobs/merged-report.ts'
 import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
-import { pullPublicationState } from '../../jobs/pull-publication.ts'
+import { pullPublicationStateNamespace } from '../../jobs/pull-publication.ts'
 
-type PullRecordStore = PageRecords & MergeRecords & MergeFreezes & PullHistoryStore & StateStore & Cache
+type PullRecordStore = StatusPageStore &
+  MergeRecordStore &
+  MergeFreezeStore &
+  PullHistoryStore &
+  StateStore &
+  Cache
 
 const maxDisplayedVerdictChanges = 200
 const maxDisplayedFindings = 100
 const maxDisplayedCatalogChangeLines = 60
 
 /** Undefined if the bot never evaluated it. */
-export async function readPullModel(
+export async function readPullPageModel(
   store: PullRecordStore,
   repository: RepositoryName,
   number: number,
@@ -44,7 +49,7 @@ export async function readPullModel(
   if (row === undefined && merged === undefined) return undefined
   const record = await store.verdictReport(repository, pull, recordedMerge)
   const report = record?.report as StoredEvaluationReport | undefined
-  const published = merged && (await store.readState(pullPublicationState, repository, String(pull)))
+  const published = merged && (await store.readState(pullPublicationStateNamespace, repository, String(pull)))
   const isMerging = openMerges.some((one) => one.pull === pull)
   const wait = limited.get(pull)
   const before = openMerges.find((one) => one.baseRef === row?.baseRef && one.pull !== pull)
@@ -152,7 +157,7 @@ function toMergeExplanation(
       verdict && {
         verdict: {
           decidedAt: record.decidedAt,
-          checks: formatCheckLines(verdict.outcomes),
+          checks: formatCheckOutcomeLines(verdict.outcomes),
           reasons: verdict.reasons,
           config: verdict.config,
         },

@@ -2,24 +2,24 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { formatFreezeAuthor, type MergeFreeze } from '../../policy/merge-freeze.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { MergeFreezes } from '../../ports/merge-freezes.ts'
-import type { MergeIntent, MergeRecords } from '../../ports/merge-records.ts'
-import type { ListedRepository, PageRecords, PullRecord } from '../../ports/page-records.ts'
+import type { MergeFreezeStore } from '../../ports/merge-freezes.ts'
+import type { MergeIntent, MergeRecordStore } from '../../ports/merge-records.ts'
+import type { RecordedRepository, StatusPageStore, PullRecord } from '../../ports/page-records.ts'
 import type { BadgeModel } from '../pages/badge.ts'
 import type { HomePageModel } from '../pages/home-page.ts'
 import type { MergedPageModel } from '../pages/merged-page.ts'
 import type { QueuedPullView, QueuePageModel, FreezeView } from '../pages/queue-page.ts'
 import { readRateLimitedPulls, readRateLimitedJobs } from '../../jobs/rate-limit-waits.ts'
 
-export type QueueRecordStore = PageRecords & MergeFreezes & MergeRecords & Cache
+export type QueueRecordStore = StatusPageStore & MergeFreezeStore & MergeRecordStore & Cache
 
 const maxDisplayedPulls = 1000
-const maxFreezeEvents = 20
+const maxDisplayedFreezeEvents = 20
 const mergedPullsPerPage = 50
 
-export async function readHomeModel(
+export async function readHomePageModel(
   store: QueueRecordStore,
-  listed: readonly ListedRepository[],
+  listed: readonly RecordedRepository[],
 ): Promise<HomePageModel> {
   const [counts, stops] = await Promise.all([store.countOpenPulls(), store.listFreezes()])
   const last = new Map<string, { pull: number; at: number }>()
@@ -46,16 +46,16 @@ export async function readHomeModel(
   }
 }
 
-export async function readQueueModel(
+export async function readQueuePageModel(
   store: QueueRecordStore,
-  { repository, isPublic }: ListedRepository,
+  { repository, isPublic }: RecordedRepository,
   webUrl: string,
 ): Promise<QueuePageModel> {
   const [rows, openMerges, stops, events] = await Promise.all([
     store.listOpenPullRecords(repository, maxDisplayedPulls),
     store.listPendingMerges(repository),
     store.listFreezes(repository),
-    store.listFreezeEvents(repository, maxFreezeEvents),
+    store.listFreezeEvents(repository, maxDisplayedFreezeEvents),
   ])
   const branches = [...new Set(rows.map(({ baseRef }) => baseRef))]
   const [rateLimitedPulls, works] = await Promise.all([
@@ -78,7 +78,7 @@ export async function readQueueModel(
       return [{ kind, until: Math.max(...its), ...(kind === 'pull' && { pulls: waiting }) }]
     }),
     url: `${webUrl}/${encodeURIComponent(repository.owner)}/${encodeURIComponent(repository.name)}/pulls`,
-    pulls: rows.map((row) => toQueuedPull(row, openMerges)),
+    pulls: rows.map((row) => toQueuedPullView(row, openMerges)),
     isCut: rows.length === maxDisplayedPulls,
     merging: openMerges.map(({ pull, baseRef, begunAt, method }) => ({
       pull,
@@ -100,7 +100,7 @@ export async function readQueueModel(
 
 const rateLimitedJobKinds = ['train', 'pull', 'sweep', 'scan'] as const
 
-function toQueuedPull(row: PullRecord, openMerges: readonly MergeIntent[]): QueuedPullView {
+function toQueuedPullView(row: PullRecord, openMerges: readonly MergeIntent[]): QueuedPullView {
   const { pull, title, author, baseRef, draft, since, openedAt, lookedAt, reasons, verdict } = row
   const isMerging = openMerges.some((merge) => merge.pull === pull)
   const before = openMerges.find((merge) => merge.baseRef === baseRef && merge.pull !== pull)
@@ -135,9 +135,9 @@ function toFreezeView({ branch, kind, since, by, reason, pull, tryAgainAt }: Mer
 }
 
 /** `before`: the merge below which the page begins. */
-export async function readMergedPullsModel(
-  store: PageRecords,
-  listed: readonly ListedRepository[],
+export async function readMergedPageModel(
+  store: StatusPageStore,
+  listed: readonly RecordedRepository[],
   repository: RepositoryName | undefined,
   before: number | undefined,
 ): Promise<MergedPageModel> {
@@ -165,7 +165,7 @@ export async function readMergedPullsModel(
 
 export async function readBadgeModel(
   store: QueueRecordStore,
-  { repository }: ListedRepository,
+  { repository }: RecordedRepository,
 ): Promise<BadgeModel> {
   const [counts, stops] = await Promise.all([store.countOpenPulls(), store.listFreezes(repository)])
   const open = counts

@@ -1,9 +1,9 @@
 // Builds the model and page for a request, from the store alone. The caller has checked access.
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { allRules } from '../../checks/all-rules.ts'
-import type { ListedRepository, PageRecords, DailyRuleCount } from '../../ports/page-records.ts'
+import type { RecordedRepository, StatusPageStore, DailyRulePullCount } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
-import type { PageRequest, PageFormat } from '../../report/page-urls.ts'
+import type { StatusPageRequest, StatusPageFormat } from '../../report/page-urls.ts'
 import { renderBadge } from '../pages/badge.ts'
 import {
   renderCatalogPage,
@@ -12,7 +12,7 @@ import {
   type CatalogPageModel,
   type PackagePageModel,
 } from '../pages/catalog-pages.ts'
-import { renderStatusPage, type PageContext, type StatusPage } from '../pages/status-page.ts'
+import { renderStatusPage, type PageRequestContext, type StatusPage } from '../pages/status-page.ts'
 import { renderHomePage } from '../pages/home-page.ts'
 import { renderMergedPullsFeed, renderMergedPage, type MergedPageModel } from '../pages/merged-page.ts'
 import {
@@ -25,13 +25,13 @@ import { renderPullPage } from '../pages/pull-page.ts'
 import { renderQueuePage } from '../pages/queue-page.ts'
 import { renderRulePage, renderRulesPage } from '../pages/rule-pages.ts'
 import type { PageResponse } from './page-response.ts'
-import { readPullModel } from './read-pull.ts'
-import { readBadgeModel, readHomeModel, readMergedPullsModel, readQueueModel } from './read-queue.ts'
+import { readPullPageModel } from './read-pull.ts'
+import { readBadgeModel, readHomePageModel, readMergedPageModel, readQueuePageModel } from './read-queue.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { StateStore } from '../../ports/state.ts'
 import { readScanState } from '../../image-scan/scan-state.ts'
 
-type CatalogRecordStore = PageRecords & StateStore
+type CatalogRecordStore = StatusPageStore & StateStore
 
 const maxHistoryWeeks = 8
 
@@ -48,12 +48,12 @@ export interface PageDataSources {
 }
 
 export interface RenderPageOptions {
-  readonly asked: PageRequest
-  readonly form: PageFormat
+  readonly asked: StatusPageRequest
+  readonly form: StatusPageFormat
   readonly query: URLSearchParams
-  readonly setting: PageContext
+  readonly setting: PageRequestContext
   /** The requested repository, or all visible ones. */
-  readonly repositories: readonly ListedRepository[]
+  readonly repositories: readonly RecordedRepository[]
   /** The session's form token. */
   readonly formToken?: string | undefined
 }
@@ -66,7 +66,7 @@ export async function renderRequestedPage(
   const { asked, form, query, setting, repositories, formToken } = order
   const renderModel = <Model>(
     model: Model | undefined,
-    renderPage: (model: Model, setting: PageContext) => StatusPage,
+    renderPage: (model: Model, setting: PageRequestContext) => StatusPage,
   ): PageResponse | undefined => {
     if (model === undefined) return undefined
     if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }
@@ -75,9 +75,9 @@ export async function renderRequestedPage(
   const [one] = repositories
   switch (asked.page) {
     case 'home':
-      return renderModel(await readHomeModel(store, repositories), renderHomePage)
+      return renderModel(await readHomePageModel(store, repositories), renderHomePage)
     case 'overview':
-      return renderModel(await readOverviewModel(store, repositories), renderOverviewPage)
+      return renderModel(await readOverviewPageModel(store, repositories), renderOverviewPage)
     case 'rules':
       return renderModel(
         { rules: allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toRuleTableRow) },
@@ -94,25 +94,25 @@ export async function renderRequestedPage(
     case 'merged':
     case 'repository-merged': {
       const of = asked.page === 'merged' ? undefined : one?.repository
-      const model = await readMergedPullsModel(store, repositories, of, parseBeforeQueryParameter(query))
+      const model = await readMergedPageModel(store, repositories, of, parseBeforeCursor(query))
       return form === 'atom' ? renderFeed(model) : renderModel(model, renderMergedPage)
     }
     case 'repository':
       return (
         one &&
-        renderModel(await readQueueModel(store, one, webUrl), (model, its) =>
+        renderModel(await readQueuePageModel(store, one, webUrl), (model, its) =>
           renderQueuePage(model, its, formToken),
         )
       )
     case 'pull':
       return (
-        one && renderModel(await readPullModel(store, one.repository, asked.pull, webUrl), renderPullPage)
+        one && renderModel(await readPullPageModel(store, one.repository, asked.pull, webUrl), renderPullPage)
       )
     case 'repository-overview':
       return (
         one &&
         renderModel(
-          await readRepositoryOverviewModel(store, one.repository, setting.now),
+          await readRepositoryOverviewPageModel(store, one.repository, setting.now),
           renderRepositoryOverviewPage,
         )
       )
@@ -126,13 +126,14 @@ export async function renderRequestedPage(
       )
     case 'catalog':
       return (
-        one && renderModel(await readCatalogModel(store, one.repository, asked.catalog), renderCatalogPage)
+        one &&
+        renderModel(await readCatalogPageModel(store, one.repository, asked.catalog), renderCatalogPage)
       )
     case 'package':
       return (
         one &&
         renderModel(
-          await readPackageModel(store, one.repository, asked.catalog, asked.package),
+          await readPackagePageModel(store, one.repository, asked.catalog, asked.package),
           renderPackagePage,
         )
       )
@@ -163,12 +164,12 @@ const toRuleTableRow = ({ id, check, severity, title }: (typeof allRules)[number
   title,
 })
 
-function parseBeforeQueryParameter(query: URLSearchParams): number | undefined {
+function parseBeforeCursor(query: URLSearchParams): number | undefined {
   const text = query.get('before') ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }
 
-async function readCatalogModel(
+async function readCatalogPageModel(
   store: CatalogRecordStore,
   repository: RepositoryName,
   key: string,
@@ -177,7 +178,7 @@ async function readCatalogModel(
   return catalog && { repository, catalog, packages: await store.packageSummaries(repository, key) }
 }
 
-async function readPackageModel(
+async function readPackagePageModel(
   store: CatalogRecordStore,
   repository: RepositoryName,
   key: string,
@@ -214,9 +215,9 @@ async function readPackageModel(
   }
 }
 
-async function readOverviewModel(
+async function readOverviewPageModel(
   store: CatalogRecordStore,
-  listed: readonly ListedRepository[],
+  listed: readonly RecordedRepository[],
 ): Promise<OverviewPageModel> {
   const repositories: OverviewPageModel['repositories'][number][] = []
   for (const { repository } of listed) {
@@ -234,7 +235,7 @@ async function readOverviewModel(
   return { repositories }
 }
 
-async function readRepositoryOverviewModel(
+async function readRepositoryOverviewPageModel(
   store: CatalogRecordStore,
   repository: RepositoryName,
   now: number,
@@ -267,11 +268,11 @@ async function readRepositoryOverviewModel(
 
 /** Sums over the last weeks. */
 function sumWeeklyCountsByRuleAndOwner(
-  days: readonly DailyRuleCount[],
+  days: readonly DailyRulePullCount[],
   today: number,
 ): Pick<RepositoryOverviewPageModel, 'rules' | 'owners'> {
   const weeksAgo = (at: number) => Math.floor((today - at) / 7)
-  const sumByWeek = (its: readonly DailyRuleCount[]) => {
+  const sumByWeek = (its: readonly DailyRulePullCount[]) => {
     const weeks = Array.from({ length: maxHistoryWeeks }, () => 0)
     for (const one of its) {
       const week = weeksAgo(one.day)

@@ -4,8 +4,8 @@ import type { OAuthClient } from '../../adapters/github/oauth-client.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
-import type { ListedRepository } from '../../ports/page-records.ts'
-import type { PagesSetting } from '../../jobs/settings.ts'
+import type { RecordedRepository } from '../../ports/page-records.ts'
+import type { StatusPageAccess } from '../../jobs/settings.ts'
 import type { RequestRateLimiter } from './request-rate-limiter.ts'
 import type { PageSession } from './sign-in.ts'
 
@@ -15,10 +15,10 @@ type RepositoryVisibility =
   /** Ask GitHub with this person's token. */
   | 'ask'
 
-export interface VisibilityInputs {
-  readonly pages: PagesSetting
+export interface RepositoryVisibilityInputs {
+  readonly pages: StatusPageAccess
   /** Undefined if the App is not known to be installed there. */
-  readonly listed: Pick<ListedRepository, 'isPublic' | 'listedAt'> | undefined
+  readonly listed: Pick<RecordedRepository, 'isPublic' | 'listedAt'> | undefined
   readonly isSignedIn: boolean
   readonly now: number
   /** Milliseconds for which a public answer stays valid. */
@@ -32,24 +32,24 @@ const maxCachedAccessDecisions = 10_000
 const maxAccessQueriesPerListing = 60
 const maxConcurrentAccessQueries = 6
 
-export type AccessDecision = 'yes' | 'no' | 'silent' | 'ended' | 'too-many'
+export type RepositoryAccessDecision = 'yes' | 'no' | 'silent' | 'ended' | 'too-many'
 
-export interface RepositoryAccess {
+export interface RepositoryAccessChecker {
   checkRead(
     who: PageSession | undefined,
     repository: RepositoryName,
-    listed: ListedRepository | undefined,
-  ): Promise<AccessDecision>
+    listed: RecordedRepository | undefined,
+  ): Promise<RepositoryAccessDecision>
   /** Asks GitHub without the cache, for public repositories too, before a change is made. */
-  checkAction(who: PageSession, repository: RepositoryName): Promise<AccessDecision>
+  checkAction(who: PageSession, repository: RepositoryName): Promise<RepositoryAccessDecision>
   filterReadable(
     who: PageSession | undefined,
-    listed: readonly ListedRepository[],
-  ): Promise<readonly ListedRepository[]>
+    listed: readonly RecordedRepository[],
+  ): Promise<readonly RecordedRepository[]>
 }
 
-export interface RepositoryAccessOptions {
-  readonly pages: PagesSetting
+export interface RepositoryAccessCheckerOptions {
+  readonly pages: StatusPageAccess
   /** If absent, sign-in is disabled. */
   readonly client: OAuthClient | undefined
   readonly budget: RequestRateLimiter
@@ -57,21 +57,24 @@ export interface RepositoryAccessOptions {
   readonly now: () => number
 }
 
-export function createRepositoryAccess({
+export function createRepositoryAccessChecker({
   pages,
   client,
   budget,
   publicFor,
   now,
-}: RepositoryAccessOptions): RepositoryAccess {
+}: RepositoryAccessCheckerOptions): RepositoryAccessChecker {
   const known = new LruMap<string, { readonly may: 'yes' | 'no'; readonly until: number }>(
     maxCachedAccessDecisions,
     () => 1,
     ({ until }) => until <= now(),
   )
-  const pendingQueries = new Map<string, Promise<AccessDecision>>()
+  const pendingQueries = new Map<string, Promise<RepositoryAccessDecision>>()
 
-  async function queryAccess(session: PageSession, repository: RepositoryName): Promise<AccessDecision> {
+  async function queryAccess(
+    session: PageSession,
+    repository: RepositoryName,
+  ): Promise<RepositoryAccessDecision> {
     if (client === undefined) return 'no'
     const key = toAccessCacheKey(session, repository)
     const before = known.get(key)
@@ -79,7 +82,7 @@ export function createRepositoryAccess({
     const underWay = pendingQueries.get(key)
     if (underWay !== undefined) return underWay
     if (!budget.take(`questions of ${session.id}`)) return 'too-many'
-    const query = client.checkReadAccess(session.token, repository).then((may): AccessDecision => {
+    const query = client.checkReadAccess(session.token, repository).then((may): RepositoryAccessDecision => {
       if (may === 'yes' || may === 'no') known.set(key, { may, until: now() + accessDecisionTtlMs[may] })
       return may
     })
@@ -90,9 +93,9 @@ export function createRepositoryAccess({
   async function checkRead(
     session: PageSession | undefined,
     repository: RepositoryName,
-    listed: ListedRepository | undefined,
-  ): Promise<AccessDecision> {
-    const sight = decideVisibility({
+    listed: RecordedRepository | undefined,
+  ): Promise<RepositoryAccessDecision> {
+    const sight = decideRepositoryVisibility({
       pages,
       listed,
       isSignedIn: session !== undefined,
@@ -113,12 +116,12 @@ export function createRepositoryAccess({
       return queryAccess(session, repository)
     },
     async filterReadable(session, listed) {
-      const readable: ListedRepository[] = []
+      const readable: RecordedRepository[] = []
       let queryCount = 0
       const remaining = listed.values()
       const checkRemaining = async () => {
         for (const one of remaining) {
-          const sight = decideVisibility({
+          const sight = decideRepositoryVisibility({
             pages,
             listed: one,
             isSignedIn: session !== undefined,
@@ -140,13 +143,13 @@ const toAccessCacheKey = ({ word }: PageSession, repository: RepositoryName): st
   `${word} ${toRepositoryKey(repository)}`
 
 /** Decides who may see a repository. Pure. A repository is private unless GitHub recently said that it is public. */
-export function decideVisibility({
+export function decideRepositoryVisibility({
   pages,
   listed,
   isSignedIn,
   now,
   publicFor,
-}: VisibilityInputs): RepositoryVisibility {
+}: RepositoryVisibilityInputs): RepositoryVisibility {
   if (pages === 'off') return 'no'
   if (!isSignedIn && pages !== 'public') return 'no'
   if (listed?.isPublic === true && now - listed.listedAt <= publicFor) return 'yes'

@@ -35,11 +35,14 @@ export function createRequestRateLimiter(perMinute: number, now: () => number): 
  * The client's address, for counting. Behind the administrator's proxy (a private address), only the last forwarded entry is
  * trusted; the client can forge the others.
  */
-export function parseClientAddress({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+export function parseClientIpAddress({
+  socket,
+  headers,
+}: Pick<IncomingMessage, 'socket' | 'headers'>): string {
   const peer = socket.remoteAddress ?? ''
   const forwarded = headers['x-forwarded-for']
   const last = (Array.isArray(forwarded) ? forwarded.at(-1) : forwarded)?.split(',').at(-1)?.trim()
-  const address = last !== undefined && isPrivateAddress(peer) && isIP(last) !== 0 ? last : peer
+  const address = last !== undefined && isPrivateIpAddress(peer) && isIP(last) !== 0 ? last : peer
   // A zone id is arbitrary text.
   const client = address.split('%')[0] ?? ''
   // An IPv6 household has a /64.
@@ -48,7 +51,7 @@ export function parseClientAddress({ socket, headers }: Pick<IncomingMessage, 's
     : client
 }
 
-function isPrivateAddress(address: string): boolean {
+function isPrivateIpAddress(address: string): boolean {
   return /^(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^::1$|^f[cd]/i.test(address)
 }
 

@@ -30,7 +30,7 @@ const sessionSchema = z.object({
 })
 
 /** The digest of the session in each slot. If lost, the session ends. */
-const sessionSlotCache = defineCacheNamespace('page session', {
+const sessionSlotCacheNamespace = defineCacheNamespace('page session', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
@@ -86,14 +86,14 @@ export function createSignInFlow({
       sessions.open(findCookie(headers, signInCookieNames.session, isSecure) ?? ''),
     ).data
     if (known === undefined || known.until <= now()) return undefined
-    const lasting = (await store.getCached(sessionSlotCache, [toSessionSlotKey(known)])).get(
+    const lasting = (await store.getCached(sessionSlotCacheNamespace, [toSessionSlotKey(known)])).get(
       toSessionSlotKey(known),
     )
     return lasting === computeTokenDigest(known.word) ? known : undefined
   }
   const end: SignInFlow['end'] = async (ended) => {
     try {
-      await store.putCached(sessionSlotCache, new Map([[toSessionSlotKey(ended), '']]), 0)
+      await store.putCached(sessionSlotCacheNamespace, new Map([[toSessionSlotKey(ended), '']]), 0)
     } finally {
       await client.revoke(ended.token)
     }
@@ -128,7 +128,7 @@ export function createSignInFlow({
       if (before !== undefined) await end(before)
       const newSession = { ...person, word: randomBytes(16).toString('base64url') }
       await store.putCached(
-        sessionSlotCache,
+        sessionSlotCacheNamespace,
         new Map([[toSessionSlotKey(newSession), computeTokenDigest(newSession.word)]]),
         session,
       )

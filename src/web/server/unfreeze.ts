@@ -9,20 +9,20 @@ import {
   type CheckQuestion,
 } from '../../checks/questions.ts'
 import { listOwnerFilesForLocations, readOwnershipAuthority } from '../../checks/ownership/ownership.ts'
-import { isBot, createPrincipalMatcher } from '../../checks/ownership/principal-matcher.ts'
+import { isBotAccount, createPrincipalMatcher } from '../../checks/ownership/principal-matcher.ts'
 import { normalizeLogin, type Principal } from '../../checks/ownership/principal.ts'
 import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
 import type { Forge, ForgeQuestion } from '../../ports/forge.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
-import type { MergeFreezes } from '../../ports/merge-freezes.ts'
-import type { ListedRepository } from '../../ports/page-records.ts'
+import type { MergeFreezeStore } from '../../ports/merge-freezes.ts'
+import type { RecordedRepository } from '../../ports/page-records.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 
 export interface UnfreezeRequest {
-  readonly listed: ListedRepository
+  readonly listed: RecordedRepository
   readonly kind: FreezeKind
   /** If absent, the freeze of the whole repository. */
   readonly branch?: string
@@ -38,7 +38,7 @@ interface UnfreezeContext {
 }
 
 export interface UnfreezeHandlerOptions {
-  readonly store: MergeFreezes & JobQueue & PullHistoryStore
+  readonly store: MergeFreezeStore & JobQueue & PullHistoryStore
   readonly open: (at: { installation: number; repository: RepositoryName }) => Promise<UnfreezeContext>
   readonly onResumed: (request: UnfreezeRequest) => void
 }
@@ -81,7 +81,7 @@ async function checkMaintainerStatus(
   store: PullHistoryStore,
 ): Promise<'yes' | 'no' | 'unknown'> {
   const account = { id: toUserId(by.id), login: normalizeLogin({ ...by, id: toUserId(by.id), kind: 'user' }) }
-  if (isBot(account)) return 'no'
+  if (isBotAccount(account)) return 'no'
   await repository.fetch(branch)
   const tip = await repository.tip(branch)
   if (tip === undefined) return 'no'
@@ -101,7 +101,7 @@ async function checkMaintainerStatus(
     config,
   )
   const answers = new Map<string, AnswerByQuestionKind[keyof AnswerByQuestionKind]>()
-  for (const question of createMaintainerQuestions(account, maintainers))
+  for (const question of createMaintainerCheckQuestions(account, maintainers))
     answers.set(toCheckQuestionKey(question), await forge.answer(question))
   const accounts = await store.firstSeenAccounts(forge.repository, new Map())
   return createPrincipalMatcher(createCheckAnswers(answers), accounts, maintainers, config).isMaintainer(
@@ -109,7 +109,7 @@ async function checkMaintainerStatus(
   ).kind
 }
 
-function createMaintainerQuestions(
+function createMaintainerCheckQuestions(
   { id, login }: { readonly id: ReturnType<typeof toUserId>; readonly login: string },
   maintainers: readonly Principal[],
 ): readonly Extract<ForgeQuestion, CheckQuestion>[] {

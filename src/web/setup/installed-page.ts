@@ -9,7 +9,7 @@ import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
 import { isSetupToken } from './setup-token.ts'
 
-export interface InstalledBranch {
+export interface InstalledRepositoryBranch {
   readonly repository: RepositoryName
   readonly branch: string
   readonly plan: MergePlan
@@ -18,8 +18,8 @@ export interface InstalledBranch {
   readonly configProblems: readonly string[]
 }
 
-export interface InstalledBranches {
-  readonly branches: readonly InstalledBranch[]
+export interface InstalledRepositoryBranches {
+  readonly branches: readonly InstalledRepositoryBranch[]
   /** The number of repositories that are not listed, because there are too many. */
   readonly more: number
 }
@@ -32,17 +32,17 @@ export interface InstalledPageOptions {
   readonly until: number
   readonly now: () => number
   /** Asks GitHub. Rejects if GitHub does not answer. */
-  readonly describe: () => Promise<InstalledBranches>
+  readonly describe: () => Promise<InstalledRepositoryBranches>
 }
 
 /** Milliseconds between requests to GitHub, regardless of the number of visitors. */
-const refreshIntervalMs = 2_000
+const minGitHubQueryIntervalMs = 2_000
 
 /** Answers requests below /setup/; resolves to false for other addresses. */
 export function createInstalledPageHandler(options: InstalledPageOptions) {
-  let known: { at: number; installed: Promise<InstalledBranches> } | undefined
+  let known: { at: number; installed: Promise<InstalledRepositoryBranches> } | undefined
   const installed = () => {
-    if (known === undefined || options.now() - known.at > refreshIntervalMs)
+    if (known === undefined || options.now() - known.at > minGitHubQueryIntervalMs)
       known = { at: options.now(), installed: options.describe() }
     return known.installed
   }
@@ -75,7 +75,10 @@ export function createInstalledPageHandler(options: InstalledPageOptions) {
 
 const formatInstalledPageUrl = (token: string): string => `/setup/installed?word=${token}`
 
-function findRequestedRuleset({ branches }: InstalledBranches, url: URL): RecommendedRuleset | undefined {
+function findRequestedRuleset(
+  { branches }: InstalledRepositoryBranches,
+  url: URL,
+): RecommendedRuleset | undefined {
   if (url.pathname !== '/setup/ruleset') return undefined
   const which = url.searchParams.get('which') === 'b' ? 'b' : 'a'
   return branches.find((it) => formatRepositoryFullName(it.repository) === url.searchParams.get('repository'))
@@ -97,7 +100,7 @@ function sendRuleset(response: ServerResponse, ruleset: RecommendedRuleset): voi
 const formatRepositoryFullName = ({ owner, name }: RepositoryName): string => `${owner}/${name}`
 
 function renderInstalledPage(
-  { branches, more }: InstalledBranches,
+  { branches, more }: InstalledRepositoryBranches,
   { token, appUrl, gitUrl }: InstalledPageOptions,
 ): HtmlPage {
   const install = `<a href="${escapeHtml(appUrl)}/installations/new">Install the App on GitHub</a>`
@@ -107,7 +110,7 @@ function renderInstalledPage(
       body: `<p>catalog-bot is running, but its App is not installed on any repository yet.</p><p>${install} for the repository that contains your catalogs. This page then updates automatically.</p>`,
       refresh: { seconds: 3, to: formatInstalledPageUrl(token) },
     }
-  const parts = branches.map((it) => renderInstalledBranch(it, token, gitUrl))
+  const parts = branches.map((it) => renderInstalledRepositoryBranch(it, token, gitUrl))
   const rest = more > 0 ? `<p>The App is also installed on ${more} more repositories.</p>` : ''
   return {
     title: 'Installed',
@@ -115,8 +118,8 @@ function renderInstalledPage(
   }
 }
 
-function renderInstalledBranch(
-  { repository, branch, plan, rulesets, configProblems }: InstalledBranch,
+function renderInstalledRepositoryBranch(
+  { repository, branch, plan, rulesets, configProblems }: InstalledRepositoryBranch,
   token: string,
   gitUrl: string,
 ): string {

@@ -20,11 +20,11 @@ interface AppRegistration {
   readonly address: string | undefined
 }
 
-type SetupFormField = 'organization' | 'name' | 'address'
+type SetupFormFieldName = 'organization' | 'name' | 'address'
 
-type SetupFormResult =
+type SetupFormParseResult =
   | { readonly wanted: AppRegistration }
-  | { readonly problems: Readonly<Partial<Record<SetupFormField, string>>> }
+  | { readonly problems: Readonly<Partial<Record<SetupFormFieldName, string>>> }
 
 /** GitHub's limit. */
 const maxAppNameLength = 34
@@ -37,7 +37,7 @@ const formatCallbackUrl = (address: string): string => `${address}/sign-in/back`
 
 const formatWebhookUrl = (address: string): string => `${address}/api/github/webhooks`
 
-export interface SetupOptions {
+export interface SetupServerOptions {
   readonly host: string
   readonly port: number
   /** Grants access; valid for one App. */
@@ -76,7 +76,7 @@ export interface RunningSetupServer {
 }
 
 /** Shows the setup page until `close()` is called. Rejects if the port is taken. */
-export async function startSetupServer(options: SetupOptions): Promise<RunningSetupServer> {
+export async function startSetupServer(options: SetupServerOptions): Promise<RunningSetupServer> {
   // Two concurrent browsers create only one App.
   const state = { isTaken: false }
   const server = createServer((request, response) => {
@@ -107,12 +107,12 @@ export async function startSetupServer(options: SetupOptions): Promise<RunningSe
 async function handleSetupRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  options: SetupOptions,
+  options: SetupServerOptions,
   state: { isTaken: boolean },
 ): Promise<void> {
   const { token, gitUrl } = options
   const url = parseRequestTarget(request.url) ?? new URL('http://localhost')
-  // Ready, because a load balancer sends nobody to the setup page otherwise.
+  // Ready, because otherwise a load balancer would send no visitor to the setup page.
   if (['/livez', '/readyz', '/healthz'].includes(url.pathname))
     return void response.writeHead(200, { 'content-type': 'text/plain' }).end('waiting for setup\n')
   if (url.pathname === '/setup' && isSetupToken(url.searchParams.get('word'), token)) {
@@ -122,8 +122,17 @@ async function handleSetupRequest(
     if ('problems' in form) return sendPage(response, 422, renderSetupFormPage(options, query, form.problems))
     const here = chooseSetupRedirectUrl(request, options, form.wanted)
     if (here === undefined)
-      return sendPage(response, 422, renderSetupFormPage(options, query, { address: missingUrlMessage }))
-    return sendPage(response, 200, renderConfirmPage(options, form.wanted, here), new URL(gitUrl).origin)
+      return sendPage(
+        response,
+        422,
+        renderSetupFormPage(options, query, { address: missingPublicUrlMessage }),
+      )
+    return sendPage(
+      response,
+      200,
+      renderAppConfirmationPage(options, form.wanted, here),
+      new URL(gitUrl).origin,
+    )
   }
   if (
     url.pathname === '/setup/created' &&
@@ -151,14 +160,14 @@ const isGitHubCloudUrl = (gitUrl: string): boolean =>
  */
 function chooseSetupRedirectUrl(
   { headers: { host = '' } }: IncomingMessage,
-  { publicUrl }: SetupOptions,
+  { publicUrl }: SetupServerOptions,
   { address }: AppRegistration,
 ): string | undefined {
   const isOwnMachine = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/.test(host)
   return isOwnMachine ? `http://${host}` : (publicUrl ?? address)
 }
 
-const missingUrlMessage =
+const missingPublicUrlMessage =
   'Enter the public URL or start catalog-bot with PUBLIC_URL, because GitHub redirects this browser there. Alternatively, open this page at http://localhost, for example through an SSH tunnel.'
 
 async function exchangeManifestCode(code: string, apiUrl: string): Promise<CreatedApp> {
@@ -189,11 +198,11 @@ async function exchangeManifestCode(code: string, apiUrl: string): Promise<Creat
 }
 
 function renderSetupFormPage(
-  { token, sweepSeconds }: SetupOptions,
+  { token, sweepSeconds }: SetupServerOptions,
   query: URLSearchParams,
-  problems: Readonly<Partial<Record<SetupFormField, string>>>,
+  problems: Readonly<Partial<Record<SetupFormFieldName, string>>>,
 ): HtmlPage {
-  const field = (name: SetupFormField, label: string, hint: string, extra: string) => {
+  const field = (name: SetupFormFieldName, label: string, hint: string, extra: string) => {
     const problem = problems[name]
     return `<label for="${name}">${label}<small>${hint}</small></label>
 <input id="${name}" name="${name}" value="${escapeHtml(query.get(name) ?? '')}" ${extra}${problem === undefined ? '' : ` aria-invalid="true" aria-describedby="${name}-problem"`}>${problem === undefined ? '' : `<span class="wrong" id="${name}-problem">${escapeHtml(problem)}</span>`}`
@@ -209,8 +218,8 @@ ${field('address', 'Public URL', `URL at which GitHub can reach catalog-bot, suc
   }
 }
 
-function renderConfirmPage(
-  { manifest, gitUrl, token, sweepSeconds }: SetupOptions,
+function renderAppConfirmationPage(
+  { manifest, gitUrl, token, sweepSeconds }: SetupServerOptions,
   wanted: AppRegistration,
   here: string,
 ): HtmlPage {
@@ -224,7 +233,7 @@ function renderConfirmPage(
     title: 'Review the App',
     body: `<p><strong>${escapeHtml(wanted.name)}</strong>, owned by ${wanted.organization === undefined ? 'your account' : `<strong>${escapeHtml(wanted.organization)}</strong>`}. ${hook}</p>
 <details><summary>Permissions</summary><table>${permissions.map(([name, level]) => `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(level)}</td></tr>`).join('')}</table></details>
-<form method="post" action="${escapeHtml(formatRegistrationUrl(gitUrl, wanted, token))}">
+<form method="post" action="${escapeHtml(formatAppRegistrationUrl(gitUrl, wanted, token))}">
 <input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(complete))}">
 <button type="submit">Create the App on GitHub</button></form>
 <p><a href="/setup?word=${escapeHtml(token)}">Back</a></p>`,
@@ -249,11 +258,11 @@ function renderSetupFailedPage(why: string, token: string): HtmlPage {
 }
 
 /** `isHosted`: the App is on GitHub.com, which sends webhooks only to public addresses. */
-export function parseSetupForm(fields: URLSearchParams, isHosted: boolean): SetupFormResult {
+export function parseSetupForm(fields: URLSearchParams, isHosted: boolean): SetupFormParseResult {
   const [organization, given, address] = ['organization', 'name', 'address'].map((field) =>
     (fields.get(field) ?? '').trim(),
   ) as [string, string, string]
-  const problems: Partial<Record<SetupFormField, string>> = {}
+  const problems: Partial<Record<SetupFormFieldName, string>> = {}
   if (organization !== '' && !/^[a-z\d](?:-?[a-z\d])*$/i.test(organization))
     problems.organization =
       'Enter a valid organization name. It can contain only letters, digits, and single hyphens.'
@@ -262,7 +271,7 @@ export function parseSetupForm(fields: URLSearchParams, isHosted: boolean): Setu
   else if (name.length > maxAppNameLength)
     problems.name = `GitHub allows at most ${maxAppNameLength} characters; this name has ${name.length}.`
   else if (!/[\p{L}\p{N}]/u.test(name)) problems.name = 'The name must contain a letter or digit.'
-  const wrong = address === '' ? undefined : findUrlProblem(address, isHosted)
+  const wrong = address === '' ? undefined : findPublicUrlProblem(address, isHosted)
   if (wrong !== undefined) problems.address = wrong
   if (Object.keys(problems).length > 0) return { problems }
   return {
@@ -279,7 +288,7 @@ function suggestAppName(organization: string): string {
   return `catalog-bot ${organization}`.slice(0, maxAppNameLength)
 }
 
-function findUrlProblem(address: string, isHosted: boolean): string | undefined {
+function findPublicUrlProblem(address: string, isHosted: boolean): string | undefined {
   if (!URL.canParse(address)) return 'Enter a valid URL that starts with https://.'
   const { protocol, hostname, username, password, search, hash } = new URL(address)
   if (protocol !== 'https:' && protocol !== 'http:') return 'The URL must start with https://.'
@@ -315,7 +324,7 @@ export function buildAppManifest(
   }
 }
 
-export function formatRegistrationUrl(
+export function formatAppRegistrationUrl(
   gitUrl: string,
   { organization }: AppRegistration,
   state: string,

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { join } from 'node:path'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { fetchAdvertisedRefs } from '../../../src/adapters/git/fetch.ts'
-import { openMirror } from '../../../src/adapters/git/mirror.ts'
-import { openRemote } from '../../../src/adapters/git/remote.ts'
-import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
-import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
+import { openGitMirror } from '../../../src/adapters/git/mirror.ts'
+import { createGitRemote } from '../../../src/adapters/git/remote.ts'
+import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import { startSmartHttpServer, type SmartHttpServer } from './smart-http.ts'
 
 const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
 const neverAbortedSignal = new AbortController().signal
@@ -16,11 +16,11 @@ let origin: OriginRepository
 let gitServer: SmartHttpServer
 beforeAll(async () => {
   temporaryDirectory = createTemporaryDirectory('advertised')
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   origin.branch('main', origin.commit({ x: '1' }))
   origin.branch('main-2', origin.commit({ x: '2' }))
   origin.pull(7, origin.commit({ x: '3' }))
-  gitServer = await startSmartHttp(join(temporaryDirectory.path, 'origin.git'), gitCredentials)
+  gitServer = await startSmartHttpServer(join(temporaryDirectory.path, 'origin.git'), gitCredentials)
 })
 afterAll(async () => {
   await gitServer.close()
@@ -32,7 +32,10 @@ beforeEach(() => {
 })
 
 const openTestRemote = (password = gitCredentials.password) =>
-  openRemote(`${gitServer.url}/origin.git`, async () => ({ username: gitCredentials.username, password }))
+  createGitRemote(`${gitServer.url}/origin.git`, async () => ({
+    username: gitCredentials.username,
+    password,
+  }))
 
 describe('advertised refs', () => {
   test('are returned for exactly the requested refs, in one request', async () => {
@@ -82,7 +85,7 @@ describe('advertised refs', () => {
   })
 
   test('are not requested without HTTP, and end when the request is aborted', async () => {
-    const file = openRemote(origin.url, async () => undefined)
+    const file = createGitRemote(origin.url, async () => undefined)
     expect(await fetchAdvertisedRefs(file, ['refs/heads/main'], neverAbortedSignal)).toBeUndefined()
     gitServer.fault = () => true
     const ending = new AbortController()
@@ -93,7 +96,7 @@ describe('advertised refs', () => {
 })
 
 test('a fetch sends one request if nothing moved, and fetches what moved', async () => {
-  const mirror = await openMirror({
+  const mirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: `${gitServer.url}/origin.git`,
     credential: async () => gitCredentials,

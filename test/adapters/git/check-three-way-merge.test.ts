@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toBlobSha, toPullNumber } from '../../../src/pull-request/ids.ts'
-import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { computeExpectedMergeResult } from '../../../src/adapters/git/merge.ts'
 import {
-  createMultiLineText,
-  createOrigin,
+  createNumberedLines,
+  createOriginRepository,
   createTemporaryDirectory,
   type OriginRepository,
 } from './origin.ts'
@@ -36,8 +36,8 @@ describe('random histories with moves, copies, and edits', () => {
   let origin: OriginRepository
   let mirror: GitMirror
   beforeAll(async () => {
-    origin = createOrigin(join(folder.path, 'origin.git'))
-    mirror = await openMirror({
+    origin = createOriginRepository(join(folder.path, 'origin.git'))
+    mirror = await openGitMirror({
       directory: join(folder.path, 'mirror.git'),
       url: origin.url,
       credential: async () => undefined,
@@ -57,7 +57,7 @@ describe('random histories with moves, copies, and edits', () => {
       const next = { ...files }
       for (let step = 0; step <= random(3); step++) {
         const path = pick(Object.keys(next)) ?? 'a/f0'
-        const content = next[path] ?? createMultiLineText('new', 20)
+        const content = next[path] ?? createNumberedLines('new', 20)
         const target = `${pick(directories) ?? 'a'}/f${random(5)}`
         switch (random(5)) {
           case 0:
@@ -79,7 +79,7 @@ describe('random histories with moves, copies, and edits', () => {
             }
             break
           default:
-            next[target] = createMultiLineText(`added ${random(1000)}`, 15)
+            next[target] = createNumberedLines(`added ${random(1000)}`, 15)
         }
       }
       return next
@@ -89,7 +89,7 @@ describe('random histories with moves, copies, and edits', () => {
       const start = Object.fromEntries(
         Array.from({ length: 6 }, (_, at) => [
           `${directories[at % 3] ?? 'a'}/f${at}`,
-          createMultiLineText(`file ${at}`, 20),
+          createNumberedLines(`file ${at}`, 20),
         ]),
       )
       const [ours, theirs] = [change(start), change(start)]

@@ -1,19 +1,19 @@
 // Which fetches wait when many run in one mirror. The test ends each fetch explicitly.
 import { expect, test } from '@jest/globals'
 import { GitError } from '../../../src/adapters/git/git-error.ts'
-import { openFetchLanes, type FetchLaneLimits } from '../../../src/adapters/git/fetch-lanes.ts'
+import { createFetchScheduler, type FetchSchedulerLimits } from '../../../src/adapters/git/fetch-lanes.ts'
 
-const unreachableTimeoutMs = 1_000_000
-const defaultLaneLimits = {
+const veryLongTimeoutMs = 1_000_000
+const defaultFetchLaneLimits = {
   slots: 2,
-  slotTimeoutMs: unreachableTimeoutMs,
+  slotTimeoutMs: veryLongTimeoutMs,
   maxRunning: 4,
-  stoppableAfterMs: unreachableTimeoutMs,
+  stoppableAfterMs: veryLongTimeoutMs,
 }
 
 /** Named fetches: which have started, and a function that ends each. */
-function openTestLanes(limits: Partial<FetchLaneLimits> = {}) {
-  const lanes = openFetchLanes({ ...defaultLaneLimits, ...limits })
+function openTestFetchLanes(limits: Partial<FetchSchedulerLimits> = {}) {
+  const lanes = createFetchScheduler({ ...defaultFetchLaneLimits, ...limits })
   const startedFetches: string[] = []
   const ends = new Map<string, () => void>()
   const work = (name: string) => (signal: AbortSignal) =>
@@ -29,16 +29,16 @@ function openTestLanes(limits: Partial<FetchLaneLimits> = {}) {
     alone: (name: string) => lanes.runExclusively(work(name)),
     end: async (name: string) => {
       ends.get(name)?.()
-      await flushEvents()
+      await flushEventLoop()
     },
   }
 }
-const flushEvents = () => new Promise((resolve) => setImmediate(resolve))
+const flushEventLoop = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a few fetches run at once, and the others when a slot is free', async () => {
-  const it = openTestLanes()
+  const it = openTestFetchLanes()
   const all = ['a', 'b', 'c', 'd'].map((name) => it.run(name))
-  await flushEvents()
+  await flushEventLoop()
   expect(it.begun).toEqual(['a', 'b'])
   await it.end('b')
   expect(it.begun).toEqual(['a', 'b', 'c'])
@@ -49,33 +49,33 @@ test('a few fetches run at once, and the others when a slot is free', async () =
 })
 
 test('slow fetches give up their slots, up to a limit', async () => {
-  const it = openTestLanes({ slotTimeoutMs: 0 })
+  const it = openTestFetchLanes({ slotTimeoutMs: 0 })
   for (const name of ['a', 'b', 'c', 'd', 'e']) void it.run(name).catch(() => undefined)
-  await flushEvents()
+  await flushEventLoop()
   expect(it.begun).toEqual(['a', 'b', 'c', 'd'])
   await it.end('c')
   expect(it.begun).toEqual(['a', 'b', 'c', 'd', 'e'])
 })
 
 test('the longest fetch times out when the limit of running fetches is reached', async () => {
-  const it = openTestLanes({ slotTimeoutMs: 0, maxRunning: 2, stoppableAfterMs: -1 })
+  const it = openTestFetchLanes({ slotTimeoutMs: 0, maxRunning: 2, stoppableAfterMs: -1 })
   const longest = it.run('long').catch((error: unknown) => error)
   const second = it.run('second')
-  await flushEvents()
+  await flushEventLoop()
   const third = it.run('third')
   expect(await longest).toMatchObject({ code: 'timeout', retryable: true })
-  await flushEvents()
+  await flushEventLoop()
   expect(it.begun).toEqual(['long', 'second', 'third'])
   await Promise.all([it.end('second'), it.end('third')])
   expect(await Promise.all([second, third])).toEqual(['second', 'third'])
 })
 
 test('an exclusive fetch runs alone, and no later fetch overtakes it', async () => {
-  const it = openTestLanes()
+  const it = openTestFetchLanes()
   void it.run('before')
   void it.alone('alone')
   void it.run('after')
-  await flushEvents()
+  await flushEventLoop()
   expect(it.begun).toEqual(['before'])
   await it.end('before')
   expect(it.begun).toEqual(['before', 'alone'])
@@ -84,13 +84,13 @@ test('an exclusive fetch runs alone, and no later fetch overtakes it', async () 
 })
 
 test('a stopped fetch rejects with the reason, and waiting fetches continue', async () => {
-  const it = openTestLanes({ slots: 1 })
+  const it = openTestFetchLanes({ slots: 1 })
   const running = it.run('running').catch((error: unknown) => error)
   const waiting = it.run('waiting')
-  await flushEvents()
+  await flushEventLoop()
   it.lanes.stop(new GitError('aborted', 'made anew'))
   expect(await running).toMatchObject({ code: 'aborted' })
-  await flushEvents()
+  await flushEventLoop()
   await it.end('waiting')
   expect(await waiting).toBe('waiting')
   await it.lanes.idle()

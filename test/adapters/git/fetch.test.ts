@@ -3,9 +3,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileS
 import { join } from 'node:path'
 import { toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import { parseGitVersion, readGitVersion } from '../../../src/adapters/git/git-version.ts'
-import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
-import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
+import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import { startSmartHttpServer, type SmartHttpServer } from './smart-http.ts'
 
 const noCredentials = async () => undefined
 const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
@@ -15,9 +15,9 @@ let origin: OriginRepository
 let mirror: GitMirror
 beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('fetch')
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   origin.branch('main', origin.commit({ x: '1' }))
-  mirror = await openMirror({
+  mirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: noCredentials,
@@ -161,7 +161,7 @@ describe('branch names', () => {
 describe('a URL', () => {
   test('must use HTTPS or this machine, and must not contain a credential', async () => {
     const open = async (url: string) => {
-      const opened = await openMirror({
+      const opened = await openGitMirror({
         directory: join(temporaryDirectory.path, 'other.git'),
         url,
         credential: noCredentials,
@@ -259,7 +259,7 @@ describe('a mirror on disk', () => {
     for (const name of readdirSync(heads)) writeFileSync(join(heads, `${name}.lock`), '')
     writeFileSync(join(directory, 'packed-refs.lock'), '')
     writeFileSync(join(directory, 'objects', 'pack', 'tmp_pack_x'), 'half')
-    mirror = await openMirror({ directory, url: origin.url, credential: noCredentials })
+    mirror = await openGitMirror({ directory, url: origin.url, credential: noCredentials })
     expect(await mirror.tip('main')).toBe(origin.tip('main'))
     origin.branch('main', origin.commit({ x: '9' }))
     await mirror.fetch('main')
@@ -281,7 +281,7 @@ describe('a mirror on disk', () => {
       const bytes = readFileSync(join(packs, name))
       writeFileSync(join(packs, name), bytes.fill(0x55, 14, bytes.length - 20))
     }
-    mirror = await openMirror({ directory, url: origin.url, credential: noCredentials })
+    mirror = await openGitMirror({ directory, url: origin.url, credential: noCredentials })
     await expect(mirror.treeOf(tip)).rejects.toMatchObject({ code: 'corrupt' })
     await mirror.fetch('main')
     expect(await mirror.treeOf(tip)).toBe(origin.tree(tip))
@@ -313,12 +313,12 @@ describe('a mirror on disk', () => {
 describe('over HTTP', () => {
   let server: SmartHttpServer
   beforeEach(async () => {
-    server = await startSmartHttp(origin.directory, gitCredentials)
+    server = await startSmartHttpServer(origin.directory, gitCredentials)
   })
   afterEach(() => server.close())
 
   const over = (credential: () => Promise<typeof gitCredentials | undefined>, timeouts = {}) =>
-    openMirror({
+    openGitMirror({
       directory: join(temporaryDirectory.path, 'http.git'),
       url: `${server.url}/origin.git`,
       credential,
@@ -351,7 +351,7 @@ describe('over HTTP', () => {
       // Every git process on this machine at the time of the request.
       for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
         const text = ['cmdline', 'environ'].map((name) =>
-          readOrIgnoreError(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
+          getTextOrEmptyOnError(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
         )
         if (!text[0]?.includes('git')) continue
         looked += 1
@@ -434,7 +434,7 @@ describe('over HTTP', () => {
     ])
     const running = readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .map((pid) => readOrIgnoreError(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')))
+      .map((pid) => getTextOrEmptyOnError(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')))
     expect(running.filter((line) => line.includes(server.url))).toEqual([])
   })
 
@@ -457,7 +457,7 @@ function listFilesUnder(directory: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-function readOrIgnoreError(read: () => string): string {
+function getTextOrEmptyOnError(read: () => string): string {
   try {
     return read()
   } catch {

@@ -4,18 +4,18 @@ import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fetchAdvertisedRefs } from '../../../src/adapters/git/fetch.ts'
-import { openRemote } from '../../../src/adapters/git/remote.ts'
+import { createGitRemote } from '../../../src/adapters/git/remote.ts'
 import { buildTransportSettings } from '../../../src/adapters/git/run-git.ts'
 
 const proxyPassword = 'p@ss:word'
 const proxyEnvironment = { HTTPS_PROXY: `http://bot:${encodeURIComponent(proxyPassword)}@proxy.example:3128` }
 const openProxiedRemote = (url: string, given: Record<string, string> = proxyEnvironment) =>
-  openRemote(url, () => Promise.resolve(undefined), given)
-const remote = openProxiedRemote('https://github.com/coast/operators.git')
+  createGitRemote(url, () => Promise.resolve(undefined), given)
+const proxiedRemote = openProxiedRemote('https://github.com/coast/operators.git')
 
 describe('the transport configuration', () => {
   test('contains the proxy, but its password in no form', () => {
-    const settings = JSON.stringify(buildTransportSettings(remote, true, {}))
+    const settings = JSON.stringify(buildTransportSettings(proxiedRemote, true, {}))
     expect(settings).toContain('http://bot@proxy.example:3128')
     for (const form of [
       proxyPassword,
@@ -54,7 +54,7 @@ describe('the transport configuration', () => {
     const here = openProxiedRemote(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a/b.git`)
     const { signal } = new AbortController()
     await fetchAdvertisedRefs(here, ['refs/heads/main'], signal)
-    await fetchAdvertisedRefs({ ...here, proxy: remote.proxy }, ['refs/heads/main'], signal)
+    await fetchAdvertisedRefs({ ...here, proxy: proxiedRemote.proxy }, ['refs/heads/main'], signal)
     server.close()
     server.closeAllConnections()
     expect(asked).toBe(1)
@@ -66,7 +66,9 @@ describe('the transport configuration', () => {
     ['another host', 'elsewhere.example', 'for-server'],
   ])('has a credential helper that answers for %s with the expected password', (_what, host, said) => {
     const helper =
-      buildTransportSettings(remote, true, {}).findLast(([name]) => name === 'credential.helper')?.[1] ?? ''
+      buildTransportSettings(proxiedRemote, true, {}).findLast(
+        ([name]) => name === 'credential.helper',
+      )?.[1] ?? ''
     const script = `${helper.slice(1)} get`
     const asked = `protocol=https\nhost=${host}\nusername=bot\n\n`
     const ran = spawnSync('sh', ['-c', `(${script}) 3<<A 4<<B\nfor-server\nA\nfor-proxy\nB\n`], {

@@ -13,24 +13,28 @@ import {
 import { join } from 'node:path'
 import { toBlobSha, toPullNumber } from '../../../src/pull-request/ids.ts'
 import { GitError } from '../../../src/adapters/git/git-error.ts'
-import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
 let mirror: GitMirror
-let directory: string
+let mirrorDirectory: string
 
 beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('healing')
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   const first = origin.commit({ 'a/x': '1', 'b/y': '2' })
   origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '3' }, [first]))
   origin.pull(7, origin.commit({ 'a/x': '9', 'b/y': '3' }, [origin.tip('main')]))
-  directory = join(temporaryDirectory.path, 'mirror.git')
-  mirror = await openMirror({ directory, url: origin.url, credential: async () => undefined })
+  mirrorDirectory = join(temporaryDirectory.path, 'mirror.git')
+  mirror = await openGitMirror({
+    directory: mirrorDirectory,
+    url: origin.url,
+    credential: async () => undefined,
+  })
   await mirror.fetch('main', toPullNumber(7))
-  await exerciseMirror()
+  await runTypicalMirrorOperations()
 })
 afterEach(async () => {
   await mirror.close()
@@ -38,7 +42,7 @@ afterEach(async () => {
 })
 
 /** Does what a job does: fetches the commits, merges, lists, and reads. */
-async function exerciseMirror(): Promise<string> {
+async function runTypicalMirrorOperations(): Promise<string> {
   await mirror.fetch('main', toPullNumber(7))
   const [base, head] = [await mirror.tip('main'), await mirror.pullHead(toPullNumber(7))]
   if (base === undefined || head === undefined) throw new Error('nothing was fetched')
@@ -55,63 +59,69 @@ const listFilesUnder = (path: string): string[] =>
     .filter((name) => statSync(name).isFile())
 
 const mirrorCorruptionCases: readonly (readonly [what: string, damage: () => void])[] = [
-  ['is gone', () => rmSync(directory, { recursive: true })],
+  ['is gone', () => rmSync(mirrorDirectory, { recursive: true })],
   [
     'is empty',
-    () => readdirSync(directory).forEach((name) => rmSync(join(directory, name), { recursive: true })),
+    () =>
+      readdirSync(mirrorDirectory).forEach((name) =>
+        rmSync(join(mirrorDirectory, name), { recursive: true }),
+      ),
   ],
-  ['has no HEAD', () => unlinkSync(join(directory, 'HEAD'))],
-  ['has lost its objects', () => rmSync(join(directory, 'objects'), { recursive: true })],
+  ['has no HEAD', () => unlinkSync(join(mirrorDirectory, 'HEAD'))],
+  ['has lost its objects', () => rmSync(join(mirrorDirectory, 'objects'), { recursive: true })],
   [
     'has empty objects',
-    () => listFilesUnder(join(directory, 'objects')).forEach((file) => truncateSync(makeWritable(file), 0)),
+    () =>
+      listFilesUnder(join(mirrorDirectory, 'objects')).forEach((file) =>
+        truncateSync(makeFileWritable(file), 0),
+      ),
   ],
   [
     'has half of each object',
     () =>
-      listFilesUnder(join(directory, 'objects')).forEach((file) =>
-        truncateSync(makeWritable(file), statSync(file).size >> 1),
+      listFilesUnder(join(mirrorDirectory, 'objects')).forEach((file) =>
+        truncateSync(makeFileWritable(file), statSync(file).size >> 1),
       ),
   ],
   [
     'has objects of nonsense',
     () =>
-      listFilesUnder(join(directory, 'objects')).forEach((file) =>
-        writeFileSync(makeWritable(file), 'nonsense'),
+      listFilesUnder(join(mirrorDirectory, 'objects')).forEach((file) =>
+        writeFileSync(makeFileWritable(file), 'nonsense'),
       ),
   ],
   [
     'has lost the oldest object',
-    () => unlinkSync(listFilesUnder(join(directory, 'objects')).toSorted()[0] ?? ''),
+    () => unlinkSync(listFilesUnder(join(mirrorDirectory, 'objects')).toSorted()[0] ?? ''),
   ],
   [
     'has refs of nonsense',
-    () => listFilesUnder(join(directory, 'refs')).forEach((file) => writeFileSync(file, 'nonsense')),
+    () => listFilesUnder(join(mirrorDirectory, 'refs')).forEach((file) => writeFileSync(file, 'nonsense')),
   ],
-  ['has lost its refs', () => rmSync(join(directory, 'refs'), { recursive: true })],
+  ['has lost its refs', () => rmSync(join(mirrorDirectory, 'refs'), { recursive: true })],
   [
     'has a file in its place',
     () => {
-      rmSync(directory, { recursive: true })
-      writeFileSync(directory, '')
+      rmSync(mirrorDirectory, { recursive: true })
+      writeFileSync(mirrorDirectory, '')
     },
   ],
-  ['has the configuration of nonsense', () => writeFileSync(join(directory, 'config'), '[core\n')],
+  ['has the configuration of nonsense', () => writeFileSync(join(mirrorDirectory, 'config'), '[core\n')],
   [
     'has locks that nobody holds',
     () => {
-      for (const ref of listFilesUnder(join(directory, 'refs'))) writeFileSync(`${ref}.lock`, '')
-      mkdirSync(join(directory, 'x'), { recursive: true })
+      for (const ref of listFilesUnder(join(mirrorDirectory, 'refs'))) writeFileSync(`${ref}.lock`, '')
+      mkdirSync(join(mirrorDirectory, 'x'), { recursive: true })
     },
   ],
 ] as const
 
 /** Runs twice: the first run may find the damage halfway through. */
 async function expectMirrorRepaired(): Promise<void> {
-  await exerciseMirror().catch((error: unknown) => {
+  await runTypicalMirrorOperations().catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error
   })
-  expect(await exerciseMirror()).toBe('9')
+  expect(await runTypicalMirrorOperations()).toBe('9')
   expect(readdirSync(temporaryDirectory.path).filter((name) => name.includes('damaged'))).toEqual([])
 }
 
@@ -125,7 +135,11 @@ test.each(mirrorCorruptionCases)(
   async (_what, damage) => {
     await mirror.close()
     damage()
-    mirror = await openMirror({ directory, url: origin.url, credential: async () => undefined })
+    mirror = await openGitMirror({
+      directory: mirrorDirectory,
+      url: origin.url,
+      credential: async () => undefined,
+    })
     await expectMirrorRepaired()
   },
 )
@@ -137,14 +151,14 @@ test.each<readonly [string, () => void]>([
     'sends invalid data',
     () =>
       listFilesUnder(join(origin.directory, 'objects')).forEach((file) =>
-        writeFileSync(makeWritable(file), 'nonsense'),
+        writeFileSync(makeFileWritable(file), 'nonsense'),
       ),
   ],
 ])('an intact mirror is kept when the server %s', async (_what, damage) => {
-  const { ino } = statSync(directory)
+  const { ino } = statSync(mirrorDirectory)
   damage()
   await mirror.fetch('main', toPullNumber(8)).catch(() => undefined)
-  expect(statSync(directory).ino).toBe(ino)
+  expect(statSync(mirrorDirectory).ino).toBe(ino)
 })
 
 test('an unknown object id recreates the mirror at most once', async () => {
@@ -153,12 +167,12 @@ test('an unknown object id recreates the mirror at most once', async () => {
   for (let tries = 0; tries < 4; tries += 1) {
     await expect(mirror.read(nowhere)).rejects.toMatchObject({ code: 'missing' })
     await mirror.fetch('main', toPullNumber(7))
-    folders.add(statSync(directory).ino)
+    folders.add(statSync(mirrorDirectory).ino)
   }
   expect(folders.size).toBe(1)
 })
 
-function makeWritable(file: string): string {
+function makeFileWritable(file: string): string {
   chmodSync(file, 0o644)
   return file
 }

@@ -7,10 +7,10 @@ import { openProcessLauncher } from '../../../src/adapters/git/launcher.ts'
 import { runProcess, type ProcessSpec } from '../../../src/adapters/git/run-process.ts'
 import { createTemporaryDirectory } from './origin.ts'
 
-const launcher = openProcessLauncher()
-afterEach(() => launcher.close())
+const processLauncher = openProcessLauncher()
+afterEach(() => processLauncher.close())
 
-const createProcessSpec = (script: string, more: Partial<ProcessSpec> = {}): ProcessSpec => ({
+const createShellProcessSpec = (script: string, more: Partial<ProcessSpec> = {}): ProcessSpec => ({
   program: 'sh',
   args: ['-c', script],
   directory: '/',
@@ -23,11 +23,11 @@ const createProcessSpec = (script: string, more: Partial<ProcessSpec> = {}): Pro
 })
 
 describe.each([
-  ['the launcher', launcher.run],
+  ['the launcher', processLauncher.run],
   ['this process', runProcess],
 ])('started by %s, a program', (_by, run) => {
   test('returns its output, errors, and exit status', async () => {
-    expect(await run(createProcessSpec('printf "a\\0b"; echo no >&2; exit 3'))).toEqual({
+    expect(await run(createShellProcessSpec('printf "a\\0b"; echo no >&2; exit 3'))).toEqual({
       code: 3,
       signal: null,
       stdout: Buffer.from('a\0b'),
@@ -40,7 +40,7 @@ describe.each([
     const input = Buffer.from([0, 255, 10])
     const script = 'cat; pwd; echo "$SAID"; cat <&3; env | cut -d= -f1 | grep -v _ | sort | tr "\\n" " "'
     const { stdout } = await run(
-      createProcessSpec(script, {
+      createShellProcessSpec(script, {
         input,
         directory: '/usr',
         environment: { PATH: process.env['PATH'] ?? '', SAID: 'this' },
@@ -53,29 +53,29 @@ describe.each([
 
   test('is stopped if its output is too large, it takes too long, or it is aborted', async () => {
     const long = 'trap "exit 9" TERM; while :; do sleep 0.05; done'
-    expect(await run(createProcessSpec('yes', { limit: 1000 }))).toMatchObject({ stopped: 'too-large' })
+    expect(await run(createShellProcessSpec('yes', { limit: 1000 }))).toMatchObject({ stopped: 'too-large' })
     expect(
-      await run(createProcessSpec('printf "1\\0002\\0003\\000"; exec yes', { records: 2 })),
+      await run(createShellProcessSpec('printf "1\\0002\\0003\\000"; exec yes', { records: 2 })),
     ).toMatchObject({
       stopped: 'too-many',
     })
-    expect(await run(createProcessSpec(long, { timeout: 200 }))).toMatchObject({
+    expect(await run(createShellProcessSpec(long, { timeout: 200 }))).toMatchObject({
       stopped: 'timeout',
       code: 9,
     })
     const abort = new AbortController()
-    const aborted = run(createProcessSpec(long), abort.signal)
+    const aborted = run(createShellProcessSpec(long), abort.signal)
     abort.abort()
     expect(await aborted).toMatchObject({ stopped: 'aborted' })
     // It was aborted before it started.
-    expect(await run(createProcessSpec(long), abort.signal)).toMatchObject({ stopped: 'aborted' })
+    expect(await run(createShellProcessSpec(long), abort.signal)).toMatchObject({ stopped: 'aborted' })
   })
 
   test('that cannot be started rejects with the system error', async () => {
-    await expect(run(createProcessSpec('', { program: 'no-such-program' }))).rejects.toMatchObject({
+    await expect(run(createShellProcessSpec('', { program: 'no-such-program' }))).rejects.toMatchObject({
       code: 'ENOENT',
     })
-    await expect(run(createProcessSpec('', { directory: '/etc/passwd' }))).rejects.toMatchObject({
+    await expect(run(createShellProcessSpec('', { directory: '/etc/passwd' }))).rejects.toMatchObject({
       code: 'ENOTDIR',
     })
   })
@@ -86,8 +86,8 @@ test('programs run concurrently', async () => {
   const pipe = join(folder.path, 'pipe')
   try {
     execFileSync('mkfifo', [pipe])
-    const reading = launcher.run(createProcessSpec(`cat '${pipe}'`))
-    const writing = launcher.run(createProcessSpec(`echo here > '${pipe}'`))
+    const reading = processLauncher.run(createShellProcessSpec(`cat '${pipe}'`))
+    const writing = processLauncher.run(createShellProcessSpec(`echo here > '${pipe}'`))
     expect((await reading).stdout.toString()).toBe('here\n')
     expect((await writing).code).toBe(0)
   } finally {
@@ -96,9 +96,9 @@ test('programs run concurrently', async () => {
 })
 
 test('a killed launcher process rejects the running program, and the launcher works again', async () => {
-  const said = launcher.run(createProcessSpec('kill -9 $PPID; sleep 60', { timeout: 60_000 }))
+  const said = processLauncher.run(createShellProcessSpec('kill -9 $PPID; sleep 60', { timeout: 60_000 }))
   await expect(said).rejects.toThrow('has exited')
-  expect((await launcher.run(createProcessSpec('echo again'))).stdout.toString()).toBe('again\n')
+  expect((await processLauncher.run(createShellProcessSpec('echo again'))).stdout.toString()).toBe('again\n')
 })
 
 test('a process can exit without closing its launcher, and started programs run to completion', async () => {
@@ -108,8 +108,8 @@ test('a process can exit without closing its launcher, and started programs run 
     import { openProcessLauncher } from ${JSON.stringify(join(import.meta.dirname, '../../../src/adapters/git/launcher.ts'))}
     const { run } = openProcessLauncher()
     const killed = process.argv[1] === 'killed'
-    if (killed) run(${JSON.stringify(createProcessSpec(`cat '${begin}' > '${end}'`))}).catch(() => {})
-    await run(${JSON.stringify(createProcessSpec('true'))})
+    if (killed) run(${JSON.stringify(createShellProcessSpec(`cat '${begin}' > '${end}'`))}).catch(() => {})
+    await run(${JSON.stringify(createShellProcessSpec('true'))})
     if (killed) process.kill(process.pid, 'SIGKILL')`
   try {
     execFileSync('mkfifo', [begin, end])
@@ -117,7 +117,7 @@ test('a process can exit without closing its launcher, and started programs run 
       const child = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', script, how])
       expect(await once(child, 'exit')).toEqual(how === 'killed' ? [null, 'SIGKILL'] : [0, null])
     }
-    const { stdout } = await runProcess(createProcessSpec(`echo whole > '${begin}' & cat '${end}'`))
+    const { stdout } = await runProcess(createShellProcessSpec(`echo whole > '${begin}' & cat '${end}'`))
     expect(stdout.toString()).toBe('whole\n')
   } finally {
     folder.remove()

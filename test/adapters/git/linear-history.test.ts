@@ -4,35 +4,35 @@ import { join } from 'node:path'
 import { toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { readIncomingCommits } from '../../../src/adapters/git/incoming-commits.ts'
 import { readLinearHistory } from '../../../src/adapters/git/linear-history.ts'
-import { openTreeListings } from '../../../src/adapters/git/listings.ts'
+import { createTreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { createLocalGit, type LocalGit } from '../../../src/adapters/git/local-git.ts'
 import { mergeCommits, type GitMergeContext } from '../../../src/adapters/git/merge.ts'
-import { openObjectReader, type ObjectReader } from '../../../src/adapters/git/object-reader.ts'
-import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import { openCatFileObjectReader, type CatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
+import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('line-to')
 const abortController = new AbortController()
-const gitCalls: string[] = []
+const recordedGitCalls: string[] = []
 let origin: OriginRepository
-let objectReader: ObjectReader
+let objectReader: CatFileObjectReader
 let runLocalGit: LocalGit
-let mergeTools: GitMergeContext
+let gitMergeContext: GitMergeContext
 
 beforeAll(() => {
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   const { directory } = origin
   const options = { directory, timeout: 60_000, signal: abortController.signal }
-  objectReader = openObjectReader(options)
+  objectReader = openCatFileObjectReader(options)
   const run = createLocalGit(options)
   runLocalGit = (args, more) => {
-    gitCalls.push(args[0] ?? '')
+    recordedGitCalls.push(args[0] ?? '')
     return run(args, more)
   }
   const signature = { name: 'Bot', email: 'bot@example.com' }
-  mergeTools = {
+  gitMergeContext = {
     git: runLocalGit,
     objects: objectReader,
-    ...openTreeListings(runLocalGit, objectReader, 1000),
+    ...createTreeListingCache(runLocalGit, objectReader, 1000),
     directory,
     signature,
   }
@@ -44,7 +44,7 @@ afterAll(() => {
 })
 
 /** Asked of git without our closed ways: its own words. */
-const listHistoryByGit = (base: CommitSha, head: CommitSha) =>
+const listHistoryWithGit = (base: CommitSha, head: CommitSha) =>
   origin
     .git(['rev-list', '--topo-order', head, `^${base}`])
     .split('\n')
@@ -55,7 +55,7 @@ test('a line is what git lists, and no other history is taken for one', async ()
   const base = origin.commit({ a: '2' }, [root])
   const one = origin.commit({ a: '3' }, [base])
   const two = origin.commit({ a: '4' }, [one])
-  expect(await readLinearHistory(objectReader, two, base)).toEqual(listHistoryByGit(base, two))
+  expect(await readLinearHistory(objectReader, two, base)).toEqual(listHistoryWithGit(base, two))
   expect(await readLinearHistory(objectReader, base, base)).toEqual([])
   const behind = origin.commit({ a: '5' }, [root])
   const merge = origin.commit({ a: '6' }, [base, behind])
@@ -68,16 +68,16 @@ test('a line is what git lists, and no other history is taken for one', async ()
 test('a head above its base is merged into its own tree, and no git is started for it', async () => {
   const base = origin.commit({ 'a/x': '1', b: '1' })
   const head = origin.commit({ 'a/y': '1', b: '1' }, [base])
-  await mergeTools.diff(origin.tree(base), origin.tree(head))
-  gitCalls.length = 0
-  const result = await mergeCommits(mergeTools, base, head, 'Merge')
-  expect(gitCalls).toEqual([])
-  expect(result).toMatchObject({ kind: 'clean', tree: mergeByGit(base, head) })
+  await gitMergeContext.diff(origin.tree(base), origin.tree(head))
+  recordedGitCalls.length = 0
+  const result = await mergeCommits(gitMergeContext, base, head, 'Merge')
+  expect(recordedGitCalls).toEqual([])
+  expect(result).toMatchObject({ kind: 'clean', tree: mergeTreesWithGit(base, head) })
   expect(await readIncomingCommits({ git: runLocalGit, objects: objectReader }, base, head)).toMatchObject({
     isWhole: true,
     commits: [{ id: head }],
   })
-  expect(gitCalls).toEqual([])
+  expect(recordedGitCalls).toEqual([])
 })
 
 test.each([
@@ -89,8 +89,11 @@ test.each([
   const empty = origin.git(['hash-object', '-t', 'tree', '-w', '--stdin'], '')
   const tree = writeRawTree([mode, 'a', mode === '40000' ? empty : blob], ['100644', 'b', blob])
   const head = origin.commitTree(tree, [base])
-  const merged = mergeByGit(base, head)
-  expect(await mergeCommits(mergeTools, base, head, 'Merge')).toMatchObject({ kind: 'clean', tree: merged })
+  const merged = mergeTreesWithGit(base, head)
+  expect(await mergeCommits(gitMergeContext, base, head, 'Merge')).toMatchObject({
+    kind: 'clean',
+    tree: merged,
+  })
 })
 
 test('workflow files that a head edits are seen, wherever the line has them', async () => {
@@ -106,7 +109,7 @@ test('workflow files that a head edits are seen, wherever the line has them', as
   ])
 })
 
-function mergeByGit(base: CommitSha, head: CommitSha): TreeSha {
+function mergeTreesWithGit(base: CommitSha, head: CommitSha): TreeSha {
   return toTreeSha(origin.git(['merge-tree', '--write-tree', base, head]))
 }
 

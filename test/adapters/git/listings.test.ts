@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { compareTreeObjects } from '../../../src/adapters/git/compare-tree-objects.ts'
-import { openTreeListings, type TreeListings } from '../../../src/adapters/git/listings.ts'
+import { createTreeListingCache, type TreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { createLocalGit, type LocalGit } from '../../../src/adapters/git/local-git.ts'
-import { openObjectReader, type ObjectReader } from '../../../src/adapters/git/object-reader.ts'
-import { parseRawDiff, parseTreeList } from '../../../src/adapters/git/parse-output.ts'
+import { openCatFileObjectReader, type CatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
+import { parseRawDiff, parseLsTreeOutput } from '../../../src/adapters/git/parse-output.ts'
 import {
-  createOrigin,
+  createOriginRepository,
   createTemporaryDirectory,
   type OriginFile,
   type OriginFiles,
@@ -19,18 +19,18 @@ import {
 const temporaryDirectory = createTemporaryDirectory('listings')
 const abortController = new AbortController()
 let origin: OriginRepository
-let objectReader: ObjectReader
+let objectReader: CatFileObjectReader
 let runLocalGit: LocalGit
 /** The subcommands that ran in a git process. */
-const gitCalls: string[] = []
+const recordedGitCalls: string[] = []
 
 beforeAll(() => {
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   const options = { directory: origin.directory, timeout: 60_000, signal: abortController.signal }
-  objectReader = openObjectReader(options)
+  objectReader = openCatFileObjectReader(options)
   const run = createLocalGit(options)
   runLocalGit = (args, more) => {
-    gitCalls.push(args[0] ?? '')
+    recordedGitCalls.push(args[0] ?? '')
     return run(args, more)
   }
 })
@@ -40,14 +40,14 @@ afterAll(() => {
   temporaryDirectory.remove()
 })
 
-const openUncachedTreeListings = (maxPaths = 1000): TreeListings =>
-  openTreeListings(runLocalGit, objectReader, maxPaths)
+const openUncachedTreeListings = (maxPaths = 1000): TreeListingCache =>
+  createTreeListingCache(runLocalGit, objectReader, maxPaths)
 const commitFilesAndGetTree = (files: OriginFiles): TreeSha => origin.tree(origin.commit(files))
 
 const readGitOutput = async (...args: string[]) => (await runLocalGit(args)).stdout
-const listTreeByGit = async (tree: TreeSha) =>
-  parseTreeList(await readGitOutput('ls-tree', '-r', '-z', tree), '')
-const diffTreesByGit = async (before: TreeSha, after: TreeSha) =>
+const listTreeWithGit = async (tree: TreeSha) =>
+  parseLsTreeOutput(await readGitOutput('ls-tree', '-r', '-z', tree), '')
+const diffTreesWithGit = async (before: TreeSha, after: TreeSha) =>
   parseRawDiff(
     await readGitOutput('diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', before, after),
   )
@@ -86,13 +86,13 @@ test('random trees are listed and compared as git does', async () => {
     trees.push(commitFilesAndGetTree((files = createRandomFiles(files))))
   const listings = openUncachedTreeListings()
   for (const [at, tree] of trees.entries()) {
-    expect(await listings.list(tree, '')).toEqual(await listTreeByGit(tree))
+    expect(await listings.list(tree, '')).toEqual(await listTreeWithGit(tree))
     const other = trees[randomIntegerBelow(at + 1)] ?? tree
     for (const [before, after] of [
       [other, tree],
       [tree, other],
     ] as const) {
-      const expected = await diffTreesByGit(before, after)
+      const expected = await diffTreesWithGit(before, after)
       expect(await listings.diff(before, after)).toEqual(expected)
       if (before !== after) expect(await compareTreeObjects(objectReader, before, after)).toEqual(expected)
     }
@@ -100,7 +100,7 @@ test('random trees are listed and compared as git does', async () => {
     const directory = path.slice(0, Math.max(0, path.indexOf('/')))
     if (directory !== '')
       expect(await listings.list(tree, directory)).toEqual(
-        (await listTreeByGit(tree)).filter((entry) => entry.path.startsWith(`${directory}/`)),
+        (await listTreeWithGit(tree)).filter((entry) => entry.path.startsWith(`${directory}/`)),
       )
   }
 })
@@ -110,7 +110,7 @@ test('a tree similar to a known one starts no git process, and shares the unchan
   const [before, after] = [commitFilesAndGetTree(files), commitFilesAndGetTree({ ...files, 'd3/new': 'x' })]
   const listings = openUncachedTreeListings()
   const known = await listings.list(before, '')
-  gitCalls.length = 0
+  recordedGitCalls.length = 0
   const now = await listings.list(after, '')
   expect(await listings.diff(before, after)).toHaveLength(1)
   expect(await listings.list(after, 'd3')).toHaveLength(11)
@@ -120,7 +120,7 @@ test('a tree similar to a known one starts no git process, and shares the unchan
       oid: origin.git(['hash-object', '--stdin'], 'x'),
     },
   )
-  expect(gitCalls).toEqual([])
+  expect(recordedGitCalls).toEqual([])
   expect(now[0]).toBe(known[0])
 })
 
@@ -207,14 +207,14 @@ describe('trees with many more paths than objects', () => {
     const [plain, many] = [commitFilesAndGetTree({ c: 'x' }), wide(2)]
     const listings = openUncachedTreeListings(99)
     await listings.list(plain, '')
-    gitCalls.length = 0
+    recordedGitCalls.length = 0
     await expect(listings.diff(plain, many)).rejects.toMatchObject({
       message: 'a tree contains more than 99 paths',
     })
     await expect(listings.list(many, '')).rejects.toMatchObject({
       message: 'a tree contains more than 99 paths',
     })
-    expect(gitCalls).toEqual([])
+    expect(recordedGitCalls).toEqual([])
     expect(await openUncachedTreeListings(101).diff(plain, many)).toHaveLength(101)
   })
 

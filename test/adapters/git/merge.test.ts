@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import { computeMergeDate } from '../../../src/adapters/git/merge.ts'
-import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import {
-  createMultiLineText,
-  createOrigin,
+  createNumberedLines,
+  createOriginRepository,
   createTemporaryDirectory,
   type OriginRepository,
 } from './origin.ts'
@@ -15,8 +15,8 @@ let origin: OriginRepository
 let mirror: GitMirror
 
 beforeAll(async () => {
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
-  mirror = await openMirror({
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  mirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: async () => undefined,
@@ -64,7 +64,7 @@ describe('a merge', () => {
     const first = await mirror.merge(base, head, 'Merge')
     await new Promise((resolve) => setTimeout(resolve, 1100))
     expect(await mirror.merge(base, head, 'Merge')).toEqual(first)
-    const other = await openMirror({
+    const other = await openGitMirror({
       directory: join(temporaryDirectory.path, 'second.git'),
       url: origin.url,
       credential: async () => undefined,
@@ -113,9 +113,9 @@ describe('a merge', () => {
   })
 
   test('of two sides that changed different lines of one file is clean', async () => {
-    const root = origin.commit({ x: createMultiLineText('line', 50) })
-    const base = origin.commit({ x: createMultiLineText('line', 50, 5) }, [root])
-    const head = origin.commit({ x: createMultiLineText('line', 50, 45) }, [root])
+    const root = origin.commit({ x: createNumberedLines('line', 50) })
+    const base = origin.commit({ x: createNumberedLines('line', 50, 5) }, [root])
+    const head = origin.commit({ x: createNumberedLines('line', 50, 45) }, [root])
     expect(await listMergedPaths(base, head)).toEqual(['x'])
   })
 
@@ -147,7 +147,7 @@ describe('a merge', () => {
 
 describe('effects of a merge on paths outside the pull request', () => {
   test('a file moved out of another package shows both paths', async () => {
-    const victim = createMultiLineText('csv', 60)
+    const victim = createNumberedLines('csv', 60)
     const base = origin.commit({ 'operators/victim/csv.yaml': victim, 'operators/mine/x': 'x' })
     const head = origin.commit({ 'operators/mine/csv.yaml': victim, 'operators/mine/x': 'x' }, [base])
     expect(await listMergedPaths(base, head)).toEqual([
@@ -157,9 +157,9 @@ describe('effects of a merge on paths outside the pull request', () => {
   })
 
   test('a change to a file that the base moved is a conflict', async () => {
-    const root = origin.commit({ 'operators/a/x.yaml': createMultiLineText('x', 100), z: 'z' })
-    const base = origin.commit({ 'operators/b/x.yaml': createMultiLineText('x', 100), z: 'z' }, [root])
-    const head = origin.commit({ 'operators/a/x.yaml': createMultiLineText('x', 100, 50), z: 'z' }, [root])
+    const root = origin.commit({ 'operators/a/x.yaml': createNumberedLines('x', 100), z: 'z' })
+    const base = origin.commit({ 'operators/b/x.yaml': createNumberedLines('x', 100), z: 'z' }, [root])
+    const head = origin.commit({ 'operators/a/x.yaml': createNumberedLines('x', 100, 50), z: 'z' }, [root])
     const result = await listMergedPaths(base, head)
     expect(result).toEqual({
       kind: 'conflict',
@@ -169,20 +169,20 @@ describe('effects of a merge on paths outside the pull request', () => {
   })
 
   test('a move of a file that the base changed is a conflict', async () => {
-    const root = origin.commit({ 'operators/a/x.yaml': createMultiLineText('x', 100), z: 'z' })
-    const base = origin.commit({ 'operators/a/x.yaml': createMultiLineText('x', 100, 50), z: 'z' }, [root])
-    const head = origin.commit({ 'operators/b/x.yaml': createMultiLineText('x', 100), z: 'z' }, [root])
+    const root = origin.commit({ 'operators/a/x.yaml': createNumberedLines('x', 100), z: 'z' })
+    const base = origin.commit({ 'operators/a/x.yaml': createNumberedLines('x', 100, 50), z: 'z' }, [root])
+    const head = origin.commit({ 'operators/b/x.yaml': createNumberedLines('x', 100), z: 'z' }, [root])
     expect(await listMergedPaths(base, head)).toMatchObject({ kind: 'conflict' })
   })
 
   test('a file added to a directory that the base renamed stays where the pull request put it', async () => {
     const files = (directory: string) => ({
-      [`operators/${directory}/x`]: createMultiLineText('x', 30),
-      [`operators/${directory}/y`]: createMultiLineText('y', 30),
+      [`operators/${directory}/x`]: createNumberedLines('x', 30),
+      [`operators/${directory}/y`]: createNumberedLines('y', 30),
     })
     const root = origin.commit(files('a'))
     const base = origin.commit(files('c'), [root])
-    const head = origin.commit({ ...files('a'), 'operators/a/new': createMultiLineText('new', 30) }, [root])
+    const head = origin.commit({ ...files('a'), 'operators/a/new': createNumberedLines('new', 30) }, [root])
     expect(await listMergedPaths(base, head)).toEqual(['operators/a/new'])
   })
 

@@ -3,17 +3,17 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toBlobSha, type BlobSha } from '../../../src/pull-request/ids.ts'
-import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { reportSkipped } from '../../left-out.ts'
-import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
 let mirror: GitMirror
 beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('read')
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
-  mirror = await openMirror({
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  mirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: async () => undefined,

@@ -47,15 +47,15 @@ export function createTemporaryDirectory(name: string): { path: string; remove: 
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }
 }
 
-export function createOrigin(directory: string): OriginRepository {
+export function createOriginRepository(directory: string): OriginRepository {
   execFileSync('git', ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', directory], {
     env: gitEnvironment,
   })
-  return openOrigin(directory)
+  return openOriginRepository(directory)
 }
 
 /** Opens an existing bare repository. */
-export function openOrigin(directory: string): OriginRepository {
+export function openOriginRepository(directory: string): OriginRepository {
   const run = (args: readonly string[], input?: string | Buffer): string => {
     const { status, stdout, stderr } = spawnSync('git', args, {
       cwd: directory,
@@ -68,7 +68,7 @@ export function openOrigin(directory: string): OriginRepository {
   }
   let clock = 1_700_000_000
 
-  const objects = createObjectWriter(directory)
+  const objects = createGitObjectWriter(directory)
   const write = (tree: TreeSha, parents: readonly CommitSha[], options: CommitOptions): CommitSha => {
     const authorLine = options.author ?? 'Someone <someone@example.com>'
     const time = options.time ?? (clock += 60)
@@ -110,7 +110,7 @@ function readRef(directory: string, branch: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
-interface ObjectWriter {
+interface GitObjectWriter {
   /** The object's id. */
   put(type: 'blob' | 'tree' | 'commit', content: Buffer): string
   /** Undefined if this writer did not write the commit. */
@@ -118,7 +118,7 @@ interface ObjectWriter {
 }
 
 /** Writes objects in this process: a test makes hundreds of commits, and a git process for each would be slower. */
-function createObjectWriter(directory: string): ObjectWriter {
+function createGitObjectWriter(directory: string): GitObjectWriter {
   const known = new Set<string>()
   const trees = new Map<string, string>()
   return {
@@ -141,12 +141,12 @@ function createObjectWriter(directory: string): ObjectWriter {
   }
 }
 
-type TreeEntryMap = Map<string, TreeMapEntry>
-type TreeMapEntry = { readonly below: TreeEntryMap } | { readonly mode: string; readonly oid: string }
+type NestedTreeMap = Map<string, NestedTreeMapEntry>
+type NestedTreeMapEntry = { readonly below: NestedTreeMap } | { readonly mode: string; readonly oid: string }
 
 /** A tree with exactly these files; a later path replaces an earlier one that conflicts with it. */
-function writeTree(objects: ObjectWriter, files: OriginFiles): TreeSha {
-  const root: TreeEntryMap = new Map()
+function writeTree(objects: GitObjectWriter, files: OriginFiles): TreeSha {
+  const root: NestedTreeMap = new Map()
   for (const [path, file] of Object.entries(files)) {
     const { mode, content = '', oid } = typeof file === 'string' ? { mode: '100644', content: file } : file
     const names = path.split('/')
@@ -154,7 +154,7 @@ function writeTree(objects: ObjectWriter, files: OriginFiles): TreeSha {
     let folder = root
     for (const name of names) {
       const there = folder.get(name)
-      const below: TreeEntryMap = there !== undefined && 'below' in there ? there.below : new Map()
+      const below: NestedTreeMap = there !== undefined && 'below' in there ? there.below : new Map()
       folder.set(name, { below })
       folder = below
     }
@@ -163,7 +163,7 @@ function writeTree(objects: ObjectWriter, files: OriginFiles): TreeSha {
   return toTreeSha(writeTreeRecursively(objects, root))
 }
 
-function writeTreeRecursively(objects: ObjectWriter, folder: TreeEntryMap): string {
+function writeTreeRecursively(objects: GitObjectWriter, folder: NestedTreeMap): string {
   const entries = [...folder].map(([name, held]) => {
     const { mode, oid } =
       'below' in held ? { mode: '40000', oid: writeTreeRecursively(objects, held.below) } : held
@@ -179,7 +179,7 @@ function writeTreeRecursively(objects: ObjectWriter, folder: TreeEntryMap): stri
 }
 
 /** Lines `prefix 1` ... `prefix n`: a file long enough for git to detect its rename. */
-export function createMultiLineText(prefix: string, lines: number, changed?: number): string {
+export function createNumberedLines(prefix: string, lines: number, changed?: number): string {
   return Array.from(
     { length: lines },
     (_, at) => `${prefix} ${at + 1}${at + 1 === changed ? ' changed' : ''}\n`,

@@ -4,9 +4,9 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import { createMergePermit, type ValidatedMerge, type MergePermit } from '../../../src/policy/merge-permit.ts'
-import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
-import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
+import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import { startSmartHttpServer, type SmartHttpServer } from './smart-http.ts'
 
 const gitCredentials = { username: 'x-access-token', password: 'ghs_secretForPushing123' }
 const repository = { owner: 'owner', name: 'origin' }
@@ -17,11 +17,11 @@ let gitServer: SmartHttpServer
 let mirror: GitMirror
 beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('land')
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   origin.git(['config', 'http.receivepack', 'true'])
   origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '1' }))
   origin.pull(1, origin.commit({ 'a/x': '2', 'b/y': '1' }, [origin.tip('main')]))
-  gitServer = await startSmartHttp(origin.directory, gitCredentials)
+  gitServer = await startSmartHttpServer(origin.directory, gitCredentials)
   mirror = await openTestMirror(`${gitServer.url}/origin.git`)
 })
 afterEach(async () => {
@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 
 const openTestMirror = (url: string, timeouts = {}) =>
-  openMirror({
+  openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url,
     credential: async () => gitCredentials,
@@ -39,7 +39,7 @@ const openTestMirror = (url: string, timeouts = {}) =>
     timeouts,
   })
 
-async function createPermit(change: Partial<ValidatedMerge> = {}): Promise<MergePermit> {
+async function createTestMergePermit(change: Partial<ValidatedMerge> = {}): Promise<MergePermit> {
   await mirror.fetch('main', toPullNumber(1))
   const base = await mirror.tip('main')
   const head = await mirror.pullHead(toPullNumber(1))
@@ -60,7 +60,7 @@ async function createPermit(change: Partial<ValidatedMerge> = {}): Promise<Merge
   })
 }
 
-const installHook = (name: string, script: string) => {
+const installOriginGitHook = (name: string, script: string) => {
   const hooks = join(origin.directory, 'hooks')
   mkdirSync(hooks, { recursive: true })
   const path = join(hooks, name)
@@ -70,26 +70,26 @@ const installHook = (name: string, script: string) => {
 
 describe('the push of a merge', () => {
   test('makes the validated commit the tip of the base branch, over HTTP and from a folder', async () => {
-    const first = await createPermit()
+    const first = await createTestMergePermit()
     expect(await mirror.pushMerge(first)).toEqual({ kind: 'landed' })
     expect(origin.tip('main')).toBe(first.landing.commit)
     await mirror.close()
 
     origin.pull(1, origin.commit({ 'a/x': '3', 'b/y': '1' }, [origin.tip('main')]))
     mirror = await openTestMirror(origin.url)
-    const second = await createPermit()
+    const second = await createTestMergePermit()
     expect(await mirror.pushMerge(second)).toEqual({ kind: 'landed' })
     expect(origin.tip('main')).toBe(second.landing.commit)
   })
 
   test('succeeds again if the branch already has the commit', async () => {
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     await mirror.pushMerge(granted)
     expect(await mirror.pushMerge(granted)).toEqual({ kind: 'landed' })
   })
 
   test('changes nothing and reports `base-moved` if the base moved (T37)', async () => {
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     const moved = origin.commit({ 'a/x': '1', 'b/y': '2' }, [origin.tip('main')])
     origin.branch('main', moved)
     expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
@@ -99,21 +99,21 @@ describe('the push of a merge', () => {
   test('changes nothing if the base was reset to an ancestor, even though it is a fast-forward', async () => {
     const root = origin.tip('main')
     origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '2' }, [root]))
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     origin.branch('main', root)
     expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
     expect(origin.tip('main')).toBe(root)
   })
 
   test('does not recreate a deleted base branch', async () => {
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     origin.git(['update-ref', '-d', 'refs/heads/main'])
     expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
     expect(origin.git(['for-each-ref', 'refs/heads'])).toBe('')
   })
 
   test('changes nothing if the base moves during the push', async () => {
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     const moved = origin.commit({ 'a/x': '1', 'b/y': '2' }, [origin.tip('main')])
     gitServer.fault = (request) => {
       if (request.method === 'POST' && request.url?.endsWith('git-receive-pack')) origin.branch('main', moved)
@@ -124,9 +124,9 @@ describe('the push of a merge', () => {
   })
 
   test('succeeds for only one of two permits with the same base', async () => {
-    const one = await createPermit()
+    const one = await createTestMergePermit()
     origin.pull(1, origin.commit({ 'a/x': '1', 'b/y': '7' }, [origin.tip('main')]))
-    const other = await createPermit()
+    const other = await createTestMergePermit()
     const kinds = (await Promise.all([mirror.pushMerge(one), mirror.pushMerge(other)])).map(
       ({ kind }) => kind,
     )
@@ -136,7 +136,7 @@ describe('the push of a merge', () => {
 
   test('moves no other ref', async () => {
     origin.git(['tag', '-f', 'v1', origin.tip('main')])
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     const refs = () => origin.git(['for-each-ref', '--format=%(refname) %(objectname)'])
     const before = refs()
     await mirror.pushMerge(granted)
@@ -146,11 +146,11 @@ describe('the push of a merge', () => {
   })
 
   test('returns the reason of a rejection by the server without control characters', async () => {
-    installHook(
+    installOriginGitHook(
       'pre-receive',
       'printf "GH006: \\033[31mProtected\\033[0m branch update failed\\n" >&2; exit 1',
     )
-    const result = await mirror.pushMerge(await createPermit())
+    const result = await mirror.pushMerge(await createTestMergePermit())
     expect(result).toMatchObject({ kind: 'refused' })
     const { reason } = result as { reason: string }
     expect(reason).toContain('pre-receive hook declined')
@@ -159,7 +159,7 @@ describe('the push of a merge', () => {
   })
 
   test('is rejected on HTTP 403, `unauthorized` on 401, and `unreachable` on 503 or offline', async () => {
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     gitServer.fault = (request, response) =>
       request.url?.includes('receive-pack') ? (response.writeHead(403).end(), true) : false
     expect(await mirror.pushMerge(granted)).toMatchObject({ kind: 'refused' })
@@ -172,7 +172,7 @@ describe('the push of a merge', () => {
   })
 
   test('is `outcome-unknown` if the response is lost, and a fetch shows the outcome (T39)', async () => {
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     gitServer.fault = (request, response) => {
       // The push completes, but its response is cut. git sends the response headers before it starts.
       if (request.method === 'POST' && request.url?.endsWith('git-receive-pack')) {
@@ -189,7 +189,7 @@ describe('the push of a merge', () => {
   })
 
   test('is `outcome-unknown` if the response is an error page or the connection is closed', async () => {
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     const atPush = (answer: (response: ServerResponse) => void) => {
       gitServer.fault = (request, response) => {
         if (request.method !== 'POST' || !request.url?.endsWith('git-receive-pack')) return false
@@ -210,7 +210,7 @@ describe('the push of a merge', () => {
   })
 
   test('is `outcome-unknown` if it takes too long', async () => {
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     await mirror.close()
     mirror = await openTestMirror(`${gitServer.url}/origin.git`, { push: 600 })
     gitServer.fault = (request) => request.method === 'POST'
@@ -220,7 +220,7 @@ describe('the push of a merge', () => {
 
 describe('a merge permit', () => {
   test('must be minted, and a similar object is rejected', async () => {
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     const copy = { landing: granted.landing } as unknown as MergePermit
     await expect(mirror.pushMerge(copy)).rejects.toMatchObject({ code: 'refused' })
     await expect(mirror.pushMerge(undefined as never)).rejects.toMatchObject({ code: 'refused' })
@@ -228,7 +228,7 @@ describe('a merge permit', () => {
   })
 
   test('is rejected if its commit is not the merge of its base and head with its tree', async () => {
-    const granted = await createPermit()
+    const granted = await createTestMergePermit()
     const { base, head } = granted.landing
     const foreign = origin.commit({ 'a/x': 'evil' }, [base, head])
     origin.branch('foreign', foreign)
@@ -245,7 +245,7 @@ describe('a merge permit', () => {
       { commit: toCommitSha('e'.repeat(40)) },
     ] as Partial<ValidatedMerge>[]) {
       const error: unknown = await mirror
-        .pushMerge(await createPermit(change))
+        .pushMerge(await createTestMergePermit(change))
         .catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ name: 'GitError', code: expect.stringMatching(/^(?:refused|missing)$/) })
     }

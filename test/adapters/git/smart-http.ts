@@ -16,7 +16,7 @@ export interface SmartHttpServer {
 }
 
 /** Serves the repositories beside `repository`; only who has user and password gets in, when they are given. */
-export async function startSmartHttp(
+export async function startSmartHttpServer(
   repository: string,
   login?: { readonly username: string; readonly password: string },
 ): Promise<SmartHttpServer> {
@@ -43,7 +43,7 @@ export async function startSmartHttp(
         response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end()
         return
       }
-      runHttpBackend(root, request, response)
+      runGitHttpBackend(root, request, response)
     })
   })
   server.on('connection', (socket) => {
@@ -60,7 +60,7 @@ const gitHttpBackendPath = join(
   'git-http-backend',
 )
 
-function runHttpBackend(root: string, request: IncomingMessage, response: ServerResponse): void {
+function runGitHttpBackend(root: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const child = spawn(gitHttpBackendPath, [], {
     env: {

@@ -7,17 +7,22 @@ import {
   type CommitSha,
   type TreeSha,
 } from '../../../src/pull-request/ids.ts'
-import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { decodePath, encodePath } from '../../../src/adapters/git/path-text.ts'
-import { createOrigin, createTemporaryDirectory, type OriginFiles, type OriginRepository } from './origin.ts'
+import {
+  createOriginRepository,
+  createTemporaryDirectory,
+  type OriginFiles,
+  type OriginRepository,
+} from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('trees')
 let origin: OriginRepository
 let mirror: GitMirror
 
 beforeAll(async () => {
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
-  mirror = await openMirror({
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  mirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: async () => undefined,
@@ -28,11 +33,11 @@ afterAll(async () => {
   temporaryDirectory.remove()
 })
 
-async function createTree(files: OriginFiles): Promise<TreeSha> {
-  return fetchTree(origin.commit(files))
+async function commitAndFetchTree(files: OriginFiles): Promise<TreeSha> {
+  return fetchCommitTree(origin.commit(files))
 }
 
-async function fetchTree(commit: CommitSha): Promise<TreeSha> {
+async function fetchCommitTree(commit: CommitSha): Promise<TreeSha> {
   origin.branch('main', commit)
   await mirror.fetch('main')
   return mirror.treeOf(commit)
@@ -43,7 +48,7 @@ describe('paths beyond what may be listed', () => {
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`d/${at}`, `${count}`]))
   let small: GitMirror
   beforeAll(async () => {
-    small = await openMirror({
+    small = await openGitMirror({
       directory: join(temporaryDirectory.path, 'mirror.git'),
       url: origin.url,
       credential: async () => undefined,
@@ -53,15 +58,19 @@ describe('paths beyond what may be listed', () => {
   afterAll(() => small.close())
 
   test('end a listing, at the limit they do not', async () => {
-    expect(await small.list(await createTree(files(4)))).toHaveLength(4)
-    await expect(small.list(await createTree(files(5)))).rejects.toMatchObject({
+    expect(await small.list(await commitAndFetchTree(files(4)))).toHaveLength(4)
+    await expect(small.list(await commitAndFetchTree(files(5)))).rejects.toMatchObject({
       code: 'too-large',
       message: 'a tree contains more than 4 paths',
     })
   })
 
   test('end a difference, whichever side has them', async () => {
-    const [none, four, five] = [await createTree({}), await createTree(files(4)), await createTree(files(5))]
+    const [none, four, five] = [
+      await commitAndFetchTree({}),
+      await commitAndFetchTree(files(4)),
+      await commitAndFetchTree(files(5)),
+    ]
     expect(await small.diff(none, four)).toHaveLength(4)
     for (const [before, after] of [
       [four, five],
@@ -71,8 +80,8 @@ describe('paths beyond what may be listed', () => {
   })
 
   test('end a difference of trees that are both small', async () => {
-    const before = await createTree({ a: '1', b: '1', c: '1' })
-    const after = await createTree({ d: '1', e: '1', f: '1' })
+    const before = await commitAndFetchTree({ a: '1', b: '1', c: '1' })
+    const after = await commitAndFetchTree({ d: '1', e: '1', f: '1' })
     await expect(small.diff(before, after)).rejects.toMatchObject({
       message: 'two trees differ in more than 4 paths',
     })
@@ -81,42 +90,42 @@ describe('paths beyond what may be listed', () => {
 
 describe('a difference', () => {
   test('lists what was added, removed and changed, sorted by path', async () => {
-    const before = await createTree({ 'a.b': '1', 'a/b': '1', z: '1', same: '1' })
-    const after = await createTree({ 'a.b': '2', 'a/c': '1', z: '1', same: '1' })
+    const before = await commitAndFetchTree({ 'a.b': '1', 'a/b': '1', z: '1', same: '1' })
+    const after = await commitAndFetchTree({ 'a.b': '2', 'a/c': '1', z: '1', same: '1' })
     expect(await mirror.diff(before, after)).toEqual([
-      { path: 'a.b', before: createFileEntry('1'), after: createFileEntry('2') },
-      { path: 'a/b', before: createFileEntry('1') },
-      { path: 'a/c', after: createFileEntry('1') },
+      { path: 'a.b', before: createTreeFileEntry('1'), after: createTreeFileEntry('2') },
+      { path: 'a/b', before: createTreeFileEntry('1') },
+      { path: 'a/c', after: createTreeFileEntry('1') },
     ])
     expect(await mirror.diff(before, before)).toEqual([])
   })
 
   test('shows both sides of a rename (T01)', async () => {
-    const before = await createTree({ 'victim/x': 'long '.repeat(500) })
-    const after = await createTree({ 'mine/x': 'long '.repeat(500) })
+    const before = await commitAndFetchTree({ 'victim/x': 'long '.repeat(500) })
+    const after = await commitAndFetchTree({ 'mine/x': 'long '.repeat(500) })
     expect((await mirror.diff(before, after)).map(({ path }) => path)).toEqual(['mine/x', 'victim/x'])
   })
 
   test('shows a mode that became executable, a symlink or a submodule, content the same or not (T07)', async () => {
-    const before = await createTree({ a: 'x', b: 'x', c: 'x', d: 'x' })
+    const before = await commitAndFetchTree({ a: 'x', b: 'x', c: 'x', d: 'x' })
     const submodule = '1234567890'.repeat(4)
-    const after = await createTree({
+    const after = await commitAndFetchTree({
       a: { mode: '100755', content: 'x' },
       b: { mode: '120000', content: 'x' },
       c: { mode: '160000', oid: submodule },
       d: 'x',
     })
     expect(await mirror.diff(before, after)).toEqual([
-      { path: 'a', before: createFileEntry('x'), after: { ...createFileEntry('x'), mode: '100755' } },
-      { path: 'b', before: createFileEntry('x'), after: { ...createFileEntry('x'), mode: '120000' } },
-      { path: 'c', before: createFileEntry('x'), after: { mode: '160000', oid: submodule } },
+      { path: 'a', before: createTreeFileEntry('x'), after: { ...createTreeFileEntry('x'), mode: '100755' } },
+      { path: 'b', before: createTreeFileEntry('x'), after: { ...createTreeFileEntry('x'), mode: '120000' } },
+      { path: 'c', before: createTreeFileEntry('x'), after: { mode: '160000', oid: submodule } },
     ])
     expect(await mirror.entry(after, 'c')).toEqual({ mode: '160000', oid: submodule })
   })
 
   test('of a file that became a directory names every path', async () => {
-    const before = await createTree({ a: 'x' })
-    const after = await createTree({ 'a/b': 'x' })
+    const before = await commitAndFetchTree({ a: 'x' })
+    const after = await commitAndFetchTree({ 'a/b': 'x' })
     expect((await mirror.diff(before, after)).map(({ path }) => path)).toEqual(['a', 'a/b'])
   })
 
@@ -137,13 +146,13 @@ describe('a difference', () => {
       '💥/\u202e',
       '\uffee',
     ]
-    const before = await createTree({ keep: '' })
-    const after = await createTree(
+    const before = await commitAndFetchTree({ keep: '' })
+    const after = await commitAndFetchTree(
       Object.fromEntries([...odd, 'keep'].map((path) => [path, path === 'keep' ? '' : path])),
     )
     const changes = await mirror.diff(before, after)
     expect(changes.map(({ path }) => path)).toEqual([...odd].sort())
-    for (const path of odd) expect((await mirror.entry(after, path))?.oid).toBe(createFileEntry(path).oid)
+    for (const path of odd) expect((await mirror.entry(after, path))?.oid).toBe(createTreeFileEntry(path).oid)
     expect((await mirror.list(after)).map(({ path }) => path)).toEqual([...odd, 'keep'].sort())
   })
 
@@ -159,8 +168,8 @@ describe('a difference', () => {
       Buffer.concat([Buffer.from(`100644 blob ${blob}\t`), name, Buffer.from('\0')]),
     )
     const tree = toTreeSha(origin.git(['mktree', '-z'], Buffer.concat(listing)))
-    const before = await createTree({})
-    const after = await fetchTree(origin.commitTree(tree))
+    const before = await commitAndFetchTree({})
+    const after = await fetchCommitTree(origin.commitTree(tree))
     const paths = (await mirror.diff(before, after)).map(({ path }) => path)
     expect(new Set(paths).size).toBe(4)
     expect(paths).toContain('aÿ')
@@ -186,7 +195,7 @@ describe('paths as text', () => {
 
 describe('a listing', () => {
   test('has every file below a directory, with or without a slash at its end, and nothing of a similar name', async () => {
-    const tree = await createTree({ 'a/b/1': '', 'a/b/c/2': '', 'a/bc': '', 'a/b.d/3': '', top: '' })
+    const tree = await commitAndFetchTree({ 'a/b/1': '', 'a/b/c/2': '', 'a/bc': '', 'a/b.d/3': '', top: '' })
     const expected = ['a/b/1', 'a/b/c/2']
     expect((await mirror.list(tree, 'a/b')).map(({ path }) => path)).toEqual(expected)
     expect((await mirror.list(tree, 'a/b/')).map(({ path }) => path)).toEqual(expected)
@@ -199,8 +208,8 @@ describe('a listing', () => {
 
 describe('an entry', () => {
   test('is a file, never a directory, and undefined for what is not there', async () => {
-    const tree = await createTree({ 'a/b': 'x' })
-    expect(await mirror.entry(tree, 'a/b')).toEqual(createFileEntry('x'))
+    const tree = await commitAndFetchTree({ 'a/b': 'x' })
+    expect(await mirror.entry(tree, 'a/b')).toEqual(createTreeFileEntry('x'))
     for (const path of ['a', '', 'a/', 'a/b/c', '/a/b', 'a//b', './a/b', 'b'])
       expect(await mirror.entry(tree, path)).toBeUndefined()
   })
@@ -210,7 +219,7 @@ describe('an entry', () => {
       code: 'missing',
     })
     await expect(mirror.list(toTreeSha('0'.repeat(39) + '1'))).rejects.toMatchObject({ code: 'missing' })
-    const tree = await createTree({ a: 'text' })
+    const tree = await commitAndFetchTree({ a: 'text' })
     const blob = (await mirror.entry(tree, 'a'))?.oid ?? ''
     await expect(mirror.entry(toTreeSha(blob), 'a')).rejects.toMatchObject({ code: 'missing' })
     await expect(mirror.read(toBlobSha(tree))).rejects.toMatchObject({ code: 'missing' })
@@ -281,6 +290,6 @@ describe('ten thousand files', () => {
   }, 180_000)
 })
 
-function createFileEntry(content: string) {
+function createTreeFileEntry(content: string) {
   return { mode: '100644', oid: origin.git(['hash-object', '--stdin'], content) }
 }

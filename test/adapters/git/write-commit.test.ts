@@ -4,12 +4,12 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { toCommitSha } from '../../../src/pull-request/ids.ts'
 import { writeCommit } from '../../../src/adapters/git/merge.ts'
-import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
+import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('write-commit')
 let origin: OriginRepository
 beforeAll(() => {
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
 })
 afterAll(() => temporaryDirectory.remove())
 

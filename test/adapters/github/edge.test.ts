@@ -5,28 +5,28 @@ import nock from 'nock'
 import pino from 'pino'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
-import { apiVersion } from '../../../src/adapters/github/api-version.ts'
-import { openForge } from '../../../src/adapters/github/forge.ts'
+import { githubApiVersion } from '../../../src/adapters/github/api-version.ts'
+import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
 import { openGitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { readBranchRules } from '../../../src/adapters/github/read-branch-rules.ts'
 import { blockUnmockedRequests } from './block-unmocked-requests.ts'
 
 const githubHost = 'https://github.example'
-const apiBasePath = `${githubHost}/api/v3`
+const apiBaseUrl = `${githubHost}/api/v3`
 const repository = { owner: 'acme', name: 'catalog' }
-const repositoryPath = '/api/v3/repos/acme/catalog'
+const repositoryApiPath = '/api/v3/repos/acme/catalog'
 const privateKey = generatePrivateKey()
 
 blockUnmockedRequests()
 
-function openEdgeClient() {
+function openTestGitHubApp() {
   const log = pino({ level: 'silent' })
   const warned = jest.spyOn(log, 'warn')
   const app = openGitHubApp({
     appId: 5,
     privateKey,
     webhookSecret: 'x',
-    apiUrl: apiBasePath,
+    apiUrl: apiBaseUrl,
     throttle: false,
     clock: systemClock,
     log,
@@ -34,39 +34,39 @@ function openEdgeClient() {
   return { app, warned }
 }
 
-const tokenResponse = {
+const installationTokenResponse = {
   token: 'ghs_x',
   expires_at: '2999-01-01T00:00:00Z',
   permissions: {},
   repository_selection: 'all',
 }
-const unsupportedVersionResponse = {
-  message: `The version you specified in the "X-GitHub-API-Version" request header, "${apiVersion}", is not a supported version. The following versions are currently supported: none.`,
+const unsupportedApiVersionResponse = {
+  message: `The version you specified in the "X-GitHub-API-Version" request header, "${githubApiVersion}", is not a supported version. The following versions are currently supported: none.`,
 }
 
 describe('the version of the REST API', () => {
   test('is sent with every request, including token requests', async () => {
     const versioned = nock(githubHost, { reqheaders: { 'x-github-api-version': '2022-11-28' } })
-    versioned.post('/api/v3/app/installations/9/access_tokens').reply(201, tokenResponse)
-    versioned.get(`${repositoryPath}/branches?per_page=100`).reply(200, [])
+    versioned.post('/api/v3/app/installations/9/access_tokens').reply(201, installationTokenResponse)
+    versioned.get(`${repositoryApiPath}/branches?per_page=100`).reply(200, [])
     versioned.post('/api/graphql').reply(200, { data: { viewer: null } })
-    const { app, warned } = openEdgeClient()
+    const { app, warned } = openTestGitHubApp()
     const octokit = await app.octokit(9)
-    expect(await openForge(octokit, repository, app).branches()).toEqual([])
+    expect(await createGitHubForge(octokit, repository, app).branches()).toEqual([])
     await octokit.graphql('{ viewer { login } }')
     expect(warned).not.toHaveBeenCalled()
   })
 
   test('is omitted with a warning if the server does not support it', async () => {
     const versioned = nock(githubHost, { reqheaders: { 'x-github-api-version': '2022-11-28' } })
-    versioned.post('/api/v3/app/installations/9/access_tokens').reply(400, unsupportedVersionResponse)
+    versioned.post('/api/v3/app/installations/9/access_tokens').reply(400, unsupportedApiVersionResponse)
     // This request was built before the response to the first one arrived.
-    versioned.get(`${repositoryPath}/branches?per_page=100`).reply(400, unsupportedVersionResponse)
+    versioned.get(`${repositoryApiPath}/branches?per_page=100`).reply(400, unsupportedApiVersionResponse)
     const plain = nock(githubHost, { badheaders: ['x-github-api-version'] })
-    plain.post('/api/v3/app/installations/9/access_tokens').reply(201, tokenResponse)
-    plain.get(`${repositoryPath}/branches?per_page=100`).twice().reply(200, [])
-    const { app, warned } = openEdgeClient()
-    const forge = openForge(await app.octokit(9), repository, app)
+    plain.post('/api/v3/app/installations/9/access_tokens').reply(201, installationTokenResponse)
+    plain.get(`${repositoryApiPath}/branches?per_page=100`).twice().reply(200, [])
+    const { app, warned } = openTestGitHubApp()
+    const forge = createGitHubForge(await app.octokit(9), repository, app)
     await forge.branches()
     await forge.branches()
     expect(warned.mock.calls.map(([word]) => word)).toEqual([
@@ -75,17 +75,17 @@ describe('the version of the REST API', () => {
   })
 
   test('does not cause a repeated write', async () => {
-    nock(githubHost).post('/api/v3/app/installations/9/access_tokens').reply(201, tokenResponse)
-    nock(githubHost).post(`${repositoryPath}/dispatches`).reply(400, unsupportedVersionResponse)
-    const { app } = openEdgeClient()
-    const forge = openForge(await app.octokit(9), repository, app)
+    nock(githubHost).post('/api/v3/app/installations/9/access_tokens').reply(201, installationTokenResponse)
+    nock(githubHost).post(`${repositoryApiPath}/dispatches`).reply(400, unsupportedApiVersionResponse)
+    const { app } = openTestGitHubApp()
+    const forge = createGitHubForge(await app.octokit(9), repository, app)
     const dispatch = forge.perform({ kind: 'dispatch-event', event: 'x', payload: {} })
     await expect(dispatch).rejects.toMatchObject({ code: 'rejected' })
   })
 })
 
 describe('the rules of a branch', () => {
-  const octokit = new Octokit({ baseUrl: apiBasePath, log: { debug() {}, info() {}, warn() {}, error() {} } })
+  const octokit = new Octokit({ baseUrl: apiBaseUrl, log: { debug() {}, info() {}, warn() {}, error() {} } })
   const read = (isApp = true) => readBranchRules(octokit, repository, 'rel/1', { app: 5, isApp })
 
   const settings = { owner: { type: 'Organization' }, allow_merge_commit: true, allow_squash_merge: true, allow_rebase_merge: false } // prettier-ignore
@@ -94,11 +94,11 @@ describe('the rules of a branch', () => {
     protected: isProtected,
     protection,
   })
-  const scope = () => nock(githubHost).get(repositoryPath).reply(200, settings)
+  const scope = () => nock(githubHost).get(repositoryApiPath).reply(200, settings)
   const rulesOf = (name: string, page = 1) =>
-    `${repositoryPath}/rules/branches/${encodeURIComponent(name)}?per_page=100&page=${page}`
+    `${repositoryApiPath}/rules/branches/${encodeURIComponent(name)}?per_page=100&page=${page}`
   const temporary = 'catalog-bot/tmp-0'
-  const here = `${repositoryPath}/branches/rel%2F1`
+  const here = `${repositoryApiPath}/branches/rel%2F1`
 
   test('are read to the last page, and each ruleset is requested once', async () => {
     const rule = (context: string) => ({
@@ -108,10 +108,10 @@ describe('the rules of a branch', () => {
     })
     scope()
       .get(rulesOf('rel/1'))
-      .reply(200, [rule('a')], { link: `<${apiBasePath}/x?page=2>; rel="next"` })
+      .reply(200, [rule('a')], { link: `<${apiBaseUrl}/x?page=2>; rel="next"` })
       .get(rulesOf('rel/1', 2))
       .reply(200, [rule('b')])
-      .get(`${repositoryPath}/rulesets/3`)
+      .get(`${repositoryApiPath}/rulesets/3`)
       .reply(200, { name: 'x', current_user_can_bypass: 'never' })
       .get(rulesOf(temporary))
       .reply(200, [])
@@ -155,9 +155,9 @@ describe('the rules of a branch', () => {
         { type: 'update', ruleset_id: 3 },
         { type: 'required_signatures', ruleset_id: 4 },
       ])
-      .get(`${repositoryPath}/rulesets/3`)
+      .get(`${repositoryApiPath}/rulesets/3`)
       .reply(403, { message: 'Resource not accessible by integration' })
-      .get(`${repositoryPath}/rulesets/4`)
+      .get(`${repositoryApiPath}/rulesets/4`)
       .reply(200, { name: 'x' })
       .get(rulesOf(temporary))
       .reply(200, [])
@@ -257,7 +257,7 @@ describe('the rules of a branch', () => {
   })
 
   test('are not guessed when the repository does not exist', async () => {
-    nock(githubHost).get(repositoryPath).reply(404, { message: 'Not Found' })
+    nock(githubHost).get(repositoryApiPath).reply(404, { message: 'Not Found' })
     await expect(read()).rejects.toMatchObject({ code: 'not-found' })
   })
 })

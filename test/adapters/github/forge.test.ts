@@ -3,7 +3,7 @@ import pino from 'pino'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { addDigestToCheckRunContent } from '../../../src/jobs/publish-report.ts'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
-import { openForge } from '../../../src/adapters/github/forge.ts'
+import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { commentMarker, type ReportedCheck } from '../../../src/report/report.ts'
 import { reviewSuggestionMarker } from '../../../src/report/suggestions.ts'
@@ -20,13 +20,13 @@ import {
 } from '../../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
-let app: GitHubApp
+let githubApp: GitHubApp
 let forge: Forge
-let pull: MockPull
+let mockPull: MockPull
 
 beforeAll(async () => {
   githubFixture = await openGitHubFixture({ validateTraffic: true })
-  app = openGitHubApp({
+  githubApp = openGitHubApp({
     appId: githubFixture.app.id,
     privateKey,
     webhookSecret,
@@ -35,12 +35,12 @@ beforeAll(async () => {
     clock: systemClock,
     log: pino({ level: 'silent' }),
   })
-  forge = openForge(
-    await app.octokit(githubFixture.installation.id),
+  forge = createGitHubForge(
+    await githubApp.octokit(githubFixture.installation.id),
     { owner: repositoryParams.owner, name: repositoryParams.repo },
-    app,
+    githubApp,
   )
-  pull = await githubFixture.github.openPull({
+  mockPull = await githubFixture.github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
     title: 'Update alpha',
@@ -50,8 +50,8 @@ beforeAll(async () => {
 afterAll(async () => githubFixture.stop())
 beforeEach(() => githubFixture.github.clearFaults())
 
-const getPullNumber = () => toPullNumber(pull.number)
-const getHeadSha = () => toCommitSha(pull.headSha)
+const getPullNumber = () => toPullNumber(mockPull.number)
+const getHeadSha = () => toCommitSha(mockPull.headSha)
 
 function createReportedCheck(differences: Partial<ReportedCheck> = {}): ReportedCheck {
   return {
@@ -65,7 +65,7 @@ function createReportedCheck(differences: Partial<ReportedCheck> = {}): Reported
   }
 }
 
-const createAnnotation = (line: number) => ({
+const createCheckAnnotation = (line: number) => ({
   path: 'a.txt',
   startLine: line,
   endLine: line,
@@ -76,22 +76,22 @@ const createAnnotation = (line: number) => ({
 
 describe('a snapshot', () => {
   test('contains the author, the head, the base, the reviews, and the comments', async () => {
-    githubFixture.github.review(pull, 'bob', 'approve', 'fine')
-    githubFixture.github.comment(pull, 'stranger', 'hello')
+    githubFixture.github.review(mockPull, 'bob', 'approve', 'fine')
+    githubFixture.github.comment(mockPull, 'stranger', 'hello')
     const snapshot = await forge.readSnapshot(getPullNumber())
     expect(snapshot).toMatchObject({
-      pull: pull.number,
+      pull: mockPull.number,
       state: 'open',
       draft: false,
       author: { login: 'alice', id: githubFixture.github.account('alice').id, kind: 'user' },
-      head: pull.headSha,
+      head: mockPull.headSha,
       baseRef: 'main',
       headRepository: { owner: 'alice', name: 'community' },
     })
     expect(snapshot?.reviews.at(-1)).toMatchObject({
       state: 'approved',
       author: { login: 'bob' },
-      commit: pull.headSha,
+      commit: mockPull.headSha,
     })
     expect(snapshot?.comments.at(-1)).toMatchObject({ body: 'hello', author: { login: 'stranger' } })
   })
@@ -199,7 +199,7 @@ test('the permissions of the App are read', async () => {
 
 describe('whether a comment was edited (T29)', () => {
   const asked = async (body: string, edit?: string) => {
-    const comment = githubFixture.github.comment(pull, 'bob', body)
+    const comment = githubFixture.github.comment(mockPull, 'bob', body)
     if (edit !== undefined) githubFixture.github.editComment(comment, `${body} `, edit)
     const snapshot = await forge.readSnapshot(getPullNumber())
     const { id, node } = snapshot?.comments.find((each) => each.id === comment.id) ?? { id: 0 }
@@ -212,7 +212,7 @@ describe('whether a comment was edited (T29)', () => {
   })
   test('is yes after an edit within the second of its creation, which timestamps do not show', async () => {
     const second = Date.now()
-    const comment = githubFixture.github.comment(pull, 'bob', 'fine')
+    const comment = githubFixture.github.comment(mockPull, 'bob', 'fine')
     githubFixture.github.editComment(comment, '/approve', 'alice')
     const snapshot = await forge.readSnapshot(getPullNumber())
     const seen = snapshot?.comments.find(({ id }) => id === comment.id)
@@ -262,12 +262,12 @@ describe('a check run', () => {
   })
 
   test('can have more annotations than one request accepts, each once', async () => {
-    const annotations = Array.from({ length: 120 }, (_, index) => createAnnotation(index + 1))
+    const annotations = Array.from({ length: 120 }, (_, index) => createCheckAnnotation(index + 1))
     const run = addDigestToCheckRunContent(
       createReportedCheck({ name: 'catalog-bot / validation', conclusion: 'failure', annotations }),
     )
     await forge.perform({ kind: 'put-check', head: getHeadSha(), run })
-    const shown = githubFixture.github.checkRuns(pull).find((candidate) => candidate.name === run.name)
+    const shown = githubFixture.github.checkRuns(mockPull).find((candidate) => candidate.name === run.name)
     expect(shown?.annotations).toHaveLength(120)
   })
 
@@ -276,20 +276,20 @@ describe('a check run', () => {
       createReportedCheck({
         name: 'catalog-bot / images',
         conclusion: 'failure',
-        annotations: [createAnnotation(1)],
+        annotations: [createCheckAnnotation(1)],
       }),
     )
     const second = addDigestToCheckRunContent(
       createReportedCheck({
         name: 'catalog-bot / images',
         conclusion: 'failure',
-        annotations: [createAnnotation(2)],
+        annotations: [createCheckAnnotation(2)],
       }),
     )
     await forge.perform({ kind: 'put-check', head: getHeadSha(), run: first })
     await forge.perform({ kind: 'put-check', head: getHeadSha(), run: second })
     const latest = githubFixture.github
-      .checkRuns(pull)
+      .checkRuns(mockPull)
       .filter((candidate) => candidate.name === first.name)
       .at(-1)
     expect(latest?.annotations).toHaveLength(1)
@@ -310,7 +310,7 @@ describe('a check run', () => {
       addDigestToCheckRunContent(
         createReportedCheck({
           name: `catalog-bot / ${id}`,
-          annotations: id === 'two' ? [createAnnotation(1)] : [],
+          annotations: id === 'two' ? [createCheckAnnotation(1)] : [],
         }),
       ),
     )
@@ -358,12 +358,12 @@ describe('a check run', () => {
     await githubFixture.octokit.rest.checks.create({
       ...repositoryParams,
       name: 'catalog-bot / rebuild',
-      head_sha: pull.headSha,
+      head_sha: mockPull.headSha,
       status: 'completed',
       conclusion: 'success',
     })
-    const foreign = openForge(
-      await app.octokit(githubFixture.installation.id),
+    const foreign = createGitHubForge(
+      await githubApp.octokit(githubFixture.installation.id),
       { owner: repositoryParams.owner, name: repositoryParams.repo },
       { appId: githubFixture.app.id + 1, login: async () => 'another[bot]' },
     )
@@ -388,7 +388,7 @@ describe('the comment of catalog-bot', () => {
     )
     const { data } = await githubFixture.octokit.rest.issues.listComments({
       ...repositoryParams,
-      issue_number: pull.number,
+      issue_number: mockPull.number,
     })
     expect(data.filter((comment) => comment.body?.startsWith(commentMarker))).toHaveLength(1)
   })
@@ -397,10 +397,10 @@ describe('the comment of catalog-bot', () => {
     let now = 0
     let slow: Forge
     const openStalledScenario = async (title: string) => {
-      slow = openForge(
-        await app.octokit(githubFixture.installation.id),
+      slow = createGitHubForge(
+        await githubApp.octokit(githubFixture.installation.id),
         { owner: repositoryParams.owner, name: repositoryParams.repo },
-        { appId: app.appId, login: () => app.login(), monotonic: () => now },
+        { appId: githubApp.appId, login: () => githubApp.login(), monotonic: () => now },
       )
       const other = await githubFixture.github.openPull({
         repository: fullRepositoryName,
@@ -528,7 +528,7 @@ describe('an issue of ours', () => {
       text('all is well'),
     )
     expect(await forge.findOwnIssue(marker, forged.number)).toEqual(own)
-    expect(await forge.findOwnIssue(marker, pull.number)).toEqual(own)
+    expect(await forge.findOwnIssue(marker, mockPull.number)).toEqual(own)
   })
 
   test('is edited, closed, and reopened in place', async () => {
@@ -629,18 +629,18 @@ describe('questions about people', () => {
 describe('writes', () => {
   test('of a check run are found if their response was lost, and done once', async () => {
     const pauses: number[] = []
-    const patient = openForge(
-      await app.octokit(githubFixture.installation.id),
+    const patient = createGitHubForge(
+      await githubApp.octokit(githubFixture.installation.id),
       { owner: repositoryParams.owner, name: repositoryParams.repo },
       {
-        appId: app.appId,
-        login: () => app.login(),
+        appId: githubApp.appId,
+        login: () => githubApp.login(),
         pause: async (milliseconds) => void pauses.push(milliseconds),
       },
     )
     const run = addDigestToCheckRunContent(createReportedCheck({ name: 'catalog-bot / lost answer' }))
     const shown = () =>
-      githubFixture.github.checkRuns(pull).filter((candidate) => candidate.name === run.name)
+      githubFixture.github.checkRuns(mockPull).filter((candidate) => candidate.name === run.name)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
     await patient.perform({ kind: 'put-check', head: getHeadSha(), run, present: [] })
     expect([shown().length, pauses.length]).toEqual([1, 1])
@@ -672,8 +672,8 @@ describe('writes', () => {
 
   test('request reviews, add reactions, and dispatch events', async () => {
     await forge.perform({ kind: 'request-reviews', pull: getPullNumber(), users: ['maintainer'], teams: [] })
-    expect(pull.requestedUsers.map(({ login }) => login)).toContain('maintainer')
-    const comment = githubFixture.github.comment(pull, 'bob', '/recheck')
+    expect(mockPull.requestedUsers.map(({ login }) => login)).toContain('maintainer')
+    const comment = githubFixture.github.comment(mockPull, 'bob', '/recheck')
     await forge.perform({ kind: 'react', comment: comment.id, reaction: 'eyes' })
     await forge.perform({ kind: 'dispatch-event', event: 'catalog-changed', payload: { commit: 'x' } })
   })
@@ -682,13 +682,13 @@ describe('writes', () => {
 test('the git token of a repository is cached', async () => {
   const countTokenRequests = () =>
     githubFixture.github.requests.filter(({ path }) => path.endsWith('/access_tokens')).length
-  const token = await app.gitToken(githubFixture.installation.id, {
+  const token = await githubApp.gitToken(githubFixture.installation.id, {
     owner: repositoryParams.owner,
     name: repositoryParams.repo,
   })
   const after = countTokenRequests()
   expect(
-    await app.gitToken(githubFixture.installation.id, {
+    await githubApp.gitToken(githubFixture.installation.id, {
       owner: repositoryParams.owner,
       name: repositoryParams.repo,
     }),
@@ -697,7 +697,7 @@ test('the git token of a repository is cached', async () => {
 })
 
 test('the App lists where it is installed', async () => {
-  expect(await app.installedRepositories()).toEqual([
+  expect(await githubApp.installedRepositories()).toEqual([
     {
       installation: githubFixture.installation.id,
       repository: { owner: repositoryParams.owner, name: repositoryParams.repo },
@@ -707,8 +707,10 @@ test('the App lists where it is installed', async () => {
 })
 
 test('the App knows where it is not installed', async () => {
-  expect(await app.isInstalledOn({ owner: repositoryParams.owner, name: repositoryParams.repo })).toBe(true)
-  expect(await app.isInstalledOn({ owner: repositoryParams.owner, name: 'another' })).toBe(false)
+  expect(await githubApp.isInstalledOn({ owner: repositoryParams.owner, name: repositoryParams.repo })).toBe(
+    true,
+  )
+  expect(await githubApp.isInstalledOn({ owner: repositoryParams.owner, name: 'another' })).toBe(false)
 })
 
 test('all requests and responses match the documentation of GitHub, and none of them is a merge', () => {

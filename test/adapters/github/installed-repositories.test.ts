@@ -7,18 +7,18 @@ import pino from 'pino'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import { openGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
-import type { RemainingRequests } from '../../../src/adapters/github/budget/installation-budgets.ts'
-import { systemTestClock } from '../store/sample-records.ts'
+import type { RemainingRateLimit } from '../../../src/adapters/github/budget/installation-budgets.ts'
+import { realTimeClock } from '../store/sample-records.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'installed-'))
-const remainingRequests: RemainingRequests[] = []
-let github: MockGitHub
-let app: GitHubApp
+const temporaryDirectory = mkdtempSync(join(tmpdir(), 'installed-'))
+const remainingRequests: RemainingRateLimit[] = []
+let mockGitHub: MockGitHub
+let githubApp: GitHubApp
 beforeAll(async () => {
-  github = await startMockGitHub({ directory })
-  github.createOrganization('coast', [])
-  await github.createRepository('coast', 'open')
-  await github.createRepository('coast', 'hidden', { private: true })
+  mockGitHub = await startMockGitHub({ directory: temporaryDirectory })
+  mockGitHub.createOrganization('coast', [])
+  await mockGitHub.createRepository('coast', 'open')
+  await mockGitHub.createRepository('coast', 'hidden', { private: true })
   const privateKey = generatePrivateKey()
   const given = {
     slug: 'bot',
@@ -27,25 +27,25 @@ beforeAll(async () => {
     events: [],
     permissions: { contents: 'read' },
   } as const
-  const { app: registered } = github.installApp(given, ['coast/open', 'coast/hidden'])
-  app = openGitHubApp({
+  const { app: registered } = mockGitHub.installApp(given, ['coast/open', 'coast/hidden'])
+  githubApp = openGitHubApp({
     appId: registered.id,
     privateKey,
     webhookSecret: 'secret',
-    apiUrl: github.url,
+    apiUrl: mockGitHub.url,
     throttle: false,
-    clock: systemTestClock,
+    clock: realTimeClock,
     log: pino({ level: 'silent' }),
     onRemaining: (said) => remainingRequests.push(said),
   })
 })
 afterAll(async () => {
-  await github.stop()
-  rmSync(directory, { recursive: true, force: true })
+  await mockGitHub.stop()
+  rmSync(temporaryDirectory, { recursive: true, force: true })
 })
 
 test('a repository is public only if GitHub reports it as public', async () => {
-  const all = await app.installedRepositories()
+  const all = await githubApp.installedRepositories()
   expect(all.map(({ repository: { name }, isPublic }) => [name, isPublic])).toEqual([
     ['open', true],
     ['hidden', false],
@@ -53,8 +53,8 @@ test('a repository is public only if GitHub reports it as public', async () => {
 })
 
 test('the remaining quota is reported with the limit', async () => {
-  const [one] = await app.installedRepositories()
-  const octokit = await app.octokit(one?.installation ?? 0)
+  const [one] = await githubApp.installedRepositories()
+  const octokit = await githubApp.octokit(one?.installation ?? 0)
   remainingRequests.length = 0
   await octokit.rest.repos.get({ owner: 'coast', repo: 'open' })
   expect(remainingRequests).toEqual([

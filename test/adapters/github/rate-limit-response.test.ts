@@ -1,11 +1,14 @@
 // Rate limits in GitHub's responses, relative to GitHub's own clock.
 import { describe, expect, test } from '@jest/globals'
-import { parseQuota, parseRateLimitRejection } from '../../../src/adapters/github/rate-limit-response.ts'
+import {
+  parseRateLimitQuota,
+  parseRateLimitRejection,
+} from '../../../src/adapters/github/rate-limit-response.ts'
 
 const serverDate = 'Mon, 23 Nov 2026 14:00:00 GMT'
 const serverTimeMs = Date.parse(serverDate)
 const createHeaderReader = (headers: Readonly<Record<string, string>>) => (name: string) => headers[name]
-const hourlyLimitHeaders = {
+const rateLimitHeaders = {
   'x-ratelimit-limit': '5000',
   'x-ratelimit-remaining': '12',
   'x-ratelimit-reset': String(serverTimeMs / 1000 + 600),
@@ -19,7 +22,7 @@ describe('the quota', () => {
     ['a day slow', -86_400_000],
   ])('resets after the same time if our clock is %s', (_name, skew) => {
     expect(
-      parseQuota(createHeaderReader({ ...hourlyLimitHeaders, date: serverDate }), serverTimeMs + skew),
+      parseRateLimitQuota(createHeaderReader({ ...rateLimitHeaders, date: serverDate }), serverTimeMs + skew),
     ).toMatchObject({
       resource: 'search',
       limit: 5000,
@@ -29,7 +32,7 @@ describe('the quota', () => {
     })
   })
   test('is relative to our clock if the response has no date', () => {
-    expect(parseQuota(createHeaderReader(hourlyLimitHeaders), serverTimeMs + 100_000)).toMatchObject({
+    expect(parseRateLimitQuota(createHeaderReader(rateLimitHeaders), serverTimeMs + 100_000)).toMatchObject({
       resetsIn: 501_000,
     })
   })
@@ -40,13 +43,13 @@ describe('the quota', () => {
     ['x-ratelimit-reset', ' '],
   ])('is unknown if %s is "%s"', (name, value) => {
     expect(
-      parseQuota(createHeaderReader({ ...hourlyLimitHeaders, [name]: value }), serverTimeMs),
+      parseRateLimitQuota(createHeaderReader({ ...rateLimitHeaders, [name]: value }), serverTimeMs),
     ).toBeUndefined()
   })
   test('has no resource if the response names an unknown one', () => {
     expect(
-      parseQuota(
-        createHeaderReader({ ...hourlyLimitHeaders, 'x-ratelimit-resource': 'code_scanning' }),
+      parseRateLimitQuota(
+        createHeaderReader({ ...rateLimitHeaders, 'x-ratelimit-resource': 'code_scanning' }),
         serverTimeMs,
       )?.resource,
     ).toBe(undefined)
@@ -54,16 +57,16 @@ describe('the quota', () => {
 })
 
 describe('a response', () => {
-  const usedUp = { ...hourlyLimitHeaders, 'x-ratelimit-remaining': '0', date: serverDate }
+  const usedUp = { ...rateLimitHeaders, 'x-ratelimit-remaining': '0', date: serverDate }
   test.each([
     [403, usedUp, { kind: 'primary', seconds: 601 }],
     [429, usedUp, { kind: 'primary', seconds: 601 }],
     // The header retry-after has precedence over the quota.
     [403, { ...usedUp, 'retry-after': '30' }, { kind: 'secondary', seconds: 30 }],
-    [403, { ...hourlyLimitHeaders, 'retry-after': '99999' }, { kind: 'secondary', seconds: 3600 }],
-    [429, hourlyLimitHeaders, { kind: 'secondary' }],
+    [403, { ...rateLimitHeaders, 'retry-after': '99999' }, { kind: 'secondary', seconds: 3600 }],
+    [429, rateLimitHeaders, { kind: 'secondary' }],
     [403, { 'x-ratelimit-remaining': '0' }, { kind: 'primary' }],
-    [403, hourlyLimitHeaders, undefined],
+    [403, rateLimitHeaders, undefined],
     [404, usedUp, undefined],
     [200, usedUp, undefined],
     [502, { 'retry-after': '30' }, undefined],

@@ -6,7 +6,7 @@ import type { BranchRules } from '../../../src/policy/branch-rules.ts'
 import {
   createStatusChecksRule,
   createPullRequestRule,
-  createQueueRule,
+  createMergeQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { openGitHubFixture, type GitHubFixture } from '../../sandbox/github/github-fixture.ts'
 
@@ -24,10 +24,10 @@ interface RepositoryWithBranchRules {
   readonly name: { readonly owner: string; readonly repo: string }
 }
 
-let repositoryCount = 0
+let createdRepositoryCount = 0
 /** A new repository on which the App is installed. */
 async function createRepositoryWithRules(): Promise<RepositoryWithBranchRules> {
-  const repo = `ruled-${(repositoryCount += 1)}`
+  const repo = `ruled-${(createdRepositoryCount += 1)}`
   const full = `catalogs/${repo}`
   await githubFixture.github.createRepository('catalogs', repo)
   githubFixture.github.changeInstallation(githubFixture.installation, [full])
@@ -108,7 +108,7 @@ describe('rulesets', () => {
   test('with a queue, workflows, and unrecognized rules are read', async () => {
     const it = await createRepositoryWithRules()
     githubFixture.github.addRules(it.full, [
-      createQueueRule({ merge_method: 'SQUASH', max_entries_to_merge: 3 }),
+      createMergeQueueRule({ merge_method: 'SQUASH', max_entries_to_merge: 3 }),
       {
         type: 'workflows',
         parameters: { workflows: [{ path: '.github/workflows/x.yml', repository_id: 1 }] },

@@ -18,7 +18,7 @@ interface GitHubComment {
   performed_via_github_app?: { id: number } | null
 }
 
-const formatTimestampAtMinute = (second: number) =>
+const formatTimestampAtSecond = (second: number) =>
   new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
 
 /** A pull request with comments, and the clock by which cached comments expire. */
@@ -26,7 +26,7 @@ function createFakeGitHub(count: number) {
   const commentList: GitHubComment[] = Array.from({ length: count }, (_, id) => ({
     id,
     body: `comment ${id}`,
-    updated_at: formatTimestampAtMinute(id * 60),
+    updated_at: formatTimestampAtSecond(id * 60),
     user: { id: 1, login: 'alice' },
   }))
   let requests = 0
@@ -98,7 +98,7 @@ describe('thousands of comments', () => {
     fakeGitHub.told.push({
       id: 3000,
       body: '/hold',
-      updated_at: formatTimestampAtMinute(200_000),
+      updated_at: formatTimestampAtSecond(200_000),
       user: { id: 2, login: 'bob' },
     })
     expect((await fakeGitHub.read()).at(-1)).toEqual({ id: 3000, body: '/hold', author: 2 })
@@ -135,7 +135,7 @@ describe('thousands of comments', () => {
     fakeGitHub.told.push({
       id: 900,
       body: 'new',
-      updated_at: formatTimestampAtMinute(90_000),
+      updated_at: formatTimestampAtSecond(90_000),
       user: { id: 2, login: 'bob' },
     })
     const ids = (await fakeGitHub.read()).map(({ id }) => id)
@@ -144,7 +144,7 @@ describe('thousands of comments', () => {
   test('contain the new text of an edited old one', async () => {
     const fakeGitHub = createFakeGitHub(250)
     await fakeGitHub.read()
-    Object.assign(fakeGitHub.told[3] ?? {}, { body: 'edited', updated_at: formatTimestampAtMinute(90_000) })
+    Object.assign(fakeGitHub.told[3] ?? {}, { body: 'edited', updated_at: formatTimestampAtSecond(90_000) })
     expect((await fakeGitHub.read()).find(({ id }) => id === 3)?.body).toBe('edited')
   })
   test('are read again on request for a merge, and otherwise after an hour', async () => {
@@ -192,7 +192,7 @@ describe('our own comment', () => {
       fakeGitHub.told.push({
         id,
         body,
-        updated_at: formatTimestampAtMinute(id),
+        updated_at: formatTimestampAtSecond(id),
         user: { id: 1, login: 'alice' },
         ...one,
       }),

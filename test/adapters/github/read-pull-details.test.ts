@@ -7,7 +7,7 @@ import { addDigestToCheckRunContent } from '../../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
-import { openForge } from '../../../src/adapters/github/forge.ts'
+import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
 import { openGitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
 import { commentMarker } from '../../../src/report/report.ts'
@@ -37,7 +37,7 @@ beforeAll(async () => {
   })
   // Requested once per process.
   await app.login()
-  forge = openForge(
+  forge = createGitHubForge(
     await app.octokit(githubFixture.installation.id),
     { owner: repositoryParams.owner, name: repositoryParams.repo },
     app,
@@ -57,7 +57,7 @@ const openPull = (author = 'alice'): Promise<MockPull> =>
     changes: { [`at-once-${pullCount}.txt`]: 'x\n' },
   })
 
-const isCombinedQuery = ({ operation }: { readonly operation?: string }) => operation === 'PullAtOnce'
+const isCombinedPullQuery = ({ operation }: { readonly operation?: string }) => operation === 'PullAtOnce'
 
 async function readPullInOneRequest({
   number,
@@ -71,7 +71,7 @@ async function readPullInOneRequest({
 }
 
 async function readPullWithSeparateQueries(pull: MockPull): Promise<PullSnapshot | null> {
-  const take = githubFixture.github.fail(isCombinedQuery, { status: 502 })
+  const take = githubFixture.github.fail(isCombinedPullQuery, { status: 502 })
   const { snapshot, present } = await readPullInOneRequest(pull)
   take()
   expect(present).toBeUndefined()
@@ -146,7 +146,7 @@ test.each(pullChangeCases)(
     let isChanged = false
     const take = githubFixture.github.fail(
       (asked) => {
-        if (isCombinedQuery(asked) && !isChanged) {
+        if (isCombinedPullQuery(asked) && !isChanged) {
           isChanged = true
           change(pull)
         }
@@ -173,9 +173,9 @@ describe('data that one request does not return is read list by list', () => {
   test('a server that lags behind, and returns fewer comments than the pull request counts', async () => {
     const pull = await openPull()
     githubFixture.github.comment(pull, 'bob', 'first')
-    const answer = await queryPullByGraphql(pull)
+    const answer = await queryCombinedPullData(pull)
     githubFixture.github.comment(pull, 'bob', '/hold')
-    githubFixture.github.fail(isCombinedQuery, { status: 200, body: answer })
+    githubFixture.github.fail(isCombinedPullQuery, { status: 200, body: answer })
     const { snapshot } = await readPullInOneRequest(pull)
     expect(snapshot?.comments.map(({ body }) => body)).toEqual(['first', '/hold'])
   })
@@ -183,10 +183,10 @@ describe('data that one request does not return is read list by list', () => {
   test.each(['not found', 'an error beside it'])('a failed response: %s', async (what) => {
     const pull = await openPull()
     githubFixture.github.comment(pull, 'bob', 'hello')
-    const answer = await queryPullByGraphql(pull)
+    const answer = await queryCombinedPullData(pull)
     const errors = [{ type: 'FORBIDDEN', path: ['repository'], message: 'Resource not accessible' }]
     const body = what === 'not found' ? { data: { repository: null } } : { ...answer, errors }
-    githubFixture.github.fail(isCombinedQuery, { status: 200, body })
+    githubFixture.github.fail(isCombinedPullQuery, { status: 200, body })
     const { snapshot, present } = await readPullInOneRequest(pull)
     expect(snapshot?.comments.map(({ body: text }) => text)).toEqual(['hello'])
     expect(present).toBeUndefined()
@@ -194,7 +194,7 @@ describe('data that one request does not return is read list by list', () => {
 })
 
 /** GitHub's current response to the combined request. */
-async function queryPullByGraphql(pull: MockPull): Promise<{ data: unknown }> {
+async function queryCombinedPullData(pull: MockPull): Promise<{ data: unknown }> {
   const query = `query ($owner: String!, $name: String!, $pull: Int!, $head: GitObjectID!) {
     repository(owner: $owner, name: $name) {
       defaultBranchRef { name }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { Octokit } from '../../../src/adapters/github/github-app.ts'
-import { readSnapshot } from '../../../src/adapters/github/read-snapshot.ts'
+import { readPullRequestSnapshot } from '../../../src/adapters/github/read-snapshot.ts'
 
 const createHeadSha = (digit: string) => digit.repeat(40)
 
@@ -34,13 +34,13 @@ function createOctokit(heads: readonly string[]): Octokit {
     },
   } as unknown as Octokit
 }
-const readSnapshotWithHeads = (heads: readonly string[]) =>
-  readSnapshot(createOctokit(heads), { owner: 'acme', name: 'catalog' }, toPullNumber(7))
+const readPullSnapshotWithHeads = (heads: readonly string[]) =>
+  readPullRequestSnapshot(createOctokit(heads), { owner: 'acme', name: 'catalog' }, toPullNumber(7))
 
 describe('T45: parts of a read that do not agree', () => {
   test('a push while it is read: the new head is read with its own lists', async () => {
     expect(
-      await readSnapshotWithHeads([
+      await readPullSnapshotWithHeads([
         createHeadSha('a'),
         createHeadSha('c'),
         createHeadSha('c'),
@@ -50,13 +50,13 @@ describe('T45: parts of a read that do not agree', () => {
       head: createHeadSha('c'),
       base: createHeadSha('b'),
     })
-    expect(await readSnapshotWithHeads([createHeadSha('a'), createHeadSha('a')])).toMatchObject({
+    expect(await readPullSnapshotWithHeads([createHeadSha('a'), createHeadSha('a')])).toMatchObject({
       head: createHeadSha('a'),
     })
   })
   test('one that never rests is no snapshot at all', async () => {
     await expect(
-      readSnapshotWithHeads(['1', '2', '3', '4', '5', '6', '7', '8'].map(createHeadSha)),
+      readPullSnapshotWithHeads(['1', '2', '3', '4', '5', '6', '7', '8'].map(createHeadSha)),
     ).rejects.toMatchObject({
       code: 'inconsistent',
     })

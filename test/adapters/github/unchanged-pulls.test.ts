@@ -6,52 +6,52 @@ import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { MergeFixture, type MergeScenario } from '../../merge/merge-fixture.ts'
 
 let mergeFixture: MergeFixture
-let scenario: MergeScenario
+let mergeScenario: MergeScenario
 beforeAll(async () => {
   mergeFixture = await MergeFixture.open()
-  scenario = await mergeFixture.openScenario({ behind: false })
+  mergeScenario = await mergeFixture.openScenario({ behind: false })
 }, 60_000)
 afterAll(async () => {
-  await scenario.close()
+  await mergeScenario.close()
   await mergeFixture.stop()
 })
 
 async function openPull(title: string): Promise<MockPull> {
-  const pull = await scenario.github.openPull({
-    repository: scenario.full,
+  const pull = await mergeScenario.github.openPull({
+    repository: mergeScenario.full,
     author: 'alice',
     title,
     changes: { [`${title}.yaml`]: 'x: 1\n' },
   })
-  await scenario.github.label(pull, 'catalog')
-  scenario.github.comment(pull, 'bob', '/hold')
-  scenario.github.review(pull, 'bob', 'approve')
+  await mergeScenario.github.label(pull, 'catalog')
+  mergeScenario.github.comment(pull, 'bob', '/hold')
+  mergeScenario.github.review(pull, 'bob', 'approve')
   return pull
 }
 
 const readPullSnapshot = async ({ number }: MockPull): Promise<PullSnapshot> => {
-  const snapshot = await scenario.options.forge.readSnapshot(toPullNumber(number))
+  const snapshot = await mergeScenario.options.forge.readSnapshot(toPullNumber(number))
   if (snapshot === null) throw new Error('no pull request')
   return snapshot
 }
 
 const pullChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])[] = [
-  ['a push', (pull) => scenario.github.pushToPull(pull, { 'more.yaml': 'y: 1\n' })],
-  ['a label', (pull) => scenario.github.label(pull, 'wait')],
-  ['a label less', (pull) => scenario.github.unlabel(pull, 'catalog')],
-  ['a comment', (pull) => scenario.github.comment(pull, 'bob', '/unhold')],
+  ['a push', (pull) => mergeScenario.github.pushToPull(pull, { 'more.yaml': 'y: 1\n' })],
+  ['a label', (pull) => mergeScenario.github.label(pull, 'wait')],
+  ['a label less', (pull) => mergeScenario.github.unlabel(pull, 'catalog')],
+  ['a comment', (pull) => mergeScenario.github.comment(pull, 'bob', '/unhold')],
   ['another title', (pull) => (pull.title = 'Other')],
   ['a draft', (pull) => (pull.draft = true)],
   ['another base', (pull) => (pull.baseRef = 'other')],
   ['a comment that says something else', ({ comments }) => comments.forEach((it) => (it.body = '/help'))],
   ['a comment less', (pull) => (pull.comments = [])],
   ['a dismissed review', ({ reviews }) => reviews.forEach((it) => (it.state = 'DISMISSED'))],
-  ['another review', (pull) => scenario.github.review(pull, 'bob', 'changes')],
+  ['another review', (pull) => mergeScenario.github.review(pull, 'bob', 'changes')],
   ['a deleted fork', (pull) => (pull.headRepo = null)],
   [
     'more than a page',
     (pull) => {
-      for (let count = 0; count < 31; count++) scenario.github.comment(pull, 'bob', `${count}`)
+      for (let count = 0; count < 31; count++) mergeScenario.github.comment(pull, 'bob', `${count}`)
     },
   ],
   ['its end', (pull) => (pull.state = 'closed')],
@@ -67,7 +67,7 @@ test('whatever changes is seen, and only there', async () => {
     await change(pull)
   }
   const requestCount = mergeFixture.githubFixture.github.requests.length
-  const same = await scenario.options.forge.findUnchanged?.([
+  const same = await mergeScenario.options.forge.findUnchanged?.([
     before,
     ...changed.map(([, snapshot]) => snapshot),
   ])
@@ -78,19 +78,19 @@ test('whatever changes is seen, and only there', async () => {
 
 test('a word that is said behind a full page is seen', async () => {
   const pull = await openPull('talkative')
-  for (let count = 1; count < 30; count++) scenario.github.comment(pull, 'bob', `${count}`)
+  for (let count = 1; count < 30; count++) mergeScenario.github.comment(pull, 'bob', `${count}`)
   const before = await readPullSnapshot(pull)
   expect(before.comments).toHaveLength(30)
-  expect([...((await scenario.options.forge.findUnchanged?.([before])) ?? [])]).toEqual([pull.number])
-  scenario.github.comment(pull, 'bob', '/hold')
-  expect([...((await scenario.options.forge.findUnchanged?.([before])) ?? [])]).toEqual([])
+  expect([...((await mergeScenario.options.forge.findUnchanged?.([before])) ?? [])]).toEqual([pull.number])
+  mergeScenario.github.comment(pull, 'bob', '/hold')
+  expect([...((await mergeScenario.options.forge.findUnchanged?.([before])) ?? [])]).toEqual([])
 }, 60_000)
 
 test('reports nothing that GitHub does not answer', async () => {
   const snapshot = await readPullSnapshot(await openPull('unanswered'))
   mergeFixture.githubFixture.github.fail('POST /graphql', { status: 502 })
-  expect([...((await scenario.options.forge.findUnchanged?.([snapshot])) ?? [])]).toEqual([])
+  expect([...((await mergeScenario.options.forge.findUnchanged?.([snapshot])) ?? [])]).toEqual([])
   expect([
-    ...((await scenario.options.forge.findUnchanged?.([{ ...snapshot, stacked: true }])) ?? []),
+    ...((await mergeScenario.options.forge.findUnchanged?.([{ ...snapshot, stacked: true }])) ?? []),
   ]).toEqual([])
 })

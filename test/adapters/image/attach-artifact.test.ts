@@ -2,7 +2,7 @@
 // fallback tag, which keeps the entries of other tools.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { attachManifest, toReferrersTag } from '../../../src/adapters/image/attach-manifest.ts'
-import { openPusher, type Pusher } from '../../../src/adapters/image/open-pusher.ts'
+import { openImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import {
   createSbomAttachment,
   type ArtifactSubject,
@@ -15,22 +15,22 @@ import { createManualClock } from '../registry/manual-clock.ts'
 import { createImage } from './create-images.ts'
 
 let registryServer: MockRegistry
-let pusher: Pusher
+let imagePusher: ImagePusher
 let registryClient: RegistryClient
 let attachmentSubject: ArtifactSubject
 
 beforeEach(async () => {
   registryServer = await startMockRegistry()
   const egress = allowLoopbackRegistries(registryServer.host)
-  pusher = openPusher({ clock: createManualClock(), credentials: [], egress })
+  imagePusher = openImagePusher({ clock: createManualClock(), credentials: [], egress })
   registryClient = openRegistryClient({ clock: createManualClock(), credentials: [], egress })
   const { blobs, manifests } = createImage({ 'configs/a.yaml': 'a' })
   const [{ bytes, mediaType }] = manifests
   const at = { host: registryServer.host, repository: 'org/catalog' }
-  const { digest } = await pusher.push({ ...at, blobs, manifests, tags: ['v1'] })
+  const { digest } = await imagePusher.push({ ...at, blobs, manifests, tags: ['v1'] })
   attachmentSubject = { ...at, digest, mediaType, size: bytes.length }
 })
-afterEach(() => Promise.all([pusher.close(), registryClient.close(), registryServer.stop()]))
+afterEach(() => Promise.all([imagePusher.close(), registryClient.close(), registryServer.stop()]))
 
 const createTestSbomAttachment = (text: string) => createSbomAttachment(attachmentSubject, Buffer.from(text))
 const listAttachedArtifacts = async () => {
@@ -41,13 +41,13 @@ const listAttachedArtifacts = async () => {
 
 describe('a registry without a list of referrers', () => {
   test('gets an index at the fallback tag with each attachment once, and keeps other entries', async () => {
-    const first = await attachManifest(registryClient, pusher, createTestSbomAttachment('{"a":1}'))
+    const first = await attachManifest(registryClient, imagePusher, createTestSbomAttachment('{"a":1}'))
     expect(await listAttachedArtifacts()).toMatchObject([
       { digest: first.digest, artifactType: 'application/vnd.cyclonedx+json' },
     ])
     // The entry of another tool has an annotation that only it knows.
     const theirs = { ...(await listAttachedArtifacts())[0], annotations: { 'example.com/by': 'them' } }
-    await pusher.push({
+    await imagePusher.push({
       ...{ host: attachmentSubject.host, repository: attachmentSubject.repository, blobs: [] },
       manifests: [
         {
@@ -63,8 +63,8 @@ describe('a registry without a list of referrers', () => {
       ],
       tags: [toReferrersTag(attachmentSubject.digest)],
     })
-    const second = await attachManifest(registryClient, pusher, createTestSbomAttachment('{"a":2}'))
-    await attachManifest(registryClient, pusher, createTestSbomAttachment('{"a":2}'))
+    const second = await attachManifest(registryClient, imagePusher, createTestSbomAttachment('{"a":2}'))
+    await attachManifest(registryClient, imagePusher, createTestSbomAttachment('{"a":2}'))
     expect(await listAttachedArtifacts()).toEqual([
       theirs,
       expect.objectContaining({ digest: second.digest }),
@@ -72,12 +72,12 @@ describe('a registry without a list of referrers', () => {
   })
   test('gets an entry again that another writer overwrote', async () => {
     let pushes = 0
-    const losing: Pick<Pusher, 'push'> = {
+    const losing: Pick<ImagePusher, 'push'> = {
       async push(order) {
         // Another writer that has not seen the first index overwrites it.
         if (order.tags.includes(toReferrersTag(attachmentSubject.digest)) && ++pushes === 1)
           return { digest: '', blobs: { present: 0, mounted: 0, uploaded: 0 } }
-        return pusher.push(order)
+        return imagePusher.push(order)
       },
     }
     const { digest } = await attachManifest(registryClient, losing, createTestSbomAttachment('{"a":1}'))
@@ -86,7 +86,7 @@ describe('a registry without a list of referrers', () => {
   test('is not changed if the fallback tag holds something else', async () => {
     const { blobs, manifests } = createImage({ b: 'b' })
     const { host, repository } = attachmentSubject
-    await pusher.push({
+    await imagePusher.push({
       host,
       repository,
       blobs,
@@ -94,7 +94,7 @@ describe('a registry without a list of referrers', () => {
       tags: [toReferrersTag(attachmentSubject.digest)],
     })
     await expect(
-      attachManifest(registryClient, pusher, createTestSbomAttachment('{}')),
+      attachManifest(registryClient, imagePusher, createTestSbomAttachment('{}')),
     ).rejects.toMatchObject({
       code: 'bad-reply',
     })
@@ -102,8 +102,8 @@ describe('a registry without a list of referrers', () => {
 })
 
 test('no tag is written to a registry that accepts the subject', async () => {
-  const taking: Pick<Pusher, 'push'> = {
-    push: async (order) => ({ ...(await pusher.push(order)), subject: attachmentSubject.digest }),
+  const taking: Pick<ImagePusher, 'push'> = {
+    push: async (order) => ({ ...(await imagePusher.push(order)), subject: attachmentSubject.digest }),
   }
   await attachManifest(registryClient, taking, createTestSbomAttachment('{}'))
   await expect(listAttachedArtifacts()).rejects.toMatchObject({ code: 'missing' })

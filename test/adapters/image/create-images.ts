@@ -1,8 +1,8 @@
 // Small images as the pusher takes them: blobs, and manifests that name them.
 import { gzipSync } from 'node:zlib'
-import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import type { BlobToPush, ManifestToPush } from '../../../src/adapters/image/open-pusher.ts'
-import { sha256Digest } from '../registry/scripted-registry.ts'
+import { computeSha256Digest } from '../registry/scripted-registry.ts'
 import { createTarOfFiles } from '../registry/tar-writer.ts'
 
 export interface PushableImage {
@@ -11,7 +11,7 @@ export interface PushableImage {
 }
 
 export function createBlob(bytes: Uint8Array): BlobToPush {
-  return { digest: sha256Digest(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
+  return { digest: computeSha256Digest(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
 }
 
 /** One image with one layer of the given files. */
@@ -24,18 +24,18 @@ export function createImage(
   const document = {
     architecture,
     os: 'linux',
-    rootfs: { type: 'layers', diff_ids: [sha256Digest(archive)] },
+    rootfs: { type: 'layers', diff_ids: [computeSha256Digest(archive)] },
   }
   const config = createBlob(Buffer.from(JSON.stringify(document)))
   const descriptor = ({ digest, size }: BlobToPush, mediaType: string) => ({ mediaType, digest, size })
   const manifest = {
     schemaVersion: 2,
-    mediaType: mediaTypes.ociManifest,
+    mediaType: manifestMediaTypes.ociManifest,
     config: descriptor(config, 'application/vnd.oci.image.config.v1+json'),
     layers: [descriptor(layer, 'application/vnd.oci.image.layer.v1.tar+gzip')],
   }
   const bytes = Buffer.from(JSON.stringify(manifest))
-  return { blobs: [config, layer], manifests: [{ mediaType: mediaTypes.ociManifest, bytes }] }
+  return { blobs: [config, layer], manifests: [{ mediaType: manifestMediaTypes.ociManifest, bytes }] }
 }
 
 /** An index over one image per architecture. */
@@ -46,10 +46,10 @@ export function createImageIndex(architectures: readonly string[]): PushableImag
   }))
   const index = {
     schemaVersion: 2,
-    mediaType: mediaTypes.ociIndex,
+    mediaType: manifestMediaTypes.ociIndex,
     manifests: images.map(({ architecture, manifests: [{ mediaType, bytes }] }) => ({
       mediaType,
-      digest: sha256Digest(bytes),
+      digest: computeSha256Digest(bytes),
       size: bytes.length,
       platform: { os: 'linux', architecture },
     })),
@@ -58,7 +58,7 @@ export function createImageIndex(architectures: readonly string[]): PushableImag
     blobs: images.flatMap(({ blobs }) => blobs),
     manifests: [
       ...images.flatMap(({ manifests }) => manifests),
-      { mediaType: mediaTypes.ociIndex, bytes: Buffer.from(JSON.stringify(index)) },
+      { mediaType: manifestMediaTypes.ociIndex, bytes: Buffer.from(JSON.stringify(index)) },
     ],
   }
 }

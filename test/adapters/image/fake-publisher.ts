@@ -8,7 +8,7 @@ import type {
   BuiltCatalogImage,
   CatalogPublisher,
   ImagePublishResult,
-  PublishImageTarget,
+  ImagePublishTarget,
 } from '../../../src/adapters/image/catalog-publisher.ts'
 import { ImageError } from '../../../src/adapters/image/image-error.ts'
 import type { ManifestToPush } from '../../../src/adapters/image/open-pusher.ts'
@@ -125,12 +125,12 @@ export class FakePublisher implements CatalogPublisher {
 
   async publish(
     order: Parameters<CatalogPublisher['build']>[0],
-    target: PublishImageTarget,
+    target: ImagePublishTarget,
   ): Promise<ImagePublishResult> {
     return this.push(await this.build(order), target)
   }
 
-  async push(image: BuiltCatalogImage, target: PublishImageTarget): Promise<ImagePublishResult> {
+  async push(image: BuiltCatalogImage, target: ImagePublishTarget): Promise<ImagePublishResult> {
     await this.#ask(`push ${target.repository}`)
     const stored = this.#built.get(image)
     if (stored === undefined) throw new Error('not built here')
@@ -151,7 +151,7 @@ export class FakePublisher implements CatalogPublisher {
     return this.#published(target, image.digest, held, false)
   }
 
-  #expect({ repository, expected = {}, tags }: PublishImageTarget): void {
+  #expect({ repository, expected = {}, tags }: ImagePublishTarget): void {
     const shelf = this.getRepository(repository)
     for (const tag of tags)
       if (Object.hasOwn(expected, tag) && shelf.tags.get(tag) !== expected[tag])
@@ -159,7 +159,7 @@ export class FakePublisher implements CatalogPublisher {
   }
 
   #published(
-    { repository, tags }: PublishImageTarget,
+    { repository, tags }: ImagePublishTarget,
     digest: string,
     held: readonly (string | undefined)[],
     unchanged: boolean,
@@ -229,7 +229,7 @@ export class FakePublisher implements CatalogPublisher {
     return this.bases.get(reference) ?? this.findDigest(reference)
   }
 
-  async retag(image: string, target: PublishImageTarget): Promise<ImagePublishResult> {
+  async retag(image: string, target: ImagePublishTarget): Promise<ImagePublishResult> {
     await this.#ask(`retag ${target.repository}`)
     const digest = this.findDigest(image)
     if (digest === undefined) throw new RegistryError('missing', `there is no ${image}`)

@@ -2,14 +2,18 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createStaticCredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { openPusher, type Pusher, type PusherOptions } from '../../../src/adapters/image/open-pusher.ts'
+import {
+  openImagePusher,
+  type ImagePusher,
+  type ImagePusherOptions,
+} from '../../../src/adapters/image/open-pusher.ts'
 import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { createManualClock, type ManualClock } from '../registry/manual-clock.ts'
 import { createBlob, createImage } from './create-images.ts'
 import {
   sendRegistryError,
   startScriptedRegistry,
-  sha256Digest,
+  computeSha256Digest,
   type ScriptedRegistry,
   type RegistryScript,
 } from '../registry/scripted-registry.ts'
@@ -17,7 +21,7 @@ import {
 let registryServer: ScriptedRegistry
 let storageServer: ScriptedRegistry
 let clock: ManualClock
-const pushers: Pusher[] = []
+const openedPushers: ImagePusher[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
@@ -26,14 +30,14 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await Promise.all([
-    ...pushers.splice(0).map((one) => one.close()),
+    ...openedPushers.splice(0).map((one) => one.close()),
     registryServer.close(),
     storageServer.close(),
   ])
 })
 
-function createPusher(options: Partial<PusherOptions> = {}): Pusher {
-  const pusher = openPusher({
+function openTestPusher(options: Partial<ImagePusherOptions> = {}): ImagePusher {
+  const pusher = openImagePusher({
     clock,
     egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
     credentials: [
@@ -44,18 +48,18 @@ function createPusher(options: Partial<PusherOptions> = {}): Pusher {
     random: () => 0,
     ...options,
   })
-  pushers.push(pusher)
+  openedPushers.push(pusher)
   return pusher
 }
-const samplePushImage = createImage({ 'configs/a.yaml': 'a' })
+const samplePushableImage = createImage({ 'configs/a.yaml': 'a' })
 const createImagePushRequest = (more: object = {}) => ({
   host: registryServer.host,
   repository: 'org/app',
-  ...samplePushImage,
+  ...samplePushableImage,
   tags: ['v1'],
   ...more,
 })
-const listRequests = (from = registryServer) =>
+const listRegistryRequests = (from = registryServer) =>
   from.requests.map(({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`)
 /** Requires the password on every request. */
 const requireBasicAuth: RegistryScript = ({ headers }, response) => {
@@ -67,11 +71,11 @@ const isUploadRequest = (method: string, path: string) =>
 
 describe('a push', () => {
   test('sends blobs, the manifest by digest, and the tag, then reads the tag', async () => {
-    const { digest } = await createPusher().push(
-      createImagePushRequest({ blobs: samplePushImage.blobs.slice(0, 1) }),
+    const { digest } = await openTestPusher().push(
+      createImagePushRequest({ blobs: samplePushableImage.blobs.slice(0, 1) }),
     )
-    const [blob] = samplePushImage.blobs
-    expect(listRequests()).toEqual([
+    const [blob] = samplePushableImage.blobs
+    expect(listRegistryRequests()).toEqual([
       `HEAD blobs/${blob?.digest}`,
       'POST blobs/uploads/',
       'PUT blobs/uploads/upload-1',
@@ -87,25 +91,25 @@ describe('a push', () => {
   test('sends a duplicate blob once, and does not read an existing one', async () => {
     const there = registryServer.addBlob('already there')
     const unread = { ...there, read: () => Promise.reject(new Error('read')) }
-    const [blob] = samplePushImage.blobs
-    const { blobs } = await createPusher().push(createImagePushRequest({ blobs: [unread, blob, blob] }))
+    const [blob] = samplePushableImage.blobs
+    const { blobs } = await openTestPusher().push(createImagePushRequest({ blobs: [unread, blob, blob] }))
     expect(blobs).toEqual({ present: 1, mounted: 0, uploaded: 1 })
   })
   test('tags nothing if a blob cannot be sent', async () => {
     registryServer.script = ({ method, path }, response) =>
       void (isUploadRequest(method, path) && sendRegistryError(response, 400, 'DIGEST_INVALID', 'no'))
-    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'bad-reply',
       message: expect.stringMatching(/^push to .*\/org\/app failed: .*DIGEST_INVALID/),
     })
-    expect(listRequests().some((step) => step.includes('manifests'))).toBe(false)
+    expect(listRegistryRequests().some((step) => step.includes('manifests'))).toBe(false)
   })
   test('does not send bytes that do not match the digest', async () => {
     const blob = { ...createBlob(Buffer.from('one')), read: async () => Buffer.from('two') }
-    await expect(createPusher().push(createImagePushRequest({ blobs: [blob] }))).rejects.toMatchObject({
+    await expect(openTestPusher().push(createImagePushRequest({ blobs: [blob] }))).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
-    expect(listRequests().some((step) => step.startsWith('PUT'))).toBe(false)
+    expect(listRegistryRequests().some((step) => step.startsWith('PUT'))).toBe(false)
   })
   test.each([
     ['a blob', (path: string) => path.includes('/blobs/uploads/')],
@@ -115,9 +119,9 @@ describe('a push', () => {
       void (
         method === 'PUT' &&
         matches(path) &&
-        response.writeHead(201, { 'docker-content-digest': sha256Digest('other') }).end()
+        response.writeHead(201, { 'docker-content-digest': computeSha256Digest('other') }).end()
       )
-    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
   })
@@ -125,7 +129,7 @@ describe('a push', () => {
     const other = Buffer.from(JSON.stringify({ schemaVersion: 2 }))
     registryServer.script = ({ method }, response) =>
       void (method === 'GET' && response.writeHead(200).end(other))
-    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'digest-mismatch',
       message: expect.stringContaining('the tag v1 on '),
     })
@@ -143,8 +147,8 @@ describe('an upload', () => {
     const lead = leadTo(`${storageServer.origin}/signed/put?X-Signature=a%2Fb+c`)
     registryServer.script = (request, response, earlier) =>
       requireBasicAuth(request, response, earlier) ?? lead(request, response, earlier)
-    const [blob] = samplePushImage.blobs
-    await createPusher().push(createImagePushRequest({ blobs: [blob] }))
+    const [blob] = samplePushableImage.blobs
+    await openTestPusher().push(createImagePushRequest({ blobs: [blob] }))
     expect(sent).toEqual(await blob?.read())
     expect(storageServer.requests[0]?.headers).not.toHaveProperty('authorization')
     expect(storageServer.requests[0]?.query.get('digest')).toBe(blob?.digest)
@@ -160,13 +164,13 @@ describe('an upload', () => {
     'file:///etc/passwd',
   ])('to %s is blocked', async (location) => {
     registryServer.script = leadTo(location)
-    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({ code: 'blocked' })
+    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({ code: 'blocked' })
   })
   test('from a registry with TLS to plain HTTP is blocked, even on the same host', async () => {
     const secure = await startScriptedRegistry({ tls: true })
     const { loopbackCertificate } = await import('../registry/scripted-registry.ts')
     secure.script = leadTo(`http://${storageServer.host}/x`)
-    const pusher = createPusher({
+    const pusher = openTestPusher({
       egress: {
         plainHttp: [storageServer.host],
         internal: { [secure.host]: ['127.0.0.1/32'], [storageServer.host]: ['127.0.0.1/32'] },
@@ -183,10 +187,10 @@ describe('an upload', () => {
   test('does not follow a redirect, and fails without an upload URL', async () => {
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && response.writeHead(307, { location: `${storageServer.origin}/x` }).end())
-    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({ code: 'bad-reply' })
+    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({ code: 'bad-reply' })
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && response.writeHead(202).end())
-    await expect(createPusher().push(createImagePushRequest())).rejects.toThrow(
+    await expect(openTestPusher().push(createImagePushRequest())).rejects.toThrow(
       /did not return an upload URL/,
     )
     expect(storageServer.requests).toHaveLength(0)
@@ -200,9 +204,9 @@ describe('failures', () => {
       let failed = 0
       registryServer.script = ({ method, path }, response) =>
         void (isUploadRequest(method, path) && failed++ === 0 && response.writeHead(status).end())
-      await createPusher().push(createImagePushRequest({ blobs: samplePushImage.blobs.slice(0, 1) }))
+      await openTestPusher().push(createImagePushRequest({ blobs: samplePushableImage.blobs.slice(0, 1) }))
       expect(
-        listRequests()
+        listRegistryRequests()
           .slice(0, 6)
           .map((step) => step.replace(/sha256.*/, '')),
       ).toEqual([
@@ -217,7 +221,7 @@ describe('failures', () => {
     },
   )
   test('an upload with a lost response is detected and not sent again', async () => {
-    const [blob] = samplePushImage.blobs
+    const [blob] = samplePushableImage.blobs
     let cut = 0
     registryServer.script = async ({ method, path, body }, response) => {
       if (!isUploadRequest(method, path) || cut++ > 0) return
@@ -225,7 +229,7 @@ describe('failures', () => {
       response.socket?.destroy()
       return true
     }
-    expect((await createPusher().push(createImagePushRequest({ blobs: [blob] }))).blobs.present).toBe(1)
+    expect((await openTestPusher().push(createImagePushRequest({ blobs: [blob] }))).blobs.present).toBe(1)
   })
   test('a failed manifest push is retried', async () => {
     registryServer.script = ({ method, path }, response, earlier) =>
@@ -235,13 +239,13 @@ describe('failures', () => {
         earlier === 0 &&
         response.writeHead(502).end()
       )
-    await createPusher().push(createImagePushRequest())
+    await openTestPusher().push(createImagePushRequest())
     expect(registryServer.holds('org/app@v1')).toBe(true)
   })
   test('a push without permission is reported as a credentials error', async () => {
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && sendRegistryError(response, 403, 'DENIED', 'no push here'))
-    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({
+    await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'credentials',
       message: expect.stringContaining('no push here'),
     })
@@ -249,7 +253,7 @@ describe('failures', () => {
   test('an aborted push ends', async () => {
     const stop = new AbortController()
     registryServer.script = () => (stop.abort(), true)
-    await expect(createPusher().push(createImagePushRequest(), stop.signal)).rejects.toMatchObject({
+    await expect(openTestPusher().push(createImagePushRequest(), stop.signal)).rejects.toMatchObject({
       code: 'aborted',
     })
   })
@@ -293,8 +297,8 @@ describe('scopes', () => {
   test('the pusher requests its repository, and pull for the repository that it mounts from', async () => {
     const scopes: string[] = []
     greedy(scopes)
-    const [blob] = samplePushImage.blobs
-    await createPusher({ credentials: [] }).push(
+    const [blob] = samplePushableImage.blobs
+    await openTestPusher({ credentials: [] }).push(
       createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }),
     )
     expect(scopes).toEqual([
@@ -317,20 +321,20 @@ test('a token that expires during a push is replaced, and the push continues', a
     const challenge = `Bearer realm="http://${storageServer.host}/token",service="s",scope="repository:org/app:pull,push"`
     response.writeHead(401, { 'www-authenticate': `${challenge},error="invalid_token"` }).end()
   }
-  const { digest } = await createPusher({
+  const { digest } = await openTestPusher({
     egress: {
       ...allowLoopbackRegistries(registryServer.host, storageServer.host),
       tokenHosts: { [registryServer.host]: [storageServer.host] },
     },
   }).push(createImagePushRequest())
   expect(issued).toBeGreaterThan(2)
-  expect(digest).toBe(sha256Digest(samplePushImage.manifests[0].bytes))
+  expect(digest).toBe(computeSha256Digest(samplePushableImage.manifests[0].bytes))
 })
 
 describe('registry quirks', () => {
   const large = createBlob(Buffer.alloc(2500, 'x'))
-  const only = (host: string, more: Partial<PusherOptions> = {}) =>
-    createPusher({
+  const only = (host: string, more: Partial<ImagePusherOptions> = {}) =>
+    openTestPusher({
       egress: allowLoopbackRegistries(host),
       limits: { attempts: 1, chunkBytes: 1000 },
       ...more,
@@ -371,7 +375,7 @@ describe('registry quirks', () => {
   test('ECR Public: a blob is sent if its HEAD request is rejected', async () => {
     registryServer.script = ({ method, path }, response) =>
       void (method === 'HEAD' && path.includes('/blobs/') && response.writeHead(401).end())
-    expect((await createPusher().push(createImagePushRequest())).blobs).toEqual({
+    expect((await openTestPusher().push(createImagePushRequest())).blobs).toEqual({
       present: 0,
       mounted: 0,
       uploaded: 2,
@@ -380,8 +384,8 @@ describe('registry quirks', () => {
   test('quay.io: a mount is requested only with a source repository, and uploaded if rejected', async () => {
     registryServer.script = ({ query }, response) =>
       void (query.has('mount') && sendRegistryError(response, 400, 'UNSUPPORTED', 'no mounts'))
-    const [blob, other] = samplePushImage.blobs
-    await createPusher().push(
+    const [blob, other] = samplePushableImage.blobs
+    await openTestPusher().push(
       createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }, other] }),
     )
     const mounts = registryServer.requests.filter(({ query }) => query.has('mount'))
@@ -389,9 +393,9 @@ describe('registry quirks', () => {
     expect(registryServer.holds(blob?.digest ?? '')).toBe(true)
   })
   test('GAR: a mount that returns an upload URL continues as that upload', async () => {
-    const [blob] = samplePushImage.blobs
-    await createPusher().push(createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }))
-    expect(listRequests().filter((step) => step.startsWith('POST'))).toHaveLength(1)
+    const [blob] = samplePushableImage.blobs
+    await openTestPusher().push(createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }))
+    expect(listRegistryRequests().filter((step) => step.startsWith('POST'))).toHaveLength(1)
     expect(registryServer.holds(blob?.digest ?? '')).toBe(true)
   })
   test.each([
@@ -427,16 +431,16 @@ describe('the content of a registry', () => {
         .writeHead(200, isFirst ? { link: '</v2/org/app/tags/list?last=b>; rel="next"' } : {})
         .end(JSON.stringify({ name: 'org/app', tags: isFirst ? ['b', null] : ['a', 'b'] }))
     }
-    await expect(createPusher().listTags(pushTarget())).resolves.toEqual(['a', 'b'])
+    await expect(openTestPusher().listTags(pushTarget())).resolves.toEqual(['a', 'b'])
     registryServer.script = (_request, response) => sendRegistryError(response, 404, 'NAME_UNKNOWN', 'no')
-    await expect(createPusher().listTags(pushTarget())).resolves.toEqual([])
+    await expect(openTestPusher().listTags(pushTarget())).resolves.toEqual([])
   })
   test('the next page of tags is never requested from another host', async () => {
     registryServer.script = (_request, response) =>
       void response
         .writeHead(200, { link: `<http://${storageServer.host}/v2/org/app/tags/list>; rel="next"` })
         .end(JSON.stringify({ tags: ['a'] }))
-    await expect(createPusher().listTags(pushTarget())).rejects.toMatchObject({ code: 'blocked' })
+    await expect(openTestPusher().listTags(pushTarget())).rejects.toMatchObject({ code: 'blocked' })
     expect(storageServer.requests).toEqual([])
   })
   test.each([
@@ -445,11 +449,15 @@ describe('the content of a registry', () => {
   ])('HTTP %s for a deletion tells whether the manifest existed', async (status, isDeleted) => {
     registryServer.script = ({ method }, response) =>
       void (method === 'DELETE' && response.writeHead(status).end())
-    await expect(createPusher().deleteManifest(pushTarget(), sha256Digest('x'))).resolves.toBe(isDeleted)
+    await expect(openTestPusher().deleteManifest(pushTarget(), computeSha256Digest('x'))).resolves.toBe(
+      isDeleted,
+    )
   })
   test('a registry without deletion is reported as `unsupported`', async () => {
     registryServer.script = (_request, response) => sendRegistryError(response, 405, 'UNSUPPORTED', 'no')
-    await expect(createPusher().deleteManifest(pushTarget(), sha256Digest('x'))).rejects.toMatchObject({
+    await expect(
+      openTestPusher().deleteManifest(pushTarget(), computeSha256Digest('x')),
+    ).rejects.toMatchObject({
       code: 'unsupported',
     })
   })

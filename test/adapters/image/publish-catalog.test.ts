@@ -12,7 +12,7 @@ import {
   parseCompositeCatalogSpec,
 } from '../../../src/adapters/image/composite-catalog.ts'
 import { openCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
-import { openPusher, type Pusher } from '../../../src/adapters/image/open-pusher.ts'
+import { openImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { readCatalogFolder } from '../../../src/adapters/image/read-catalog-folder.ts'
 import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
@@ -23,12 +23,12 @@ import { createManualClock } from '../registry/manual-clock.ts'
 import { startRealRegistry, type RealRegistry } from '../registry/real-registry.ts'
 import { createSmallCatalog } from './small-catalog.ts'
 
-const describeWithRegistry = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
+const describeIfRegistryInstalled = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
 
-describeWithRegistry('a catalog image', () => {
+describeIfRegistryInstalled('a catalog image', () => {
   let server: RealRegistry
   let registry: RegistryClient
-  let pusher: Pusher
+  let pusher: ImagePusher
   let publisher: CatalogPublisher
   let base: string
   const folders: string[] = []
@@ -37,7 +37,7 @@ describeWithRegistry('a catalog image', () => {
     server = await startRealRegistry()
     const egress = allowLoopbackRegistries(server.host)
     registry = openRegistryClient({ clock: createManualClock(), egress })
-    pusher = openPusher({ clock: createManualClock(), egress, credentials: [] })
+    pusher = openImagePusher({ clock: createManualClock(), egress, credentials: [] })
     publisher = openCatalogPublisher({ registry, pusher, packsIn: 'here' })
     const architectures = ['amd64', 'arm64']
     const layers = [Buffer.concat([Buffer.alloc(1024)])]
@@ -316,7 +316,7 @@ describeWithRegistry('a catalog image', () => {
     const failing = await startFlakyProxy(server.host)
     const egress = allowLoopbackRegistries(failing.host)
     const reader = openRegistryClient({ clock: createManualClock(), egress })
-    const writer = openPusher({ clock: createManualClock(), egress, credentials: [] })
+    const writer = openImagePusher({ clock: createManualClock(), egress, credentials: [] })
     const through = openCatalogPublisher({ registry: reader, pusher: writer, packsIn: 'here' })
     const files = createSmallCatalog({ description: 'faults' })
     const order = { files, base: `${failing.host}/base/opm:1` }

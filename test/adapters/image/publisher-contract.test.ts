@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CatalogPublisher } from '../../../src/adapters/image/catalog-publisher.ts'
 import { openCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
-import { openPusher } from '../../../src/adapters/image/open-pusher.ts'
+import { openImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
 import { createPackageYaml } from '../../publish/publish-scenario.ts'
-import { systemTestClock } from '../store/sample-records.ts'
+import { realTimeClock } from '../store/sample-records.ts'
 import { FakePublisher } from './fake-publisher.ts'
 
 let registryServer: MockRegistry
-let repositoryCount = 0
+let createdRepositoryCount = 0
 const closeCallbacks: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
@@ -37,12 +37,12 @@ function openFakePublisher(): { publisher: CatalogPublisher; host: string } {
 
 function openRealPublisher(): { publisher: CatalogPublisher; host: string } {
   const access = {
-    clock: systemTestClock,
+    clock: realTimeClock,
     egress: allowLoopbackRegistries(registryServer.host),
     credentials: [],
   }
   const registry = openRegistryClient(access)
-  const publisher = openCatalogPublisher({ registry, pusher: openPusher(access), packsIn: 'here' })
+  const publisher = openCatalogPublisher({ registry, pusher: openImagePusher(access), packsIn: 'here' })
   closeCallbacks.push(async () => {
     await publisher.close()
     await registry.close()
@@ -67,7 +67,7 @@ describe.each([
     ;({ publisher, host } = open())
   })
   beforeEach(() => {
-    repository = `${host}/catalog-${++repositoryCount}`
+    repository = `${host}/catalog-${++createdRepositoryCount}`
   })
 
   test('names the digest before it pushes, and the tags name it afterwards', async () => {

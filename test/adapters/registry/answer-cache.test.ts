@@ -7,16 +7,18 @@ import { createCachedRegistry } from '../../../src/adapters/registry/cached-regi
 import { scanImages, type ImageScanProgress } from '../../../src/adapters/registry/scan-images.ts'
 import { createManualClock } from './manual-clock.ts'
 
-const sha256Hex = 'a'.repeat(64)
-const foundImageAnswer: ImageLookupAnswer = {
+const sampleSha256Hex = 'a'.repeat(64)
+const successfulImageLookup: ImageLookupAnswer = {
   kind: 'ok',
-  digest: `sha256:${sha256Hex}`,
+  digest: `sha256:${sampleSha256Hex}`,
   mediaType: 'x',
   size: 1,
 }
 
 /** A registry that records its requests, and a cache that expires by a manual clock. */
-function createCountingRegistry(answers: (reference: string) => ImageLookupAnswer = () => foundImageAnswer) {
+function createRequestRecordingRegistry(
+  answers: (reference: string) => ImageLookupAnswer = () => successfulImageLookup,
+) {
   const requested: string[] = []
   const clock = createManualClock(0)
   const cache = openInMemoryCache(clock)
@@ -45,15 +47,20 @@ function createCountingRegistry(answers: (reference: string) => ImageLookupAnswe
 describe('answers are cached', () => {
   const day = 24 * 3600 * 1000
   const cases: [string, string, ImageLookupAnswer, number | undefined][] = [
-    ['a digest for seven days', `q.io/a@sha256:${sha256Hex}`, foundImageAnswer, 7 * day],
-    ['a tag for ten minutes', 'q.io/a:1', foundImageAnswer, 600_000],
-    ['a missing image for a minute', `q.io/a@sha256:${sha256Hex}`, { kind: 'missing', reason: '' }, 60_000],
+    ['a digest for seven days', `q.io/a@sha256:${sampleSha256Hex}`, successfulImageLookup, 7 * day],
+    ['a tag for ten minutes', 'q.io/a:1', successfulImageLookup, 600_000],
+    [
+      'a missing image for a minute',
+      `q.io/a@sha256:${sampleSha256Hex}`,
+      { kind: 'missing', reason: '' },
+      60_000,
+    ],
     ['what may be private for a minute', 'q.io/a:1', { kind: 'missing-or-private', reason: '' }, 60_000],
     ['unknown never', 'q.io/a:1', { kind: 'unknown', reason: '', retryAfter: 1 }, undefined],
     ['blocked never', 'q.io/a:1', { kind: 'blocked', reason: '' }, undefined],
   ]
   test.each(cases)('%s', async (_name, reference, answer, life) => {
-    const { registry, store, asked, clock } = createCountingRegistry(() => answer)
+    const { registry, store, asked, clock } = createRequestRecordingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     expect(await cached.resolve(reference)).toEqual(answer)
     clock.advance((life ?? 1) - 1)
@@ -64,7 +71,7 @@ describe('answers are cached', () => {
     expect(asked).toHaveLength(life === undefined ? 3 : 2)
   })
   test('answers are cached separately for each credential, and with and without platforms', async () => {
-    const { registry, store, asked } = createCountingRegistry()
+    const { registry, store, asked } = createRequestRecordingRegistry()
     for (const [who, variant] of [
       ['one', ''],
       ['two', ''],
@@ -74,7 +81,7 @@ describe('answers are cached', () => {
     expect(asked).toHaveLength(3)
   })
   test('many references require one cache read, and no request the second time', async () => {
-    const { registry, store, asked, reads } = createCountingRegistry()
+    const { registry, store, asked, reads } = createRequestRecordingRegistry()
     const references = Array.from(
       { length: 500 },
       (_, n) => `q.io/a@sha256:${n.toString(16).padStart(64, '0')}`,
@@ -87,28 +94,28 @@ describe('answers are cached', () => {
     expect(reads).toEqual([500, 500])
   })
   test('refresh bypasses the cache and updates it', async () => {
-    const reference = `q.io/a@sha256:${sha256Hex}`
-    let answer: ImageLookupAnswer = foundImageAnswer
-    const { registry, store, asked } = createCountingRegistry(() => answer)
+    const reference = `q.io/a@sha256:${sampleSha256Hex}`
+    let answer: ImageLookupAnswer = successfulImageLookup
+    const { registry, store, asked } = createRequestRecordingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve(reference)
     answer = { kind: 'missing', reason: 'gone' }
-    expect(await cached.resolve(reference)).toEqual(foundImageAnswer)
+    expect(await cached.resolve(reference)).toEqual(successfulImageLookup)
     expect(await cached.refresh(reference)).toEqual(answer)
     expect(await cached.resolve(reference)).toEqual(answer)
     expect(asked).toHaveLength(2)
   })
   test('an inconclusive refresh keeps the cached answer', async () => {
-    let answer: ImageLookupAnswer = foundImageAnswer
-    const { registry, store } = createCountingRegistry(() => answer)
+    let answer: ImageLookupAnswer = successfulImageLookup
+    const { registry, store } = createRequestRecordingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve('q.io/a:1')
     answer = { kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }
     await cached.refresh('q.io/a:1')
-    expect(await cached.resolve('q.io/a:1')).toEqual(foundImageAnswer)
+    expect(await cached.resolve('q.io/a:1')).toEqual(successfulImageLookup)
   })
   test('concurrent lookups of the same reference share one request', async () => {
-    const { registry, store, asked } = createCountingRegistry()
+    const { registry, store, asked } = createRequestRecordingRegistry()
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await Promise.all(Array.from({ length: 10 }, () => cached.resolve('q.io/a:1')))
     expect(asked).toHaveLength(1)
@@ -117,7 +124,7 @@ describe('answers are cached', () => {
 
 describe('a budget', () => {
   test('limits hosts and references, and repeated references are free', async () => {
-    const { registry, asked } = createCountingRegistry()
+    const { registry, asked } = createRequestRecordingRegistry()
     const limited = limitRegistryQueries(registry, { hosts: 2, references: 3 })
     const kinds = []
     for (const reference of ['a.io/x:1', 'b.io/x:1', 'c.io/x:1', 'a.io/x:2', 'a.io/x:3', 'a.io/x:1'])
@@ -134,10 +141,10 @@ describe('a scan', () => {
       ? { kind: 'malformed', reason: '' }
       : reference === 'b.io/x:1'
         ? { kind: 'unknown', reason: '', retryAfter: 1 }
-        : foundImageAnswer
+        : successfulImageLookup
 
   test('requests each reference once, alternates hosts, and summarizes by registry', async () => {
-    const { registry, asked, clock } = createCountingRegistry(answerReference)
+    const { registry, asked, clock } = createRequestRecordingRegistry(answerReference)
     const report = await scanImages(registry, references, { clock, concurrency: 1 })
     expect(asked).toEqual(['a.io/x:1', 'b.io/x:1', 'BAD', 'a.io/x:2', 'a.io/x:3'])
     expect(report.complete).toBe(true)
@@ -148,7 +155,7 @@ describe('a scan', () => {
     ])
   })
   test('resumes after an aborted run, and retries inconclusive answers', async () => {
-    const first = createCountingRegistry(answerReference)
+    const first = createRequestRecordingRegistry(answerReference)
     const stop = new AbortController()
     const written = new Map<string, ImageLookupAnswer>()
     const report = await scanImages(first.registry, references, {
@@ -161,13 +168,13 @@ describe('a scan', () => {
       },
     })
     expect([report.complete, written.size]).toEqual([false, 3])
-    const second = createCountingRegistry(answerReference)
+    const second = createRequestRecordingRegistry(answerReference)
     const rest = await scanImages(second.registry, references, { clock: second.clock, earlier: written })
     expect(second.asked.sort()).toEqual(['a.io/x:2', 'a.io/x:3', 'b.io/x:1'])
     expect([rest.complete, rest.answers.size]).toEqual([true, 5])
   })
   test('reports its progress, its rate, and the remaining time', async () => {
-    const { registry, clock } = createCountingRegistry()
+    const { registry, clock } = createRequestRecordingRegistry()
     const slow = {
       ...registry,
       resolve: async (reference: string) => (clock.advance(500), registry.resolve(reference)),

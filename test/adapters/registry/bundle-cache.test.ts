@@ -10,8 +10,8 @@ import {
 } from '../../../src/adapters/registry/cached-bundles.ts'
 import { createManualClock } from './manual-clock.ts'
 
-const bundleImageReference = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`
-const createBundleAnswer = (packageName = 'foo'): BundleImageAnswer => ({
+const createBundleImageReference = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`
+const createBundleImageAnswer = (packageName = 'foo'): BundleImageAnswer => ({
   kind: 'bundle',
   digest: 'x',
   content: { name: packageName, package: 'foo', properties: [], relatedImages: [] },
@@ -19,8 +19,9 @@ const createBundleAnswer = (packageName = 'foo'): BundleImageAnswer => ({
 })
 
 /** A registry that counts concurrent pulls, and a cache that expires by a manual clock. */
-function createCountingRegistry(
-  answer: (reference: string) => BundleImageAnswer | Promise<BundleImageAnswer> = () => createBundleAnswer(),
+function createRequestRecordingRegistry(
+  answer: (reference: string) => BundleImageAnswer | Promise<BundleImageAnswer> = () =>
+    createBundleImageAnswer(),
 ) {
   const pulled: string[] = []
   const clock = createManualClock(0)
@@ -57,41 +58,51 @@ function createCountingRegistry(
       createCachedBundleReaders(client, { clock, store, ...(atOnce && { atOnce }) }),
   }
 }
-const bundleImageReferences = (count: number) =>
-  Array.from({ length: count }, (_, index) => bundleImageReference(index))
+const createBundleImageReferences = (count: number) =>
+  Array.from({ length: count }, (_, index) => createBundleImageReference(index))
 
 test('one pull provides the bundle and its install facts, and both are cached separately', async () => {
   const install = { invalid: [], rukPak: [], manifests: [], examples: [] } as unknown as BundleInstallFacts
-  const { bundles, pulled } = createCountingRegistry(() => Object.assign(createBundleAnswer(), { install }))
+  const { bundles, pulled } = createRequestRecordingRegistry(() =>
+    Object.assign(createBundleImageAnswer(), { install }),
+  )
   const { readBundle: bundleOf, readInstall: installOf } = bundles().forEvaluation()
-  const both = await Promise.all([bundleOf(bundleImageReference(1)), installOf(bundleImageReference(1))])
-  expect(both).toEqual([createBundleAnswer(), { kind: 'bundle', digest: 'x', findings: [], install }])
-  expect(await bundles().forEvaluation().readInstall(bundleImageReference(1))).toEqual(both[1])
-  expect(await bundles().forEvaluation().readBundle(bundleImageReference(1))).toEqual(both[0])
-  expect(pulled).toEqual([bundleImageReference(1)])
+  const both = await Promise.all([
+    bundleOf(createBundleImageReference(1)),
+    installOf(createBundleImageReference(1)),
+  ])
+  expect(both).toEqual([createBundleImageAnswer(), { kind: 'bundle', digest: 'x', findings: [], install }])
+  expect(await bundles().forEvaluation().readInstall(createBundleImageReference(1))).toEqual(both[1])
+  expect(await bundles().forEvaluation().readBundle(createBundleImageReference(1))).toEqual(both[0])
+  expect(pulled).toEqual([createBundleImageReference(1)])
 })
 
 describe('bundle contents are cached', () => {
   const day = 24 * 3600 * 1000
   test.each<[string, BundleImageAnswer, string, number | undefined]>([
-    ['by digest for seven days', createBundleAnswer(), bundleImageReference(1), 7 * day],
-    ['not by tag', createBundleAnswer(), 'q.io/a:1', undefined],
+    ['by digest for seven days', createBundleImageAnswer(), createBundleImageReference(1), 7 * day],
+    ['not by tag', createBundleImageAnswer(), 'q.io/a:1', undefined],
     [
       'an unsupported archive for an hour',
       { kind: 'unsupported', reason: '' },
-      bundleImageReference(1),
+      createBundleImageReference(1),
       3600_000,
     ],
     [
       'a digest mismatch for a minute',
       { kind: 'digest-mismatch', reason: '' },
-      bundleImageReference(1),
+      createBundleImageReference(1),
       60_000,
     ],
-    ['unknown never', { kind: 'unknown', reason: '', retryAfter: 1 }, bundleImageReference(1), undefined],
-    ['blocked never', { kind: 'blocked', reason: '' }, bundleImageReference(1), undefined],
+    [
+      'unknown never',
+      { kind: 'unknown', reason: '', retryAfter: 1 },
+      createBundleImageReference(1),
+      undefined,
+    ],
+    ['blocked never', { kind: 'blocked', reason: '' }, createBundleImageReference(1), undefined],
   ])('%s', async (_name, answer, reference, life) => {
-    const { bundles, pulled, clock } = createCountingRegistry(() => answer)
+    const { bundles, pulled, clock } = createRequestRecordingRegistry(() => answer)
     const read = () => bundles().forEvaluation().readBundle(reference)
     expect(await read()).toEqual(answer)
     clock.advance((life ?? 1) - 1)
@@ -102,36 +113,37 @@ describe('bundle contents are cached', () => {
     expect(pulled).toHaveLength(life === undefined ? 3 : 2)
   })
   test('separately for each credential and repository', async () => {
-    const { bundles, pulled, become } = createCountingRegistry()
-    await bundles().forEvaluation().readBundle(bundleImageReference(1))
+    const { bundles, pulled, become } = createRequestRecordingRegistry()
+    await bundles().forEvaluation().readBundle(createBundleImageReference(1))
     become('0123')
-    await bundles().forEvaluation().readBundle(bundleImageReference(1))
-    await bundles().forEvaluation().readBundle(bundleImageReference(1).replace('q.io/a', 'q.io/b'))
+    await bundles().forEvaluation().readBundle(createBundleImageReference(1))
+    await bundles().forEvaluation().readBundle(createBundleImageReference(1).replace('q.io/a', 'q.io/b'))
     expect(pulled).toHaveLength(3)
   })
   test('under the version of the reader', async () => {
-    const { bundles, spaces } = createCountingRegistry()
-    await bundles().forEvaluation().readBundle(bundleImageReference(1))
+    const { bundles, spaces } = createRequestRecordingRegistry()
+    await bundles().forEvaluation().readBundle(createBundleImageReference(1))
     expect([...spaces]).toEqual([expect.stringMatching(/^bundle-answers \d+$/)])
   })
   test('and pulled once for two concurrent evaluations', async () => {
-    const { bundles, pulled } = createCountingRegistry()
+    const { bundles, pulled } = createRequestRecordingRegistry()
     const shared = bundles()
     expect(
       await Promise.all([
-        shared.forEvaluation().readBundle(bundleImageReference(1)),
-        shared.forEvaluation().readBundle(bundleImageReference(1)),
+        shared.forEvaluation().readBundle(createBundleImageReference(1)),
+        shared.forEvaluation().readBundle(createBundleImageReference(1)),
       ]),
-    ).toEqual([createBundleAnswer(), createBundleAnswer()])
+    ).toEqual([createBundleImageAnswer(), createBundleImageAnswer()])
     expect(pulled).toHaveLength(1)
   })
 })
 
 describe('the pull budget of an evaluation', () => {
   test('two hundred bundles take two evaluations, four pulls at a time, and report the delay', async () => {
-    const { bundles, pulled, most } = createCountingRegistry()
+    const { bundles, pulled, most } = createRequestRecordingRegistry()
     const shared = bundles()
-    const readBundles = () => Promise.all(bundleImageReferences(200).map(shared.forEvaluation().readBundle))
+    const readBundles = () =>
+      Promise.all(createBundleImageReferences(200).map(shared.forEvaluation().readBundle))
     const first = await readBundles()
     expect(pulled).toHaveLength(100)
     expect(first.filter(({ kind }) => kind === 'bundle')).toHaveLength(100)
@@ -146,25 +158,25 @@ describe('the pull budget of an evaluation', () => {
   })
   test('a bundle with an inconclusive pull can be retried in the same evaluation for free', async () => {
     let down = true
-    const { bundles } = createCountingRegistry(() =>
-      down ? { kind: 'unknown', reason: '503', retryAfter: 60 } : createBundleAnswer(),
+    const { bundles } = createRequestRecordingRegistry(() =>
+      down ? { kind: 'unknown', reason: '503', retryAfter: 60 } : createBundleImageAnswer(),
     )
     const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullBudget, pulls: 1 })
-    expect(await read(bundleImageReference(1))).toMatchObject({ reason: '503' })
+    expect(await read(createBundleImageReference(1))).toMatchObject({ reason: '503' })
     down = false
-    expect(await read(bundleImageReference(1))).toEqual(createBundleAnswer())
-    expect(await read(bundleImageReference(2))).toMatchObject({ kind: 'unknown', retryAfter: 2 })
+    expect(await read(createBundleImageReference(1))).toEqual(createBundleImageAnswer())
+    expect(await read(createBundleImageReference(2))).toMatchObject({ kind: 'unknown', retryAfter: 2 })
   })
   test('slow registries use up the time limit of the evaluation', async () => {
-    const { bundles, clock, pulled } = createCountingRegistry(() => {
+    const { bundles, clock, pulled } = createRequestRecordingRegistry(() => {
       clock.advance(40_000)
-      return createBundleAnswer()
+      return createBundleImageAnswer()
     })
     const { readBundle: read } = bundles(1).forEvaluation()
     const answers = [
-      await read(bundleImageReference(1)),
-      await read(bundleImageReference(2)),
-      await read(bundleImageReference(3)),
+      await read(createBundleImageReference(1)),
+      await read(createBundleImageReference(2)),
+      await read(createBundleImageReference(3)),
     ]
     expect(answers.map(({ kind }) => kind)).toEqual(['bundle', 'bundle', 'unknown'])
     expect(answers[2]).toMatchObject({
@@ -174,14 +186,14 @@ describe('the pull budget of an evaluation', () => {
     expect(pulled).toHaveLength(2)
   })
   test('a pull that takes too long is canceled and not retried for a while', async () => {
-    const { store, clock } = createCountingRegistry()
+    const { store, clock } = createRequestRecordingRegistry()
     let pulls = 0
     const client = {
       identity: async () => 'anonymous',
       readBundle: (reference: string, signal?: { readonly aborted: boolean }) =>
         new Promise<BundleImageAnswer>((resolve) => {
           pulls += 1
-          if (reference !== bundleImageReference(1)) return resolve(createBundleAnswer())
+          if (reference !== createBundleImageReference(1)) return resolve(createBundleImageAnswer())
           const timer = setInterval(() => {
             if (signal?.aborted !== true) return
             clearInterval(timer)
@@ -191,27 +203,27 @@ describe('the pull budget of an evaluation', () => {
     }
     const bundles = createCachedBundleReaders(client, { clock, store, slowest: 20 })
     const slow = { kind: 'unknown', reason: 'pulling the image took longer than 0.02 s', retryAfter: 600 }
-    expect(await bundles.forEvaluation().readBundle(bundleImageReference(1))).toEqual(slow)
+    expect(await bundles.forEvaluation().readBundle(createBundleImageReference(1))).toEqual(slow)
     // The next evaluation skips the slow bundle and pulls the other one.
     const { readBundle: next } = bundles.forEvaluation()
-    expect([await next(bundleImageReference(1)), await next(bundleImageReference(2))]).toEqual([
+    expect([await next(createBundleImageReference(1)), await next(createBundleImageReference(2))]).toEqual([
       slow,
-      createBundleAnswer(),
+      createBundleImageAnswer(),
     ])
     expect(pulls).toBe(2)
     clock.advance(600_000)
-    expect(await bundles.forEvaluation().readBundle(bundleImageReference(1))).toEqual(slow)
+    expect(await bundles.forEvaluation().readBundle(createBundleImageReference(1))).toEqual(slow)
     expect(pulls).toBe(3)
   })
   test('the total size of all bundles is limited, and a repeated bundle counts once', async () => {
-    const { bundles } = createCountingRegistry(() => createBundleAnswer('x'.repeat(1000)))
+    const { bundles } = createRequestRecordingRegistry(() => createBundleImageAnswer('x'.repeat(1000)))
     const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullBudget, held: 2500 })
     const kinds = []
     for (const reference of [
-      bundleImageReference(1),
-      bundleImageReference(2),
-      bundleImageReference(1),
-      bundleImageReference(3),
+      createBundleImageReference(1),
+      createBundleImageReference(2),
+      createBundleImageReference(1),
+      createBundleImageReference(3),
     ])
       kinds.push((await read(reference)).kind)
     expect(kinds).toEqual(['bundle', 'bundle', 'bundle', 'unknown'])

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createHash } from 'node:crypto'
 import {
-  mediaTypes,
+  manifestMediaTypes,
   parseImageConfig,
   parseManifest,
   type Descriptor,
@@ -11,21 +11,21 @@ import {
 import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
 import { unpackLayers } from '../../../src/adapters/registry/unpack/unpack-layers.ts'
 import type { GoReaders } from '../../go-readers/go-readers.ts'
-import { packLayer, type RandomLayer } from './random-archives.ts'
-import type { RandomDocument } from './random-documents.ts'
+import { packRandomLayer, type RandomLayer } from './random-archives.ts'
+import type { RandomRegistryDocument } from './random-documents.ts'
 
-export interface GoComparison {
+export interface GoReaderComparison {
   readonly refused: boolean
   /** The reason for the rejection, as text. */
   readonly reason?: string
   readonly difference?: string
 }
 
-export async function compareImageReading(
+export async function compareImageReaders(
   readers: GoReaders,
   image: readonly RandomLayer[],
-): Promise<GoComparison> {
-  const layers = image.map(packLayer)
+): Promise<GoReaderComparison> {
+  const layers = image.map(packRandomLayer)
   const ours = await captureReadOutcome(() =>
     unpackLayers(
       layers.map(({ archive, bytes }) => ({
@@ -41,30 +41,30 @@ export async function compareImageReading(
   const read = Object.fromEntries(
     [...ours.value].map(([path, bytes]) => [path, Buffer.from(bytes).toString('base64')]),
   )
-  return compareResults(read, error, files)
+  return compareReadResults(read, error, files)
 }
 
-export async function compareDocumentReading(
+export async function compareDocumentReaders(
   readers: GoReaders,
-  { kind, body }: RandomDocument,
-): Promise<GoComparison> {
-  const ours = await captureReadOutcome(() => Promise.resolve(parseDocument(kind, body)))
+  { kind, body }: RandomRegistryDocument,
+): Promise<GoReaderComparison> {
+  const ours = await captureReadOutcome(() => Promise.resolve(parseRegistryDocument(kind, body)))
   if ('refused' in ours) return ours
   const { error, read } = await readers.read(kind, body)
-  return compareResults(ours.value, error, omitMediaType(read))
+  return compareReadResults(ours.value, error, omitMediaType(read))
 }
 
-function compareResults(ours: unknown, error: string | undefined, theirs: unknown): GoComparison {
+function compareReadResults(ours: unknown, error: string | undefined, theirs: unknown): GoReaderComparison {
   if (error !== undefined)
     return { refused: false, difference: `Go does not read it (${error}), we do: ${JSON.stringify(ours)}` }
   if (isDeepStrictEqual(ours, theirs)) return { refused: false }
   return { refused: false, difference: `we read ${JSON.stringify(ours)}, Go reads ${JSON.stringify(theirs)}` }
 }
 
-type ReadOrRejection<Value> = { readonly value: Value } | { readonly refused: true; readonly reason: string }
+type ReadOutcome<Value> = { readonly value: Value } | { readonly refused: true; readonly reason: string }
 
 /** Counts only deliberate rejections as rejected, and rethrows other errors. */
-async function captureReadOutcome<Value>(read: () => Promise<Value>): Promise<ReadOrRejection<Value>> {
+async function captureReadOutcome<Value>(read: () => Promise<Value>): Promise<ReadOutcome<Value>> {
   try {
     return { value: await read() }
   } catch (error) {
@@ -75,12 +75,15 @@ async function captureReadOutcome<Value>(read: () => Promise<Value>): Promise<Re
   }
 }
 
-function parseDocument(kind: RandomDocument['kind'], body: Uint8Array): unknown {
+function parseRegistryDocument(kind: RandomRegistryDocument['kind'], body: Uint8Array): unknown {
   if (kind === 'config') {
     const { labels, diffIds, platform } = parseImageConfig(body)
     return { labels, diffIds, platform: formatPlatform(platform) }
   }
-  const read = parseManifest(body, kind === 'index' ? mediaTypes.ociIndex : mediaTypes.ociManifest)
+  const read = parseManifest(
+    body,
+    kind === 'index' ? manifestMediaTypes.ociIndex : manifestMediaTypes.ociManifest,
+  )
   return read.kind === 'index'
     ? { version: 2, manifests: read.manifests.map(formatDescriptor) }
     : { version: 2, config: formatDescriptor(read.config), layers: read.layers.map(formatDescriptor) }

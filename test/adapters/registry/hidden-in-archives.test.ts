@@ -7,14 +7,14 @@ import { unpackLayers } from '../../../src/adapters/registry/unpack/unpack-layer
 import { createPaxHeader, createTar, createTarOfFiles, type TarEntry } from './tar-writer.ts'
 
 const createTarEntry = (name: string, data = name): TarEntry => ({ name, data })
-const evilEntry = createTarEntry('manifests/evil')
-const createSizedEntry = (name: string, type: string, more: Partial<TarEntry> = {}): TarEntry => ({
+const maliciousTarEntry = createTarEntry('manifests/evil')
+const createSizedTarEntry = (name: string, type: string, more: Partial<TarEntry> = {}): TarEntry => ({
   name,
   type,
   size: 1024,
   ...more,
 })
-const createLongNameEntry = (name: string, type = 'L'): TarEntry => ({
+const createLongNameTarEntry = (name: string, type = 'L'): TarEntry => ({
   name: '././@LongLink',
   type,
   data: `${name}\0`,
@@ -36,50 +36,58 @@ const createUnsupportedErrorMatcher = (reason: RegExp) => ({
 
 describe('entries', () => {
   test.each<[string, readonly TarEntry[], RegExp]>([
-    ['a directory with a size', [createSizedEntry('x/', '5'), evilEntry], /has a size/],
-    ['an old directory with a size', [createSizedEntry('x/', '\0'), evilEntry], /has a size/],
-    ['a symbolic link with a size', [createSizedEntry('x', '2', { link: 'a' }), evilEntry], /has a size/],
+    ['a directory with a size', [createSizedTarEntry('x/', '5'), maliciousTarEntry], /has a size/],
+    ['an old directory with a size', [createSizedTarEntry('x/', '\0'), maliciousTarEntry], /has a size/],
     [
-      'a hard link with a size',
-      [createTarEntry('a'), createSizedEntry('x', '1', { link: 'a' }), evilEntry],
+      'a symbolic link with a size',
+      [createSizedTarEntry('x', '2', { link: 'a' }), maliciousTarEntry],
       /has a size/,
     ],
-    ['a device with a size', [createSizedEntry('x', '3'), evilEntry], /has a size/],
-    ['a pipe with a size', [createSizedEntry('x', '6'), evilEntry], /has a size/],
+    [
+      'a hard link with a size',
+      [createTarEntry('a'), createSizedTarEntry('x', '1', { link: 'a' }), maliciousTarEntry],
+      /has a size/,
+    ],
+    ['a device with a size', [createSizedTarEntry('x', '3'), maliciousTarEntry], /has a size/],
+    ['a pipe with a size', [createSizedTarEntry('x', '6'), maliciousTarEntry], /has a size/],
     [
       'a directory with a size in an extended header',
-      [createPaxHeader({ size: '512' }), { name: 'x/', type: '5' }, evilEntry],
+      [createPaxHeader({ size: '512' }), { name: 'x/', type: '5' }, maliciousTarEntry],
       /two different sizes/,
     ],
     [
       'two sizes for a file',
-      [createPaxHeader({ size: '512' }), createTarEntry('x', ''), evilEntry],
+      [createPaxHeader({ size: '512' }), createTarEntry('x', ''), maliciousTarEntry],
       /two different sizes/,
     ],
     ['a file with the name of a directory', [createTarEntry('manifests/a/')], /name of a directory/],
-    ['a contiguous file', [{ ...evilEntry, type: '7' }], /unsupported type/],
-    ['an unknown type', [{ ...evilEntry, type: 'D' }], /unsupported type/],
-    ['a size after a NUL', [{ name: 'x', size: '\x0000000001000' }, evilEntry], /invalid size/],
-    ['a size with garbage after a NUL', [{ name: 'x', size: '0\0zz' }, evilEntry], /invalid size/],
-    ['a size after a tab', [{ name: 'x', size: '\t0000001000' }, evilEntry], /invalid size/],
+    ['a contiguous file', [{ ...maliciousTarEntry, type: '7' }], /unsupported type/],
+    ['an unknown type', [{ ...maliciousTarEntry, type: 'D' }], /unsupported type/],
+    ['a size after a NUL', [{ name: 'x', size: '\x0000000001000' }, maliciousTarEntry], /invalid size/],
+    ['a size with garbage after a NUL', [{ name: 'x', size: '0\0zz' }, maliciousTarEntry], /invalid size/],
+    ['a size after a tab', [{ name: 'x', size: '\t0000001000' }, maliciousTarEntry], /invalid size/],
     [
       'a negative binary size',
       [{ name: 'x', size: Uint8Array.from([0xc0, ...Array<number>(11).fill(0)]) }],
       /size/,
     ],
-    ['a mode that is not a number', [{ ...evilEntry, over: [[100, 'zzzz']] }], /invalid number/],
+    ['a mode that is not a number', [{ ...maliciousTarEntry, over: [[100, 'zzzz']] }], /invalid number/],
     ['a checksum over signed bytes', [{ ...createTarEntry('manifests/é'), signedChecksum: true }], /damaged/],
-    ['a prefix in the GNU format', [{ ...evilEntry, magic: 'ustar  \0', prefix: 'other' }], /has a prefix/],
-    ['the star format', [{ ...evilEntry, over: [[508, 'tar\0']] }], /star format/],
-    ['an unknown format', [{ ...evilEntry, magic: 'ustar 00' }], /unknown format/],
+    [
+      'a prefix in the GNU format',
+      [{ ...maliciousTarEntry, magic: 'ustar  \0', prefix: 'other' }],
+      /has a prefix/,
+    ],
+    ['the star format', [{ ...maliciousTarEntry, over: [[508, 'tar\0']] }], /star format/],
+    ['an unknown format', [{ ...maliciousTarEntry, magic: 'ustar 00' }], /unknown format/],
     [
       'a name that is not UTF-8',
-      [{ ...evilEntry, name: Buffer.from('manifests/\xff', 'latin1') }],
+      [{ ...maliciousTarEntry, name: Buffer.from('manifests/\xff', 'latin1') }],
       /not UTF-8/,
     ],
     [
       'a name component that is too long for file systems',
-      [createPaxHeader({ path: `manifests/${'n'.repeat(256)}` }), evilEntry],
+      [createPaxHeader({ path: `manifests/${'n'.repeat(256)}` }), maliciousTarEntry],
       /255 bytes/,
     ],
     ['an entry below a whiteout', [createTarEntry('manifests/.wh.a/b')], /name of a whiteout/],
@@ -101,11 +109,19 @@ describe('entries', () => {
 
 describe('extended headers', () => {
   test.each<[string, readonly TarEntry[], RegExp]>([
-    ['a global path', [createPaxHeader({ path: 'x' }, 'g'), evilEntry], /a global header sets "path"/],
-    ['a global size', [createPaxHeader({ size: '0' }, 'g'), evilEntry], /a global header sets "size"/],
+    [
+      'a global path',
+      [createPaxHeader({ path: 'x' }, 'g'), maliciousTarEntry],
+      /a global header sets "path"/,
+    ],
+    [
+      'a global size',
+      [createPaxHeader({ size: '0' }, 'g'), maliciousTarEntry],
+      /a global header sets "size"/,
+    ],
     [
       'a global header named like a file',
-      [evilEntry, { ...createPaxHeader({ comment: 'x' }, 'g'), name: 'manifests/evil' }],
+      [maliciousTarEntry, { ...createPaxHeader({ comment: 'x' }, 'g'), name: 'manifests/evil' }],
       /has the invalid name/,
     ],
     [
@@ -115,53 +131,65 @@ describe('extended headers', () => {
     ],
     [
       'two for one entry',
-      [createPaxHeader({ path: 'x' }), createPaxHeader({ mtime: '1' }), evilEntry],
+      [createPaxHeader({ path: 'x' }), createPaxHeader({ mtime: '1' }), maliciousTarEntry],
       /several extended headers/,
     ],
     [
       'a global header between an extended header and its entry',
-      [createPaxHeader({ path: 'x' }), createPaxHeader({ comment: 'x' }, 'g'), evilEntry],
+      [createPaxHeader({ path: 'x' }), createPaxHeader({ comment: 'x' }, 'g'), maliciousTarEntry],
       /several extended headers/,
     ],
     [
       'PAX and GNU',
-      [createPaxHeader({ path: 'x' }), createLongNameEntry('y'), evilEntry],
+      [createPaxHeader({ path: 'x' }), createLongNameTarEntry('y'), maliciousTarEntry],
       /several extended headers/,
     ],
     [
       'GNU and PAX',
-      [createLongNameEntry('y'), createPaxHeader({ path: 'x' }), evilEntry],
+      [createLongNameTarEntry('y'), createPaxHeader({ path: 'x' }), maliciousTarEntry],
       /several extended headers/,
     ],
     [
       'two long names',
-      [createLongNameEntry('x'), createLongNameEntry('y'), evilEntry],
+      [createLongNameTarEntry('x'), createLongNameTarEntry('y'), maliciousTarEntry],
       /several extended headers/,
     ],
-    ['an empty long name', [createLongNameEntry(''), evilEntry], /long name/],
-    ['a long name with trailing garbage', [createLongNameEntry('x\0y'), evilEntry], /long name/],
-    ['an empty path', [createPaxHeader({ path: '' }), evilEntry], /empty path/],
-    ['a path twice', [{ name: 'p', type: 'x', data: '9 path=a\n9 path=b\n' }, evilEntry], /"path" twice/],
-    ['a length in hexadecimal', [{ name: 'p', type: 'x', data: '0xb path=a\n' }, evilEntry], /damaged/],
-    ['a length with a sign', [{ name: 'p', type: 'x', data: '+10 path=a\n' }, evilEntry], /damaged/],
+    ['an empty long name', [createLongNameTarEntry(''), maliciousTarEntry], /long name/],
+    ['a long name with trailing garbage', [createLongNameTarEntry('x\0y'), maliciousTarEntry], /long name/],
+    ['an empty path', [createPaxHeader({ path: '' }), maliciousTarEntry], /empty path/],
+    [
+      'a path twice',
+      [{ name: 'p', type: 'x', data: '9 path=a\n9 path=b\n' }, maliciousTarEntry],
+      /"path" twice/,
+    ],
+    [
+      'a length in hexadecimal',
+      [{ name: 'p', type: 'x', data: '0xb path=a\n' }, maliciousTarEntry],
+      /damaged/,
+    ],
+    ['a length with a sign', [{ name: 'p', type: 'x', data: '+10 path=a\n' }, maliciousTarEntry], /damaged/],
     [
       'a path that is not UTF-8',
-      [{ name: 'p', type: 'x', data: Buffer.from('9 path=\xff\n', 'latin1') }, evilEntry],
+      [{ name: 'p', type: 'x', data: Buffer.from('9 path=\xff\n', 'latin1') }, maliciousTarEntry],
       /UTF-8/,
     ],
-    ['an owner that is not a number', [createPaxHeader({ uid: 'me' }), evilEntry], /invalid uid/],
+    ['an owner that is not a number', [createPaxHeader({ uid: 'me' }), maliciousTarEntry], /invalid uid/],
     [
       'a sparse file, format 0.0',
-      [{ name: 'p', type: 'x', data: '23 GNU.sparse.offset=0\n' }, evilEntry],
+      [{ name: 'p', type: 'x', data: '23 GNU.sparse.offset=0\n' }, maliciousTarEntry],
       /sparse/,
     ],
-    ['a sparse file, format 0.1', [createPaxHeader({ 'GNU.sparse.map': '0,1' }), evilEntry], /sparse/],
+    [
+      'a sparse file, format 0.1',
+      [createPaxHeader({ 'GNU.sparse.map': '0,1' }), maliciousTarEntry],
+      /sparse/,
+    ],
     [
       'a sparse file marked only by its name',
-      [createPaxHeader({ 'GNU.sparse.name': 'manifests/x' }), evilEntry],
+      [createPaxHeader({ 'GNU.sparse.name': 'manifests/x' }), maliciousTarEntry],
       /sparse/,
     ],
-    ['one without an entry', [evilEntry, createPaxHeader({ path: 'x' })], /after an extended header/],
+    ['one without an entry', [maliciousTarEntry, createPaxHeader({ path: 'x' })], /after an extended header/],
   ])('rejects %s', async (_name, parts, reason) => {
     await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(
       createUnsupportedErrorMatcher(reason),
@@ -182,7 +210,7 @@ describe('extended headers', () => {
 
 describe('the end of an archive', () => {
   const first = createTar([createTarEntry('manifests/a')], { end: false })
-  const second = createTar([evilEntry])
+  const second = createTar([maliciousTarEntry])
   test.each<[string, Buffer, RegExp]>([
     [
       'an empty block between entries',
@@ -204,7 +232,7 @@ describe('the end of an archive', () => {
 
 describe('compression', () => {
   const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(3000) })
-  const hidden = gzipSync(createTar([evilEntry]))
+  const hidden = gzipSync(createTar([maliciousTarEntry]))
   /** A gzip stream whose header contains a file name that makes the first block a valid tar header. */
   const twoInOne = () => {
     const packed = gzipSync(archive)
@@ -276,17 +304,17 @@ describe('compression', () => {
 describe('layers', () => {
   const linked = { name: 'manifests', type: '2', link: 'other' }
   test.each<[string, readonly (readonly TarEntry[])[], RegExp]>([
-    ['a file below a linked directory', [[linked, evilEntry]], /through the link "manifests"/],
-    ['a file below a link in a lower layer', [[linked], [evilEntry]], /through the link "manifests"/],
+    ['a file below a linked directory', [[linked, maliciousTarEntry]], /through the link "manifests"/],
+    ['a file below a link in a lower layer', [[linked], [maliciousTarEntry]], /through the link "manifests"/],
     [
       'a whiteout below a link',
       [[createTarEntry('other/a'), linked], [createTarEntry('manifests/.wh.a')]],
       /through the link/,
     ],
-    ['a file below a file', [[createTarEntry('manifests'), evilEntry]], /not a directory/],
+    ['a file below a file', [[createTarEntry('manifests'), maliciousTarEntry]], /not a directory/],
     [
       'a whiteout of a file in the same layer',
-      [[evilEntry, createTarEntry('manifests/.wh.evil')]],
+      [[maliciousTarEntry, createTarEntry('manifests/.wh.evil')]],
       /entry of the same layer/,
     ],
     [
@@ -379,7 +407,7 @@ describe('layers', () => {
     expect(Buffer.from(files.get('manifests/a') ?? []).toString()).toBe('1')
   })
   test('a diff ID can use sha512', async () => {
-    const archive = createTar([evilEntry])
+    const archive = createTar([maliciousTarEntry])
     const diffId = `sha512:${createHash('sha512').update(archive).digest('hex')}`
     expect((await unpackLayers([{ bytes: archive, diffId }], ['manifests'])).size).toBe(1)
   })

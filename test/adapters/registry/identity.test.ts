@@ -16,7 +16,7 @@ const failingMirrorCredentials: CredentialSource = {
   },
 }
 
-async function computeIdentity(password: string | undefined): Promise<string> {
+async function computeRegistryIdentity(password: string | undefined): Promise<string> {
   const own =
     password === undefined
       ? []
@@ -32,9 +32,9 @@ async function computeIdentity(password: string | undefined): Promise<string> {
 }
 
 test('different credentials have different identities, even with unreadable mirror credentials', async () => {
-  const names = await Promise.all([undefined, 'one', 'two'].map(computeIdentity))
+  const names = await Promise.all([undefined, 'one', 'two'].map(computeRegistryIdentity))
   expect(new Set(names).size).toBe(3)
-  expect(await computeIdentity('one')).toBe(names[1])
+  expect(await computeRegistryIdentity('one')).toBe(names[1])
   expect(names.join()).not.toMatch(/one|two/)
 })
 

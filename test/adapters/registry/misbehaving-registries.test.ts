@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import {
   openRegistryClient,
   type RegistryClientOptions,
@@ -14,31 +14,34 @@ import { createManualClock } from './manual-clock.ts'
 import {
   createImageManifest,
   startScriptedRegistry,
-  sha256Digest,
+  computeSha256Digest,
   type ScriptedRegistry,
 } from './scripted-registry.ts'
 
 let registryServer: ScriptedRegistry
-const openClients: RegistryClient[] = []
+const openedRegistryClients: RegistryClient[] = []
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
 })
 afterEach(async () => {
-  await Promise.all([...openClients.splice(0).map((client) => client.close()), registryServer.close()])
+  await Promise.all([
+    ...openedRegistryClients.splice(0).map((client) => client.close()),
+    registryServer.close(),
+  ])
 })
-function openClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
+function openTestRegistryClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
   const client = openRegistryClient({
     clock: createManualClock(),
     egress: allowLoopbackRegistries(registryServer.host),
     random: () => 0,
     ...options,
   })
-  openClients.push(client)
+  openedRegistryClients.push(client)
   return client
 }
 const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
-const manifestType = mediaTypes.ociManifest
-const sampleLayer = { mediaType: '', digest: sha256Digest('layer'), size: 5 }
+const manifestMediaType = manifestMediaTypes.ociManifest
+const sampleLayerDescriptor = { mediaType: '', digest: computeSha256Digest('layer'), size: 5 }
 
 describe('an invalid manifest', () => {
   test.each(['[]', '<html></html>', '', 'null', '{}', '"x"', '{"schemaVersion":2}'])(
@@ -47,62 +50,86 @@ describe('an invalid manifest', () => {
       const digest = registryServer.add('org/app', 'v1', body)
       for (const platforms of [false, true])
         for (const name of ['org/app:v1', `org/app@${digest}`])
-          expect(await openClient({ platforms }).resolve(formatTestImageReference(name))).toMatchObject({
+          expect(
+            await openTestRegistryClient({ platforms }).resolve(formatTestImageReference(name)),
+          ).toMatchObject({
             kind: 'unsupported',
           })
     },
   )
   test('is inconclusive by tag without a digest header', async () => {
     registryServer.script = (_, response) =>
-      void response.writeHead(200, { 'content-type': manifestType }).end('[]')
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      void response.writeHead(200, { 'content-type': manifestMediaType }).end('[]')
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
     })
   })
   test.each<[string, unknown]>([
     [
       'a duplicate key',
-      `{"schemaVersion":2,"layers":[],"layers":[],"config":${JSON.stringify(sampleLayer)}}`,
+      `{"schemaVersion":2,"layers":[],"layers":[],"config":${JSON.stringify(sampleLayerDescriptor)}}`,
     ],
     [
       'a key that differs only in case',
-      { schemaVersion: 2, config: sampleLayer, layers: [], Layers: [sampleLayer] },
+      { schemaVersion: 2, config: sampleLayerDescriptor, layers: [], Layers: [sampleLayerDescriptor] },
     ],
     [
       'a key with a long s',
-      { schemaVersion: 2, config: sampleLayer, layers: [], 'layer\u017f': [sampleLayer] },
+      { schemaVersion: 2, config: sampleLayerDescriptor, layers: [], 'layer\u017f': [sampleLayerDescriptor] },
     ],
-    ['a type key in uppercase', { schemaVersion: 2, config: sampleLayer, layers: [], artifactTYPE: 'x' }],
+    [
+      'a type key in uppercase',
+      { schemaVersion: 2, config: sampleLayerDescriptor, layers: [], artifactTYPE: 'x' },
+    ],
     [
       'a digest key that differs only in case',
-      { schemaVersion: 2, layers: [], config: { ...sampleLayer, Digest: sha256Digest('x') } },
+      {
+        schemaVersion: 2,
+        layers: [],
+        config: { ...sampleLayerDescriptor, Digest: computeSha256Digest('x') },
+      },
     ],
-    ['a byte order mark', `\ufeff${JSON.stringify({ schemaVersion: 2, config: sampleLayer, layers: [] })}`],
-    ['two documents', `${JSON.stringify({ schemaVersion: 2, config: sampleLayer, layers: [] })}{}`],
+    [
+      'a byte order mark',
+      `\ufeff${JSON.stringify({ schemaVersion: 2, config: sampleLayerDescriptor, layers: [] })}`,
+    ],
+    ['two documents', `${JSON.stringify({ schemaVersion: 2, config: sampleLayerDescriptor, layers: [] })}{}`],
     [
       'an unpaired surrogate',
-      `{"schemaVersion":2,"layers":[],"config":${JSON.stringify(sampleLayer)},"x":"\\ud800"}`,
+      `{"schemaVersion":2,"layers":[],"config":${JSON.stringify(sampleLayerDescriptor)},"x":"\\ud800"}`,
     ],
-    ['a size with a fraction', { schemaVersion: 2, layers: [], config: { ...sampleLayer, size: '@' } }],
-    ['a null layer', { schemaVersion: 2, layers: [null], config: sampleLayer }],
-    ['schema 1 fields in addition', { schemaVersion: 2, layers: [], config: sampleLayer, fsLayers: [] }],
-    ['an unknown schema version', { schemaVersion: 3, layers: [], config: sampleLayer }],
+    [
+      'a size with a fraction',
+      { schemaVersion: 2, layers: [], config: { ...sampleLayerDescriptor, size: '@' } },
+    ],
+    ['a null layer', { schemaVersion: 2, layers: [null], config: sampleLayerDescriptor }],
+    [
+      'schema 1 fields in addition',
+      { schemaVersion: 2, layers: [], config: sampleLayerDescriptor, fsLayers: [] },
+    ],
+    ['an unknown schema version', { schemaVersion: 3, layers: [], config: sampleLayerDescriptor }],
     [
       'an md5 digest',
-      { schemaVersion: 2, layers: [], config: { ...sampleLayer, digest: `md5:${'0'.repeat(32)}` } },
+      { schemaVersion: 2, layers: [], config: { ...sampleLayerDescriptor, digest: `md5:${'0'.repeat(32)}` } },
     ],
     [
       'an unknown digest algorithm',
-      { schemaVersion: 2, layers: [], config: { ...sampleLayer, digest: `abc:${'0'.repeat(64)}` } },
+      { schemaVersion: 2, layers: [], config: { ...sampleLayerDescriptor, digest: `abc:${'0'.repeat(64)}` } },
     ],
     [
       'uppercase letters in a digest',
-      { schemaVersion: 2, layers: [], config: { ...sampleLayer, digest: `sha256:${'A'.repeat(64)}` } },
+      {
+        schemaVersion: 2,
+        layers: [],
+        config: { ...sampleLayerDescriptor, digest: `sha256:${'A'.repeat(64)}` },
+      },
     ],
   ])('%s is unsupported', async (_name, document) => {
     const text = typeof document === 'string' ? document : JSON.stringify(document).replace('"@"', '5.0')
     const digest = registryServer.add('org/app', 'v1', text)
-    expect(await openClient().resolve(formatTestImageReference(`org/app@${digest}`))).toMatchObject({
+    expect(
+      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
+    ).toMatchObject({
       kind: 'unsupported',
     })
   })
@@ -113,7 +140,9 @@ describe('an invalid manifest', () => {
       annotations,
       x: { a: 1, A: 2 },
     })
-    expect(await openClient().resolve(formatTestImageReference(`org/app@${digest}`))).toMatchObject({
+    expect(
+      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
+    ).toMatchObject({
       kind: 'ok',
     })
   })
@@ -122,7 +151,7 @@ describe('an invalid manifest', () => {
 describe('digests', () => {
   test('a reference with an unsupported digest algorithm sends no request', async () => {
     expect(
-      await openClient().resolve(formatTestImageReference(`org/app@sha384:${'0'.repeat(96)}`)),
+      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@sha384:${'0'.repeat(96)}`)),
     ).toMatchObject({
       kind: 'unsupported',
     })
@@ -133,9 +162,11 @@ describe('digests', () => {
     const digest = `sha512:${createHash('sha512').update(bytes).digest('hex')}`
     registryServer.script = (_, response) =>
       void response
-        .writeHead(200, { 'content-type': manifestType, 'content-length': bytes.length })
+        .writeHead(200, { 'content-type': manifestMediaType, 'content-length': bytes.length })
         .end(bytes)
-    expect(await openClient().resolve(formatTestImageReference(`org/app@${digest}`))).toMatchObject({
+    expect(
+      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@${digest}`)),
+    ).toMatchObject({
       kind: 'ok',
       digest,
     })
@@ -143,9 +174,12 @@ describe('digests', () => {
   test('a digest header that does not match the bytes is inconclusive', async () => {
     registryServer.script = (_, response) =>
       void response
-        .writeHead(200, { 'content-type': manifestType, 'docker-content-digest': sha256Digest('other') })
+        .writeHead(200, {
+          'content-type': manifestMediaType,
+          'docker-content-digest': computeSha256Digest('other'),
+        })
         .end(JSON.stringify(createImageManifest('x')))
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
     })
   })
@@ -153,7 +187,10 @@ describe('digests', () => {
 
 describe('blobs', () => {
   const fetchLayer = () =>
-    openClient().fetchBlob({ host: registryServer.host, repository: 'org/app' }, sampleLayer)
+    openTestRegistryClient().fetchBlob(
+      { host: registryServer.host, repository: 'org/app' },
+      sampleLayerDescriptor,
+    )
   const answers = (body: string, headers: Record<string, string> = {}, status = 200) => {
     registryServer.script = ({ path }, response) =>
       void (path.includes('/blobs/') && response.writeHead(status, headers).end(body))
@@ -193,11 +230,13 @@ describe('blobs', () => {
       '{"config":{},"Config":{"Labels":{"a":"b"}},"rootfs":{"diff_ids":[]}}',
     )
     registryServer.add('org/app', 'v1', { schemaVersion: 2, config, layers: [] })
-    await expect(pullBundle(openClient(), formatTestImageReference('org/app:v1'))).rejects.toMatchObject({
+    await expect(
+      pullBundle(openTestRegistryClient(), formatTestImageReference('org/app:v1')),
+    ).rejects.toMatchObject({
       code: 'unsupported',
     })
     expect(
-      await openClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
+      await openTestRegistryClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
     ).toMatchObject({
       kind: 'unsupported',
     })
@@ -212,7 +251,9 @@ describe('waits', () => {
   ])('Retry-After: %s is limited to valid bounds', async (value, retryAfter) => {
     registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': value }).end()
     expect(
-      await openClient({ limits: { attempts: 1 } }).resolve(formatTestImageReference('org/app:v1')),
+      await openTestRegistryClient({ limits: { attempts: 1 } }).resolve(
+        formatTestImageReference('org/app:v1'),
+      ),
     ).toMatchObject({
       kind: 'unknown',
       retryAfter,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readRegistryBundle } from '../../../packages/bundle/src/registry-bundle.ts'
 import { renderBundle, type OlmBundleBlob } from '../../../packages/bundle/src/render/render-bundle.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { pullBundle } from '../../../src/adapters/registry/pull-bundle.ts'
@@ -17,10 +17,10 @@ import { createBundleFiles, sampleBundles } from '../../packages/bundle/sample-b
 import { findMissingProgram } from '../../left-out.ts'
 import { createManualClock } from './manual-clock.ts'
 import { startRealRegistry, type RealRegistry } from './real-registry.ts'
-import { startScriptedRegistry, sha256Digest, type ScriptedRegistry } from './scripted-registry.ts'
+import { startScriptedRegistry, computeSha256Digest, type ScriptedRegistry } from './scripted-registry.ts'
 import { createTarOfFiles } from './tar-writer.ts'
 
-const packageLabels = { 'operators.operatorframework.io.bundle.package.v1': 'x' }
+const bundlePackageLabels = { 'operators.operatorframework.io.bundle.package.v1': 'x' }
 
 ;(findMissingProgram('docker-registry', 'skopeo', 'opm') ? describe.skip : describe)(
   'from docker-registry',
@@ -46,11 +46,11 @@ const packageLabels = { 'operators.operatorframework.io.bundle.package.v1': 'x' 
         // One layer for the manifests and one for the metadata, as in the Dockerfile of a bundle.
         const layer = (directory: string) =>
           createTarOfFiles(Object.fromEntries(files.filter(([path]) => path.startsWith(directory))))
-        const image = { labels: packageLabels, layers: [layer('manifests/'), layer('metadata/')] }
+        const image = { labels: bundlePackageLabels, layers: [layer('manifests/'), layer('metadata/')] }
         const digest = await registry.push(image, `test/${name}:v1`)
         const reference = `${registry.host}/test/${name}@${digest}`
         const pulled = await pullBundle(client, reference)
-        expect(pulled).toMatchObject({ digest, labels: packageLabels })
+        expect(pulled).toMatchObject({ digest, labels: bundlePackageLabels })
         const answer = await client.readBundle(reference)
         expect(answer).toMatchObject({
           kind: 'bundle',
@@ -74,7 +74,7 @@ const packageLabels = { 'operators.operatorframework.io.bundle.package.v1': 'x' 
     test('a multi-platform bundle is pulled for one platform', async () => {
       const layer = createTarOfFiles({ 'manifests/a.yaml': 'a: 1' })
       const digest = await registry.push(
-        { labels: packageLabels, layers: [layer], architectures: ['arm64', 'amd64'] },
+        { labels: bundlePackageLabels, layers: [layer], architectures: ['arm64', 'amd64'] },
         'test/index:v1',
       )
       const pulled = await pullBundle(client, `${registry.host}/test/index:v1`)
@@ -108,10 +108,10 @@ describe('from a malicious registry', () => {
     mediaType,
   })
   const config = (diffIds: readonly string[]) =>
-    descriptor(JSON.stringify({ rootfs: { diff_ids: diffIds }, config: { Labels: packageLabels } }))
+    descriptor(JSON.stringify({ rootfs: { diff_ids: diffIds }, config: { Labels: bundlePackageLabels } }))
   const diffId = `sha256:${createHash('sha256').update(archive).digest('hex')}`
   const pull = (name: string) => pullBundle(client, `${registry.host}/${name}`)
-  const add = (tag: string, document: object, type: string = mediaTypes.ociManifest) =>
+  const add = (tag: string, document: object, type: string = manifestMediaTypes.ociManifest) =>
     registry.add('games/b', tag, { schemaVersion: 2, ...document }, type)
 
   test('a valid image is pulled', async () => {
@@ -210,7 +210,7 @@ describe('from a malicious registry', () => {
     await expect(pull('games/b:larger')).rejects.toMatchObject({ code: 'digest-mismatch' })
     add('shorter', { config: config([diffId]), layers: [{ ...honest, size: honest.size + 1 }] })
     await expect(pull('games/b:shorter')).rejects.toMatchObject({ code: 'digest-mismatch' })
-    add('gone', { config: config([diffId]), layers: [{ ...honest, digest: sha256Digest('nothing') }] })
+    add('gone', { config: config([diffId]), layers: [{ ...honest, digest: computeSha256Digest('nothing') }] })
     await expect(pull('games/b:gone')).rejects.toMatchObject({ code: 'missing' })
   })
   describe('an index', () => {
@@ -218,7 +218,7 @@ describe('from a malicious registry', () => {
     const images = () => [
       add('choice1', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] }),
       add('choice2', {
-        config: config([sha256Digest(createTarOfFiles({ 'manifests/other.yaml': 'x' }))]),
+        config: config([computeSha256Digest(createTarOfFiles({ 'manifests/other.yaml': 'x' }))]),
         layers: [descriptor(other)],
       }),
     ]
@@ -228,13 +228,13 @@ describe('from a malicious registry', () => {
         name,
         {
           manifests: platforms.map((platform, at) => ({
-            mediaType: mediaTypes.ociManifest,
+            mediaType: manifestMediaTypes.ociManifest,
             digest: digests[at % digests.length],
             size: 1,
             ...(platform && { platform }),
           })),
         },
-        mediaTypes.ociIndex,
+        manifestMediaTypes.ociIndex,
       )
 
     test.each([
@@ -262,14 +262,16 @@ describe('from a malicious registry', () => {
     })
   })
   test('indexes can be nested at most two levels deep', async () => {
-    const index = (digest: string) => ({ manifests: [{ mediaType: mediaTypes.ociIndex, digest, size: 1 }] })
+    const index = (digest: string) => ({
+      manifests: [{ mediaType: manifestMediaTypes.ociIndex, digest, size: 1 }],
+    })
     const image = add('deep0', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
-    const one = add('deep1', index(image), mediaTypes.ociIndex)
-    const two = add('deep2', index(one), mediaTypes.ociIndex)
-    add('deep3', index(two), mediaTypes.ociIndex)
+    const one = add('deep1', index(image), manifestMediaTypes.ociIndex)
+    const two = add('deep2', index(one), manifestMediaTypes.ociIndex)
+    add('deep3', index(two), manifestMediaTypes.ociIndex)
     expect((await pull('games/b:deep2')).digest).toBe(two)
     await expect(pull('games/b:deep3')).rejects.toMatchObject({ code: 'unsupported' })
-    add('none', { manifests: [] }, mediaTypes.ociIndex)
+    add('none', { manifests: [] }, manifestMediaTypes.ociIndex)
     await expect(pull('games/b:none')).rejects.toMatchObject({
       message: expect.stringContaining('without images'),
     })

@@ -3,8 +3,8 @@
 import { gzipSync } from 'node:zlib'
 import type { SeededRandom } from '../../packages/fbc/go/fast/mutated-documents.ts'
 import {
-  packFrames,
-  createRandomFrames,
+  compressIntoFrames,
+  createRandomCompressedFrames,
   type CompressedFrame,
   type CompressionFormat,
 } from './random-frames.ts'
@@ -73,7 +73,7 @@ const unusualTarEntryNames: readonly (string | Uint8Array)[] = [
   `manifests/${'n'.repeat(80)}`,
   'pax_global_header',
 ]
-const linkTargets = [
+const tarLinkTargets = [
   'a',
   'b',
   '../other/a',
@@ -130,12 +130,14 @@ export function createRandomImage(random: SeededRandom): readonly RandomLayer[] 
 
 function createRandomLayer(random: SeededRandom, wildness: number): RandomLayer {
   const isOdd = (share = 1) => random.below(100) < wildness * share
-  const parts = Array.from({ length: 1 + random.below(5) }, () => createRandomEntry(random, isOdd)).flat()
+  const parts = Array.from({ length: 1 + random.below(5) }, () =>
+    createRandomTarEntries(random, isOdd),
+  ).flat()
   const length = parts.length * 700
   const packing = random.pick(['none', 'none', 'none', 'gzip', 'zstd', 'zstd'] as const)
   return {
     parts,
-    ending: isOdd(0.5) ? random.pick(archiveEndings)() : Buffer.alloc(1024),
+    ending: isOdd(0.5) ? random.pick(tarEndingGenerators)() : Buffer.alloc(1024),
     damage: Array.from({ length: isOdd(0.6) ? 1 + random.below(3) : 0 }, () => [
       // In the header mostly.
       random.below(3) === 0 ? random.below(length) : 512 * random.below(parts.length * 2) + random.below(512),
@@ -159,7 +161,7 @@ function createRandomLayer(random: SeededRandom, wildness: number): RandomLayer 
     ]),
     cut: isOdd(0.3) ? random.below(1500) : 0,
     packing,
-    frames: packing === 'none' ? [] : createRandomFrames(random, packing, isOdd),
+    frames: packing === 'none' ? [] : createRandomCompressedFrames(random, packing, isOdd),
     packedDamage: Array.from({ length: isOdd(0.3) ? 1 : 0 }, () => [
       1 + random.below(300),
       random.below(256),
@@ -170,7 +172,7 @@ function createRandomLayer(random: SeededRandom, wildness: number): RandomLayer 
   }
 }
 
-const archiveEndings: readonly (() => Buffer)[] = [
+const tarEndingGenerators: readonly (() => Buffer)[] = [
   () => Buffer.alloc(0),
   () => Buffer.alloc(512),
   () => Buffer.alloc(700),
@@ -183,31 +185,31 @@ const archiveEndings: readonly (() => Buffer)[] = [
 type RandomBooleanChooser = (share?: number) => boolean
 
 /** One entry, with the headers that stand in front of it. */
-function createRandomEntry(random: SeededRandom, isOdd: RandomBooleanChooser): readonly TarEntry[] {
+function createRandomTarEntries(random: SeededRandom, isOdd: RandomBooleanChooser): readonly TarEntry[] {
   const type = isOdd() ? random.pick([...'\x007123456SDMNVXAgxLK9']) : random.pick([...'0000000055512'])
   const name = isOdd() ? random.pick(unusualTarEntryNames) : random.pick(commonTarEntryNames)
   const hasData = isOdd() ? random.below(2) === 0 : type === '0' || type === '\0'
   const part: TarEntry = {
     name: type === '5' && typeof name === 'string' && random.below(2) === 0 ? `${name}/` : name,
     type,
-    ...(hasData && { data: createFileContent(random) }),
+    ...(hasData && { data: createRandomFileContent(random) }),
     ...('12'.includes(type) && {
       link: isOdd()
-        ? random.pick(linkTargets)
-        : random.pick(type === '1' ? commonTarEntryNames : linkTargets),
+        ? random.pick(tarLinkTargets)
+        : random.pick(type === '1' ? commonTarEntryNames : tarLinkTargets),
     }),
     ...(isOdd(0.5) && { size: random.pick([0, 1, 511, 512, 513, 1024, ...tarNumberFieldValues]) }),
     ...(isOdd() && { magic: random.pick(tarMagicFieldValues) }),
     ...(isOdd(0.5) && { prefix: random.pick(['manifests', 'other', 'manifests/d/', '.', '\xff', '12345']) }),
     ...(isOdd(0.2) && { breakChecksum: true }),
     ...(isOdd(0.2) && { signedChecksum: true }),
-    ...(isOdd(0.5) && { over: [createRandomField(random)] }),
+    ...(isOdd(0.5) && { over: [createRandomHeaderField(random)] }),
   }
   return isOdd(1.2) ? [...createRandomExtensionEntries(random, isOdd), part] : [part]
 }
 
 /** Numbers that decide nothing, times that may be a prefix, star's mark, the sparse map. */
-function createRandomField(random: SeededRandom): readonly [number, string | Uint8Array] {
+function createRandomHeaderField(random: SeededRandom): readonly [number, string | Uint8Array] {
   const [at, length] = random.pick([
     [100, 8],
     [108, 8],
@@ -253,17 +255,17 @@ function createRandomExtensionEntries(
     const records: Record<string, string> = {}
     for (let left = 1 + random.below(3); left > 0; left -= 1) {
       const key = isOdd(0.5) ? `GNU.sparse.${random.pick(sparsePaxKeys)}` : random.pick(paxKeys)
-      records[key] = createPaxValue(random, key, isOdd)
+      records[key] = createRandomPaxValue(random, key, isOdd)
     }
     return { ...createPaxHeader(records, kind === 3 ? 'g' : 'x'), name }
   })
 }
 
-function createPaxValue(random: SeededRandom, key: string, isOdd: RandomBooleanChooser): string {
+function createRandomPaxValue(random: SeededRandom, key: string, isOdd: RandomBooleanChooser): string {
   if (isOdd(0.5))
     return random.pick(['', '-1', '+5', '1e3', '0x10', 'a\0b', '../a', '\u00e9', '0,5', '1', '0'])
   if (key === 'path' || key === 'GNU.sparse.name') return random.pick(commonTarEntryNames)
-  if (key === 'linkpath') return random.pick(linkTargets)
+  if (key === 'linkpath') return random.pick(tarLinkTargets)
   return random.pick(['0', '1', '5', '512', '1700000000.5'])
 }
 
@@ -283,13 +285,13 @@ const malformedPaxRecords = [
   '24 GNU.sparse.offset=0\n26 GNU.sparse.numbytes=5\n',
 ]
 
-function createFileContent(random: SeededRandom): string {
+function createRandomFileContent(random: SeededRandom): string {
   const length = random.pick([0, 1, 5, 511, 512, 513, 1100])
   return random.pick('abcdefgh'.split('')).repeat(length)
 }
 
 /** The bytes of a layer before its compression, and after. */
-export function packLayer(layer: RandomLayer): { readonly archive: Buffer; readonly bytes: Buffer } {
+export function packRandomLayer(layer: RandomLayer): { readonly archive: Buffer; readonly bytes: Buffer } {
   let archive = Buffer.concat([createTar(layer.parts, { end: false }), layer.ending])
   for (const [at, value, fixesChecksum] of layer.damage) {
     if (at >= archive.length) continue
@@ -301,7 +303,10 @@ export function packLayer(layer: RandomLayer): { readonly archive: Buffer; reado
   }
   archive = archive.subarray(0, Math.max(archive.length - layer.cut, 0))
   const { packing, frames, packedDamage, rest } = layer
-  const bytes = Buffer.concat([packing === 'none' ? archive : packFrames(archive, packing, frames), rest])
+  const bytes = Buffer.concat([
+    packing === 'none' ? archive : compressIntoFrames(archive, packing, frames),
+    rest,
+  ])
   for (const [behind, value] of packedDamage) if (behind <= bytes.length) bytes[bytes.length - behind] = value
   return { archive, bytes }
 }

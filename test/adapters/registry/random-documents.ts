@@ -1,20 +1,20 @@
 // Manifests, indexes and configs made at random but repeatably: keys in other cases, twice, of other types, absent; bytes
 // damaged. What we make of them and what Go makes is compared (bench/fuzz-archives.ts).
 import type { SeededRandom } from '../../packages/fbc/go/fast/mutated-documents.ts'
-import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 
-export interface RandomDocument {
+export interface RandomRegistryDocument {
   readonly kind: 'manifest' | 'index' | 'config'
   readonly body: Buffer
 }
 
-const fakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`
+const createFakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`
 
-export function createRandomDocument(random: SeededRandom): RandomDocument {
+export function createRandomRegistryDocument(random: SeededRandom): RandomRegistryDocument {
   const kind = random.pick(['manifest', 'index', 'config'] as const)
   const wildness = random.pick([0, 2, 8])
-  const text = writeJsonVariant(random, documentGenerators[kind](random), wildness)
-  const body = Buffer.from(random.below(8) === 0 ? random.pick(textCorruptions)(text) : text)
+  const text = formatRandomJsonVariant(random, documentGeneratorByKind[kind](random), wildness)
+  const body = Buffer.from(random.below(8) === 0 ? random.pick(textCorruptors)(text) : text)
   for (let left = random.below(10) === 0 ? 1 + random.below(2) : 0; left > 0; left -= 1)
     body[random.below(body.length)] = random.pick([
       0x20,
@@ -29,20 +29,22 @@ export function createRandomDocument(random: SeededRandom): RandomDocument {
   return { kind, body }
 }
 
-const documentGenerators: Readonly<Record<RandomDocument['kind'], (random: SeededRandom) => object>> = {
+const documentGeneratorByKind: Readonly<
+  Record<RandomRegistryDocument['kind'], (random: SeededRandom) => object>
+> = {
   manifest: (random) => ({
     schemaVersion: 2,
-    ...(random.below(3) > 0 && { mediaType: mediaTypes.ociManifest }),
-    config: createDescriptor(random),
-    layers: Array.from({ length: random.below(3) }, () => createDescriptor(random)),
-    ...(random.below(4) === 0 && { subject: createDescriptor(random), artifactType: 'a/b' }),
+    ...(random.below(3) > 0 && { mediaType: manifestMediaTypes.ociManifest }),
+    config: createRandomDescriptor(random),
+    layers: Array.from({ length: random.below(3) }, () => createRandomDescriptor(random)),
+    ...(random.below(4) === 0 && { subject: createRandomDescriptor(random), artifactType: 'a/b' }),
     ...(random.below(3) === 0 && { annotations: { a: 'b', A: 'c', size: '1' } }),
   }),
   index: (random) => ({
     schemaVersion: 2,
-    ...(random.below(3) > 0 && { mediaType: mediaTypes.ociIndex }),
+    ...(random.below(3) > 0 && { mediaType: manifestMediaTypes.ociIndex }),
     manifests: Array.from({ length: random.below(3) }, () => ({
-      ...createDescriptor(random),
+      ...createRandomDescriptor(random),
       ...(random.below(3) > 0 && {
         platform: {
           architecture: 'amd64',
@@ -66,21 +68,24 @@ const documentGenerators: Readonly<Record<RandomDocument['kind'], (random: Seede
       Cmd: null,
       Volumes: { '/a': {} },
     },
-    rootfs: { type: 'layers', diff_ids: [fakeDigest('a'), fakeDigest('b')].slice(random.below(3)) },
+    rootfs: {
+      type: 'layers',
+      diff_ids: [createFakeDigest('a'), createFakeDigest('b')].slice(random.below(3)),
+    },
     history: [{ created_by: 'x', empty_layer: true }],
   }),
 }
 
-function createDescriptor(random: SeededRandom): object {
+function createRandomDescriptor(random: SeededRandom): object {
   return {
     mediaType: random.pick(['application/vnd.oci.image.layer.v1.tar+gzip', 'x/y']),
-    digest: fakeDigest(random.pick([...'abcdef0123'])),
+    digest: createFakeDigest(random.pick([...'abcdef0123'])),
     size: random.below(100_000),
     ...(random.below(6) === 0 && { urls: ['https://example.com'], data: 'e30=', annotations: { x: 'y' } }),
   }
 }
 
-const textCorruptions: readonly ((text: string) => string)[] = [
+const textCorruptors: readonly ((text: string) => string)[] = [
   (text) => `\ufeff${text}`,
   (text) => `${text}${text}`,
   (text) => `${text}\n`,
@@ -96,22 +101,22 @@ const textCorruptions: readonly ((text: string) => string)[] = [
 ]
 
 /** As JSON, now and then with a key or a value that readers take for different things. */
-function writeJsonVariant(random: SeededRandom, value: unknown, wildness: number): string {
+function formatRandomJsonVariant(random: SeededRandom, value: unknown, wildness: number): string {
   if (random.below(100) < wildness / 2) return random.pick(unusualJsonValues)
   if (Array.isArray(value))
-    return `[${value.map((item) => writeJsonVariant(random, item, wildness)).join(',')}]`
+    return `[${value.map((item) => formatRandomJsonVariant(random, item, wildness)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const entries = Object.entries(value).flatMap(([key, item]) => {
-    const entry = `${JSON.stringify(key)}:${writeJsonVariant(random, item, wildness)}`
+    const entry = `${JSON.stringify(key)}:${formatRandomJsonVariant(random, item, wildness)}`
     if (random.below(100) >= wildness) return random.below(100) < wildness / 2 ? [] : [entry]
-    const other = `${random.pick(keyVariants)(key)}:${writeJsonVariant(random, item, 0)}`
+    const other = `${random.pick(jsonKeyMutators)(key)}:${formatRandomJsonVariant(random, item, 0)}`
     return random.pick([[entry, other], [other, entry], [other]])
   })
   if (random.below(100) < wildness) entries.push(random.pick(unexpectedJsonMembers))
   return `{${entries.join(', ')}}`
 }
 
-const keyVariants: readonly ((key: string) => string)[] = [
+const jsonKeyMutators: readonly ((key: string) => string)[] = [
   (key) => JSON.stringify(key),
   (key) => JSON.stringify(key.toUpperCase()),
   (key) => JSON.stringify(key.toLowerCase()),
@@ -137,7 +142,7 @@ const unusualJsonValues = [
   '"\\ud800"',
   '"\\ud83d\\ude00"',
   '"md5:d41d8cd98f00b204e9800998ecf8427e"',
-  `"${fakeDigest('A')}"`,
+  `"${createFakeDigest('A')}"`,
   '[]',
   '[null]',
   '{}',

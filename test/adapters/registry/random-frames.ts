@@ -21,7 +21,7 @@ export interface CompressedFrame {
   readonly bytes?: Uint8Array
 }
 
-export function createRandomFrames(
+export function createRandomCompressedFrames(
   random: SeededRandom,
   packing: CompressionFormat,
   isOdd: (share?: number) => boolean,
@@ -74,7 +74,7 @@ const strayByteSequences = [
   Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0x7f]),
 ]
 
-export function packFrames(
+export function compressIntoFrames(
   archive: Buffer,
   packing: CompressionFormat,
   frames: readonly CompressedFrame[],
@@ -118,10 +118,10 @@ function createZstdFrame(part: Buffer, frame: CompressedFrame): Buffer {
   // Assembles the frame from the blocks of a compressed frame; the headers that Node.js writes have a known layout.
   const blocks =
     kind === 'compressed'
-      ? extractBlocks(zstdCompressSync(part, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }))
+      ? extractZstdBlocks(zstdCompressSync(part, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }))
       : kind === 'runs'
         ? createRleZstdBlocks(part)
-        : createRawBlocks(part)
+        : createRawZstdBlocks(part)
   const sum = {
     right: computeZstdContentChecksum(part),
     wrong: Buffer.from('nope'),
@@ -139,24 +139,24 @@ function createZstdFrame(part: Buffer, frame: CompressedFrame): Buffer {
 }
 
 /** Returns everything after the frame header. The frame has no checksum at the end. */
-function extractBlocks(frame: Buffer): Buffer {
+function extractZstdBlocks(frame: Buffer): Buffer {
   const flags = frame[4] ?? 0
   const isSingle = (flags & 0x20) !== 0
   const size = [isSingle ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0
   return frame.subarray(5 + (isSingle ? 0 : 1) + ([0, 1, 2, 4][flags & 3] ?? 0) + size)
 }
 
-function createBlockHeader(isLast: boolean, type: number, size: number): Buffer {
+function createZstdBlockHeader(isLast: boolean, type: number, size: number): Buffer {
   const header = Buffer.alloc(3)
   header.writeUIntLE((size << 3) | (type << 1) | (isLast ? 1 : 0), 0, 3)
   return header
 }
 
-function createRawBlocks(part: Buffer): Buffer {
+function createRawZstdBlocks(part: Buffer): Buffer {
   const blocks: Buffer[] = []
   for (let at = 0; at < part.length || at === 0; at += 1024) {
     const piece = part.subarray(at, at + 1024)
-    blocks.push(createBlockHeader(at + 1024 >= part.length, 0, piece.length), piece)
+    blocks.push(createZstdBlockHeader(at + 1024 >= part.length, 0, piece.length), piece)
   }
   return Buffer.concat(blocks)
 }
@@ -167,10 +167,10 @@ function createRleZstdBlocks(part: Buffer): Buffer {
   for (let at = 0; at < part.length;) {
     let end = at + 1
     while (end < part.length && part[end] === part[at] && end - at < 1024) end += 1
-    blocks.push(createBlockHeader(end === part.length, 1, end - at), part.subarray(at, at + 1))
+    blocks.push(createZstdBlockHeader(end === part.length, 1, end - at), part.subarray(at, at + 1))
     at = end
   }
-  return blocks.length === 0 ? createBlockHeader(true, 0, 0) : Buffer.concat(blocks)
+  return blocks.length === 0 ? createZstdBlockHeader(true, 0, 0) : Buffer.concat(blocks)
 }
 
 /** Returns the checksum that zstd writes in the last four bytes of a frame. */

@@ -13,19 +13,19 @@ import {
 } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
-import { openPusher } from '../../../src/adapters/image/open-pusher.ts'
+import { openImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { findMissingProgram } from '../../left-out.ts'
 import { createManualClock } from './manual-clock.ts'
 import { createImageIndex, createImage } from '../image/create-images.ts'
 import { startRealRegistry, type RealRegistry } from './real-registry.ts'
 import { startTokenServer } from './auth/token-server.ts'
 
-const describeWithRegistry = findMissingProgram('docker-registry', 'skopeo', 'htpasswd')
+const describeIfRegistryInstalled = findMissingProgram('docker-registry', 'skopeo', 'htpasswd')
   ? describe.skip
   : describe
 
 const sampleImageSpec = { layers: [Buffer.alloc(1024)] }
-const robotCredential = { kind: 'basic', username: 'robot', password: 'secret' } as const
+const robotAccountCredential = { kind: 'basic', username: 'robot', password: 'secret' } as const
 
 async function resolveAllImages(
   registry: RealRegistry,
@@ -49,7 +49,7 @@ async function resolveAllImages(
   }
 }
 
-describeWithRegistry('an open docker-registry', () => {
+describeIfRegistryInstalled('an open docker-registry', () => {
   let registry: RealRegistry
   beforeAll(async () => {
     registry = await startRealRegistry()
@@ -91,19 +91,19 @@ describeWithRegistry('an open docker-registry', () => {
   }, 180_000)
 })
 
-describeWithRegistry('docker-registry behind htpasswd', () => {
+describeIfRegistryInstalled('docker-registry behind htpasswd', () => {
   test('serves images only with the correct password', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'htpasswd-'))
     const file = join(folder, 'htpasswd')
     await writeFile(file, spawnSync('htpasswd', ['-Bbn', 'robot', 'secret']).stdout)
     const registry = await startRealRegistry({ kind: 'htpasswd', file })
     const digest = await registry.push(sampleImageSpec, 'a/b:1', { credentials: 'robot:secret' })
-    const known = await resolveAllImages(registry, robotCredential)
+    const known = await resolveAllImages(registry, robotAccountCredential)
     expect(await known.resolve('a/b:1')).toMatchObject({ kind: 'ok', digest })
     expect(await known.resolve('a/b:2')).toMatchObject({ kind: 'missing' })
     const anonymous = await resolveAllImages(registry, undefined)
     expect(await anonymous.resolve('a/b:1')).toMatchObject({ kind: 'missing-or-private' })
-    const wrong = await resolveAllImages(registry, { ...robotCredential, password: 'wrong' })
+    const wrong = await resolveAllImages(registry, { ...robotAccountCredential, password: 'wrong' })
     expect(await wrong.resolve('a/b:1')).toMatchObject({ kind: 'unknown' })
     await Promise.all([known, anonymous, wrong].map(({ client }) => client.close()))
     await registry.close()
@@ -111,7 +111,7 @@ describeWithRegistry('docker-registry behind htpasswd', () => {
   }, 180_000)
 })
 
-describeWithRegistry('docker-registry behind a token service', () => {
+describeIfRegistryInstalled('docker-registry behind a token service', () => {
   test('needs one token for each repository, and serves only public images anonymously', async () => {
     const service = await startTokenServer()
     const tokenHost = service.host
@@ -119,7 +119,7 @@ describeWithRegistry('docker-registry behind a token service', () => {
     const secret = await registry.push(sampleImageSpec, 'private/b:1', { credentials: 'robot:secret' })
     const open = await registry.push(sampleImageSpec, 'public/b:1', { credentials: 'robot:secret' })
     service.scopes.length = 0
-    const known = await resolveAllImages(registry, robotCredential, [tokenHost])
+    const known = await resolveAllImages(registry, robotAccountCredential, [tokenHost])
     const answers = await Promise.all(Array.from({ length: 20 }, () => known.resolve('private/b:1')))
     for (const answer of answers) expect(answer).toMatchObject({ kind: 'ok', digest: secret })
     expect(service.scopes).toEqual(['repository:private/b:pull'])
@@ -143,7 +143,7 @@ async function expectPushAndReadBack(
     tokenHosts: { [registry.host]: tokenHosts },
   }
   const credentials = credential ? [createStaticCredentialSource({ [registry.host]: credential })] : []
-  const pusher = openPusher({ clock: createManualClock(), egress, credentials, limits: { attempts: 1 } })
+  const pusher = openImagePusher({ clock: createManualClock(), egress, credentials, limits: { attempts: 1 } })
   const reader = openRegistryClient({
     clock: createManualClock(),
     egress,
@@ -215,7 +215,7 @@ async function expectPushAndReadBack(
   await Promise.all([pusher, reader, detailed].map((one) => one.close()))
 }
 
-describeWithRegistry('our own pusher', () => {
+describeIfRegistryInstalled('our own pusher', () => {
   test('pushes images without authentication, and skopeo and our reader find them', async () => {
     const registry = await startRealRegistry()
     await expectPushAndReadBack(registry, undefined)
@@ -239,7 +239,7 @@ describeWithRegistry('our own pusher', () => {
     await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready))
     const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
     const egress = allowLoopbackRegistries(host)
-    const pusher = openPusher({
+    const pusher = openImagePusher({
       clock: createManualClock(),
       egress,
       credentials: [],
@@ -267,9 +267,9 @@ describeWithRegistry('our own pusher', () => {
     const file = join(folder, 'htpasswd')
     await writeFile(file, spawnSync('htpasswd', ['-Bbn', 'robot', 'secret']).stdout)
     const registry = await startRealRegistry({ kind: 'htpasswd', file })
-    await expectPushAndReadBack(registry, robotCredential)
-    for (const credential of [undefined, { ...robotCredential, password: 'wrong' }]) {
-      const pusher = openPusher({
+    await expectPushAndReadBack(registry, robotAccountCredential)
+    for (const credential of [undefined, { ...robotAccountCredential, password: 'wrong' }]) {
+      const pusher = openImagePusher({
         clock: createManualClock(),
         egress: allowLoopbackRegistries(registry.host),
         credentials: credential ? [createStaticCredentialSource({ [registry.host]: credential })] : [],
@@ -290,11 +290,11 @@ describeWithRegistry('our own pusher', () => {
   test('requests push access from a token service, while the reader requests only pull access', async () => {
     const service = await startTokenServer()
     const registry = await startRealRegistry(service.login)
-    await expectPushAndReadBack(registry, robotCredential, [service.host])
+    await expectPushAndReadBack(registry, robotAccountCredential, [service.host])
     expect(service.scopes).toContain('repository:pushed/app:pull,push')
     expect(service.scopes).toContain('repository:pushed/copy:pull,push repository:pushed/app:pull')
     service.scopes.length = 0
-    const reader = await resolveAllImages(registry, robotCredential, [service.host])
+    const reader = await resolveAllImages(registry, robotAccountCredential, [service.host])
     await reader.resolve('pushed/app:v1')
     expect(service.scopes).toEqual(['repository:pushed/app:pull'])
     await Promise.all([reader.client.close(), registry.close(), service.close()])

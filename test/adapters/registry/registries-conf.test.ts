@@ -19,7 +19,7 @@ import { loopbackCertificate, startScriptedRegistry } from './scripted-registry.
 const imageDigest = `sha256:${'a'.repeat(64)}`
 
 /** Returns the endpoints for a reference, with `mirror!` before mirrors: `mirror!m.example/a b.example/c`. */
-function formatEndpoints(rules: readonly RegistryConfRule[], text: string): string {
+function formatRegistryEndpoints(rules: readonly RegistryConfRule[], text: string): string {
   const { reference } = parseImageReference(text)
   if (!reference) throw new Error(text)
   return getRegistryEndpoints(reference, rules)
@@ -82,13 +82,13 @@ describe('the rules of a file', () => {
     ['foo', 'hub.example/library/foo'],
     ['org/foo', 'registry-1.docker.io/org/foo'],
   ])('%s is requested from %s', (text, expected) => {
-    expect(formatEndpoints(rules, text)).toBe(expected)
+    expect(formatRegistryEndpoints(rules, text)).toBe(expected)
   })
   test('a blocked image is not requested from any registry', async () => {
-    expect(() => formatEndpoints(rules, 'a.corp.example/secret/x:1')).toThrow(
+    expect(() => formatRegistryEndpoints(rules, 'a.corp.example/secret/x:1')).toThrow(
       /registries\.conf on the catalog-bot host blocks/,
     )
-    expect(formatEndpoints(rules, 'a.corp.example/secretary:1')).toContain('cache.example/secretary')
+    expect(formatRegistryEndpoints(rules, 'a.corp.example/secretary:1')).toContain('cache.example/secretary')
     const client = openRegistryClient({
       clock: createManualClock(),
       rules,
@@ -195,13 +195,13 @@ describe('file locations', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
   const quay = async (environment: Record<string, string>) =>
-    formatEndpoints(await readRegistriesConf(environment, join(folder, 'etc')), 'quay.io/a')
+    formatRegistryEndpoints(await readRegistriesConf(environment, join(folder, 'etc')), 'quay.io/a')
 
   test('the user file replaces the system file, and the system drop-ins still apply', async () => {
     expect(await quay({ HOME: join(folder, 'nobody') })).toContain('machine.example')
     const rules = await readRegistriesConf({ HOME: join(folder, 'home') }, join(folder, 'etc'))
-    expect(formatEndpoints(rules, 'quay.io/a')).toContain('user.example')
-    expect(() => formatEndpoints(rules, 'a.example/x')).toThrow(/blocks/)
+    expect(formatRegistryEndpoints(rules, 'quay.io/a')).toContain('user.example')
+    expect(() => formatRegistryEndpoints(rules, 'a.example/x')).toThrow(/blocks/)
     expect(await readRegistriesConf({ HOME: join(folder, 'nobody') }, join(folder, 'nothing'))).toEqual([])
   })
   test('REGISTRIES_CONF replaces both files, and later drop-ins take precedence', async () => {

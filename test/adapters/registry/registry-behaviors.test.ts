@@ -11,7 +11,7 @@ import {
   parseDockerConfig,
 } from '../../../src/adapters/registry/auth/docker-config.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import {
   openRegistryClient,
   type RegistryClientOptions,
@@ -30,7 +30,7 @@ let registryServer: ScriptedRegistry
 /** The token service, blob store, or single sign-on host, if it differs from the registry. */
 let secondRegistryServer: ScriptedRegistry
 let clock: ManualClock
-const openClients: RegistryClient[] = []
+const openedRegistryClients: RegistryClient[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
@@ -39,13 +39,13 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await Promise.all([
-    ...openClients.splice(0).map((one) => one.close()),
+    ...openedRegistryClients.splice(0).map((one) => one.close()),
     registryServer.close(),
     secondRegistryServer.close(),
   ])
 })
 
-function openClient(
+function openTestRegistryClient(
   credential?: RegistryCredential | CredentialSource,
   options: Partial<RegistryClientOptions> = {},
 ): RegistryClient {
@@ -62,29 +62,29 @@ function openClient(
     random: () => 0,
     ...options,
   })
-  openClients.push(client)
+  openedRegistryClients.push(client)
   return client
 }
 const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
 const countRegistryRequests = (method: string, part: string) =>
   registryServer.requests.filter((request) => request.method === method && request.path.includes(part)).length
-const basicCredential = (username: string, password: string): RegistryCredential => ({
+const createBasicCredential = (username: string, password: string): RegistryCredential => ({
   kind: 'basic',
   username,
   password,
 })
-const isBasicLogin = (header: string | undefined, username: string, password: string) =>
+const isBasicAuthHeader = (header: string | undefined, username: string, password: string) =>
   header === `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
-const createToken = (scope: string | null) => `token-${Buffer.from(scope ?? '').toString('hex')}`
+const createScopedToken = (scope: string | null) => `token-${Buffer.from(scope ?? '').toString('hex')}`
 
 /** Serves manifests and blobs only with a token for the repository. */
-const requireToken =
+const requireBearerToken =
   (realm: string, service: string): RegistryScript =>
   ({ path, headers }, response) => {
     const repository = /^\/v2\/(.+)\/(?:manifests|blobs)\//.exec(path)?.[1]
     if (repository === undefined) return
     const scope = `repository:${repository}:pull`
-    if (headers.authorization === `Bearer ${createToken(scope)}`) return
+    if (headers.authorization === `Bearer ${createScopedToken(scope)}`) return
     const error = headers.authorization === undefined ? '' : ',error="insufficient_scope"'
     response.setHeader(
       'www-authenticate',
@@ -93,7 +93,7 @@ const requireToken =
     sendRegistryError(response, 401, 'UNAUTHORIZED', 'authentication required')
   }
 /** Returns 404 for a media type that the Accept header does not contain, as ghcr.io and ACR do. */
-const requireAcceptedType =
+const requireAcceptHeader =
   (type: string): RegistryScript =>
   ({ headers }, response) => {
     if (!(headers.accept ?? '').includes(type))
@@ -104,21 +104,21 @@ const requireAcceptedType =
         'OCI index found, but Accept header does not support OCI indexes',
       )
   }
-const combineScripts =
+const combineRegistryScripts =
   (...scripts: readonly RegistryScript[]): RegistryScript =>
   async (request, response, earlier) => {
     for (const script of scripts)
       if ((await script(request, response, earlier)) || response.writableEnded) return true
     return false
   }
-const emptyImageIndex = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [] }
+const emptyImageIndex = { schemaVersion: 2, mediaType: manifestMediaTypes.ociIndex, manifests: [] }
 
 describe('Docker Hub', () => {
   // Every client gets a token for 300 s, without the scope if an image is private or missing. A HEAD is not a pull.
   const isPublic = (repository: string) => repository.startsWith('library/')
   beforeEach(() => {
-    registryServer.script = combineScripts(
-      requireToken(`${secondRegistryServer.origin}/token`, 'registry.docker.io'),
+    registryServer.script = combineRegistryScripts(
+      requireBearerToken(`${secondRegistryServer.origin}/token`, 'registry.docker.io'),
       (_, response) => {
         response.setHeader('ratelimit-limit', '100;w=21600').setHeader('ratelimit-remaining', '99;w=21600')
       },
@@ -126,16 +126,19 @@ describe('Docker Hub', () => {
     secondRegistryServer.script = ({ query, headers }, response) => {
       const scope = query.get('scope') ?? ''
       const allowed =
-        isPublic(scope.split(':')[1] ?? '') || isBasicLogin(headers.authorization, 'me', 'dckr_pat_x')
-      response.end(JSON.stringify({ token: createToken(allowed ? scope : ''), expires_in: 300 }))
+        isPublic(scope.split(':')[1] ?? '') || isBasicAuthHeader(headers.authorization, 'me', 'dckr_pat_x')
+      response.end(JSON.stringify({ token: createScopedToken(allowed ? scope : ''), expires_in: 300 }))
     }
     registryServer.add('library/busybox', '1')
     registryServer.add('me/private', '1')
   })
   const hub = (credential?: RegistryCredential) =>
-    openClient(credential && createStaticCredentialSource({ [registryServer.host]: credential }), {
-      rules: [{ prefix: 'docker.io', location: registryServer.host }],
-    })
+    openTestRegistryClient(
+      credential && createStaticCredentialSource({ [registryServer.host]: credential }),
+      {
+        rules: [{ prefix: 'docker.io', location: registryServer.host }],
+      },
+    )
   test('a short name is resolved only with HEAD requests, which do not count as pulls', async () => {
     expect(await hub().resolve('busybox:1')).toMatchObject({ kind: 'ok' })
     expect(countRegistryRequests('GET', '/manifests/')).toBe(0)
@@ -143,7 +146,7 @@ describe('Docker Hub', () => {
     expect(secondRegistryServer.requests[0]?.query.get('scope')).toBe('repository:library/busybox:pull')
   })
   test('private and missing images are distinguishable only with an access token', async () => {
-    const [anonymous, known] = [hub(), hub(basicCredential('me', 'dckr_pat_x'))]
+    const [anonymous, known] = [hub(), hub(createBasicCredential('me', 'dckr_pat_x'))]
     for (const name of ['me/private:1', 'me/nothing:1'])
       expect(await anonymous.resolve(name)).toMatchObject({ kind: 'missing-or-private' })
     expect(await known.resolve('me/private:1')).toMatchObject({ kind: 'ok' })
@@ -164,26 +167,29 @@ describe('Docker Hub', () => {
 describe('quay.io', () => {
   // The registry issues tokens, robots are named org+name, old images use schema 1, and rate limits are strict.
   beforeEach(() => {
-    registryServer.script = combineScripts(
+    registryServer.script = combineRegistryScripts(
       ({ path, query, headers }, response) => {
         if (path !== '/v2/auth') return
         const scope = query.get('scope') ?? ''
-        const allowed = scope.includes(':open/') || isBasicLogin(headers.authorization, 'org+robot', 'KEY:1')
-        response.end(JSON.stringify({ token: createToken(allowed ? scope : '') }))
+        const allowed =
+          scope.includes(':open/') || isBasicAuthHeader(headers.authorization, 'org+robot', 'KEY:1')
+        response.end(JSON.stringify({ token: createScopedToken(allowed ? scope : '') }))
         return true
       },
-      requireToken(`${registryServer.origin}/v2/auth`, registryServer.host),
+      requireBearerToken(`${registryServer.origin}/v2/auth`, registryServer.host),
     )
   })
   test('a robot account can read private images, and its full name is sent', async () => {
     registryServer.add('org/app', '1')
     expect(
-      await openClient(basicCredential('org+robot', 'KEY:1')).resolve(formatTestImageReference('org/app:1')),
+      await openTestRegistryClient(createBasicCredential('org+robot', 'KEY:1')).resolve(
+        formatTestImageReference('org/app:1'),
+      ),
     ).toMatchObject({ kind: 'ok' })
     expect(registryServer.requests.find(({ path }) => path === '/v2/auth')?.query.get('account')).toBe(
       'org+robot',
     )
-    expect(await openClient().resolve(formatTestImageReference('org/app:1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:1'))).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -194,14 +200,14 @@ describe('quay.io', () => {
       { schemaVersion: 1, fsLayers: [] },
       'application/vnd.docker.distribution.manifest.v1+prettyjws',
     )
-    expect(await openClient().resolve(formatTestImageReference('open/old:1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('open/old:1'))).toMatchObject({
       kind: 'unsupported',
     })
   })
   test('an unexpected 401 is retried with a new token', async () => {
     registryServer.add('open/app', '1')
     registryServer.add('open/app', '2')
-    const client = openClient()
+    const client = openTestRegistryClient()
     await client.resolve(formatTestImageReference('open/app:1'))
     const script = registryServer.script as RegistryScript
     let noise = 1
@@ -233,7 +239,7 @@ describe('quay.io', () => {
         return void response.writeHead(429, { 'retry-after': '1' }).end()
       return script(request, response, earlier)
     }
-    const client = openClient(undefined, {
+    const client = openTestRegistryClient(undefined, {
       limits: { windows: window ? { [registryServer.host]: window } : {} },
     })
     const answers = await Promise.all(
@@ -248,39 +254,41 @@ describe('quay.io', () => {
 describe('ghcr.io', () => {
   // The token is denied for private and missing images. A media type missing from Accept returns 404.
   beforeEach(() => {
-    registryServer.script = combineScripts(
+    registryServer.script = combineRegistryScripts(
       ({ path, query, headers }, response) => {
         if (path !== '/token') return
         const scope = query.get('scope') ?? ''
-        if (scope.includes(':open/') || isBasicLogin(headers.authorization, 'user', 'ghp_x'))
-          response.end(JSON.stringify({ token: createToken(scope) }))
+        if (scope.includes(':open/') || isBasicAuthHeader(headers.authorization, 'user', 'ghp_x'))
+          response.end(JSON.stringify({ token: createScopedToken(scope) }))
         else sendRegistryError(response, 403, 'DENIED', 'requested access to the resource is denied')
         return true
       },
-      requireToken(`${registryServer.origin}/token`, 'ghcr.io'),
-      requireAcceptedType(mediaTypes.ociIndex),
+      requireBearerToken(`${registryServer.origin}/token`, 'ghcr.io'),
+      requireAcceptHeader(manifestMediaTypes.ociIndex),
     )
-    registryServer.add('open/app', '1', emptyImageIndex, mediaTypes.ociIndex)
-    registryServer.add('org/private', '1', emptyImageIndex, mediaTypes.ociIndex)
+    registryServer.add('open/app', '1', emptyImageIndex, manifestMediaTypes.ociIndex)
+    registryServer.add('org/private', '1', emptyImageIndex, manifestMediaTypes.ociIndex)
   })
   test('a public index is found because all four media types are accepted', async () => {
-    expect(await openClient().resolve(formatTestImageReference('open/app:1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('open/app:1'))).toMatchObject({
       kind: 'ok',
-      mediaType: mediaTypes.ociIndex,
+      mediaType: manifestMediaTypes.ociIndex,
     })
-    expect(await openClient().resolve(formatTestImageReference('open/app:2'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('open/app:2'))).toMatchObject({
       kind: 'missing',
     })
   })
   test('a denied token means missing or private, and is inconclusive with expired credentials', async () => {
-    expect(await openClient().resolve(formatTestImageReference('org/private:1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/private:1'))).toMatchObject({
       kind: 'missing-or-private',
     })
     expect(
-      await openClient(basicCredential('user', 'ghp_x')).resolve(formatTestImageReference('org/private:1')),
+      await openTestRegistryClient(createBasicCredential('user', 'ghp_x')).resolve(
+        formatTestImageReference('org/private:1'),
+      ),
     ).toMatchObject({ kind: 'ok' })
     expect(
-      await openClient(basicCredential('user', 'ghp_expired')).resolve(
+      await openTestRegistryClient(createBasicCredential('user', 'ghp_expired')).resolve(
         formatTestImageReference('org/private:1'),
       ),
     ).toMatchObject({
@@ -295,8 +303,8 @@ describe('registry.redhat.io', () => {
   // serves the blobs.
   const account = '12345678|catalog-bot'
   beforeEach(() => {
-    registryServer.script = combineScripts(
-      requireToken(
+    registryServer.script = combineRegistryScripts(
+      requireBearerToken(
         `${secondRegistryServer.origin}/auth/realms/rhc4tp/protocol/docker-v2/auth`,
         'docker-registry',
       ),
@@ -309,11 +317,11 @@ describe('registry.redhat.io', () => {
     )
     secondRegistryServer.script = ({ path, query, headers }, response) => {
       if (path === '/cdn') response.end('layer')
-      else if (isBasicLogin(headers.authorization, account, 'jwt.jwt.jwt'))
+      else if (isBasicAuthHeader(headers.authorization, account, 'jwt.jwt.jwt'))
         response.end(
           JSON.stringify({
-            access_token: createToken(query.get('scope')),
-            token: createToken(query.get('scope')),
+            access_token: createScopedToken(query.get('scope')),
+            token: createScopedToken(query.get('scope')),
           }),
         )
       else
@@ -327,7 +335,7 @@ describe('registry.redhat.io', () => {
     registryServer.add('rhel9/app', '1')
   })
   test('a service account resolves images, and the CDN receives no credentials', async () => {
-    const client = openClient(basicCredential(account, 'jwt.jwt.jwt'))
+    const client = openTestRegistryClient(createBasicCredential(account, 'jwt.jwt.jwt'))
     expect(await client.resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({ kind: 'ok' })
     expect(await client.resolve(formatTestImageReference('rhel9/app:2'))).toMatchObject({ kind: 'missing' })
     expect(secondRegistryServer.requests[0]?.query.get('account')).toBe(account)
@@ -337,7 +345,7 @@ describe('registry.redhat.io', () => {
     expect(fromCdn.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
   test('the reason for an anonymous client contains the help text', async () => {
-    expect(await openClient().resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('https://access.redhat.com/RegistryAuthentication'),
     })
@@ -348,20 +356,22 @@ describe('ECR', () => {
   // Basic authentication with a password that is valid for twelve hours, no tokens, and HEAD without a digest.
   beforeEach(() => {
     registryServer.script = ({ method, path, headers }, response) => {
-      if (!isBasicLogin(headers.authorization, 'AWS', 'twelve-hours'))
+      if (!isBasicAuthHeader(headers.authorization, 'AWS', 'twelve-hours'))
         return void response
           .writeHead(401, {
             'www-authenticate': 'Basic realm="https://ecr.example/",service="ecr.amazonaws.com"',
           })
           .end('Not Authorized')
       if (method === 'HEAD' && registryServer.holds(path.slice('/v2/'.length).replace('/manifests/', '@')))
-        response.writeHead(200, { 'content-type': mediaTypes.dockerManifest, 'content-length': 300 }).end()
+        response
+          .writeHead(200, { 'content-type': manifestMediaTypes.dockerManifest, 'content-length': 300 })
+          .end()
     }
   })
   test('images are resolved with Basic authentication, which is reused for the next image', async () => {
     const digest = registryServer.add('team/app', '1')
     registryServer.add('team/other', '1')
-    const client = openClient(basicCredential('AWS', 'twelve-hours'))
+    const client = openTestRegistryClient(createBasicCredential('AWS', 'twelve-hours'))
     expect(await client.resolve(formatTestImageReference('team/app:1'))).toMatchObject({ kind: 'ok', digest })
     registryServer.requests.length = 0
     expect(await client.resolve(formatTestImageReference('team/other:1'))).toMatchObject({ kind: 'ok' })
@@ -372,7 +382,9 @@ describe('ECR', () => {
   })
   test('an expired password is inconclusive', async () => {
     expect(
-      await openClient(basicCredential('AWS', 'yesterday')).resolve(formatTestImageReference('team/app:1')),
+      await openTestRegistryClient(createBasicCredential('AWS', 'yesterday')).resolve(
+        formatTestImageReference('team/app:1'),
+      ),
     ).toMatchObject({ kind: 'unknown' })
   })
 })
@@ -382,15 +394,15 @@ describe('GAR', () => {
   // a missing image returns 404.
   const key = JSON.stringify({ type: 'service_account', private_key: '-----BEGIN\n:"\\' })
   beforeEach(() => {
-    registryServer.script = combineScripts(
+    registryServer.script = combineRegistryScripts(
       ({ path, query, headers }, response) => {
         if (path !== '/v2/token') return
         const known =
-          isBasicLogin(headers.authorization, '_json_key', key) ||
-          isBasicLogin(headers.authorization, 'oauth2accesstoken', 'ya29.x')
+          isBasicAuthHeader(headers.authorization, '_json_key', key) ||
+          isBasicAuthHeader(headers.authorization, 'oauth2accesstoken', 'ya29.x')
         const scope = query.get('scope') ?? ''
         if (known || scope.includes(':open-project/'))
-          response.end(JSON.stringify({ token: createToken(scope), expires_in: 3600 }))
+          response.end(JSON.stringify({ token: createScopedToken(scope), expires_in: 3600 }))
         else
           sendRegistryError(
             response,
@@ -400,7 +412,7 @@ describe('GAR', () => {
           )
         return true
       },
-      requireToken(`${registryServer.origin}/v2/token`, registryServer.host),
+      requireBearerToken(`${registryServer.origin}/v2/token`, registryServer.host),
       ({ path }, response) => {
         if (path.includes('/no-project/'))
           sendRegistryError(response, 403, 'DENIED', 'Permission denied on resource (or it may not exist)')
@@ -417,7 +429,7 @@ describe('GAR', () => {
   ])(
     '%s can read the project, and missing images and repositories are missing',
     async (username, password) => {
-      const client = openClient(basicCredential(username, password))
+      const client = openTestRegistryClient(createBasicCredential(username, password))
       expect(await client.resolve(formatTestImageReference('project/repo/image:1'))).toMatchObject({
         kind: 'ok',
       })
@@ -441,15 +453,21 @@ describe('GAR', () => {
         'config.json',
       ),
     )
-    expect(await openClient(source).resolve(formatTestImageReference('project/repo/image:1'))).toMatchObject({
+    expect(
+      await openTestRegistryClient(source).resolve(formatTestImageReference('project/repo/image:1')),
+    ).toMatchObject({
       kind: 'ok',
     })
   })
   test('public images are found anonymously, and all others are missing or private', async () => {
-    expect(await openClient().resolve(formatTestImageReference('open-project/repo/image:1'))).toMatchObject({
+    expect(
+      await openTestRegistryClient().resolve(formatTestImageReference('open-project/repo/image:1')),
+    ).toMatchObject({
       kind: 'ok',
     })
-    expect(await openClient().resolve(formatTestImageReference('project/repo/image:1'))).toMatchObject({
+    expect(
+      await openTestRegistryClient().resolve(formatTestImageReference('project/repo/image:1')),
+    ).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -459,7 +477,7 @@ describe('ACR', () => {
   // A refresh token with an all-zero user name, exchanged by POST for an `access_token`, or an admin password.
   const zeros = '00000000-0000-0000-0000-000000000000'
   beforeEach(() => {
-    registryServer.script = combineScripts(
+    registryServer.script = combineRegistryScripts(
       ({ method, path, query, headers, body }, response) => {
         if (path !== '/oauth2/token') return
         const form = new URLSearchParams(body.toString())
@@ -467,38 +485,44 @@ describe('ACR', () => {
         const known =
           method === 'POST'
             ? form.get('grant_type') === 'refresh_token' && form.get('refresh_token') === 'refresh'
-            : isBasicLogin(headers.authorization, 'admin', 'p')
-        if (known) response.end(JSON.stringify({ access_token: createToken(scope) }))
+            : isBasicAuthHeader(headers.authorization, 'admin', 'p')
+        if (known) response.end(JSON.stringify({ access_token: createScopedToken(scope) }))
         else sendRegistryError(response, 401, 'UNAUTHORIZED', 'authentication required')
         return true
       },
-      requireToken(`${registryServer.origin}/oauth2/token`, registryServer.host),
-      requireAcceptedType(mediaTypes.ociIndex),
+      requireBearerToken(`${registryServer.origin}/oauth2/token`, registryServer.host),
+      requireAcceptHeader(manifestMediaTypes.ociIndex),
     )
-    registryServer.add('app', '1', emptyImageIndex, mediaTypes.ociIndex)
+    registryServer.add('app', '1', emptyImageIndex, manifestMediaTypes.ociIndex)
   })
   test('a docker config that `az acr login` writes is accepted', async () => {
     const entry = { auth: Buffer.from(`${zeros}:`).toString('base64'), identitytoken: 'refresh' }
     const source = createDockerConfigCredentials(
       parseDockerConfig(JSON.stringify({ auths: { [registryServer.host]: entry } }), 'config.json'),
     )
-    expect(await openClient(source).resolve(formatTestImageReference('app:1'))).toMatchObject({ kind: 'ok' })
+    expect(await openTestRegistryClient(source).resolve(formatTestImageReference('app:1'))).toMatchObject({
+      kind: 'ok',
+    })
     const post = registryServer.requests.find(({ method }) => method === 'POST')
     expect(new URLSearchParams(post?.body.toString()).get('scope')).toBe('repository:app:pull')
     expect(post?.headers.authorization).toBeUndefined()
   })
   test('the admin password is accepted, and a wrong one is inconclusive', async () => {
     expect(
-      await openClient(basicCredential('admin', 'p')).resolve(formatTestImageReference('app:1')),
+      await openTestRegistryClient(createBasicCredential('admin', 'p')).resolve(
+        formatTestImageReference('app:1'),
+      ),
     ).toMatchObject({
       kind: 'ok',
     })
     expect(
-      await openClient(basicCredential('admin', 'q')).resolve(formatTestImageReference('app:1')),
+      await openTestRegistryClient(createBasicCredential('admin', 'q')).resolve(
+        formatTestImageReference('app:1'),
+      ),
     ).toMatchObject({
       kind: 'unknown',
     })
-    expect(await openClient().resolve(formatTestImageReference('app:1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('app:1'))).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -508,35 +532,46 @@ describe('Harbor', () => {
   // /service/token issues tokens for robots named robot$project+name, missing images return UNKNOWN, a proxy cache is a
   // project, and the Content-Type has parameters.
   beforeEach(() => {
-    registryServer.script = combineScripts(
+    registryServer.script = combineRegistryScripts(
       ({ path, query, headers }, response) => {
         if (path !== '/service/token') return
         const scope = query.get('scope') ?? ''
-        const allowed = isBasicLogin(headers.authorization, 'robot$project+bot', 's')
+        const allowed = isBasicAuthHeader(headers.authorization, 'robot$project+bot', 's')
         response.end(
-          JSON.stringify({ token: createToken(allowed ? scope : ''), access_token: '', expires_in: 1800 }),
+          JSON.stringify({
+            token: createScopedToken(allowed ? scope : ''),
+            access_token: '',
+            expires_in: 1800,
+          }),
         )
         return true
       },
-      requireToken(`${registryServer.origin}/service/token`, 'harbor-registry'),
+      requireBearerToken(`${registryServer.origin}/service/token`, 'harbor-registry'),
       ({ path }, response) => {
         if (registryServer.holds(path.slice('/v2/'.length).replace('/manifests/', '@'))) return
         sendRegistryError(response, 404, 'UNKNOWN', 'Not Found')
       },
     )
-    registryServer.add('quay-proxy/org/app', '1', undefined, `${mediaTypes.ociManifest}; charset=utf-8`)
+    registryServer.add(
+      'quay-proxy/org/app',
+      '1',
+      undefined,
+      `${manifestMediaTypes.ociManifest}; charset=utf-8`,
+    )
   })
   test('a robot resolves an image of a proxy cache, and UNKNOWN means missing', async () => {
-    const client = openClient(basicCredential('robot$project+bot', 's'))
+    const client = openTestRegistryClient(createBasicCredential('robot$project+bot', 's'))
     expect(await client.resolve(formatTestImageReference('quay-proxy/org/app:1'))).toMatchObject({
       kind: 'ok',
-      mediaType: mediaTypes.ociManifest,
+      mediaType: manifestMediaTypes.ociManifest,
     })
     expect(countRegistryRequests('HEAD', '/manifests/')).toBe(0)
     expect(await client.resolve(formatTestImageReference('quay-proxy/org/app:2'))).toMatchObject({
       kind: 'missing',
     })
-    expect(await openClient().resolve(formatTestImageReference('quay-proxy/org/app:1'))).toMatchObject({
+    expect(
+      await openTestRegistryClient().resolve(formatTestImageReference('quay-proxy/org/app:1')),
+    ).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -546,7 +581,7 @@ describe('Nexus', () => {
   // Basic authentication, HEAD returns 404 for manifests that GET returns, and errors are HTML.
   beforeEach(() => {
     registryServer.script = ({ method, path, headers }, response) => {
-      if (!isBasicLogin(headers.authorization, 'u', 'p'))
+      if (!isBasicAuthHeader(headers.authorization, 'u', 'p'))
         response
           .writeHead(401, { 'www-authenticate': 'BASIC realm="Sonatype Nexus Repository Manager"' })
           .end()
@@ -558,7 +593,7 @@ describe('Nexus', () => {
     registryServer.add('hosted/app', '2')
   })
   test('images are resolved with GET, and are missing only if GET and HEAD return 404', async () => {
-    const client = openClient(basicCredential('u', 'p'))
+    const client = openTestRegistryClient(createBasicCredential('u', 'p'))
     expect(await client.resolve(formatTestImageReference('hosted/none:1'))).toMatchObject({ kind: 'missing' })
     const heads = countRegistryRequests('HEAD', '/manifests/')
     expect(heads).toBeGreaterThan(0)
@@ -569,7 +604,7 @@ describe('Nexus', () => {
     expect(countRegistryRequests('HEAD', '/manifests/')).toBe(heads)
   })
   test('a server error is inconclusive, and the reason contains no HTML', async () => {
-    const answer = await openClient(basicCredential('u', 'p')).resolve(
+    const answer = await openTestRegistryClient(createBasicCredential('u', 'p')).resolve(
       formatTestImageReference('hosted/broken/app:1'),
     )
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.not.stringContaining('<') })

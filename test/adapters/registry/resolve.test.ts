@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { createStaticCredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import {
   openRegistryClient,
   type RegistryClientOptions,
@@ -14,41 +14,44 @@ import {
   createImageManifest,
   sendRegistryError,
   startScriptedRegistry,
-  sha256Digest,
+  computeSha256Digest,
   type ScriptedRegistry,
 } from './scripted-registry.ts'
 
 let registryServer: ScriptedRegistry
 let clock: ManualClock
-const openClients: RegistryClient[] = []
+const openedRegistryClients: RegistryClient[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
   clock = createManualClock()
 })
 afterEach(async () => {
-  await Promise.all([...openClients.splice(0).map((client) => client.close()), registryServer.close()])
+  await Promise.all([
+    ...openedRegistryClients.splice(0).map((client) => client.close()),
+    registryServer.close(),
+  ])
 })
 
-function openClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
+function openTestRegistryClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
   const client = openRegistryClient({
     clock,
     egress: allowLoopbackRegistries(registryServer.host),
     random: () => 0,
     ...options,
   })
-  openClients.push(client)
+  openedRegistryClients.push(client)
   return client
 }
 const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
 /** Opens a client that requests Docker Hub images, whose manifest GETs count as pulls, from the test registry. */
 const openDockerHubClient = (options: Partial<RegistryClientOptions> = {}) =>
-  openClient({ rules: [{ prefix: 'docker.io', location: registryServer.host }], ...options })
-const listMethods = () => registryServer.requests.map(({ method }) => method)
+  openTestRegistryClient({ rules: [{ prefix: 'docker.io', location: registryServer.host }], ...options })
+const listRequestMethods = () => registryServer.requests.map(({ method }) => method)
 
 test('closing the client ends pending waits, and no further requests are sent', async () => {
   registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '30' }).end()
-  const client = openClient({ clock: systemClock })
+  const client = openTestRegistryClient({ clock: systemClock })
   const answers = Array.from({ length: 40 }, (_, index) =>
     client.resolve(formatTestImageReference(`org/app:${index}`)),
   )
@@ -63,22 +66,29 @@ test('closing the client ends pending waits, and no further requests are sent', 
 describe('existence', () => {
   test('one GET resolves an image, by tag and by digest', async () => {
     const digest = registryServer.add('org/app', 'v1')
-    const resolved = { kind: 'ok', digest, mediaType: mediaTypes.ociManifest, size: expect.any(Number) }
-    const client = openClient()
+    const resolved = {
+      kind: 'ok',
+      digest,
+      mediaType: manifestMediaTypes.ociManifest,
+      size: expect.any(Number),
+    }
+    const client = openTestRegistryClient()
     expect(await client.resolve(formatTestImageReference('org/app:v1'))).toEqual(resolved)
     expect(await client.resolve(formatTestImageReference(`org/app@${digest}`))).toEqual(resolved)
-    expect(listMethods()).toEqual(['GET', 'GET'])
+    expect(listRequestMethods()).toEqual(['GET', 'GET'])
   })
   test('one HEAD resolves an image if a GET counts as a pull', async () => {
     const digest = registryServer.add('org/app', 'v1')
     const client = openDockerHubClient()
     expect(await client.resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
     expect(await client.resolve(`docker.io/org/app@${digest}`)).toMatchObject({ kind: 'ok', digest })
-    expect(listMethods()).toEqual(['HEAD', 'HEAD'])
+    expect(listRequestMethods()).toEqual(['HEAD', 'HEAD'])
   })
   test('the digest takes precedence over the tag', async () => {
     const digest = registryServer.add('org/app', 'v1')
-    expect(await openClient().resolve(formatTestImageReference(`org/app:gone@${digest}`))).toMatchObject({
+    expect(
+      await openTestRegistryClient().resolve(formatTestImageReference(`org/app:gone@${digest}`)),
+    ).toMatchObject({
       kind: 'ok',
     })
   })
@@ -94,26 +104,27 @@ describe('existence', () => {
     expect(registryServer.connections() - careful).toBe(20)
   })
   test('HEAD and GET accept all four media types in one header', async () => {
-    await openClient().resolve(formatTestImageReference('org/app:none'))
+    await openTestRegistryClient().resolve(formatTestImageReference('org/app:none'))
     for (const { headers } of registryServer.requests)
-      for (const type of Object.values(mediaTypes)) expect(headers.accept?.split(', ')).toContain(type)
+      for (const type of Object.values(manifestMediaTypes))
+        expect(headers.accept?.split(', ')).toContain(type)
   })
   test('an image is missing only if both GET and HEAD return 404', async () => {
-    expect(await openClient().resolve(formatTestImageReference('org/app:none'))).toEqual({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:none'))).toEqual({
       kind: 'missing',
       reason: `${registryServer.host} doesn't have this image (404 MANIFEST_UNKNOWN)`,
     })
-    expect(listMethods()).toEqual(['GET', 'HEAD'])
+    expect(listRequestMethods()).toEqual(['GET', 'HEAD'])
   })
   test('an image that HEAD finds and GET does not is inconclusive', async () => {
     registryServer.add('org/app', 'v1')
     registryServer.script = ({ method }, response) => void (method === 'GET' && response.writeHead(404).end())
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
     })
   })
   test('malformed references send no request', async () => {
-    expect(await openClient().resolve(formatTestImageReference('org/App:1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/App:1'))).toMatchObject({
       kind: 'malformed',
     })
     expect(registryServer.requests).toHaveLength(0)
@@ -124,7 +135,9 @@ describe('existence', () => {
       stop.abort()
       return true
     }
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'), stop.signal)).toMatchObject({
+    expect(
+      await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'), stop.signal),
+    ).toMatchObject({
       kind: 'unknown',
     })
   })
@@ -135,32 +148,37 @@ describe('bytes and types', () => {
     const digest = registryServer.add('org/app', 'v1')
     registryServer.script = ({ method }, response) => {
       if (method === 'HEAD')
-        response.writeHead(200, { 'content-type': mediaTypes.ociManifest, 'content-length': 5 }).end()
+        response.writeHead(200, { 'content-type': manifestMediaTypes.ociManifest, 'content-length': 5 }).end()
     }
     expect(await openDockerHubClient().resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
-    expect(listMethods()).toEqual(['HEAD', 'GET'])
+    expect(listRequestMethods()).toEqual(['HEAD', 'GET'])
   })
   test('different bytes for a digest are a mismatch after a second request', async () => {
-    const wanted = sha256Digest('something else')
+    const wanted = computeSha256Digest('something else')
     const bytes = JSON.stringify(createImageManifest('x'))
     registryServer.script = ({ method }, response) => {
-      response.writeHead(200, { 'content-type': mediaTypes.ociManifest, 'content-length': bytes.length })
+      response.writeHead(200, {
+        'content-type': manifestMediaTypes.ociManifest,
+        'content-length': bytes.length,
+      })
       response.end(method === 'HEAD' ? undefined : bytes)
     }
-    expect(await openClient().resolve(formatTestImageReference(`org/app@${wanted}`))).toMatchObject({
+    expect(
+      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@${wanted}`)),
+    ).toMatchObject({
       kind: 'digest-mismatch',
     })
-    expect(listMethods()).toEqual(['GET', 'GET'])
+    expect(listRequestMethods()).toEqual(['GET', 'GET'])
   })
   test('an HTML page from a proxy is inconclusive', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>login')
     expect(
-      await openClient().resolve(formatTestImageReference(`org/app@${sha256Digest('x')}`)),
+      await openTestRegistryClient().resolve(formatTestImageReference(`org/app@${computeSha256Digest('x')}`)),
     ).toMatchObject({
       kind: 'unknown',
     })
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
     })
   })
@@ -169,10 +187,13 @@ describe('bytes and types', () => {
     registryServer.script = ({ method }, response) => {
       if (method === 'HEAD')
         response
-          .writeHead(200, { 'content-type': mediaTypes.ociManifest, 'docker-content-digest': 'nonsense' })
+          .writeHead(200, {
+            'content-type': manifestMediaTypes.ociManifest,
+            'docker-content-digest': 'nonsense',
+          })
           .end()
     }
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'ok',
       digest,
     })
@@ -182,12 +203,12 @@ describe('bytes and types', () => {
     'application/vnd.docker.distribution.manifest.v1+json; charset=utf-8',
   ])('schema 1 (%s) is unsupported', async (type) => {
     registryServer.add('org/app', 'v1', { schemaVersion: 1, fsLayers: [] }, type)
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unsupported',
       reason: expect.stringContaining('schema 1'),
     })
     expect(
-      await openClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
+      await openTestRegistryClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
     ).toMatchObject({
       kind: 'unsupported',
     })
@@ -196,20 +217,20 @@ describe('bytes and types', () => {
     [
       'an index that is also an image',
       { schemaVersion: 2, manifests: [], layers: [], config: {} },
-      mediaTypes.ociIndex,
+      manifestMediaTypes.ociIndex,
     ],
     [
       'a media type that contradicts the Content-Type',
-      { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [] },
-      mediaTypes.ociManifest,
+      { schemaVersion: 2, mediaType: manifestMediaTypes.ociIndex, manifests: [] },
+      manifestMediaTypes.ociManifest,
     ],
-    ['an image without layers', { schemaVersion: 2, config: {} }, mediaTypes.ociManifest],
+    ['an image without layers', { schemaVersion: 2, config: {} }, manifestMediaTypes.ociManifest],
     [
       'a negative size',
-      { schemaVersion: 2, manifests: [{ digest: sha256Digest('x'), size: -1 }] },
-      mediaTypes.ociIndex,
+      { schemaVersion: 2, manifests: [{ digest: computeSha256Digest('x'), size: -1 }] },
+      manifestMediaTypes.ociIndex,
     ],
-    ['invalid JSON', 'no json', mediaTypes.ociManifest],
+    ['invalid JSON', 'no json', manifestMediaTypes.ociManifest],
     [
       'a chart',
       { schemaVersion: 2, mediaType: 'application/vnd.example.thing', layers: [] },
@@ -218,25 +239,27 @@ describe('bytes and types', () => {
   ])('%s is unsupported by digest', async (_name, document, type) => {
     const digest = registryServer.add('org/app', 'v1', document, type)
     expect(
-      await openClient({ platforms: true }).resolve(formatTestImageReference(`org/app@${digest}`)),
+      await openTestRegistryClient({ platforms: true }).resolve(
+        formatTestImageReference(`org/app@${digest}`),
+      ),
     ).toMatchObject({
       kind: 'unsupported',
     })
   })
   test('a manifest larger than 4 MiB is unsupported', async () => {
     registryServer.script = ({ method }, response) => {
-      response.writeHead(200, { 'content-type': mediaTypes.ociManifest })
+      response.writeHead(200, { 'content-type': manifestMediaTypes.ociManifest })
       response.end(method === 'HEAD' ? undefined : Buffer.alloc(5 * 1024 * 1024, 32))
     }
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unsupported',
       reason: expect.stringContaining('larger'),
     })
   })
   test('the platforms of an index and of a single image are reported', async () => {
     const entry = (os: string, architecture: string, variant?: string) => ({
-      mediaType: mediaTypes.ociManifest,
-      digest: sha256Digest(architecture),
+      mediaType: manifestMediaTypes.ociManifest,
+      digest: computeSha256Digest(architecture),
       size: 3,
       platform: { os, architecture, variant },
     })
@@ -252,11 +275,11 @@ describe('bytes and types', () => {
           entry('unknown', 'unknown'),
         ],
       },
-      mediaTypes.ociIndex,
+      manifestMediaTypes.ociIndex,
     )
     const config = registryServer.addBlob(JSON.stringify({ os: 'linux', architecture: 's390x' }))
     registryServer.add('org/app', 'single', { schemaVersion: 2, config, layers: [] })
-    const client = openClient({ platforms: true })
+    const client = openTestRegistryClient({ platforms: true })
     expect(await client.resolve(formatTestImageReference('org/app:multi'))).toMatchObject({
       platforms: ['linux/amd64', 'linux/arm64', 'linux/arm/v7'],
     })
@@ -274,7 +297,7 @@ describe('registry quirks', () => {
     const client = openDockerHubClient()
     for (let round = 0; round < 3; round += 1)
       expect(await client.resolve('org/app:v1')).toMatchObject({ kind: 'ok' })
-    expect(listMethods()).toEqual(['HEAD', 'GET', 'GET', 'GET'])
+    expect(listRequestMethods()).toEqual(['HEAD', 'GET', 'GET', 'GET'])
   })
   test.each([400, 401, 403, 405, 500, 502])(
     'a GET follows if a proxy responds to HEAD with %i',
@@ -287,7 +310,7 @@ describe('registry quirks', () => {
   )
   test('Harbor and Red Hat: code UNKNOWN with status 404 means missing', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 404, 'UNKNOWN', 'Not Found')
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'missing',
     })
   })
@@ -306,10 +329,12 @@ describe('registry quirks', () => {
         [registryServer.host]: { kind: 'basic', username: 'AWS', password: 'secret' },
       }),
     ]
-    expect(await openClient({ credentials }).resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(
+      await openTestRegistryClient({ credentials }).resolve(formatTestImageReference('org/app:v1')),
+    ).toMatchObject({
       kind: 'ok',
     })
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'missing-or-private',
     })
     const wrong = [
@@ -318,7 +343,7 @@ describe('registry quirks', () => {
       }),
     ]
     expect(
-      await openClient({ credentials: wrong }).resolve(formatTestImageReference('org/app:v1')),
+      await openTestRegistryClient({ credentials: wrong }).resolve(formatTestImageReference('org/app:v1')),
     ).toMatchObject({
       kind: 'unknown',
       reason: `${registryServer.host} rejected the configured credentials`,
@@ -332,7 +357,7 @@ describe('registry quirks', () => {
         'UNAUTHORIZED',
         `Please login\n[x](https://evil)\u202e${'y'.repeat(500)}`,
       )
-    const answer = await openClient().resolve(formatTestImageReference('org/app:v1'))
+    const answer = await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))
     expect(answer).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('Please login'),
@@ -343,17 +368,17 @@ describe('registry quirks', () => {
   test('a plain details field is reported, and HTML is not', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(401).end('{"details":"unauthorized here"}')
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       reason: expect.stringContaining('unauthorized here'),
     })
     registryServer.script = (_, response) => void response.writeHead(403).end('<html><b>no</b>')
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       reason: expect.not.stringContaining('<'),
     })
   })
   test('403 DENIED without credentials means missing or private', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 403, 'DENIED', 'denied')
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -367,7 +392,7 @@ describe('registry quirks', () => {
       else if (path.includes('/blobs/'))
         response.writeHead(307, { location: `${storage.origin}/signed?X-Signature=abc` }).end()
     }
-    const client = openClient({
+    const client = openTestRegistryClient({
       egress: allowLoopbackRegistries(registryServer.host, storage.host),
       credentials: [
         createStaticCredentialSource({
@@ -403,12 +428,14 @@ describe('limits and outages', () => {
       if (earlier === 0)
         response.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
     }
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({ kind: 'ok' })
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      kind: 'ok',
+    })
     expect(clock.slept[0]).toBe(wait)
   })
   test('a rate limit longer than a minute is reported without a wait', async () => {
     registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end()
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
       retryAfter: 3600,
     })
@@ -417,7 +444,9 @@ describe('limits and outages', () => {
   test('the code TOOMANYREQUESTS is inconclusive even with status 403', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 403, 'TOOMANYREQUESTS', 'slow down')
     expect(
-      await openClient({ limits: { attempts: 1 } }).resolve(formatTestImageReference('org/app:v1')),
+      await openTestRegistryClient({ limits: { attempts: 1 } }).resolve(
+        formatTestImageReference('org/app:v1'),
+      ),
     ).toMatchObject({
       kind: 'unknown',
     })
@@ -426,18 +455,18 @@ describe('limits and outages', () => {
     '%i is an outage, retried with increasing delays',
     async (status) => {
       registryServer.script = (_, response) => void response.writeHead(status).end()
-      expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
         kind: 'unknown',
         reason: `${registryServer.host} returned ${status}`,
       })
       expect(clock.slept).toEqual([500, 1000, 2000])
-      expect(listMethods()).toEqual(['GET', 'GET', 'GET', 'GET'])
+      expect(listRequestMethods()).toEqual(['GET', 'GET', 'GET', 'GET'])
     },
   )
   test('a dead host is inconclusive, and is not retried immediately for the next reference', async () => {
     const dead = await startScriptedRegistry()
     await dead.close()
-    const client = openClient({ egress: allowLoopbackRegistries(dead.host) })
+    const client = openTestRegistryClient({ egress: allowLoopbackRegistries(dead.host) })
     expect(await client.resolve(`${dead.host}/a/b:1`)).toEqual({
       kind: 'unknown',
       reason: `${dead.host} did not accept the connection`,
@@ -457,10 +486,12 @@ describe('limits and outages', () => {
       response.socket?.destroy()
       return true
     }
-    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({ kind: 'ok' })
+    expect(await openTestRegistryClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      kind: 'ok',
+    })
   })
   test('a host name that cannot be resolved is inconclusive', async () => {
-    const client = openClient({
+    const client = openTestRegistryClient({
       resolve: () => Promise.reject(new Error('ENOTFOUND')),
       limits: { attempts: 1 },
     })
@@ -472,7 +503,7 @@ describe('limits and outages', () => {
   })
   test('an untrusted certificate is inconclusive, not missing', async () => {
     const secure = await startScriptedRegistry({ tls: true })
-    const client = openClient({ egress: { internal: { [secure.host]: ['127.0.0.1/32'] } } })
+    const client = openTestRegistryClient({ egress: { internal: { [secure.host]: ['127.0.0.1/32'] } } })
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('TLS'),
@@ -482,7 +513,7 @@ describe('limits and outages', () => {
   test('a registry that never responds times out', async () => {
     registryServer.script = () => true
     expect(
-      await openClient({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(
+      await openTestRegistryClient({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(
         formatTestImageReference('org/app:v1'),
       ),
     ).toMatchObject({
@@ -496,7 +527,7 @@ describe('mirrors', () => {
   test('a mirror is used first, with the origin registry as the fallback', async () => {
     const mirror = await startScriptedRegistry()
     const digest = registryServer.add('org/app', 'v1')
-    const client = openClient({
+    const client = openTestRegistryClient({
       egress: allowLoopbackRegistries(registryServer.host, mirror.host),
       rules: [{ prefix: `${registryServer.host}/org`, mirrors: [{ location: `${mirror.host}/cache` }] }],
       limits: { attempts: 1 },
@@ -522,7 +553,7 @@ describe('mirrors', () => {
     const digest = registryServer.add('org/app', 'v1')
     mirror.script = (_, response) =>
       void response.writeHead(401, { 'www-authenticate': 'Basic realm=x' }).end()
-    const client = openClient({
+    const client = openTestRegistryClient({
       egress: allowLoopbackRegistries(registryServer.host, mirror.host),
       rules: [
         {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
+import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 
 export interface ScriptedRequest {
   readonly method: string
@@ -41,15 +41,15 @@ export interface ScriptedRegistry {
 const certificateDirectory = new URL('./loopback-certificate/', import.meta.url)
 export const loopbackCertificate = readFileSync(new URL('certificate.pem', certificateDirectory), 'utf8')
 
-export function sha256Digest(content: Uint8Array | string): string {
+export function computeSha256Digest(content: Uint8Array | string): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`
 }
 
 export function createImageManifest(seed: string): unknown {
-  const config = sha256Digest(seed)
+  const config = computeSha256Digest(seed)
   return {
     schemaVersion: 2,
-    mediaType: mediaTypes.ociManifest,
+    mediaType: manifestMediaTypes.ociManifest,
     config: { mediaType: 'application/vnd.oci.image.config.v1+json', digest: config, size: seed.length },
     layers: [],
   }
@@ -70,7 +70,7 @@ export async function startScriptedRegistry(
       path: url.pathname,
       query: url.searchParams,
       headers: incoming.headers,
-      body: await readBody(incoming),
+      body: await readRequestBody(incoming),
     }
     registry.requests.push(request)
     const key = `${request.method} ${request.path}`
@@ -86,7 +86,7 @@ export async function startScriptedRegistry(
       response.writeHead(200, {
         'content-type': found.mediaType,
         'content-length': found.bytes.length,
-        'docker-content-digest': sha256Digest(found.bytes),
+        'docker-content-digest': computeSha256Digest(found.bytes),
       })
       response.end(request.method === 'HEAD' ? undefined : found.bytes)
     } else if (blob) {
@@ -105,9 +105,9 @@ export async function startScriptedRegistry(
     const manifest = /^\/v2\/(.+)\/manifests\/(.+)$/.exec(path)
     if (method === 'PUT' && manifest) {
       const mediaType = headers['content-type'] ?? ''
-      for (const name of [manifest[2], sha256Digest(body)])
+      for (const name of [manifest[2], computeSha256Digest(body)])
         manifests.set(`${manifest[1]}@${name}`, { bytes: body, mediaType })
-      response.writeHead(201, { 'docker-content-digest': sha256Digest(body) }).end()
+      response.writeHead(201, { 'docker-content-digest': computeSha256Digest(body) }).end()
       return true
     }
     const start = /^(\/v2\/.+\/blobs\/uploads\/)$/.exec(path)
@@ -123,11 +123,11 @@ export async function startScriptedRegistry(
     const all = Buffer.concat([known, body])
     uploads.set(step[1] ?? '', all)
     if (method === 'PATCH') response.writeHead(202, { location: `${path}?_state=a%3Db` }).end()
-    else if (sha256Digest(all) !== query.get('digest'))
+    else if (computeSha256Digest(all) !== query.get('digest'))
       sendRegistryError(response, 400, 'DIGEST_INVALID', 'digest invalid')
     else {
-      blobs.set(sha256Digest(all), all)
-      response.writeHead(201, { 'docker-content-digest': sha256Digest(all) }).end()
+      blobs.set(computeSha256Digest(all), all)
+      response.writeHead(201, { 'docker-content-digest': computeSha256Digest(all) }).end()
     }
     return true
   }
@@ -153,16 +153,16 @@ export async function startScriptedRegistry(
       repository,
       tag,
       document = createImageManifest(`${repository}:${tag}`),
-      mediaType = mediaTypes.ociManifest,
+      mediaType = manifestMediaTypes.ociManifest,
     ) {
       const bytes = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
-      const digest = sha256Digest(bytes)
+      const digest = computeSha256Digest(bytes)
       for (const name of [tag, digest]) manifests.set(`${repository}@${name}`, { bytes, mediaType })
       return digest
     },
     addBlob(content) {
       const bytes = Buffer.from(content)
-      const digest = sha256Digest(bytes)
+      const digest = computeSha256Digest(bytes)
       blobs.set(digest, bytes)
       return { digest, size: bytes.length }
     },
@@ -176,7 +176,7 @@ export async function startScriptedRegistry(
   return registry
 }
 
-async function readBody(incoming: IncomingMessage): Promise<Buffer> {
+async function readRequestBody(incoming: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = []
   try {
     for await (const piece of incoming) pieces.push(piece as Buffer)

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { openStore } from '../../../src/adapters/store/store.ts'
-import { systemTestClock, createPullJob } from './sample-records.ts'
+import { realTimeClock, createPullJob } from './sample-records.ts'
 
 export interface StoreLocation {
   readonly databaseUrl?: string
@@ -45,7 +45,7 @@ export function startStoreProcess(
 
 if (process.argv[1] === import.meta.filename) {
   const [, , what = '', place = '{}', name = ''] = process.argv
-  const store = await openStore({ ...(JSON.parse(place) as StoreLocation), clock: systemTestClock })
+  const store = await openStore({ ...(JSON.parse(place) as StoreLocation), clock: realTimeClock })
   const of = { owner: 'owner', name }
   if (what === 'accept')
     for (let at = 1; ; at++) {

@@ -16,8 +16,8 @@ import { testMergeFreezesContract } from './merge-freezes-contract.ts'
 import { testPageRecordsContract } from './page-records-contract.ts'
 import {
   createCacheNamespace,
-  systemTestClock,
-  createDelivery,
+  realTimeClock,
+  createPushDelivery,
   createPullJob,
   createRepositoryName,
   createStateNamespace,
@@ -50,7 +50,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
     let store: Store
     const problems: unknown[] = []
     const open = (where = location) =>
-      openStore({ ...where, clock: systemTestClock, problem: (error) => problems.push(error) })
+      openStore({ ...where, clock: realTimeClock, problem: (error) => problems.push(error) })
     beforeAll(async () => {
       location = await setting.createLocation()
       store = await open()
@@ -76,8 +76,8 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
     describe('deliveries', () => {
       test('a delivery is new once, and its jobs are run once', async () => {
         const of = createRepositoryName()
-        expect(await store.accept(createDelivery(`once ${of.name}`), [createPullJob(1, of)])).toBe('new')
-        expect(await store.accept(createDelivery(`once ${of.name}`), [createPullJob(2, of)])).toBe(
+        expect(await store.accept(createPushDelivery(`once ${of.name}`), [createPullJob(1, of)])).toBe('new')
+        expect(await store.accept(createPushDelivery(`once ${of.name}`), [createPullJob(2, of)])).toBe(
           'duplicate',
         )
         const seen: Job[] = []
@@ -91,7 +91,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         const of = createRepositoryName()
         const answers = await Promise.all(
           Array.from({ length: 20 }, () =>
-            store.accept(createDelivery(`burst ${of.name}`), [createPullJob(1, of)]),
+            store.accept(createPushDelivery(`burst ${of.name}`), [createPullJob(1, of)]),
           ),
         )
         expect(answers.filter((answer) => answer === 'new')).toHaveLength(1)
@@ -101,9 +101,9 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         const of = createRepositoryName()
         const broken = { ...createPullJob(1, of), repository: undefined } as unknown as Job
         await expect(
-          store.accept(createDelivery(`broken ${of.name}`), [createPullJob(2, of), broken]),
+          store.accept(createPushDelivery(`broken ${of.name}`), [createPullJob(2, of), broken]),
         ).rejects.toThrow()
-        expect(await store.accept(createDelivery(`broken ${of.name}`), [])).toBe('new')
+        expect(await store.accept(createPushDelivery(`broken ${of.name}`), [])).toBe('new')
         const seen: Job[] = []
         await work(async (job) => void seen.push(job))
         await sleep(300)
@@ -434,8 +434,8 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
       test('are open until they are settled, oldest first', async () => {
         const of = createRepositoryName()
         const by = await lease()
-        const first = await requireIntent(store.startMerge(by, createPendingMerge(1, of)))
-        const second = await requireIntent(store.startMerge(by, createPendingMerge(2, of)))
+        const first = await requireMergeIntent(store.startMerge(by, createPendingMerge(1, of)))
+        const second = await requireMergeIntent(store.startMerge(by, createPendingMerge(2, of)))
         expect(first).toEqual({ ...createPendingMerge(1, of), id: first.id, fence: by.fence })
         expect(await store.listPendingMerges(of)).toEqual([first, second])
         expect(await store.findMerge(of, toPullNumber(1))).toBeUndefined()
@@ -469,8 +469,8 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         const of = createRepositoryName()
         const by = await lease()
         const [first, second] = [
-          await requireIntent(store.startMerge(by, createPendingMerge(1, of))),
-          await requireIntent(
+          await requireMergeIntent(store.startMerge(by, createPendingMerge(1, of))),
+          await requireMergeIntent(
             store.startMerge(by, { ...createPendingMerge(1, of), commit: createPendingMerge(2, of).head }),
           ),
         ]
@@ -486,8 +486,8 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
       test('that were abandoned before their push arrived can still be finished once', async () => {
         const of = createRepositoryName()
         const held = await lease()
-        const late = await requireIntent(store.startMerge(held, createPendingMerge(1, of)))
-        const other = await requireIntent(
+        const late = await requireMergeIntent(store.startMerge(held, createPendingMerge(1, of)))
+        const other = await requireMergeIntent(
           store.startMerge(held, { ...createPendingMerge(1, of), commit: createPendingMerge(2, of).head }),
         )
         await store.finishMerge(late, 'abandoned')
@@ -506,9 +506,9 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
       test('of one commit that two processes started are recorded once', async () => {
         const of = createRepositoryName()
         const by = await lease()
-        const paused = await requireIntent(store.startMerge(by, createPendingMerge(1, of)))
-        const given = await requireIntent(store.startMerge(by, createPendingMerge(1, of)))
-        const other = await requireIntent(store.startMerge(by, createPendingMerge(1, of)))
+        const paused = await requireMergeIntent(store.startMerge(by, createPendingMerge(1, of)))
+        const given = await requireMergeIntent(store.startMerge(by, createPendingMerge(1, of)))
+        const other = await requireMergeIntent(store.startMerge(by, createPendingMerge(1, of)))
         await store.finishMerge(given, 'abandoned')
         expect(await store.finishMerge(other, 'landed')).toBe(true)
         // Both processes find the commit on the branch.
@@ -524,7 +524,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
 
       test('that are settled twice need the same outcome, and another outcome is an error', async () => {
         const of = createRepositoryName()
-        const intent = await requireIntent(store.startMerge(await lease(), createPendingMerge(1, of)))
+        const intent = await requireMergeIntent(store.startMerge(await lease(), createPendingMerge(1, of)))
         expect(await store.finishMerge(intent, 'mismatch')).toBe(true)
         expect(await store.finishMerge(intent, 'mismatch')).toBe(false)
         await expect(store.finishMerge(intent, 'landed')).rejects.toMatchObject({ code: 'already-settled' })
@@ -537,7 +537,9 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         const of = createRepositoryName()
         const by = await lease()
         const intents = await Promise.all(
-          Array.from({ length: 8 }, () => requireIntent(store.startMerge(by, createPendingMerge(1, of)))),
+          Array.from({ length: 8 }, () =>
+            requireMergeIntent(store.startMerge(by, createPendingMerge(1, of))),
+          ),
         )
         const ended = await Promise.all(intents.map((intent) => store.finishMerge(intent, 'landed')))
         expect(ended.filter(Boolean)).toHaveLength(1)
@@ -725,17 +727,17 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         const where = await setting.createLocation()
         const of = createRepositoryName()
         let opened = await open(where)
-        await opened.accept(createDelivery('kept'), [createPullJob(1, of)])
+        await opened.accept(createPushDelivery('kept'), [createPullJob(1, of)])
         await opened.enqueue(createPullJob(2, of), 3600)
         const by = await requireLease(opened.acquireLease('kept', 60))
-        const intent = await requireIntent(opened.startMerge(by, createPendingMerge(1, of)))
+        const intent = await requireMergeIntent(opened.startMerge(by, createPendingMerge(1, of)))
         await opened.putCached(createCacheNamespace('kept'), new Map([['a', 1]]), 3600)
         await opened.writeState(createStateNamespace('kept'), of, new Map([['a', 1]]))
         await opened.freezeMerges({ repository: of, kind: 'audit', reason: 'why', by: { kind: 'bot' } })
         await opened.close()
         opened = await open(where)
         try {
-          expect(await opened.accept(createDelivery('kept'), [])).toBe('duplicate')
+          expect(await opened.accept(createPushDelivery('kept'), [])).toBe('duplicate')
           expect(await opened.listPendingMerges(of)).toEqual([intent])
           expect(await opened.getCached(createCacheNamespace('kept'), ['a'])).toEqual(new Map([['a', 1]]))
           expect(await opened.readState(createStateNamespace('kept'), of, 'a')).toBe(1)
@@ -766,7 +768,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
           const [winner] = got.filter((lease) => lease !== undefined)
           expect(got.filter(Boolean)).toHaveLength(1)
           const of = createRepositoryName()
-          const intent = await requireIntent(
+          const intent = await requireMergeIntent(
             store.startMerge(winner ?? { name, fence: 0 }, createPendingMerge(1, of)),
           )
           expect(await other.listPendingMerges(of)).toEqual([intent])
@@ -808,7 +810,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
           const of = createRepositoryName()
           const answers = await Promise.all(
             Array.from({ length: 10 }, (_, at) =>
-              (at % 2 ? store : other).accept(createDelivery(`both ${of.name}`), [createPullJob(1, of)]),
+              (at % 2 ? store : other).accept(createPushDelivery(`both ${of.name}`), [createPullJob(1, of)]),
             ),
           )
           expect(answers.filter((answer) => answer === 'new')).toHaveLength(1)
@@ -823,7 +825,7 @@ async function requireLease(lease: Promise<Lease | undefined>): Promise<Lease> {
   return value
 }
 
-async function requireIntent(intent: Promise<MergeIntent | undefined>): Promise<MergeIntent> {
+async function requireMergeIntent(intent: Promise<MergeIntent | undefined>): Promise<MergeIntent> {
   const value = await intent
   if (!value) throw new Error('no intent')
   return value

@@ -12,18 +12,18 @@ import { startStoreProcess } from './child.ts'
 import { testStoreContract } from './contract.ts'
 import { listDatabaseProcesses, isProcessAlive } from './database-processes.ts'
 import { copyPreparedStore } from './prepared-store.ts'
-import { systemTestClock, createDelivery, createPullJob, waitUntil } from './sample-records.ts'
+import { realTimeClock, createPushDelivery, createPullJob, waitUntil } from './sample-records.ts'
 
-const storeRoot = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))
-const preparedStore = join(storeRoot, 'made')
+const storeRootDirectory = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))
+const preparedStoreDirectory = join(storeRootDirectory, 'made')
 let storeDirectoryCount = 0
 const createStoreDirectory = (...deep: string[]) => {
-  const path = join(storeRoot, `folder-${++storeDirectoryCount}`, ...deep)
-  cpSync(preparedStore, path, { recursive: true })
+  const path = join(storeRootDirectory, `folder-${++storeDirectoryCount}`, ...deep)
+  cpSync(preparedStoreDirectory, path, { recursive: true })
   return path
 }
-beforeAll(() => copyPreparedStore(preparedStore), 180_000)
-afterAll(() => rmSync(storeRoot, { recursive: true, force: true }))
+beforeAll(() => copyPreparedStore(preparedStoreDirectory), 180_000)
+afterAll(() => rmSync(storeRootDirectory, { recursive: true, force: true }))
 
 testStoreContract('embedded, in a folder', {
   createLocation: async () => ({ dataDirectory: createStoreDirectory() }),
@@ -34,13 +34,13 @@ testStoreContract('embedded, in a folder', {
 describe('a data folder', () => {
   test('belongs to one store at a time, even with a long path', async () => {
     for (const dataDirectory of [createStoreDirectory(), createStoreDirectory('deep/'.repeat(30))]) {
-      const first = await openStore({ dataDirectory, clock: systemTestClock })
+      const first = await openStore({ dataDirectory, clock: realTimeClock })
       const refused = { code: 'in-use', retryable: true }
       await expect(
-        openStore({ dataDirectory, clock: systemTestClock, lockTimeoutMs: 300 }),
+        openStore({ dataDirectory, clock: realTimeClock, lockTimeoutMs: 300 }),
       ).rejects.toMatchObject(refused)
       // A store that waits long enough gets it.
-      const second = openStore({ dataDirectory, clock: systemTestClock })
+      const second = openStore({ dataDirectory, clock: realTimeClock })
       await first.close()
       await (await second).close()
     }
@@ -65,10 +65,10 @@ describe('a data folder', () => {
 
   test('that cannot be created or written is a StoreError, and leaves no process', async () => {
     const before = listDatabaseProcesses()
-    const file = join(storeRoot, 'file')
+    const file = join(storeRootDirectory, 'file')
     writeFileSync(file, '')
     await expect(
-      openStore({ dataDirectory: join(file, 'below'), clock: systemTestClock }),
+      openStore({ dataDirectory: join(file, 'below'), clock: realTimeClock }),
     ).rejects.toBeInstanceOf(StoreError)
     expect(listDatabaseProcesses()).toEqual(before)
   }, 180_000)
@@ -78,12 +78,12 @@ describe('without a folder', () => {
   test('a store has separate data, which is gone after it is closed', async () => {
     const others = listDatabaseProcesses()
     const [memory, other] = await Promise.all([
-      openStore({ clock: systemTestClock }),
-      openStore({ dataDirectory: createStoreDirectory(), clock: systemTestClock }),
+      openStore({ clock: realTimeClock }),
+      openStore({ dataDirectory: createStoreDirectory(), clock: realTimeClock }),
     ])
-    expect(await memory.accept(createDelivery('memory'), [])).toBe('new')
-    expect(await memory.accept(createDelivery('memory'), [])).toBe('duplicate')
-    expect(await other.accept(createDelivery('memory'), [])).toBe('new')
+    expect(await memory.accept(createPushDelivery('memory'), [])).toBe('new')
+    expect(await memory.accept(createPushDelivery('memory'), [])).toBe('duplicate')
+    expect(await other.accept(createPushDelivery('memory'), [])).toBe('new')
     await other.close()
     await expect(other.acquireLease('x', 1)).rejects.toMatchObject({ code: 'closed' })
     // Its data is lost with its process, so nothing may continue with an empty database.
@@ -106,7 +106,7 @@ describe('a process that is killed', () => {
       await child.kill()
       accepted.push(...child.outputLines)
     }
-    const store = await openStore({ dataDirectory, clock: systemTestClock })
+    const store = await openStore({ dataDirectory, clock: realTimeClock })
     for (const guid of accepted)
       expect(await store.accept({ guid, event: 'push', body: Buffer.alloc(0) }, [])).toBe('duplicate')
     const run = new Set<string>()
@@ -120,21 +120,21 @@ describe('a process that is killed', () => {
   test('leaves its running jobs and its leases to the next process at once', async () => {
     const dataDirectory = createStoreDirectory()
     const of = { owner: 'owner', name: 'held' }
-    const before = await openStore({ dataDirectory, clock: systemTestClock })
+    const before = await openStore({ dataDirectory, clock: realTimeClock })
     await before.enqueue(createPullJob(1, of))
     await before.enqueue(createPullJob(2, of), 3600)
     await before.close()
     const child = startStoreProcess('hold', { dataDirectory }, 'held')
     await waitUntil(() => child.outputLines.includes('begun 1'), 60)
-    await expect(
-      openStore({ dataDirectory, clock: systemTestClock, lockTimeoutMs: 0 }),
-    ).rejects.toMatchObject({ code: 'in-use' })
+    await expect(openStore({ dataDirectory, clock: realTimeClock, lockTimeoutMs: 0 })).rejects.toMatchObject({
+      code: 'in-use',
+    })
     const [database = 0] = listDatabaseProcesses(child.id)
     expect(database).toBeGreaterThan(0)
     await child.kill()
     await waitUntil(() => !isProcessAlive(database), 30)
 
-    const store = await openStore({ dataDirectory, clock: systemTestClock })
+    const store = await openStore({ dataDirectory, clock: realTimeClock })
     const opened = performance.now()
     const seen: Job[] = []
     await store.work(async (job) => void seen.push(job), 4)
@@ -158,14 +158,14 @@ describe("the database's process", () => {
     const others = listDatabaseProcesses()
     const store = await openStore({
       dataDirectory,
-      clock: systemTestClock,
+      clock: realTimeClock,
       problem: (error) => problems.push(error),
     })
     const lease = await store.acquireLease('mine', 600)
     const guids = Array.from({ length: 40 }, (_, at) => `killed ${at}`)
     let answered = 0
     const asked = guids.map((guid) =>
-      store.accept(createDelivery(guid), [createPullJob(1)]).finally(() => answered++),
+      store.accept(createPushDelivery(guid), [createPullJob(1)]).finally(() => answered++),
     )
     for (const one of asked) one.catch(() => undefined)
     await waitUntil(() => answered >= 10)
@@ -174,7 +174,7 @@ describe("the database's process", () => {
     for (const [at, outcome] of outcomes.entries())
       if (outcome.status === 'rejected')
         expect(outcome.reason).toMatchObject({ code: 'unreachable', retryable: true })
-      else expect(await store.accept(createDelivery(guids[at] ?? ''), [])).toBe('duplicate')
+      else expect(await store.accept(createPushDelivery(guids[at] ?? ''), [])).toBe('duplicate')
     expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
     // The App is alive, so its lease remains valid.
     expect(lease && (await store.renewLease(lease, 600))).toBe(true)
@@ -187,7 +187,7 @@ describe("the database's process", () => {
     const problems: unknown[] = []
     const store = await openStore({
       dataDirectory: createStoreDirectory(),
-      clock: systemTestClock,
+      clock: realTimeClock,
       problem: (error) => problems.push(error),
     })
     let runs = 0

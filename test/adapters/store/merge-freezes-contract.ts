@@ -5,9 +5,9 @@ import type { FreezeAuthor, FreezeRequest } from '../../../src/policy/merge-free
 import type { Store } from '../../../src/ports/store.ts'
 import { createRepositoryName } from './sample-records.ts'
 
-const botAuthor: FreezeAuthor = { kind: 'bot' }
-const operatorAuthor: FreezeAuthor = { kind: 'command-line', user: 'root' }
-const createPersonAuthor = (comment: number): FreezeAuthor => ({
+const botFreezeAuthor: FreezeAuthor = { kind: 'bot' }
+const commandLineFreezeAuthor: FreezeAuthor = { kind: 'command-line', user: 'root' }
+const createPersonFreezeAuthor = (comment: number): FreezeAuthor => ({
   kind: 'person',
   login: 'max',
   user: toUserId(7),
@@ -17,7 +17,12 @@ const createPersonAuthor = (comment: number): FreezeAuthor => ({
 export function testMergeFreezesContract(store: () => Store): void {
   describe('freezes', () => {
     const stop = (order: Partial<FreezeRequest> & Pick<FreezeRequest, 'repository'>) =>
-      store().freezeMerges({ kind: 'frozen', reason: 'release day', by: createPersonAuthor(1), ...order })
+      store().freezeMerges({
+        kind: 'frozen',
+        reason: 'release day',
+        by: createPersonFreezeAuthor(1),
+        ...order,
+      })
 
     test('are unique per branch and kind, and a manual freeze keeps its first reason', async () => {
       const of = createRepositoryName()
@@ -28,15 +33,15 @@ export function testMergeFreezesContract(store: () => Store): void {
         repository: of,
         branch: 'main',
         kind: 'frozen',
-        by: createPersonAuthor(1),
+        by: createPersonFreezeAuthor(1),
         times: 1,
       })
       expect(first?.since).toBeGreaterThan(before)
       expect(
-        await stop({ repository: of, branch: 'main', reason: 'later', by: createPersonAuthor(2) }),
+        await stop({ repository: of, branch: 'main', reason: 'later', by: createPersonFreezeAuthor(2) }),
       ).toMatchObject({
         reason: 'release day',
-        by: createPersonAuthor(1),
+        by: createPersonFreezeAuthor(1),
         times: 2,
       })
       await stop({
@@ -44,15 +49,15 @@ export function testMergeFreezesContract(store: () => Store): void {
         branch: 'main',
         kind: 'audit',
         reason: 'another tree',
-        by: botAuthor,
+        by: botFreezeAuthor,
         pull: toPullNumber(3),
         commit: toCommitSha('c'.repeat(40)),
       })
-      await stop({ repository: of, reason: '', by: operatorAuthor })
+      await stop({ repository: of, reason: '', by: commandLineFreezeAuthor })
       expect(await store().listFreezes({ owner: of.owner.toUpperCase(), name: of.name })).toMatchObject([
         { repository: of, branch: 'main', kind: 'frozen' },
         { branch: 'main', kind: 'audit', pull: 3, commit: 'c'.repeat(40) },
-        { kind: 'frozen', by: operatorAuthor },
+        { kind: 'frozen', by: commandLineFreezeAuthor },
       ])
       expect((await store().listFreezes(of))[2]).not.toHaveProperty('branch')
       expect(await store().listFreezes(createRepositoryName())).toEqual([])
@@ -63,7 +68,12 @@ export function testMergeFreezesContract(store: () => Store): void {
 
     test('after a rejection are updated with its newest message and time, and count', async () => {
       const of = createRepositoryName()
-      const rejectionFreeze = { repository: of, branch: 'main', kind: 'refused', by: botAuthor } as const
+      const rejectionFreeze = {
+        repository: of,
+        branch: 'main',
+        kind: 'refused',
+        by: botFreezeAuthor,
+      } as const
       await stop({
         ...rejectionFreeze,
         reason: 'locked \0 \ud800',
@@ -86,9 +96,9 @@ export function testMergeFreezesContract(store: () => Store): void {
     test('end by kind and branch, and a record names who ended them and why', async () => {
       const of = createRepositoryName()
       await stop({ repository: of, branch: 'main' })
-      await stop({ repository: of, branch: 'main', kind: 'audit', by: botAuthor })
-      await stop({ repository: of, branch: 'v1', by: createPersonAuthor(2) })
-      const end = { repository: of, by: operatorAuthor, reason: 'all well' }
+      await stop({ repository: of, branch: 'main', kind: 'audit', by: botFreezeAuthor })
+      await stop({ repository: of, branch: 'v1', by: createPersonFreezeAuthor(2) })
+      const end = { repository: of, by: commandLineFreezeAuthor, reason: 'all well' }
       expect(
         await store().unfreezeMerges({ ...end, branch: 'main', kinds: ['frozen', 'refused'] }),
       ).toMatchObject([{ branch: 'main', kind: 'frozen' }])
@@ -108,7 +118,7 @@ export function testMergeFreezesContract(store: () => Store): void {
         ['stopped', 'v1', 'frozen'],
       ])
       expect((await store().listFreezeEvents(of, 1))[0]).toMatchObject({
-        by: operatorAuthor,
+        by: commandLineFreezeAuthor,
         reason: 'all well',
         repository: of,
       })
@@ -116,18 +126,18 @@ export function testMergeFreezesContract(store: () => Store): void {
 
     test('are ordered by a comment once, regardless of later events', async () => {
       const of = createRepositoryName()
-      await stop({ repository: of, branch: 'main', by: createPersonAuthor(1) })
+      await stop({ repository: of, branch: 'main', by: createPersonFreezeAuthor(1) })
       const thaw = {
         repository: of,
         branch: 'main',
         kinds: ['frozen'] as const,
-        by: createPersonAuthor(2),
+        by: createPersonFreezeAuthor(2),
         reason: '',
       }
       expect(await store().unfreezeMerges(thaw)).toHaveLength(1)
-      expect(await stop({ repository: of, branch: 'main', by: createPersonAuthor(1) })).toBeUndefined()
+      expect(await stop({ repository: of, branch: 'main', by: createPersonFreezeAuthor(1) })).toBeUndefined()
       expect(await store().listFreezes(of)).toEqual([])
-      await stop({ repository: of, branch: 'main', by: createPersonAuthor(3) })
+      await stop({ repository: of, branch: 'main', by: createPersonFreezeAuthor(3) })
       expect(await store().unfreezeMerges(thaw)).toEqual([])
       expect(await store().listFreezes(of)).toHaveLength(1)
     })
@@ -136,23 +146,23 @@ export function testMergeFreezesContract(store: () => Store): void {
       const of = createRepositoryName()
       const thaw = { repository: of, branch: 'main', kinds: ['frozen', 'refused'] as const, reason: '' }
       // A thaw that waited in a pull request without an evaluation does not end a freeze that was ordered after it.
-      await stop({ repository: of, branch: 'main', by: createPersonAuthor(10) })
-      expect(await store().unfreezeMerges({ ...thaw, by: createPersonAuthor(9) })).toEqual([])
-      expect(await store().unfreezeMerges({ ...thaw, by: createPersonAuthor(11) })).toHaveLength(1)
-      expect(await stop({ repository: of, branch: 'main', by: createPersonAuthor(8) })).toBeUndefined()
+      await stop({ repository: of, branch: 'main', by: createPersonFreezeAuthor(10) })
+      expect(await store().unfreezeMerges({ ...thaw, by: createPersonFreezeAuthor(9) })).toEqual([])
+      expect(await store().unfreezeMerges({ ...thaw, by: createPersonFreezeAuthor(11) })).toHaveLength(1)
+      expect(await stop({ repository: of, branch: 'main', by: createPersonFreezeAuthor(8) })).toBeUndefined()
       // Nor does it end a freeze that the command line ordered later.
-      await stop({ repository: of, branch: 'main', by: operatorAuthor })
+      await stop({ repository: of, branch: 'main', by: commandLineFreezeAuthor })
       expect(
         await store().unfreezeMerges({
           ...thaw,
-          by: createPersonAuthor(12),
+          by: createPersonFreezeAuthor(12),
           requestedAt: Date.now() - 3600_000,
         }),
       ).toEqual([])
       expect(
         await store().unfreezeMerges({
           ...thaw,
-          by: createPersonAuthor(13),
+          by: createPersonFreezeAuthor(13),
           requestedAt: Date.now() + 3600_000,
         }),
       ).toHaveLength(1)
@@ -162,7 +172,7 @@ export function testMergeFreezesContract(store: () => Store): void {
       const of = createRepositoryName()
       await Promise.all(
         Array.from({ length: 8 }, (_, at) =>
-          stop({ repository: of, branch: 'main', by: createPersonAuthor(at) }),
+          stop({ repository: of, branch: 'main', by: createPersonFreezeAuthor(at) }),
         ),
       )
       expect(await store().listFreezes(of)).toMatchObject([{ times: 8 }])

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readScanState } from '../../../src/image-scan/scan-state.ts'
 import type { Database } from '../../../src/adapters/store/database.ts'
 import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
-import { migrate, databaseSchemaName } from '../../../src/adapters/store/migrations.ts'
+import { migrateDatabase, databaseSchemaName } from '../../../src/adapters/store/migrations.ts'
 import { pruneStore } from '../../../src/adapters/store/prune.ts'
-import { openStateStore } from '../../../src/adapters/store/store.ts'
+import { createStateStore } from '../../../src/adapters/store/store.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
 const legacyScanState = { dueAt: 5, missingImages: {}, report: { issue: 7, digest: 'd', told: [] } }
@@ -19,7 +19,7 @@ const longImageReference = `registry.test/${'a'.repeat(600)}:v1`
 let database: Database
 beforeAll(async () => {
   database = await openEmbeddedDatabase(undefined, { timeoutMs: 0, problem: () => undefined })
-  await migrate(database, 4)
+  await migrateDatabase(database, 4)
   const rows: readonly (readonly [space: string, key: string, value: unknown, expires: string | null])[] = [
     ['image scans', '"coast/operators"', legacyScanState, null],
     ['branches', '"Coast/Operators release/v1 \\"x\\""', legacyBranchState, null],
@@ -37,7 +37,7 @@ beforeAll(async () => {
        VALUES ($1, $2, $3, clock_timestamp() + $4::text::interval)`,
       [space, key, JSON.stringify(value), expires],
     )
-  await migrate(database)
+  await migrateDatabase(database)
 }, 60_000)
 afterAll(() => database.close())
 
@@ -56,7 +56,7 @@ test('moves durable data out of the cache', async () => {
 })
 
 test('the current reader of the state reads it', async () => {
-  expect(await readScanState(openStateStore(database), repository)).toEqual(legacyScanState)
+  expect(await readScanState(createStateStore(database), repository)).toEqual(legacyScanState)
 })
 
 test('keeps reusable cache rows, with an expiry within a month', async () => {

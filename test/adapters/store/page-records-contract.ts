@@ -9,7 +9,7 @@ import { createPullJob, createRepositoryName } from './sample-records.ts'
 
 const createCommitSha = (digit: string) => toCommitSha(digit.repeat(40))
 /** Contains a character that Postgres rejects in text, and one that would end a JSON string. */
-const unusualText = 'a \0 b \uD800 \\u0000 "'
+const textWithInvalidCharacters = 'a \0 b \uD800 \\u0000 "'
 
 const createPullEvaluation = (
   of: RepositoryName,
@@ -18,7 +18,7 @@ const createPullEvaluation = (
 ): EvaluationRecord => ({
   repository: of,
   pull: toPullNumber(pull),
-  title: unusualText,
+  title: textWithInvalidCharacters,
   author: 'ann',
   draft: false,
   head: createCommitSha('1'),
@@ -27,7 +27,7 @@ const createPullEvaluation = (
   config: 'c',
   openedAt: 500,
   verdict: 'wait',
-  reasons: [{ code: 'approval', text: unusualText, who: ['bob'] }],
+  reasons: [{ code: 'approval', text: textWithInvalidCharacters, who: ['bob'] }],
   checks: ['validation: passed'],
   approvals: [],
   findings: [{ rule: 'no-icon', severity: 'warning' }],
@@ -37,7 +37,7 @@ const createPullEvaluation = (
 
 const createRecordedPackage = (name: string, more: Partial<RecordedPackage> = {}): RecordedPackage => ({
   name,
-  description: unusualText,
+  description: textWithInvalidCharacters,
   defaultChannel: 'stable',
   owners: ['ann'],
   channels: [],
@@ -55,7 +55,7 @@ export function testPageRecordsContract(store: () => Store): void {
       await store().recordEvaluation(createPullEvaluation(of, 1, { at: 3000, verdict: 'merge', reasons: [] }))
       await store().recordEvaluation(createPullEvaluation(of, 2, { at: 3000 }))
       expect(await store().findPullRecord(of, toPullNumber(1))).toMatchObject({
-        title: unusualText,
+        title: textWithInvalidCharacters,
         verdict: 'merge',
         state: 'open',
         openedAt: 500,
@@ -64,7 +64,7 @@ export function testPageRecordsContract(store: () => Store): void {
       })
       expect(await store().verdictChanges(of, toPullNumber(1), 10)).toMatchObject([
         { verdict: 'merge', at: 3000 },
-        { verdict: 'wait', at: 1000, reasons: [{ text: unusualText, who: ['bob'] }] },
+        { verdict: 'wait', at: 1000, reasons: [{ text: textWithInvalidCharacters, who: ['bob'] }] },
       ])
       expect((await store().listOpenPullRecords(of, 10)).map(({ pull }) => pull)).toEqual([1, 2])
       expect((await store().listOpenPullRecords(of, 1)).map(({ pull }) => pull)).toEqual([1])
@@ -183,7 +183,7 @@ export function testPageRecordsContract(store: () => Store): void {
           packages: [
             createRecordedPackage('foo'),
             createRecordedPackage(long),
-            createRecordedPackage(unusualText, { bundles: [] }),
+            createRecordedPackage(textWithInvalidCharacters, { bundles: [] }),
           ],
         },
         { catalog: catalog('v2'), packages: [createRecordedPackage('foo')] },
@@ -193,8 +193,8 @@ export function testPageRecordsContract(store: () => Store): void {
         { ...catalog('v2'), packages: 1, bundles: 1, stranded: 1 },
       ])
       expect(await store().recordedPackage(of, 'v1', long)).toEqual(createRecordedPackage(long))
-      expect(await store().recordedPackage(of, 'v1', unusualText)).toEqual(
-        createRecordedPackage(unusualText, { bundles: [] }),
+      expect(await store().recordedPackage(of, 'v1', textWithInvalidCharacters)).toEqual(
+        createRecordedPackage(textWithInvalidCharacters, { bundles: [] }),
       )
       expect(await store().recordedPackage(of, 'v1', 'bar')).toBeUndefined()
       expect((await store().packageSummaries(of, 'v1')).map(({ name }) => name)).toContain(long)
@@ -216,13 +216,16 @@ export function testPageRecordsContract(store: () => Store): void {
     test('return when an image was last seen', async () => {
       const of = createRepositoryName()
       await store().recordImageSightings(of, [
-        { reference: unusualText, digest: 'sha256:1', seenAt: 1 },
-        { reference: unusualText, digest: 'sha256:2', seenAt: 2 },
+        { reference: textWithInvalidCharacters, digest: 'sha256:1', seenAt: 1 },
+        { reference: textWithInvalidCharacters, digest: 'sha256:2', seenAt: 2 },
       ])
       await store().recordImageSightings(of, [{ reference: 'b', seenAt: 3 }])
-      expect(await store().findImageSightings(of, [unusualText, 'b', 'c'])).toEqual(
+      expect(await store().findImageSightings(of, [textWithInvalidCharacters, 'b', 'c'])).toEqual(
         new Map([
-          [unusualText, { reference: unusualText, digest: 'sha256:2', seenAt: 2 }],
+          [
+            textWithInvalidCharacters,
+            { reference: textWithInvalidCharacters, digest: 'sha256:2', seenAt: 2 },
+          ],
           ['b', { reference: 'b', seenAt: 3 }],
         ]),
       )

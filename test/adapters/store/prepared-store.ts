@@ -16,14 +16,14 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '../../../src/ports/store.ts'
-import { lockFolder } from '../../../src/adapters/store/embedded-process.ts'
+import { lockDatabaseFolder } from '../../../src/adapters/store/embedded-process.ts'
 import { openStore, type StoreOptions } from '../../../src/adapters/store/store.ts'
-import { systemTestClock } from './sample-records.ts'
+import { realTimeClock } from './sample-records.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..')
 const storeCacheDirectory = join(projectRoot, 'node_modules', '.cache', 'catalog-bot-store')
 /** Milliseconds to wait for a process that makes it: on a busy machine that takes a while. */
-const buildTimeoutMs = 120_000
+const storeBuildTimeoutMs = 120_000
 const weekMs = 7 * 24 * 3600_000
 
 /** What a made store depends on: the code that makes its tables, and the two packages that it is made with. */
@@ -39,12 +39,12 @@ function computePreparedStoreKey(): string {
   return `made-${key.digest('hex').slice(0, 16)}`
 }
 
-async function prepareStore(): Promise<string> {
+async function buildPreparedStore(): Promise<string> {
   const name = computePreparedStoreKey()
   const made = join(storeCacheDirectory, name)
   if (existsSync(made)) return made
   mkdirSync(storeCacheDirectory, { recursive: true })
-  const unlock = await lockFolder(storeCacheDirectory, buildTimeoutMs)
+  const unlock = await lockDatabaseFolder(storeCacheDirectory, storeBuildTimeoutMs)
   try {
     if (existsSync(made)) return made
     // Not at once: another run, of other code, may be copying it.
@@ -54,7 +54,7 @@ async function prepareStore(): Promise<string> {
         rmSync(join(storeCacheDirectory, entry), { recursive: true, force: true })
     }
     const draft = mkdtempSync(join(storeCacheDirectory, 'draft-'))
-    await (await openStore({ dataDirectory: draft, clock: systemTestClock })).close()
+    await (await openStore({ dataDirectory: draft, clock: realTimeClock })).close()
     renameSync(draft, made)
     return made
   } finally {
@@ -64,7 +64,7 @@ async function prepareStore(): Promise<string> {
 
 /** Puts an empty store, whose tables are made, into the folder, which is made as well. */
 export async function copyPreparedStore(dataDirectory: string): Promise<void> {
-  cpSync(await prepareStore(), dataDirectory, { recursive: true, mode: constants.COPYFILE_FICLONE })
+  cpSync(await buildPreparedStore(), dataDirectory, { recursive: true, mode: constants.COPYFILE_FICLONE })
 }
 
 /** An empty store in a folder that is gone when the store is closed. */

@@ -6,28 +6,28 @@ import { openStore } from '../../../src/adapters/store/store.ts'
 import { openPreparedStore } from './prepared-store.ts'
 import { runQuery, startPostgres } from './postgres-server.ts'
 import { testPullHistoryStoreContract } from './pull-memory-contract.ts'
-import { systemTestClock } from './sample-records.ts'
+import { realTimeClock } from './sample-records.ts'
 
-const postgres = await startPostgres()
-afterAll(async () => postgres?.remove())
+const postgresServer = await startPostgres()
+afterAll(async () => postgresServer?.remove())
 
 describe('the embedded store', () => {
   let opened: Store
   beforeAll(async () => {
-    opened = await openPreparedStore({ clock: systemTestClock })
+    opened = await openPreparedStore({ clock: realTimeClock })
   }, 180_000)
   afterAll(() => opened.close())
   testPullHistoryStoreContract(() => opened)
 })
 
-if (!postgres) test.skip('a Postgres server: skipped, because none is installed', () => undefined)
+if (!postgresServer) test.skip('a Postgres server: skipped, because none is installed', () => undefined)
 else
   describe('the store on a server', () => {
     let opened: Store
     let databaseUrl: string
     beforeAll(async () => {
-      databaseUrl = await postgres.database()
-      opened = await openStore({ databaseUrl, clock: systemTestClock })
+      databaseUrl = await postgresServer.database()
+      opened = await openStore({ databaseUrl, clock: realTimeClock })
     }, 180_000)
     afterAll(() => opened.close())
     testPullHistoryStoreContract(() => opened)
@@ -55,7 +55,7 @@ else
     })
 
     test('two instances that evaluate at once start one epoch, and record a command once', async () => {
-      const other = await openStore({ databaseUrl, clock: systemTestClock })
+      const other = await openStore({ databaseUrl, clock: realTimeClock })
       const of = { owner: 'memory', name: 'shared' }
       const state = { head: toCommitSha('a'.repeat(40)), baseRef: 'main', config: 'c' }
       const looks = [opened, other, opened, other].map((store) => store.observe(of, toPullNumber(1), state))

@@ -6,7 +6,7 @@ import { defineStateNamespace } from '../../../src/ports/state.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Job } from '../../../src/ports/store.ts'
 
-export const systemTestClock: Clock = {
+export const realTimeClock: Clock = {
   now: () => Date.now(),
   sleep: (milliseconds, signal) =>
     new Promise((resolve) => {
@@ -25,15 +25,19 @@ export const createCacheNamespace = (name: string) =>
 export const createStateNamespace = (name: string) =>
   defineStateNamespace<unknown>(name, { version: 1, read: (stored) => stored })
 
-let nameCount = 0
-export const createRepositoryName = () => ({ owner: 'Owner', name: `Repository-${++nameCount}` })
+let createdRepositoryCount = 0
+export const createRepositoryName = () => ({ owner: 'Owner', name: `Repository-${++createdRepositoryCount}` })
 export const createPullJob = (pull: number, of = createRepositoryName()): Job => ({
   kind: 'pull',
   installation: 1,
   repository: of,
   pull: toPullNumber(pull),
 })
-export const createDelivery = (guid: string) => ({ guid, event: 'push', body: Buffer.from([0, 255, 1, 123]) })
+export const createPushDelivery = (guid: string) => ({
+  guid,
+  event: 'push',
+  body: Buffer.from([0, 255, 1, 123]),
+})
 export async function waitUntil(what: () => boolean, seconds = 10): Promise<void> {
   const end = Date.now() + seconds * 1000
   while (!what()) {

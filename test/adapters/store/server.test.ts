@@ -9,21 +9,21 @@ import { testStoreContract } from './contract.ts'
 import { runQuery, startPostgres } from './postgres-server.ts'
 import {
   createCacheNamespace,
-  systemTestClock,
-  createDelivery,
+  realTimeClock,
+  createPushDelivery,
   createPullJob,
   createRepositoryName,
   createStateNamespace,
   waitUntil,
 } from './sample-records.ts'
 
-const postgres = await startPostgres()
-afterAll(async () => postgres?.remove())
+const postgresServer = await startPostgres()
+afterAll(async () => postgresServer?.remove())
 
-if (!postgres) test.skip('a Postgres server: skipped, because none is installed', () => undefined)
+if (!postgresServer) test.skip('a Postgres server: skipped, because none is installed', () => undefined)
 else {
   testStoreContract('Postgres server', {
-    createLocation: async () => ({ databaseUrl: await postgres.database() }),
+    createLocation: async () => ({ databaseUrl: await postgresServer.database() }),
     shared: true,
     isDurable: true,
   })
@@ -37,20 +37,20 @@ else {
     })
 
     test('can all start at once on an empty database', async () => {
-      const databaseUrl = await postgres.database()
+      const databaseUrl = await postgresServer.database()
       const stores = await Promise.all(
-        Array.from({ length: 4 }, () => openStore({ databaseUrl, clock: systemTestClock })),
+        Array.from({ length: 4 }, () => openStore({ databaseUrl, clock: realTimeClock })),
       )
       const [first, ...others] = stores
-      expect(await first?.accept(createDelivery('one'), [])).toBe('new')
-      for (const other of others) expect(await other.accept(createDelivery('one'), [])).toBe('duplicate')
+      expect(await first?.accept(createPushDelivery('one'), [])).toBe('new')
+      for (const other of others) expect(await other.accept(createPushDelivery('one'), [])).toBe('duplicate')
       for (const store of stores) await store.close()
     }, 180_000)
 
     test('take over the running jobs of a killed instance in seconds, and its lease when it expires', async () => {
-      const databaseUrl = await postgres.database()
+      const databaseUrl = await postgresServer.database()
       const of = { owner: 'owner', name: 'held' }
-      const store = await openStore({ databaseUrl, clock: systemTestClock })
+      const store = await openStore({ databaseUrl, clock: realTimeClock })
       await store.enqueue(createPullJob(1, of))
       const child = startStoreProcess('hold', { databaseUrl }, 'held')
       await waitUntil(() => child.outputLines.includes('begun 1'), 30)
@@ -71,11 +71,11 @@ else {
     }, 180_000)
 
     async function runLongJob(): Promise<number> {
-      if (!postgres) throw new Error('there is no server')
-      const databaseUrl = await postgres.database()
+      if (!postgresServer) throw new Error('there is no server')
+      const databaseUrl = await postgresServer.database()
       const [one, two] = [
-        await openStore({ databaseUrl, clock: systemTestClock }),
-        await openStore({ databaseUrl, clock: systemTestClock }),
+        await openStore({ databaseUrl, clock: realTimeClock }),
+        await openStore({ databaseUrl, clock: realTimeClock }),
       ]
       let runs = 0
       const handler = async () => {
@@ -95,43 +95,43 @@ else {
     }, 180_000)
 
     test('reject while the server is down, and continue when it is back', async () => {
-      const databaseUrl = await postgres.database()
+      const databaseUrl = await postgresServer.database()
       const problems: unknown[] = []
       const store = await openStore({
         databaseUrl,
-        clock: systemTestClock,
+        clock: realTimeClock,
         problem: (error) => problems.push(error),
       })
       const seen: Job[] = []
       await store.work(async (job) => void seen.push(job), 4)
-      await postgres.stop()
-      await expect(store.accept(createDelivery('away'), [createPullJob(1)])).rejects.toMatchObject({
+      await postgresServer.stop()
+      await expect(store.accept(createPushDelivery('away'), [createPullJob(1)])).rejects.toMatchObject({
         code: 'unreachable',
         retryable: true,
       })
       await waitUntil(() => problems.length > 0)
-      await postgres.start()
+      await postgresServer.start()
       await waitUntil(() => true)
       const job = createPullJob(2)
       for (let attempt = 0; attempt < 20; attempt++)
-        if (await store.accept(createDelivery('back'), [job]).catch(() => undefined)) break
+        if (await store.accept(createPushDelivery('back'), [job]).catch(() => undefined)) break
       await waitUntil(() => seen.length > 0)
       expect(seen).toEqual([job])
       await store.close()
     }, 180_000)
 
     test('of an older program reject the database of a newer one', async () => {
-      const databaseUrl = await postgres.database()
-      await (await openStore({ databaseUrl, clock: systemTestClock })).close()
+      const databaseUrl = await postgresServer.database()
+      await (await openStore({ databaseUrl, clock: realTimeClock })).close()
       await runQuery(databaseUrl, 'INSERT INTO catalog_bot.migration (step) VALUES (9999)')
-      await expect(openStore({ databaseUrl, clock: systemTestClock })).rejects.toMatchObject({
+      await expect(openStore({ databaseUrl, clock: realTimeClock })).rejects.toMatchObject({
         code: 'too-new',
       })
     }, 180_000)
 
     test('with an unreachable server fail as `unreachable`', async () => {
       await expect(
-        openStore({ databaseUrl: 'postgres://test@127.0.0.1:1/x', clock: systemTestClock }),
+        openStore({ databaseUrl: 'postgres://test@127.0.0.1:1/x', clock: realTimeClock }),
       ).rejects.toMatchObject({
         code: 'unreachable',
       })
@@ -140,9 +140,9 @@ else {
 
   describe('pruning', () => {
     test('deletes expired cache rows and deliveries older than fourteen days, and nothing else', async () => {
-      const databaseUrl = await postgres.database()
-      const store = await openStore({ databaseUrl, clock: systemTestClock })
-      for (const guid of ['old', 'young']) await store.accept(createDelivery(guid), [])
+      const databaseUrl = await postgresServer.database()
+      const store = await openStore({ databaseUrl, clock: realTimeClock })
+      for (const guid of ['old', 'young']) await store.accept(createPushDelivery(guid), [])
       await store.putCached(createCacheNamespace('s'), new Map([['gone', 1]]), 0.01)
       await store.putCached(createCacheNamespace('s'), new Map([['stays', 1]]), 60)
       await store.writeState(createStateNamespace('s'), createRepositoryName(), new Map([['for ever', 1]]))
@@ -169,7 +169,7 @@ else {
     }, 180_000)
 
     test('runs automatically every hour of the clock', async () => {
-      const databaseUrl = await postgres.database()
+      const databaseUrl = await postgresServer.database()
       const sleeps: { milliseconds: number; wake: () => void }[] = []
       const byHand = {
         now: () => 0,
@@ -183,7 +183,7 @@ else {
           }),
       }
       const store = await openStore({ databaseUrl, clock: byHand })
-      await store.accept(createDelivery('old'), [])
+      await store.accept(createPushDelivery('old'), [])
       await runQuery(databaseUrl, "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days'")
       expect(sleeps.map(({ milliseconds }) => milliseconds)).toEqual([3600_000])
       sleeps[0]?.wake()

@@ -3,19 +3,19 @@
 // hundredth of that.
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { startPostgres, type PostgresServer } from './postgres-server.ts'
-import { systemTestClock } from './sample-records.ts'
+import { realTimeClock } from './sample-records.ts'
 
 interface DatabaseTemplate {
   readonly server: PostgresServer
   readonly templateUrl: string
 }
 
-let sharedTemplate: Promise<DatabaseTemplate | undefined> | undefined
+let sharedDatabaseTemplate: Promise<DatabaseTemplate | undefined> | undefined
 
 /** The address of an unused database with its tables created. Undefined without an installed Postgres. */
 export async function createStoryDatabase(): Promise<string | undefined> {
-  sharedTemplate ??= startTemplateServer()
-  const { server, templateUrl } = (await sharedTemplate) ?? {}
+  sharedDatabaseTemplate ??= startTemplateServer()
+  const { server, templateUrl } = (await sharedDatabaseTemplate) ?? {}
   return templateUrl === undefined ? undefined : server?.database(templateUrl)
 }
 
@@ -23,6 +23,6 @@ async function startTemplateServer(): Promise<DatabaseTemplate | undefined> {
   const server = await startPostgres()
   if (server === undefined) return undefined
   const templateUrl = await server.database()
-  await (await openStore({ databaseUrl: templateUrl, clock: systemTestClock })).close()
+  await (await openStore({ databaseUrl: templateUrl, clock: realTimeClock })).close()
   return { server, templateUrl }
 }

@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { serveWorkerRequests } from '../../../src/adapters/workers/answer-orders.ts'
 
-export type TestJob =
+export type TestWorkerJob =
   | { readonly kind: 'say'; readonly value: unknown }
   | { readonly kind: 'pid' }
   | { readonly kind: 'environment' }
@@ -16,7 +16,7 @@ export type TestJob =
   /** Responds when the file exists. */
   | { readonly kind: 'wait'; readonly diary: string }
 
-serveWorkerRequests(async (job: TestJob): Promise<unknown> => {
+serveWorkerRequests(async (job: TestWorkerJob): Promise<unknown> => {
   switch (job.kind) {
     case 'say':
       return job.value

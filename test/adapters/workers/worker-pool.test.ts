@@ -10,40 +10,41 @@ import {
   type WorkerPool,
   type WorkerPoolOptions,
 } from '../../../src/adapters/workers/worker-pool.ts'
-import type { TestJob } from './odd-jobs.ts'
+import type { TestWorkerJob } from './odd-jobs.ts'
 
 let temporaryDirectory: string
-let workerPool: WorkerPool<TestJob, unknown>
+let workerPool: WorkerPool<TestWorkerJob, unknown>
 beforeEach(() => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'workers-'))
-  openPool()
+  openTestWorkerPool()
 })
 afterEach(async () => {
   await workerPool.close()
   rmSync(temporaryDirectory, { recursive: true })
 })
 
-const ampleTimeMs = 60_000
+const generousTimeoutMs = 60_000
 const workerScript = new URL('./odd-jobs.ts', import.meta.url)
 const defaultPoolOptions = {
   script: workerScript,
   heap: 64,
   processes: 1,
   maxWaiting: 100,
-  maxIdleMs: ampleTimeMs,
+  maxIdleMs: generousTimeoutMs,
 }
 
-function openPool(options: Partial<WorkerPoolOptions<unknown>> = {}): void {
-  workerPool = openWorkerPool<TestJob, unknown>({ ...defaultPoolOptions, ...options })
+function openTestWorkerPool(options: Partial<WorkerPoolOptions<unknown>> = {}): void {
+  workerPool = openWorkerPool<TestWorkerJob, unknown>({ ...defaultPoolOptions, ...options })
 }
 
-const runJob = (job: TestJob, milliseconds = ampleTimeMs) => workerPool.run(job, milliseconds)
-const readWorkerPid = async () => Number(await runJob({ kind: 'pid' }))
-const getDiaryFilePath = () => join(temporaryDirectory, 'diary')
-const createCrashingJob = (times: number, signal: NodeJS.Signals = 'SIGKILL'): TestJob => ({
+const runWorkerJob = (job: TestWorkerJob, milliseconds = generousTimeoutMs) =>
+  workerPool.run(job, milliseconds)
+const readWorkerPid = async () => Number(await runWorkerJob({ kind: 'pid' }))
+const getJobLogFilePath = () => join(temporaryDirectory, 'diary')
+const createCrashingJob = (times: number, signal: NodeJS.Signals = 'SIGKILL'): TestWorkerJob => ({
   kind: 'die',
   signal,
-  diary: getDiaryFilePath(),
+  diary: getJobLogFilePath(),
   times,
 })
 const createWorkerFaultMatcher = (code: string, messagePattern?: RegExp) => ({
@@ -52,7 +53,7 @@ const createWorkerFaultMatcher = (code: string, messagePattern?: RegExp) => ({
   message: messagePattern === undefined ? expect.any(String) : expect.stringMatching(messagePattern),
 })
 
-function isAlive(process_: number): boolean {
+function isProcessAlive(process_: number): boolean {
   try {
     return process.kill(process_, 0)
   } catch {
@@ -67,14 +68,14 @@ async function waitUntil(holds: () => boolean): Promise<void> {
 describe('a job', () => {
   test('returns any value that can be cloned', async () => {
     const value = { bytes: new Uint8Array([1, 2]), map: new Map([['a', new Set([1n])]]), none: undefined }
-    expect(await runJob({ kind: 'say', value })).toEqual(value)
-    expect(await runJob({ kind: 'say', value: undefined })).toBeUndefined()
+    expect(await runWorkerJob({ kind: 'say', value })).toEqual(value)
+    expect(await runWorkerJob({ kind: 'say', value: undefined })).toBeUndefined()
   })
 
   test('runs without any of our secrets', async () => {
     process.env['SECRET_OF_THE_TEST'] = 'x'
     try {
-      expect(Object.keys((await runJob({ kind: 'environment' })) as object)).not.toContain(
+      expect(Object.keys((await runWorkerJob({ kind: 'environment' })) as object)).not.toContain(
         'SECRET_OF_THE_TEST',
       )
     } finally {
@@ -83,43 +84,49 @@ describe('a job', () => {
   })
 
   test('that cannot be sent does not affect other jobs', async () => {
-    await expect(runJob({ kind: 'say', value: () => 'a function' })).rejects.toThrow(/could not be cloned/)
-    expect(await runJob({ kind: 'say', value: 1 })).toBe(1)
+    await expect(runWorkerJob({ kind: 'say', value: () => 'a function' })).rejects.toThrow(
+      /could not be cloned/,
+    )
+    expect(await runWorkerJob({ kind: 'say', value: 1 })).toBe(1)
   })
 })
 
 describe('the fault of the job', () => {
   test('is a timeout, and the next job is run', async () => {
-    await expect(runJob({ kind: 'spin' }, 1000)).rejects.toMatchObject(
+    await expect(runWorkerJob({ kind: 'spin' }, 1000)).rejects.toMatchObject(
       createWorkerFaultMatcher('too-slow', /longer than 1000 milliseconds/),
     )
-    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
+    expect(await runWorkerJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
   test('is a full heap, and the bot continues with the next job', async () => {
-    await expect(runJob({ kind: 'fill' })).rejects.toMatchObject(createWorkerFaultMatcher('too-much-memory'))
-    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
+    await expect(runWorkerJob({ kind: 'fill' })).rejects.toMatchObject(
+      createWorkerFaultMatcher('too-much-memory'),
+    )
+    expect(await runWorkerJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
-  test.each<[string, TestJob, RegExp]>([
+  test.each<[string, TestWorkerJob, RegExp]>([
     ['a thrown error', { kind: 'throw', words: 'no such thing' }, /no such thing/],
     ['a result that cannot be cloned', { kind: 'unsendable' }, /could not be cloned/],
     ['an exit during the job', { kind: 'exit', code: 3 }, /code 3/],
     ['an exit with code 0 during the job', { kind: 'exit', code: 0 }, /code 0/],
   ])('is %s', async (_, job, words) => {
-    await expect(runJob(job)).rejects.toMatchObject(createWorkerFaultMatcher('failed', words))
-    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
+    await expect(runWorkerJob(job)).rejects.toMatchObject(createWorkerFaultMatcher('failed', words))
+    expect(await runWorkerJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
   test('is a crash', async () => {
-    await expect(runJob(createCrashingJob(Infinity, 'SIGSEGV'))).rejects.toMatchObject(
+    await expect(runWorkerJob(createCrashingJob(Infinity, 'SIGSEGV'))).rejects.toMatchObject(
       createWorkerFaultMatcher('failed', /SIGSEGV/),
     )
   })
 
   test('is a missing program', async () => {
-    openPool({ script: new URL('./nowhere.ts', import.meta.url) })
-    await expect(runJob({ kind: 'pid' })).rejects.toMatchObject(createWorkerFaultMatcher('failed', /code 1/))
+    openTestWorkerPool({ script: new URL('./nowhere.ts', import.meta.url) })
+    await expect(runWorkerJob({ kind: 'pid' })).rejects.toMatchObject(
+      createWorkerFaultMatcher('failed', /code 1/),
+    )
   })
 })
 
@@ -128,9 +135,9 @@ describe('an external failure', () => {
     'is %s from outside',
     async (signal) => {
       const here = await readWorkerPid()
-      const waiting = expect(runJob({ kind: 'wait', diary: getDiaryFilePath() })).rejects.toMatchObject(
-        createWorkerFaultMatcher('ended', new RegExp(signal)),
-      )
+      const waiting = expect(
+        runWorkerJob({ kind: 'wait', diary: getJobLogFilePath() }),
+      ).rejects.toMatchObject(createWorkerFaultMatcher('ended', new RegExp(signal)))
       process.kill(here, signal)
       await waiting
       expect(await readWorkerPid()).not.toBe(here)
@@ -141,69 +148,73 @@ describe('an external failure', () => {
     const path = process.execPath
     process.execPath = join(temporaryDirectory, 'nowhere')
     try {
-      await expect(runJob({ kind: 'pid' })).rejects.toMatchObject(createWorkerFaultMatcher('not-started'))
+      await expect(runWorkerJob({ kind: 'pid' })).rejects.toMatchObject(
+        createWorkerFaultMatcher('not-started'),
+      )
     } finally {
       process.execPath = path
     }
-    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
+    expect(await runWorkerJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
   test('of an idle process goes unnoticed', async () => {
     const here = await readWorkerPid()
     process.kill(here, 'SIGKILL')
-    await waitUntil(() => !isAlive(here))
+    await waitUntil(() => !isProcessAlive(here))
     expect(await readWorkerPid()).not.toBe(here)
   })
 })
 
 describe('a retry', () => {
-  beforeEach(() => openPool({ maxAttempts: 2 }))
+  beforeEach(() => openTestWorkerPool({ maxAttempts: 2 }))
 
   test('completes a job after its process was killed from outside', async () => {
-    expect(await runJob(createCrashingJob(1))).toBe('done')
+    expect(await runWorkerJob(createCrashingJob(1))).toBe('done')
   })
 
   test('happens only once', async () => {
-    await expect(runJob(createCrashingJob(Infinity))).rejects.toMatchObject(createWorkerFaultMatcher('ended'))
-    expect(readFileSync(getDiaryFilePath(), 'utf8')).toBe('xx')
+    await expect(runWorkerJob(createCrashingJob(Infinity))).rejects.toMatchObject(
+      createWorkerFaultMatcher('ended'),
+    )
+    expect(readFileSync(getJobLogFilePath(), 'utf8')).toBe('xx')
   })
 
   test('does not happen if one attempt is allowed', async () => {
-    openPool()
-    await expect(runJob(createCrashingJob(1))).rejects.toMatchObject(createWorkerFaultMatcher('ended'))
-    expect(readFileSync(getDiaryFilePath(), 'utf8')).toBe('x')
+    openTestWorkerPool()
+    await expect(runWorkerJob(createCrashingJob(1))).rejects.toMatchObject(createWorkerFaultMatcher('ended'))
+    expect(readFileSync(getJobLogFilePath(), 'utf8')).toBe('x')
   })
 })
 
 describe('processes', () => {
   test('are never more than allowed, and are reused', async () => {
-    openPool({ processes: 2 })
+    openTestWorkerPool({ processes: 2 })
     const pids = await Promise.all(Array.from({ length: 12 }, readWorkerPid))
     expect(new Set(pids).size).toBe(2)
   })
 
   test('work at the same time', async () => {
-    openPool({ processes: 2 })
-    const first = runJob({ kind: 'wait', diary: getDiaryFilePath() })
+    openTestWorkerPool({ processes: 2 })
+    const first = runWorkerJob({ kind: 'wait', diary: getJobLogFilePath() })
     const second = await readWorkerPid()
-    writeFileSync(getDiaryFilePath(), 'x')
+    writeFileSync(getJobLogFilePath(), 'x')
     expect(await first).not.toBe(second)
   })
 
   test('are not started while an existing one may soon be free', async () => {
-    openPool({ processes: 4, growAfterMs: ampleTimeMs })
+    openTestWorkerPool({ processes: 4, growAfterMs: generousTimeoutMs })
     const pids = await Promise.all([readWorkerPid(), readWorkerPid(), readWorkerPid()])
     expect(new Set(pids).size).toBe(1)
     // A process that is ending doesn't count.
-    const dies = runJob(createCrashingJob(9)).catch(() => undefined)
+    const dies = runWorkerJob(createCrashingJob(9)).catch(() => undefined)
     const other = await readWorkerPid()
     await dies
     expect(other).not.toBe(pids[0])
   })
 
   test('are started when that takes long', async () => {
-    openPool({ processes: 2, growAfterMs: 1 })
-    const busy = runJob({ kind: 'spin' }).catch(() => undefined)
+    openTestWorkerPool({ processes: 2, growAfterMs: 1 })
+    const busy = runWorkerJob({ kind: 'spin' }).catch(() => undefined)
     expect(await readWorkerPid()).toBeGreaterThan(0)
     await workerPool.close()
     await busy
@@ -212,87 +223,92 @@ describe('processes', () => {
   test('run waiting jobs in order', async () => {
     const answered: unknown[] = []
     const orders = [1, 2, 3, 4].map((value) =>
-      runJob({ kind: 'say', value }).then((answer) => answered.push(answer)),
+      runWorkerJob({ kind: 'say', value }).then((answer) => answered.push(answer)),
     )
     await Promise.all(orders)
     expect(answered).toEqual([1, 2, 3, 4])
   })
 
   test('leave a job to the next process after their maximum number of jobs', async () => {
-    openPool({ maxOrders: 2 })
+    openTestWorkerPool({ maxOrders: 2 })
     const [first, second, third] = [await readWorkerPid(), await readWorkerPid(), await readWorkerPid()]
     expect(second).toBe(first)
     expect(third).not.toBe(first)
-    await waitUntil(() => !isAlive(first))
+    await waitUntil(() => !isProcessAlive(first))
   })
 
   test('end after their idle timeout', async () => {
-    openPool({ maxIdleMs: 50 })
+    openTestWorkerPool({ maxIdleMs: 50 })
     const here = await readWorkerPid()
-    await waitUntil(() => !isAlive(here))
+    await waitUntil(() => !isProcessAlive(here))
     expect(await readWorkerPid()).not.toBe(here)
   })
 
   test('do not keep a program alive that forgot them', async () => {
     const program = join(import.meta.dirname, 'forgets-to-close.ts')
     const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', program])
-    await waitUntil(() => !isAlive(Number(stdout)))
+    await waitUntil(() => !isProcessAlive(Number(stdout)))
   })
 })
 
 describe('processes of isolated keys', () => {
   const pidFor = async (key: string) =>
-    Number(await workerPool.run({ kind: 'pid' }, ampleTimeMs, undefined, key))
+    Number(await workerPool.run({ kind: 'pid' }, generousTimeoutMs, undefined, key))
 
   test('work for one key each, and are reused for the same key', async () => {
-    openPool({ isForOneKey: true, processes: 2 })
+    openTestWorkerPool({ isForOneKey: true, processes: 2 })
     const [one, other] = [await pidFor('one'), await pidFor('other')]
     expect(other).not.toBe(one)
     expect([await pidFor('other'), await pidFor('one')]).toEqual([other, one])
   })
 
   test('are never idle in greater number than may work', async () => {
-    openPool({ isForOneKey: true, processes: 1 })
+    openTestWorkerPool({ isForOneKey: true, processes: 1 })
     const one = await pidFor('one')
     await pidFor('other')
-    await waitUntil(() => !isAlive(one))
+    await waitUntil(() => !isProcessAlive(one))
     expect(await pidFor('one')).not.toBe(one)
   })
 
   test('end after a result that makes them unfit for another job', async () => {
-    openPool({ canReuse: (answer, milliseconds) => answer !== 'bad' && milliseconds < ampleTimeMs })
+    openTestWorkerPool({
+      canReuse: (answer, milliseconds) => answer !== 'bad' && milliseconds < generousTimeoutMs,
+    })
     const here = await readWorkerPid()
-    expect(await runJob({ kind: 'say', value: 'good' })).toBe('good')
+    expect(await runWorkerJob({ kind: 'say', value: 'good' })).toBe('good')
     expect(await readWorkerPid()).toBe(here)
-    expect(await runJob({ kind: 'say', value: 'bad' })).toBe('bad')
+    expect(await runWorkerJob({ kind: 'say', value: 'bad' })).toBe('bad')
     expect(await readWorkerPid()).not.toBe(here)
   })
 })
 
 describe('the queue', () => {
   test('rejects jobs when too many wait, and keeps the waiting ones', async () => {
-    openPool({ maxWaiting: 2 })
-    const orders = [1, 2, 3, 4].map((value) => runJob({ kind: 'say', value }))
+    openTestWorkerPool({ maxWaiting: 2 })
+    const orders = [1, 2, 3, 4].map((value) => runWorkerJob({ kind: 'say', value }))
     const outcomes = await Promise.allSettled(orders)
     expect(outcomes.slice(0, 3).map((one) => one.status === 'fulfilled' && one.value)).toEqual([1, 2, 3])
     expect(outcomes[3]).toMatchObject({ status: 'rejected', reason: createWorkerFaultMatcher('crowded') })
-    expect(await runJob({ kind: 'say', value: 5 })).toBe(5)
+    expect(await runWorkerJob({ kind: 'say', value: 5 })).toBe(5)
   })
 
   test('does not count against a job’s time', async () => {
-    const first = runJob({ kind: 'wait', diary: getDiaryFilePath() })
-    const second = runJob({ kind: 'say', value: 'second' }, 2000)
+    const first = runWorkerJob({ kind: 'wait', diary: getJobLogFilePath() })
+    const second = runWorkerJob({ kind: 'say', value: 'second' }, 2000)
     await new Promise((resolve) => setTimeout(resolve, 2200))
-    writeFileSync(getDiaryFilePath(), 'x')
+    writeFileSync(getJobLogFilePath(), 'x')
     await first
     expect(await second).toBe('second')
   })
 
   test('is empty and all processes are gone after the pool is closed', async () => {
     const here = await readWorkerPid()
-    const orders = Promise.allSettled([runJob({ kind: 'wait', diary: getDiaryFilePath() }), readWorkerPid()])
+    const orders = Promise.allSettled([
+      runWorkerJob({ kind: 'wait', diary: getJobLogFilePath() }),
+      readWorkerPid(),
+    ])
     await workerPool.close()
-    expect(isAlive(here)).toBe(false)
+    expect(isProcessAlive(here)).toBe(false)
     for (const outcome of await orders)
       expect(outcome).toMatchObject({ reason: createWorkerFaultMatcher('closed') })
     await expect(readWorkerPid()).rejects.toMatchObject(createWorkerFaultMatcher('closed'))
@@ -301,9 +317,9 @@ describe('the queue', () => {
 
 describe('other waiting jobs', () => {
   test('displace a long-running job', async () => {
-    openPool({ displaceAfterMs: 100 })
-    const long = runJob({ kind: 'spin' }).catch((error: unknown) => error)
-    expect(await runJob({ kind: 'say', value: 'quick' })).toBe('quick')
+    openTestWorkerPool({ displaceAfterMs: 100 })
+    const long = runWorkerJob({ kind: 'spin' }).catch((error: unknown) => error)
+    expect(await runWorkerJob({ kind: 'say', value: 'quick' })).toBe('quick')
     expect(await long).toMatchObject({ code: 'displaced' })
   })
 })

@@ -6,11 +6,11 @@ import { classifyPath } from '../../../src/pull-request/layout/classify-path.ts'
 
 export type FileTree = Readonly<Record<string, string>>
 
-export const emptyLayout = { catalogs: [] }
+export const emptyRepositoryLayout = { catalogs: [] }
 export const [base, result] = [toTreeSha('1'.repeat(40)), toTreeSha('2'.repeat(40))]
 
 /** A repository that has two trees, and says what was asked of it. */
-export function createFakeRepository(before: FileTree, after: FileTree) {
+export function createFakeGitRepository(before: FileTree, after: FileTree) {
   const calls = { lists: [] as string[], reads: [] as string[] }
   const idOf = (text: string) => toBlobSha(createHash('sha1').update(text).digest('hex'))
   const blobs = new Map<BlobSha, readonly [path: string, text: string]>()
@@ -25,7 +25,7 @@ export function createFakeRepository(before: FileTree, after: FileTree) {
     asked: calls,
     paths: [...new Set([...Object.keys(before), ...Object.keys(after)])]
       .filter((path) => before[path] !== after[path])
-      .map((path): TouchedPath => ({ path, role: classifyPath(path, emptyLayout) })),
+      .map((path): TouchedPath => ({ path, role: classifyPath(path, emptyRepositoryLayout) })),
     read: {
       list: async (tree: string, prefix = '') => {
         calls.lists.push(prefix)

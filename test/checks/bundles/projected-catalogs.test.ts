@@ -17,14 +17,14 @@ import { noopCache } from '../../../src/catalogs/null-store.ts'
 import {
   base,
   createBundleDirectoryFiles,
-  emptyLayout,
-  createFakeRepository,
+  emptyRepositoryLayout,
+  createFakeGitRepository,
   result,
   type FileTree,
 } from './bundle-trees.ts'
 
-async function projectCatalogs(before: FileTree, after: FileTree, image?: string) {
-  const { paths, read } = createFakeRepository(before, after)
+async function buildProjectedCatalogs(before: FileTree, after: FileTree, image?: string) {
+  const { paths, read } = createFakeGitRepository(before, after)
   const loader = {
     cache: noopCache,
     load: async (_repository: unknown, tree: string, root: string) => {
@@ -35,7 +35,7 @@ async function projectCatalogs(before: FileTree, after: FileTree, image?: string
   }
   const context = { repository: read, loader, base, result }
   const projected = await readProjectedCatalogs(
-    await readBundleDirectories({ paths }, { ...context, layout: emptyLayout }),
+    await readBundleDirectories({ paths }, { ...context, layout: emptyRepositoryLayout }),
     context,
     createBundleImageNameFormatter(image),
   )
@@ -51,7 +51,7 @@ async function projectCatalogs(before: FileTree, after: FileTree, image?: string
   }
 }
 
-const releaseConfig = (more: string) =>
+const createReleaseConfigYaml = (more: string) =>
   `catalog_templates:\n  - template_name: t.yaml\n    channels: [${more.startsWith('Fast') ? 'Fast' : 'stable'}]\n${more.startsWith('Fast') ? '' : more}`
 
 function createCiYamlWithMapping(type: string): FileTree {
@@ -64,7 +64,7 @@ function createCiYamlWithMapping(type: string): FileTree {
 }
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const bundleYaml = (version: string) => `---
+const createBundleYaml = (version: string) => `---
 schema: olm.bundle
 name: foo.v${version}
 package: foo
@@ -79,7 +79,7 @@ schema: olm.channel
 package: foo
 name: stable
 entries: [{name: foo.v1.0.0}]
-${bundleYaml('1.0.0')}`
+${createBundleYaml('1.0.0')}`
 const filesWithBasicTemplate: FileTree = {
   ...createCiYamlWithMapping('olm.template.basic'),
   'operators/foo/catalog-templates/t.yaml': `schema: olm.template.basic
@@ -98,9 +98,9 @@ describe('a bundle with a release configuration', () => {
     const after = {
       ...filesWithBasicTemplate,
       ...createBundleDirectoryFiles('1.1.0'),
-      [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n'),
+      [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n'),
     }
-    const { channels, text, findings } = await projectCatalogs(filesWithBasicTemplate, after)
+    const { channels, text, findings } = await buildProjectedCatalogs(filesWithBasicTemplate, after)
     expect(channels).toEqual([
       [
         'stable',
@@ -120,11 +120,15 @@ describe('a bundle with a release configuration', () => {
     const after = {
       ...filesWithBasicTemplate,
       ...createBundleDirectoryFiles('1.1.0'),
-      [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n'),
+      [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n'),
     }
-    const { text } = await projectCatalogs(filesWithBasicTemplate, after, 'quay.io/org/{package}:v{version}')
+    const { text } = await buildProjectedCatalogs(
+      filesWithBasicTemplate,
+      after,
+      'quay.io/org/{package}:v{version}',
+    )
     expect(text.at(-1)).toBe('  expected image: quay.io/org/foo:v1.1.0')
-    expect((await projectCatalogs(filesWithBasicTemplate, after)).text.at(-1)).toBe(
+    expect((await buildProjectedCatalogs(filesWithBasicTemplate, after)).text.at(-1)).toBe(
       '  image not built yet: not-built.invalid/foo:1.1.0',
     )
   })
@@ -133,9 +137,9 @@ describe('a bundle with a release configuration', () => {
     const after = {
       ...filesWithBasicTemplate,
       ...createBundleDirectoryFiles('1.1.0'),
-      [releaseConfigPath]: releaseConfig(''),
+      [releaseConfigPath]: createReleaseConfigYaml(''),
     }
-    const { findings } = await projectCatalogs(filesWithBasicTemplate, after)
+    const { findings } = await buildProjectedCatalogs(filesWithBasicTemplate, after)
     const errors = findings.filter(({ severity }) => severity === 'error')
     expect(errors.length).toBeGreaterThan(0)
     expect(new Set(errors.map(({ at }) => `${at?.file}:${at?.line}`))).toEqual(
@@ -147,17 +151,17 @@ describe('a bundle with a release configuration', () => {
     const after = {
       ...filesWithBasicTemplate,
       ...createBundleDirectoryFiles('1.0.0'),
-      [releaseConfigPath.replace('1.1.0', '1.0.0')]: releaseConfig(''),
+      [releaseConfigPath.replace('1.1.0', '1.0.0')]: createReleaseConfigYaml(''),
     }
-    expect((await projectCatalogs(filesWithBasicTemplate, after)).becoming).toEqual([])
+    expect((await buildProjectedCatalogs(filesWithBasicTemplate, after)).becoming).toEqual([])
   })
 
   test('that was merged without a configuration is added when it gets one', async () => {
     const before = { ...filesWithBasicTemplate, ...createBundleDirectoryFiles('1.1.0') }
-    const after = { ...before, [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n') }
-    const { channels } = await projectCatalogs(before, after)
+    const after = { ...before, [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n') }
+    const { channels } = await buildProjectedCatalogs(before, after)
     expect(channels?.[0]?.[1]).toContainEqual(['foo.v1.1.0', 'foo.v1.0.0'])
-    expect((await projectCatalogs(after, before)).becoming).toEqual([])
+    expect((await buildProjectedCatalogs(after, before)).becoming).toEqual([])
   })
 
   test('creates a template that does not exist yet', async () => {
@@ -165,9 +169,9 @@ describe('a bundle with a release configuration', () => {
     const after = {
       ...before,
       ...createBundleDirectoryFiles('1.1.0'),
-      [releaseConfigPath]: releaseConfig(''),
+      [releaseConfigPath]: createReleaseConfigYaml(''),
     }
-    const { channels, text } = await projectCatalogs(before, after)
+    const { channels, text } = await buildProjectedCatalogs(before, after)
     expect(channels).toEqual([['stable', [['foo.v1.1.0', '']]]])
     expect(text.join('\n')).toContain('foo is new in v4.19, v4.20')
   })
@@ -184,9 +188,9 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
     const after = {
       ...before,
       ...createBundleDirectoryFiles('1.0.1'),
-      'operators/foo/1.0.1/release-config.yaml': releaseConfig('Fast'),
+      'operators/foo/1.0.1/release-config.yaml': createReleaseConfigYaml('Fast'),
     }
-    const { channels } = await projectCatalogs(before, after)
+    const { channels } = await buildProjectedCatalogs(before, after)
     expect(channels).toEqual([
       [
         'fast-v1.0',
@@ -207,9 +211,9 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
     const after = {
       ...before,
       ...createBundleDirectoryFiles('1.1.0'),
-      [releaseConfigPath]: releaseConfig(''),
+      [releaseConfigPath]: createReleaseConfigYaml(''),
     }
-    const { text, findings } = await projectCatalogs(before, after)
+    const { text, findings } = await buildProjectedCatalogs(before, after)
     expect(findings).toEqual([])
     expect(text.join('\n')).toContain(`do not contain quay.io/foo/foo@${imageDigest} yet`)
   })
@@ -253,7 +257,7 @@ describe('a package without templates', () => {
     ],
   ])('has the graph of its update mode: %s', async (mode, version, more, entries) => {
     const before = { ...of(mode), ...olds }
-    const { channels } = await projectCatalogs(before, {
+    const { channels } = await buildProjectedCatalogs(before, {
       ...before,
       ...createBundleDirectoryFiles(version, more),
     })
@@ -266,7 +270,7 @@ describe('a package without templates', () => {
     })
     const bundles = { ...createBundleDirectoryFiles('1.0.0'), ...createBundleDirectoryFiles('1.1.0') }
     const before = { ...bundles, ...ciYaml('replaces-mode') }
-    const { text, findings, becoming } = await projectCatalogs(before, {
+    const { text, findings, becoming } = await buildProjectedCatalogs(before, {
       ...bundles,
       ...ciYaml('semver-mode'),
     })
@@ -274,13 +278,13 @@ describe('a package without templates', () => {
     expect(becoming[0]?.at.whole).toEqual({ file: 'operators/foo/ci.yaml', line: 2, column: 1 })
     expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
     expect(
-      (await projectCatalogs(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).becoming,
+      (await buildProjectedCatalogs(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).becoming,
     ).toEqual([])
   })
 
   test('gets a warning about a second head at the ClusterServiceVersion', async () => {
     const before = { ...of('replaces-mode'), ...olds }
-    const { findings } = await projectCatalogs(before, {
+    const { findings } = await buildProjectedCatalogs(before, {
       ...before,
       ...createBundleDirectoryFiles('1.2.0', '  replaces: foo.v1.0.0\n'),
     })
@@ -295,7 +299,7 @@ describe('a package without templates', () => {
       ...olds,
       ...createBundleDirectoryFiles('1.2.0', '  replaces: foo.v1.0.0\n'),
     }
-    const { findings } = await projectCatalogs(before, {
+    const { findings } = await buildProjectedCatalogs(before, {
       ...before,
       ...createBundleDirectoryFiles('1.3.0', '  replaces: foo.v1.2.0\n'),
     })

@@ -10,18 +10,18 @@ import { noopCache } from '../../../src/catalogs/null-store.ts'
 import {
   base,
   createBundleDirectoryFiles,
-  emptyLayout,
-  createFakeRepository,
+  emptyRepositoryLayout,
+  createFakeGitRepository,
   result,
   type FileTree,
 } from './bundle-trees.ts'
 
-async function checkBundleDirectories(before: FileTree, after: FileTree, config = defaultConfig) {
-  const { asked, paths, read } = createFakeRepository(before, after)
+async function validateTestBundleDirectories(before: FileTree, after: FileTree, config = defaultConfig) {
+  const { asked, paths, read } = createFakeGitRepository(before, after)
   const loader = { cache: noopCache, load: async () => undefined }
   const bundleDirectories = await readBundleDirectories(
     { paths },
-    { repository: read, loader, layout: emptyLayout, base, result },
+    { repository: read, loader, layout: emptyRepositoryLayout, base, result },
   )
   return { asked, bundleDirectories, findings: validateBundleDirectories({ bundleDirectories, config }) }
 }
@@ -36,11 +36,11 @@ describe('a bundle directory', () => {
 
   test('is read without the rest of the repository, and costs nothing the second time', async () => {
     const added = { ...large, ...createBundleDirectoryFiles('1.1.0', '  replaces: foo.v1.0.0\n') }
-    const { asked, findings } = await checkBundleDirectories(large, added)
+    const { asked, findings } = await validateTestBundleDirectories(large, added)
     expect(findings).toEqual([])
     expect([...new Set(asked.lists)]).toEqual(['operators/foo'])
     expect(asked.reads.filter((path) => path.includes('large') || path.includes('bar'))).toEqual([])
-    const again = await checkBundleDirectories(large, added)
+    const again = await validateTestBundleDirectories(large, added)
     expect(again.asked.reads).toEqual(['operators/foo/ci.yaml'])
     expect(again.findings).toEqual(findings)
   })
@@ -48,13 +48,17 @@ describe('a bundle directory', () => {
   test('is judged inside as `bundle validate` judges it, with places in the repository', async () => {
     const broken = { ...createBundleDirectoryFiles('1.1.0', '  replaces: foo.v1.0.0\n') }
     const file = 'operators/foo/1.1.0/manifests/crd.yaml'
-    const { findings } = await checkBundleDirectories(large, { ...large, ...broken, [file]: 'kind: [\n' })
+    const { findings } = await validateTestBundleDirectories(large, {
+      ...large,
+      ...broken,
+      [file]: 'kind: [\n',
+    })
     expect(findings.map(({ rule, at }) => [rule, at?.file])).toEqual([['undecodable-manifest', file]])
   })
 
   test('is judged, too, where it has no manifests', async () => {
     const file = 'operators/foo/1.1.0/metadata/annotations.yaml'
-    const { findings } = await checkBundleDirectories(large, {
+    const { findings } = await validateTestBundleDirectories(large, {
       ...large,
       [file]: createBundleDirectoryFiles('1.1.0')[file] ?? '',
     })
@@ -67,7 +71,7 @@ describe('a bundle directory', () => {
       ...defaultConfig,
       bundles: { ...defaultConfig.bundles, suites: ['operatorhub' as const] },
     }
-    const { findings } = await checkBundleDirectories(large, added, suites)
+    const { findings } = await validateTestBundleDirectories(large, added, suites)
     expect(findings.map(({ rule }) => rule)).toContain('no-provider')
   })
 
@@ -77,7 +81,7 @@ describe('a bundle directory', () => {
       ...createBundleDirectoryFiles('1.1.0', '', 'bar'),
       ...createBundleDirectoryFiles('1.2.0', '', 'bar'),
     }
-    const { findings } = await checkBundleDirectories(large, two)
+    const { findings } = await validateTestBundleDirectories(large, two)
     expect(findings.filter(({ rule }) => rule === 'bundle-directory-of-other-package')).toHaveLength(2)
   })
 })

@@ -7,7 +7,7 @@ import { toBlobSha, toCommitSha, toPullNumber, type CommitSha } from '../../../s
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { readIncomingCommits } from '../../../src/adapters/git/incoming-commits.ts'
 import type { LocalGit } from '../../../src/adapters/git/local-git.ts'
-import { openObjectReader } from '../../../src/adapters/git/object-reader.ts'
+import { openCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { runGit } from '../../../src/adapters/git/run-git.ts'
 import type { OpenPullSummary } from '../../../src/ports/forge.ts'
 import type { PullHistoryStore } from '../../../src/ports/pull-memory.ts'
@@ -17,7 +17,7 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../ownership/ownership-scenario.ts'
 
 const workflowPath = '.github/workflows/build.yml'
-const baseFiles: OriginFiles = {
+const baseBranchFiles: OriginFiles = {
   'operators/mine/ci.yaml': 'reviewers: [alice]\n',
   'operators/mine/README.md': 'one\n',
   'operators/theirs/ci.yaml': 'reviewers: [bob]\n',
@@ -27,19 +27,19 @@ const baseFiles: OriginFiles = {
 const authorReadmePath = 'operators/mine/README.md'
 const otherOwnerReadmePath = 'operators/theirs/README.md'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 let baseCommit: CommitSha
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('carried')
-  baseCommit = scenario.origin.commit(baseFiles)
+  ownershipScenario = await openOwnershipScenario('carried')
+  baseCommit = ownershipScenario.origin.commit(baseBranchFiles)
 })
-afterAll(() => scenario.close())
+afterAll(() => ownershipScenario.close())
 
-const commitChanges = (
+const commitFileChanges = (
   changes: OriginFiles,
   parents: readonly CommitSha[] = [baseCommit],
-  on: OriginFiles = baseFiles,
-): CommitSha => scenario.origin.commit({ ...on, ...changes }, parents)
+  on: OriginFiles = baseBranchFiles,
+): CommitSha => ownershipScenario.origin.commit({ ...on, ...changes }, parents)
 
 /** A commit with the tree of another one, this message, and these additional headers. */
 function createCommitWithMessage(
@@ -50,25 +50,25 @@ function createCommitWithMessage(
 ) {
   const identity = 'Someone <someone@example.com> 1700000000 +0000'
   const lines = [
-    `tree ${scenario.origin.tree(like)}`,
+    `tree ${ownershipScenario.origin.tree(like)}`,
     ...parents.map((parent) => `parent ${parent}`),
     `author ${identity}`,
     `committer ${identity}`,
     ...headers,
   ]
   const text = `${lines.join('\n')}\n\n${message}\n`
-  return toCommitSha(scenario.origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], text))
+  return toCommitSha(ownershipScenario.origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], text))
 }
 
-const getAliceAccount = () => scenario.fakeAccounts.person('alice')
-const getBobAccount = () => scenario.fakeAccounts.person('bob')
+const getAliceAccount = () => ownershipScenario.fakeAccounts.person('alice')
+const getBobAccount = () => ownershipScenario.fakeAccounts.person('bob')
 
-function createOtherPull(head: CommitSha, more: Partial<OpenPullSummary> = {}): OpenPullSummary {
+function createOpenPullSummary(head: CommitSha, more: Partial<OpenPullSummary> = {}): OpenPullSummary {
   const facts = { baseRef: 'main', author: getBobAccount().id, draft: false, labels: [], updatedAt: '' }
   return { pull: toPullNumber(8), head, ...facts, ...more }
 }
 
-interface EvaluationOptions {
+interface PullEvaluationOptions {
   readonly open?: readonly OpenPullSummary[]
   readonly base?: CommitSha
   readonly memory?: PullHistoryStore
@@ -80,24 +80,24 @@ interface EvaluationOptions {
 
 async function evaluatePullAtHead(
   head: CommitSha,
-  options: EvaluationOptions = {},
+  options: PullEvaluationOptions = {},
 ): Promise<SnapshotEvaluation> {
   const tip = options.base ?? baseCommit
-  scenario.origin.branch('main', tip)
-  scenario.origin.pull(7, head)
-  await scenario.mirror.fetch('main', toPullNumber(7))
+  ownershipScenario.origin.branch('main', tip)
+  ownershipScenario.origin.pull(7, head)
+  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   return evaluatePullSnapshot(
     createSnapshot({ author: getAliceAccount(), base: tip, head, ...options.snapshot }),
     {
       repository: {
-        ...scenario.mirror,
+        ...ownershipScenario.mirror,
         readIncomingCommits: async (...range) => ({
-          ...(await scenario.mirror.readIncomingCommits(...range)),
+          ...(await ownershipScenario.mirror.readIncomingCommits(...range)),
           ...options.incoming,
         }),
       },
       loader: { load: async () => undefined },
-      ask: async (question) => scenario.fakeAccounts.answer(question),
+      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
       memory: options.memory ?? noopPullHistoryStore,
       openPulls: async () => options.open ?? [],
       ...(options.requiresSignatures === true && { demandsSignatures: true }),
@@ -109,24 +109,24 @@ const summarizeVerdict = ({ verdict }: SnapshotEvaluation) => ({
   kind: verdict.kind,
   rules: verdict.outcomes.flatMap(({ findings }) => findings.map(({ rule }) => rule)),
 })
-const mergeVerdict = { kind: 'merge', rules: [] }
-const blockedVerdict = (...rules: string[]) => ({ kind: 'blocked', rules })
+const expectedMergeVerdict = { kind: 'merge', rules: [] }
+const createBlockedVerdict = (...rules: string[]) => ({ kind: 'blocked', rules })
 
 describe('an open pull request whose head is among the commits of another one', () => {
   test('is not closed as merged by a merge that drops its content', async () => {
-    const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const dropped = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
-    expect(summarizeVerdict(await evaluatePullAtHead(dropped, { open: [createOtherPull(bobs)] }))).toEqual(
-      blockedVerdict('closes-other-pull'),
-    )
+    const bobs = commitFileChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const dropped = commitFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
+    expect(
+      summarizeVerdict(await evaluatePullAtHead(dropped, { open: [createOpenPullSummary(bobs)] })),
+    ).toEqual(createBlockedVerdict('closes-other-pull'))
     // Without that pull request, the same commits are allowed.
-    expect(summarizeVerdict(await evaluatePullAtHead(dropped))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(dropped))).toEqual(expectedMergeVerdict)
   })
 
   test('is not closed as merged when a later commit reverts its content', async () => {
     const added = 'operators/theirs/NEW.md'
-    const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n', [added]: 'new\n' })
-    const mixed = commitChanges(
+    const bobs = commitFileChanges({ [otherOwnerReadmePath]: 'two\n', [added]: 'new\n' })
+    const mixed = commitFileChanges(
       { [otherOwnerReadmePath]: 'two\n', [added]: 'new\n', [authorReadmePath]: 'two\n' },
       [bobs],
     )
@@ -136,57 +136,65 @@ describe('an open pull request whose head is among the commits of another one', 
     ])
       expect(
         summarizeVerdict(
-          await evaluatePullAtHead(commitChanges(taken, [mixed]), { open: [createOtherPull(bobs)] }),
+          await evaluatePullAtHead(commitFileChanges(taken, [mixed]), {
+            open: [createOpenPullSummary(bobs)],
+          }),
         ).rules,
       ).toContain('closes-other-pull')
   })
 
   test('is not closed as merged when its content differs by a byte or in its mode', async () => {
-    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
-    const altered = commitChanges({ [authorReadmePath]: 'two!\n' }, [bobs])
-    expect(summarizeVerdict(await evaluatePullAtHead(altered, { open: [createOtherPull(bobs)] }))).toEqual(
-      blockedVerdict('closes-other-pull'),
-    )
-    const executable = commitChanges({ [authorReadmePath]: { mode: '100755', content: 'two\n' } }, [bobs])
+    const bobs = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const altered = commitFileChanges({ [authorReadmePath]: 'two!\n' }, [bobs])
     expect(
-      summarizeVerdict(await evaluatePullAtHead(executable, { open: [createOtherPull(bobs)] })).rules,
+      summarizeVerdict(await evaluatePullAtHead(altered, { open: [createOpenPullSummary(bobs)] })),
+    ).toEqual(createBlockedVerdict('closes-other-pull'))
+    const executable = commitFileChanges({ [authorReadmePath]: { mode: '100755', content: 'two\n' } }, [bobs])
+    expect(
+      summarizeVerdict(await evaluatePullAtHead(executable, { open: [createOpenPullSummary(bobs)] })).rules,
     ).toContain('closes-other-pull')
   })
 
   test('is not closed as merged when a file that it removes still exists', async () => {
     const extra = { 'operators/mine/OLD.md': 'old\n' }
-    const full = scenario.origin.commit({ ...baseFiles, ...extra })
-    const bobs = scenario.origin.commit(baseFiles, [full])
-    const stays = commitChanges({ ...extra, [authorReadmePath]: 'two\n' }, [full, bobs])
+    const full = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra })
+    const bobs = ownershipScenario.origin.commit(baseBranchFiles, [full])
+    const stays = commitFileChanges({ ...extra, [authorReadmePath]: 'two\n' }, [full, bobs])
     expect(
-      summarizeVerdict(await evaluatePullAtHead(stays, { base: full, open: [createOtherPull(bobs)] })),
-    ).toEqual(blockedVerdict('closes-other-pull'))
+      summarizeVerdict(await evaluatePullAtHead(stays, { base: full, open: [createOpenPullSummary(bobs)] })),
+    ).toEqual(createBlockedVerdict('closes-other-pull'))
   })
 
   test('is found in an octopus merge, below another commit, and among several pull requests', async () => {
-    const one = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const two = commitChanges({ 'operators/theirs/NEW.md': 'two\n' })
-    const octopus = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, one, two])
-    const above = commitChanges({ [authorReadmePath]: 'three\n' }, [octopus])
-    const open = [createOtherPull(one), createOtherPull(two, { pull: toPullNumber(9) })]
+    const one = commitFileChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const two = commitFileChanges({ 'operators/theirs/NEW.md': 'two\n' })
+    const octopus = commitFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, one, two])
+    const above = commitFileChanges({ [authorReadmePath]: 'three\n' }, [octopus])
+    const open = [createOpenPullSummary(one), createOpenPullSummary(two, { pull: toPullNumber(9) })]
     expect(summarizeVerdict(await evaluatePullAtHead(above, { open }))).toEqual(
-      blockedVerdict('closes-other-pull', 'closes-other-pull'),
+      createBlockedVerdict('closes-other-pull', 'closes-other-pull'),
     )
   })
 
   test('can be closed if all of its content is merged, and the result reports it', async () => {
-    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
-    const examination = await evaluatePullAtHead(stacked, { open: [createOtherPull(bobs)] })
+    const bobs = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const stacked = commitFileChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [
+      bobs,
+    ])
+    const examination = await evaluatePullAtHead(stacked, { open: [createOpenPullSummary(bobs)] })
     expect(summarizeVerdict(examination)).toEqual({ kind: 'merge', rules: ['lands-other-pull'] })
   })
 
   test('can also be closed if the base has changed in other files', async () => {
-    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
-    const moved = commitChanges({ [otherOwnerReadmePath]: 'moved\n' })
+    const bobs = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const stacked = commitFileChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [
+      bobs,
+    ])
+    const moved = commitFileChanges({ [otherOwnerReadmePath]: 'moved\n' })
     expect(
-      summarizeVerdict(await evaluatePullAtHead(stacked, { base: moved, open: [createOtherPull(bobs)] })),
+      summarizeVerdict(
+        await evaluatePullAtHead(stacked, { base: moved, open: [createOpenPullSummary(bobs)] }),
+      ),
     ).toEqual({
       kind: 'merge',
       rules: ['lands-other-pull'],
@@ -194,8 +202,10 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('cannot be closed while it is a draft, has a do-not-merge label, or is on hold', async () => {
-    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
-    const stacked = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const bobs = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const stacked = commitFileChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [
+      bobs,
+    ])
     const held: PullHistoryStore = {
       ...noopPullHistoryStore,
       commands: async (_repository, pull) =>
@@ -215,19 +225,19 @@ describe('an open pull request whose head is among the commits of another one', 
           : [],
     }
     for (const more of [
-      { open: [createOtherPull(bobs, { draft: true })] },
-      { open: [createOtherPull(bobs, { labels: ['DO-NOT-MERGE'] })] },
-      { open: [createOtherPull(bobs)], memory: held },
+      { open: [createOpenPullSummary(bobs, { draft: true })] },
+      { open: [createOpenPullSummary(bobs, { labels: ['DO-NOT-MERGE'] })] },
+      { open: [createOpenPullSummary(bobs)], memory: held },
     ])
       expect(summarizeVerdict(await evaluatePullAtHead(stacked, more))).toEqual(
-        blockedVerdict('closes-other-pull'),
+        createBlockedVerdict('closes-other-pull'),
       )
   })
 
   test('can be closed in any case if it is by the same author', async () => {
-    const first = commitChanges({ [authorReadmePath]: 'two\n' })
-    const second = commitChanges({ [authorReadmePath]: 'three\n' }, [first])
-    const own = createOtherPull(first, { author: getAliceAccount().id, draft: true })
+    const first = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const second = commitFileChanges({ [authorReadmePath]: 'three\n' }, [first])
+    const own = createOpenPullSummary(first, { author: getAliceAccount().id, draft: true })
     expect(summarizeVerdict(await evaluatePullAtHead(second, { open: [own] }))).toEqual({
       kind: 'merge',
       rules: ['lands-other-pull'],
@@ -235,34 +245,36 @@ describe('an open pull request whose head is among the commits of another one', 
   })
 
   test('by a deleted account does not count as by the same author', async () => {
-    const first = commitChanges({ [authorReadmePath]: 'two\n' })
-    const second = commitChanges({ [authorReadmePath]: 'three\n' }, [first])
-    const ghost = createOtherPull(first, { author: null })
+    const first = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const second = commitFileChanges({ [authorReadmePath]: 'three\n' }, [first])
+    const ghost = createOpenPullSummary(first, { author: null })
     expect(
       summarizeVerdict(await evaluatePullAtHead(second, { open: [ghost], snapshot: { author: null } })).rules,
     ).toContain('closes-other-pull')
   })
 
   test('does not block if it is for another branch or is not among the commits', async () => {
-    const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
-    const dropped = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
+    const bobs = commitFileChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const dropped = commitFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
     const open = [
-      createOtherPull(bobs, { baseRef: 'release' }),
-      createOtherPull(commitChanges({ [otherOwnerReadmePath]: 'three\n' }), { pull: toPullNumber(9) }),
+      createOpenPullSummary(bobs, { baseRef: 'release' }),
+      createOpenPullSummary(commitFileChanges({ [otherOwnerReadmePath]: 'three\n' }), {
+        pull: toPullNumber(9),
+      }),
     ]
-    expect(summarizeVerdict(await evaluatePullAtHead(dropped, { open }))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(dropped, { open }))).toEqual(expectedMergeVerdict)
   })
 
   test('is not searched for a pull request with one commit', async () => {
     let queryCount = 0
-    const head = commitChanges({ [authorReadmePath]: 'two\n' })
-    scenario.origin.branch('main', baseCommit)
-    scenario.origin.pull(7, head)
-    await scenario.mirror.fetch('main', toPullNumber(7))
+    const head = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    ownershipScenario.origin.branch('main', baseCommit)
+    ownershipScenario.origin.pull(7, head)
+    await ownershipScenario.mirror.fetch('main', toPullNumber(7))
     await evaluatePullSnapshot(createSnapshot({ author: getAliceAccount(), base: baseCommit, head }), {
-      repository: scenario.mirror,
+      repository: ownershipScenario.mirror,
       loader: { load: async () => undefined },
-      ask: async (question) => scenario.fakeAccounts.answer(question),
+      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
       memory: noopPullHistoryStore,
       openPulls: async () => ((queryCount += 1), []),
     })
@@ -281,15 +293,15 @@ describe('a commit message', () => {
     ['ｃｌｏｓｅｓ ＃８'],
   ])("%j does not close another author's pull request", async (message) => {
     const head = createCommitWithMessage(
-      commitChanges({ [authorReadmePath]: 'two\n' }),
+      commitFileChanges({ [authorReadmePath]: 'two\n' }),
       [baseCommit],
       message,
     )
-    const bobs = createOtherPull(commitChanges({ [otherOwnerReadmePath]: 'elsewhere\n' }), {
+    const bobs = createOpenPullSummary(commitFileChanges({ [otherOwnerReadmePath]: 'elsewhere\n' }), {
       baseRef: 'release',
     })
     expect(summarizeVerdict(await evaluatePullAtHead(head, { open: [bobs] }))).toEqual(
-      blockedVerdict('closes-other-pull'),
+      createBlockedVerdict('closes-other-pull'),
     )
     expect(
       summarizeVerdict(await evaluatePullAtHead(head, { open: [{ ...bobs, author: getAliceAccount().id }] })),
@@ -298,46 +310,48 @@ describe('a commit message', () => {
       rules: ['lands-other-pull'],
     })
     // If no open pull request has that number, the message closes at most an issue, as for any author.
-    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(expectedMergeVerdict)
   })
 
   test.each([['Closes #88'], ['see #8'], ['closes other/repository#8'], ['enclosed #8'], ['fixes 8']])(
     '%j does not close a pull request',
     async (message) => {
       const head = createCommitWithMessage(
-        commitChanges({ [authorReadmePath]: 'two\n' }),
+        commitFileChanges({ [authorReadmePath]: 'two\n' }),
         [baseCommit],
         message,
       )
       expect(
         summarizeVerdict(
           await evaluatePullAtHead(head, {
-            open: [createOtherPull(commitChanges({ [otherOwnerReadmePath]: 'two\n' }))],
+            open: [createOpenPullSummary(commitFileChanges({ [otherOwnerReadmePath]: 'two\n' }))],
           }),
         ),
-      ).toEqual(mergeVerdict)
+      ).toEqual(expectedMergeVerdict)
     },
   )
 
   test('with [skip ci] is allowed, because it only affects the tip, which catalog-bot commits', async () => {
     const head = createCommitWithMessage(
-      commitChanges({ [authorReadmePath]: 'two\n' }),
+      commitFileChanges({ [authorReadmePath]: 'two\n' }),
       [baseCommit],
       '[skip ci]\n\n\nskip-checks: true',
     )
-    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(expectedMergeVerdict)
   })
 
   test('with an ambiguous encoding, or that is too long to read, is rejected', async () => {
-    const tree = commitChanges({ [authorReadmePath]: 'two\n' })
+    const tree = commitFileChanges({ [authorReadmePath]: 'two\n' })
     const first = createCommitWithMessage(tree, [baseCommit], 'closes +ACM-8', ['encoding UTF-7'])
-    expect(summarizeVerdict(await evaluatePullAtHead(first))).toEqual(blockedVerdict('unreadable-commit'))
+    expect(summarizeVerdict(await evaluatePullAtHead(first))).toEqual(
+      createBlockedVerdict('unreadable-commit'),
+    )
     const long = createCommitWithMessage(tree, [baseCommit], 'x'.repeat(300_000))
     expect(summarizeVerdict(await evaluatePullAtHead(createCommitWithMessage(tree, [long], 'y')))).toEqual(
-      blockedVerdict('unreadable-commit'),
+      createBlockedVerdict('unreadable-commit'),
     )
     const latin = createCommitWithMessage(tree, [baseCommit], 'x', ['encoding ISO-8859-1'])
-    expect(summarizeVerdict(await evaluatePullAtHead(latin))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(latin))).toEqual(expectedMergeVerdict)
   })
 })
 
@@ -351,14 +365,16 @@ describe('an edit of workflows', () => {
     ['a link', { [workflowPath]: { mode: '120000', content: '../../x' } }],
     ['an executable bit', { [workflowPath]: { mode: '100755', content: 'on: push\n' } }],
   ])('is found even if it is reverted: %s', async (_, change) => {
-    const edit = commitChanges({ [authorReadmePath]: 'two\n', ...change })
-    const undone = commitChanges({ [authorReadmePath]: 'two\n' }, [edit])
+    const edit = commitFileChanges({ [authorReadmePath]: 'two\n', ...change })
+    const undone = commitFileChanges({ [authorReadmePath]: 'two\n' }, [edit])
     expect(summarizeVerdict(await evaluatePullAtHead(undone))).toEqual(
-      blockedVerdict('workflow-edit-in-history'),
+      createBlockedVerdict('workflow-edit-in-history'),
     )
     expect(
-      summarizeVerdict(await evaluatePullAtHead(commitChanges({ [authorReadmePath]: 'three\n' }, [undone]))),
-    ).toEqual(blockedVerdict('workflow-edit-in-history'))
+      summarizeVerdict(
+        await evaluatePullAtHead(commitFileChanges({ [authorReadmePath]: 'three\n' }, [undone])),
+      ),
+    ).toEqual(createBlockedVerdict('workflow-edit-in-history'))
   })
 
   test('blocks if it is reverted next to a visible edit, and warns if all of it is visible', async () => {
@@ -367,91 +383,93 @@ describe('an edit of workflows', () => {
         .flatMap(({ findings }) => findings)
         .find(({ rule }) => rule === 'workflow-edit-in-history')?.severity
     const visible = { '.github/workflows/new.yml': 'on: push\n' }
-    expect(await severity(commitChanges(visible))).toBe('warning')
-    const edit = commitChanges({ ...visible, ...evil })
-    expect(await severity(commitChanges(visible, [edit]))).toBe('error')
+    expect(await severity(commitFileChanges(visible))).toBe('warning')
+    const edit = commitFileChanges({ ...visible, ...evil })
+    expect(await severity(commitFileChanges(visible, [edit]))).toBe('error')
   })
 
   test('is found if the files are removed and restored', async () => {
-    const { [workflowPath]: _, ...without } = baseFiles
-    const removed = scenario.origin.commit({ ...without, [authorReadmePath]: 'two\n' }, [baseCommit])
+    const { [workflowPath]: _, ...without } = baseBranchFiles
+    const removed = ownershipScenario.origin.commit({ ...without, [authorReadmePath]: 'two\n' }, [baseCommit])
     expect(
-      summarizeVerdict(await evaluatePullAtHead(commitChanges({ [authorReadmePath]: 'two\n' }, [removed]))),
-    ).toEqual(blockedVerdict('workflow-edit-in-history'))
+      summarizeVerdict(
+        await evaluatePullAtHead(commitFileChanges({ [authorReadmePath]: 'two\n' }, [removed])),
+      ),
+    ).toEqual(createBlockedVerdict('workflow-edit-in-history'))
   })
 
   test('is found in a merge whose diff to its first parent hides it', async () => {
-    const side = commitChanges({ ...evil, [authorReadmePath]: 'two\n' })
-    const merge = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, side])
+    const side = commitFileChanges({ ...evil, [authorReadmePath]: 'two\n' })
+    const merge = commitFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, side])
     expect(summarizeVerdict(await evaluatePullAtHead(merge))).toEqual(
-      blockedVerdict('workflow-edit-in-history'),
+      createBlockedVerdict('workflow-edit-in-history'),
     )
   })
 
   test('is found in a merge with content that none of its parents has', async () => {
-    const one = commitChanges({ [authorReadmePath]: 'two\n' })
-    const two = commitChanges({ 'operators/mine/NEW.md': 'two\n' })
-    const merge = commitChanges({ [authorReadmePath]: 'two\n', ...evil }, [one, two])
+    const one = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const two = commitFileChanges({ 'operators/mine/NEW.md': 'two\n' })
+    const merge = commitFileChanges({ [authorReadmePath]: 'two\n', ...evil }, [one, two])
     expect(
-      summarizeVerdict(await evaluatePullAtHead(commitChanges({ [authorReadmePath]: 'two\n' }, [merge]))),
-    ).toEqual(blockedVerdict('workflow-edit-in-history'))
+      summarizeVerdict(await evaluatePullAtHead(commitFileChanges({ [authorReadmePath]: 'two\n' }, [merge]))),
+    ).toEqual(createBlockedVerdict('workflow-edit-in-history'))
   })
 
   test('is found in an octopus merge, and in a history without a common ancestor', async () => {
-    const side = commitChanges(evil)
-    const octopus = commitChanges({ [authorReadmePath]: 'two\n' }, [
+    const side = commitFileChanges(evil)
+    const octopus = commitFileChanges({ [authorReadmePath]: 'two\n' }, [
       baseCommit,
-      commitChanges({ [otherOwnerReadmePath]: 'x\n' }),
+      commitFileChanges({ [otherOwnerReadmePath]: 'x\n' }),
       side,
     ])
     expect(summarizeVerdict(await evaluatePullAtHead(octopus))).toEqual(
-      blockedVerdict('workflow-edit-in-history'),
+      createBlockedVerdict('workflow-edit-in-history'),
     )
-    const orphan = scenario.origin.commit({ [workflowPath]: 'on: schedule\n' })
-    const joined = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, orphan])
+    const orphan = ownershipScenario.origin.commit({ [workflowPath]: 'on: schedule\n' })
+    const joined = commitFileChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, orphan])
     expect(summarizeVerdict(await evaluatePullAtHead(joined))).toEqual(
-      blockedVerdict('workflow-edit-in-history'),
+      createBlockedVerdict('workflow-edit-in-history'),
     )
   })
 
   test('is found if a merge of a newer base keeps the older workflow', async () => {
-    const newer: OriginFiles = { ...baseFiles, [workflowPath]: 'on: [push, pull_request]\n' }
-    const tip = scenario.origin.commit(newer, [baseCommit])
-    const feature = commitChanges({ [authorReadmePath]: 'two\n' })
-    const stale = commitChanges({ [authorReadmePath]: 'two\n' }, [feature, tip])
-    const undone = scenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale])
+    const newer: OriginFiles = { ...baseBranchFiles, [workflowPath]: 'on: [push, pull_request]\n' }
+    const tip = ownershipScenario.origin.commit(newer, [baseCommit])
+    const feature = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    const stale = commitFileChanges({ [authorReadmePath]: 'two\n' }, [feature, tip])
+    const undone = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale])
     expect(summarizeVerdict(await evaluatePullAtHead(undone, { base: tip }))).toEqual(
-      blockedVerdict('workflow-edit-in-history'),
+      createBlockedVerdict('workflow-edit-in-history'),
     )
     // Here a merge reverts the edit as well, so no commit has content that none of its parents has.
-    const merged = scenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale, tip])
+    const merged = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale, tip])
     expect(summarizeVerdict(await evaluatePullAtHead(merged, { base: tip }))).toEqual(
-      blockedVerdict('workflow-edit-in-history'),
+      createBlockedVerdict('workflow-edit-in-history'),
     )
   })
 
   test('is not found if a merge brings it from a newer base or the history begins before it', async () => {
-    const newer: OriginFiles = { ...baseFiles, [workflowPath]: 'on: [push, pull_request]\n' }
-    const tip = scenario.origin.commit(newer, [baseCommit])
-    const feature = commitChanges({ [authorReadmePath]: 'two\n' })
-    expect(summarizeVerdict(await evaluatePullAtHead(feature, { base: tip }))).toEqual(mergeVerdict)
-    const merged = scenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [feature, tip])
-    const above = scenario.origin.commit({ ...newer, [authorReadmePath]: 'three\n' }, [merged])
-    expect(summarizeVerdict(await evaluatePullAtHead(above, { base: tip }))).toEqual(mergeVerdict)
+    const newer: OriginFiles = { ...baseBranchFiles, [workflowPath]: 'on: [push, pull_request]\n' }
+    const tip = ownershipScenario.origin.commit(newer, [baseCommit])
+    const feature = commitFileChanges({ [authorReadmePath]: 'two\n' })
+    expect(summarizeVerdict(await evaluatePullAtHead(feature, { base: tip }))).toEqual(expectedMergeVerdict)
+    const merged = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [feature, tip])
+    const above = ownershipScenario.origin.commit({ ...newer, [authorReadmePath]: 'three\n' }, [merged])
+    expect(summarizeVerdict(await evaluatePullAtHead(above, { base: tip }))).toEqual(expectedMergeVerdict)
     // The reverse order of parents, and with another branch in between.
-    const side = scenario.origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n' }, [tip])
-    const across = scenario.origin.commit(
+    const side = ownershipScenario.origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n' }, [tip])
+    const across = ownershipScenario.origin.commit(
       { ...newer, 'operators/mine/NEW.md': 'x\n', [authorReadmePath]: 'two\n' },
       [feature, side],
     )
-    expect(summarizeVerdict(await evaluatePullAtHead(across, { base: tip }))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(across, { base: tip }))).toEqual(expectedMergeVerdict)
   })
 })
 
 describe('the history of a pull request', () => {
   /** Creates this number of commits on top of the base, all with the same tree. */
   function line(length: number): CommitSha {
-    const tree = scenario.origin.tree(commitChanges({ [authorReadmePath]: 'two\n' }))
+    const tree = ownershipScenario.origin.tree(commitFileChanges({ [authorReadmePath]: 'two\n' }))
     const commits = Array.from({ length }, (_, at) => [
       'commit refs/scratch',
       `committer S <s@example.com> ${1_700_000_000 + at} +0000`,
@@ -461,19 +479,21 @@ describe('the history of a pull request', () => {
       '',
     ])
     const input = `reset refs/scratch\n\n${commits.flat().join('\n')}\n`
-    scenario.origin.git(['fast-import', '--quiet', '--force', '--date-format=raw'], input)
-    return toCommitSha(scenario.origin.git(['rev-parse', 'refs/scratch']))
+    ownershipScenario.origin.git(['fast-import', '--quiet', '--force', '--date-format=raw'], input)
+    return toCommitSha(ownershipScenario.origin.git(['rev-parse', 'refs/scratch']))
   }
 
   test('has at most 250 commits', async () => {
-    expect(summarizeVerdict(await evaluatePullAtHead(line(250)))).toEqual(mergeVerdict)
-    expect(summarizeVerdict(await evaluatePullAtHead(line(251)))).toEqual(blockedVerdict('too-many-commits'))
+    expect(summarizeVerdict(await evaluatePullAtHead(line(250)))).toEqual(expectedMergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(line(251)))).toEqual(
+      createBlockedVerdict('too-many-commits'),
+    )
   })
 
   test('of ten thousand commits is rejected without reading the commits', async () => {
     const head = line(10_000)
-    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(blockedVerdict('too-many-commits'))
-    expect(await scenario.mirror.readIncomingCommits(baseCommit, head)).toEqual({
+    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(createBlockedVerdict('too-many-commits'))
+    expect(await ownershipScenario.mirror.readIncomingCommits(baseCommit, head)).toEqual({
       isWhole: false,
       commits: [],
       largeFiles: [],
@@ -481,19 +501,31 @@ describe('the history of a pull request', () => {
   }, 60_000)
 
   test('must not contain a file that GitHub rejects, even if a later commit removes it', async () => {
-    const added = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/large.bin': 'x'.repeat(2000) })
-    const gone = commitChanges({ [authorReadmePath]: 'two\n' }, [added])
-    const blob = toBlobSha(scenario.origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
-    expect(summarizeVerdict(await evaluatePullAtHead(gone))).toEqual(mergeVerdict)
+    const added = commitFileChanges({
+      [authorReadmePath]: 'two\n',
+      'operators/mine/large.bin': 'x'.repeat(2000),
+    })
+    const gone = commitFileChanges({ [authorReadmePath]: 'two\n' }, [added])
+    const blob = toBlobSha(ownershipScenario.origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
+    expect(summarizeVerdict(await evaluatePullAtHead(gone))).toEqual(expectedMergeVerdict)
     const git: LocalGit = (args, more) =>
-      runGit({ args, directory: scenario.origin.directory, timeout: 30_000, limit: 1_000_000, ...more })
-    const objects = openObjectReader({ directory: scenario.origin.directory, timeout: 30_000 })
+      runGit({
+        args,
+        directory: ownershipScenario.origin.directory,
+        timeout: 30_000,
+        limit: 1_000_000,
+        ...more,
+      })
+    const objects = openCatFileObjectReader({
+      directory: ownershipScenario.origin.directory,
+      timeout: 30_000,
+    })
     try {
       const largeFilesAbove = async (maxBytes: number) =>
         (await readIncomingCommits({ git, objects, maxFileBytes: maxBytes }, baseCommit, gone)).largeFiles
       expect([await largeFilesAbove(1999), await largeFilesAbove(2000)]).toEqual([[blob], []])
       const evaluation = await evaluatePullAtHead(gone, { incoming: { largeFiles: [blob] } })
-      expect(summarizeVerdict(evaluation)).toEqual(blockedVerdict('oversized-file-in-history'))
+      expect(summarizeVerdict(evaluation)).toEqual(createBlockedVerdict('oversized-file-in-history'))
       expect(JSON.stringify(evaluation.verdict.outcomes)).toContain(blob)
     } finally {
       objects.close()
@@ -501,28 +533,28 @@ describe('the history of a pull request', () => {
   })
 
   test('must be signed in every commit if the base branch requires signatures', async () => {
-    const tree = commitChanges({ [authorReadmePath]: 'two\n' })
+    const tree = commitFileChanges({ [authorReadmePath]: 'two\n' })
     const signature = ['gpgsig -----BEGIN SSH SIGNATURE-----', ' x', ' -----END SSH SIGNATURE-----']
     const signed = createCommitWithMessage(tree, [baseCommit], 'signed', signature)
     expect(summarizeVerdict(await evaluatePullAtHead(signed, { requiresSignatures: true }))).toEqual(
-      mergeVerdict,
+      expectedMergeVerdict,
     )
     const bare = createCommitWithMessage(tree, [signed], 'a message is none:\n\ngpgsig x')
-    expect(summarizeVerdict(await evaluatePullAtHead(bare))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(bare))).toEqual(expectedMergeVerdict)
     const above = createCommitWithMessage(tree, [bare], 'signed', signature)
     expect(summarizeVerdict(await evaluatePullAtHead(above, { requiresSignatures: true }))).toEqual(
-      blockedVerdict('unsigned-commit'),
+      createBlockedVerdict('unsigned-commit'),
     )
   })
 
   test('can contain a submodule or a link that a later commit removes', async () => {
-    const odd = commitChanges({
+    const odd = commitFileChanges({
       [authorReadmePath]: 'two\n',
       'operators/mine/sub': { mode: '160000', oid: baseCommit },
       'operators/mine/link': { mode: '120000', content: '/etc/passwd' },
     })
     expect(
-      summarizeVerdict(await evaluatePullAtHead(commitChanges({ [authorReadmePath]: 'two\n' }, [odd]))),
-    ).toEqual(mergeVerdict)
+      summarizeVerdict(await evaluatePullAtHead(commitFileChanges({ [authorReadmePath]: 'two\n' }, [odd]))),
+    ).toEqual(expectedMergeVerdict)
   })
 })

@@ -6,24 +6,24 @@ import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-f
 import { computeFindingFix } from '../../../src/checks/fixes/fix-finding.ts'
 import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
-import { formatFixAsDiff, type Fix } from '../../../packages/findings/src/fix.ts'
+import { formatFixAsDiff, type SuggestedFix } from '../../../packages/findings/src/fix.ts'
 
 const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
 const encodeText = (text: string) => new TextEncoder().encode(text)
-const findFindings = (text: string) =>
+const findCatalogFindings = (text: string) =>
   validateCatalogWithAllRules(
     assembleCatalog([{ path: 'c.yaml', facts: parseCatalogFile(encodeText(text)) }]),
     {},
   ).findings
-const listRuleIds = (text: string) => [...new Set(findFindings(text).map(({ rule }) => rule))].sort()
+const listRuleIds = (text: string) => [...new Set(findCatalogFindings(text).map(({ rule }) => rule))].sort()
 
-function applyFix(text: string, { first, last, before, after }: Fix): string {
+function applyFixToText(text: string, { first, last, before, after }: SuggestedFix): string {
   const lines = text.split('\n')
   expect(lines.slice(first - 1, last)).toEqual(before)
   return [...lines.slice(0, first - 1), ...after, ...lines.slice(last)].join('\n')
 }
 
-const bundleYaml = (version: string) => `---
+const createBundleYaml = (version: string) => `---
 schema: olm.bundle
 package: foo
 name: foo.v${version}
@@ -38,7 +38,7 @@ properties:
       displayName: Foo
       installModes: [{type: AllNamespaces, supported: true}]
 `
-const catalogYaml = (entries: string, ...versions: string[]) => `---
+const createCatalogYaml = (entries: string, ...versions: string[]) => `---
 schema: olm.package
 name: foo
 defaultChannel: stable
@@ -47,25 +47,25 @@ schema: olm.channel
 package: foo
 name: stable
 entries:
-${entries}${versions.map((version) => bundleYaml(version)).join('')}`
+${entries}${versions.map((version) => createBundleYaml(version)).join('')}`
 
 /** The same catalog as JSON, one document after another. */
-function convertToJson(yaml: string): string {
+function convertYamlToJson(yaml: string): string {
   return parseAllDocuments(yaml)
     .map((document) => `${JSON.stringify(document.toJS(), null, 4)}\n`)
     .join('')
 }
 
-const replacesChain = `  - name: foo.v1.0.0
+const replacesChainYaml = `  - name: foo.v1.0.0
   - name: foo.v1.1.0
     replaces: foo.v1.0.0
 `
-const fixCases: readonly (readonly [rule: string, why: string, text: string, diff: string])[] = [
+const findingFixCases: readonly (readonly [rule: string, why: string, text: string, diff: string])[] = [
   [
     'several-heads',
     'the newest replaces the head that is left over',
-    catalogYaml(
-      `${replacesChain}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
+    createCatalogYaml(
+      `${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
       '1.0.0',
       '1.1.0',
       '1.2.0',
@@ -75,8 +75,8 @@ const fixCases: readonly (readonly [rule: string, why: string, text: string, dif
   [
     'several-heads',
     'and keeps its quotes and its comment',
-    catalogYaml(
-      `${replacesChain}  - name: foo.v1.2.0\n    replaces: 'foo.v1.0.0' # why\n`,
+    createCatalogYaml(
+      `${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: 'foo.v1.0.0' # why\n`,
       '1.0.0',
       '1.1.0',
       '1.2.0',
@@ -86,13 +86,13 @@ const fixCases: readonly (readonly [rule: string, why: string, text: string, dif
   [
     'several-heads',
     'what replaced nothing gets the edge',
-    catalogYaml(`${replacesChain}  - name: foo.v1.2.0\n`, '1.0.0', '1.1.0', '1.2.0'),
+    createCatalogYaml(`${replacesChainYaml}  - name: foo.v1.2.0\n`, '1.0.0', '1.1.0', '1.2.0'),
     '   - name: foo.v1.2.0\n+    replaces: foo.v1.1.0',
   ],
   [
     'several-heads',
     'where a replaced edge would strand others, the newest skips instead',
-    catalogYaml(
+    createCatalogYaml(
       `  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
       '1.0.0',
       '1.1.0',
@@ -103,59 +103,70 @@ const fixCases: readonly (readonly [rule: string, why: string, text: string, dif
   [
     'several-heads',
     'ten is newer than nine',
-    catalogYaml(`  - name: foo.v1.9.0\n  - name: foo.v1.10.0\n`, '1.9.0', '1.10.0'),
+    createCatalogYaml(`  - name: foo.v1.9.0\n  - name: foo.v1.10.0\n`, '1.9.0', '1.10.0'),
     '   - name: foo.v1.10.0\n+    replaces: foo.v1.9.0',
   ],
   [
     'misspelt-field',
     'the key alone',
-    catalogYaml(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replace: foo.v1.0.0\n`, '1.0.0', '1.1.0'),
+    createCatalogYaml(
+      `  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replace: foo.v1.0.0\n`,
+      '1.0.0',
+      '1.1.0',
+    ),
     '-    replace: foo.v1.0.0\n+    replaces: foo.v1.0.0',
   ],
   [
     'misspelt-property-type',
     'the type alone',
-    `${catalogYaml('  - name: foo.v1.0.0\n', '1.0.0')}  - type: olm.GVK\n    value:\n      group: a.io\n      kind: A\n      version: v1\n`,
+    `${createCatalogYaml('  - name: foo.v1.0.0\n', '1.0.0')}  - type: olm.GVK\n    value:\n      group: a.io\n      kind: A\n      version: v1\n`,
     '-  - type: olm.GVK\n+  - type: olm.gvk',
   ],
   [
     'invalid-version',
     'no letter in front',
-    catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('version: 1.0.0', 'version: v1.0.0'),
+    createCatalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('version: 1.0.0', 'version: v1.0.0'),
     '       packageName: foo\n-      version: v1.0.0\n+      version: 1.0.0',
   ],
   [
     'invalid-version',
     'one that is missing stands in the name',
-    catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('      version: 1.0.0\n', ''),
+    createCatalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('      version: 1.0.0\n', ''),
     '       packageName: foo\n+      version: 1.0.0',
   ],
   [
     'edge-to-nowhere',
     'a slip in the name',
-    catalogYaml(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replaces: fooo.v1.0.0\n`, '1.0.0', '1.1.0'),
+    createCatalogYaml(
+      `  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replaces: fooo.v1.0.0\n`,
+      '1.0.0',
+      '1.1.0',
+    ),
     '   - name: foo.v1.1.0\n-    replaces: fooo.v1.0.0\n+    replaces: foo.v1.0.0',
   ],
 ]
 
 describe.each([
   ['YAML', (text: string) => text],
-  ['JSON', convertToJson],
+  ['JSON', convertYamlToJson],
 ])('in %s', (format, written) => {
-  test.each(fixCases)('%s: %s', (rule, _why, yaml, diff) => {
+  test.each(findingFixCases)('%s: %s', (rule, _why, yaml, diff) => {
     const text = written(yaml)
-    const found = findFindings(text).find((finding) => finding.rule === rule)
+    const found = findCatalogFindings(text).find((finding) => finding.rule === rule)
     const fix = found && computeFindingFix(found, encodeText(text))
     if (fix === undefined) throw new Error(`no fix of ${JSON.stringify(found)}`)
     if (format === 'YAML') expect(formatFixAsDiff(fix).join('\n')).toBe(diff)
-    const fixedText = applyFix(text, fix)
+    const fixedText = applyFixToText(text, fix)
     expect(listRuleIds(fixedText)).not.toContain(rule)
     expect(listRuleIds(fixedText).filter((each) => !listRuleIds(text).includes(each))).toEqual([])
   })
 })
 
 describe('a tag', () => {
-  const text = catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace(`foo@${imageDigest}`, 'foo:v1 # latest')
+  const text = createCatalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace(
+    `foo@${imageDigest}`,
+    'foo:v1 # latest',
+  )
   const line = text.split('\n').findIndex((each) => each.startsWith('image:')) + 1
   const tagged = (data: object, more: Partial<Finding> = {}): Finding => ({
     ...{ rule: 'image-by-tag', severity: 'warning', what: '', why: '', fix: '' },
@@ -190,13 +201,13 @@ describe('a tag', () => {
 })
 
 describe('there is no fix', () => {
-  const fork = catalogYaml(
-    `${replacesChain}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
+  const fork = createCatalogYaml(
+    `${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
     '1.0.0',
     '1.1.0',
     '1.2.0',
   )
-  const heads = findFindings(fork).find(({ rule }) => rule === 'several-heads') as Finding
+  const heads = findCatalogFindings(fork).find(({ rule }) => rule === 'several-heads') as Finding
   test.each([
     ['other line endings', fork.replaceAll('\n', '\r\n')],
     ['a byte order mark', `\ufeff${fork}`],
@@ -212,8 +223,8 @@ describe('there is no fix', () => {
     expect(computeFindingFix(heads, encodeText(text))).toBeUndefined()
   })
   test('for a list on one line', () => {
-    const flow = catalogYaml('  [{name: foo.v1.0.0}, {name: foo.v1.1.0}]\n', '1.0.0', '1.1.0')
-    const found = findFindings(flow).find(({ rule }) => rule === 'several-heads') as Finding
+    const flow = createCatalogYaml('  [{name: foo.v1.0.0}, {name: foo.v1.1.0}]\n', '1.0.0', '1.1.0')
+    const found = findCatalogFindings(flow).find(({ rule }) => rule === 'several-heads') as Finding
     expect(computeFindingFix(found, encodeText(flow))).toBeUndefined()
   })
 })

@@ -16,8 +16,8 @@ import type { Finding } from '../../../packages/findings/src/finding.ts'
 
 const bundleImageReference = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
 const appImageReference = `quay.io/org/app@sha256:${'b'.repeat(64)}`
-const otherImageReference = `quay.io/org/x@sha256:${'c'.repeat(64)}`
-const foundImageAnswer: ImageLookupAnswer = {
+const secondImageReference = `quay.io/org/x@sha256:${'c'.repeat(64)}`
+const successfulImageLookup: ImageLookupAnswer = {
   kind: 'ok',
   digest: `sha256:${'a'.repeat(64)}`,
   mediaType: 'x',
@@ -89,7 +89,7 @@ const createAddedBundleInput = (blob: TestBundleFields = {}) =>
   createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
 function createTestCheckAnswers(
   bundle?: BundleImageAnswer,
-  image: ImageLookupAnswer = foundImageAnswer,
+  image: ImageLookupAnswer = successfulImageLookup,
   requestedReference = bundleImageReference,
 ) {
   return createCheckAnswers(
@@ -102,22 +102,24 @@ function createTestCheckAnswers(
   )
 }
 /** The bundles that are opened if every image exists. */
-const listOpenedBundles = (given: CheckInput) =>
+const listBundlesToOpen = (given: CheckInput) =>
   imagesCheck
-    .ask(given, { get: () => foundImageAnswer as never })
+    .ask(given, { get: () => successfulImageLookup as never })
     .flatMap((question) => (question.kind === 'bundle' ? [question.reference] : []))
-const createBundleAnswer = (content: Partial<BundleContentFields> = {}): BundleImageAnswer => ({
+const createBundleImageAnswer = (content: Partial<BundleContentFields> = {}): BundleImageAnswer => ({
   kind: 'bundle',
   digest: 'x',
   content: { ...bundleContent, ...content },
   findings: [],
 })
-const evaluateBundle = (blob: TestBundleFields, answer?: BundleImageAnswer) =>
+const runImagesCheckOnBundle = (blob: TestBundleFields, answer?: BundleImageAnswer) =>
   imagesCheck.judge(createCatalogChangeInput({ result: [{ ...blob }] }), createAnswersForAllImages(answer))
 /** Answers that every image exists. */
 function createAnswersForAllImages(answer?: BundleImageAnswer): CheckAnswers {
   const known = createTestCheckAnswers(answer)
-  return { get: (question) => (question.kind === 'image' ? foundImageAnswer : known.get(question)) as never }
+  return {
+    get: (question) => (question.kind === 'image' ? successfulImageLookup : known.get(question)) as never,
+  }
 }
 
 describe('the content of a bundle image', () => {
@@ -127,7 +129,7 @@ describe('the content of a bundle image', () => {
         .ask(createAddedBundleInput(), createTestCheckAnswers(undefined, image))
         .map(({ kind }) => kind)
     expect(kinds({ kind: 'unknown', reason: '', retryAfter: 0 })).toEqual(['image'])
-    expect(kinds(foundImageAnswer)).toEqual(['image', 'bundle'])
+    expect(kinds(successfulImageLookup)).toEqual(['image', 'bundle'])
   })
   test("is accepted if it matches the blob, regardless of key order and the bundle's related image", () => {
     const properties = [
@@ -138,13 +140,16 @@ describe('the content of a bundle image', () => {
       properties,
       relatedImages: bundleContent.relatedImages.slice(1),
     } as unknown as Partial<BundleContentFields>
-    expect(evaluateBundle(blob, createBundleAnswer())).toMatchObject({ findings: [], unanswered: [] })
+    expect(runImagesCheckOnBundle(blob, createBundleImageAnswer())).toMatchObject({
+      findings: [],
+      unanswered: [],
+    })
   })
   test('is not compared with olm.csv.metadata in the catalog', () => {
     const blob = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as Partial<BundleContentFields>
-    expect(evaluateBundle(blob, createBundleAnswer()).findings).toEqual([])
+    expect(runImagesCheckOnBundle(blob, createBundleImageAnswer()).findings).toEqual([])
   })
   test.each<[string, Partial<BundleContentFields>, string]>([
     ['name', { name: 'foo.v1.0.1' }, 'name is foo.v1.0.1 in the catalog and foo.v1.0.0 in the image'],
@@ -160,7 +165,7 @@ describe('the content of a bundle image', () => {
       'property olm.package is {"packageName":"foo","version":"1.0.1"} in the catalog and {"packageName":"foo","version":"1.0.0"} in the image',
     ],
   ])('with another %s results in an error that shows both', (_name, blob, difference) => {
-    expect(evaluateBundle(blob, createBundleAnswer()).findings).toMatchObject([
+    expect(runImagesCheckOnBundle(blob, createBundleImageAnswer()).findings).toMatchObject([
       {
         rule: 'bundle-not-its-image',
         severity: 'error',
@@ -172,16 +177,16 @@ describe('the content of a bundle image', () => {
   test('with other properties and related images results in a warning that shows both', () => {
     const blob = {
       properties: bundleContent.properties.slice(0, 1),
-      relatedImages: [{ name: 'x', image: otherImageReference }],
+      relatedImages: [{ name: 'x', image: secondImageReference }],
     } as Partial<BundleContentFields>
-    expect(evaluateBundle(blob, createBundleAnswer()).findings).toMatchObject([
+    expect(runImagesCheckOnBundle(blob, createBundleImageAnswer()).findings).toMatchObject([
       {
         rule: 'bundle-differs-from-image',
         severity: 'warning',
         data: {
           differences: [
             'property olm.gvk {"group":"g","kind":"Foo","version":"v1"} is only in the image',
-            `related image is ${otherImageReference} in the catalog and ${appImageReference} in the image`,
+            `related image is ${secondImageReference} in the catalog and ${appImageReference} in the image`,
           ],
         },
       },
@@ -196,7 +201,9 @@ describe('the content of a bundle image', () => {
       fix: '',
       at: { file: 'manifests/a.yaml', line: 1, column: 1 },
     } as const
-    expect(evaluateBundle({}, { kind: 'bundle', digest: 'x', findings: [inside] }).findings).toMatchObject([
+    expect(
+      runImagesCheckOnBundle({}, { kind: 'bundle', digest: 'x', findings: [inside] }).findings,
+    ).toMatchObject([
       {
         rule: 'several-csvs',
         what: `two of them (in ${bundleImageReference}, manifests/a.yaml)`,
@@ -206,22 +213,22 @@ describe('the content of a bundle image', () => {
   })
   test('results in an error if the archive is hostile, and is inconclusive during an outage', () => {
     expect(
-      evaluateBundle({}, { kind: 'unsupported', reason: 'the archive is refused' }).findings,
+      runImagesCheckOnBundle({}, { kind: 'unsupported', reason: 'the archive is refused' }).findings,
     ).toMatchObject([{ rule: 'unreadable-bundle', severity: 'error', at: { line: 9 } }])
-    expect(evaluateBundle({}, { kind: 'digest-mismatch', reason: 'other bytes' }).findings).toMatchObject([
-      { rule: 'digest-mismatch' },
-    ])
+    expect(
+      runImagesCheckOnBundle({}, { kind: 'digest-mismatch', reason: 'other bytes' }).findings,
+    ).toMatchObject([{ rule: 'digest-mismatch' }])
     for (const kind of ['missing', 'missing-or-private'] as const)
-      expect(evaluateBundle({}, { kind, reason: 'it is gone' })).toMatchObject({
+      expect(runImagesCheckOnBundle({}, { kind, reason: 'it is gone' })).toMatchObject({
         findings: [],
         unanswered: [{ reason: 'it is gone', retryAfter: 60 }],
       })
-    const waits = evaluateBundle({}, { kind: 'unknown', reason: 'it answered 503', retryAfter: 9 })
+    const waits = runImagesCheckOnBundle({}, { kind: 'unknown', reason: 'it answered 503', retryAfter: 9 })
     expect(waits).toMatchObject({
       findings: [],
       unanswered: [{ question: `the content of ${bundleImageReference}`, retryAfter: 9 }],
     })
-    expect(evaluateBundle({}).unanswered).toHaveLength(1)
+    expect(runImagesCheckOnBundle({}).unanswered).toHaveLength(1)
   })
   test('is one unanswered question for many bundles that wait for the same reason', () => {
     const bundles = Array.from({ length: 200 }, (_, index) => ({
@@ -233,7 +240,7 @@ describe('the content of a bundle image', () => {
       result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })),
     })
     const outcome = imagesCheck.judge(given, {
-      get: (question) => (question.kind === 'image' ? foundImageAnswer : later) as never,
+      get: (question) => (question.kind === 'image' ? successfulImageLookup : later) as never,
     })
     expect(outcome.unanswered).toEqual([
       {
@@ -249,25 +256,25 @@ describe('which bundles are opened', () => {
   const published = { base: [{}] }
   test('one that is new to its catalog, even with the image of another bundle in it', () => {
     expect(
-      listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] })),
+      listBundlesToOpen(createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] })),
     ).toEqual([bundleImageReference])
-    expect(listOpenedBundles(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([
+    expect(listBundlesToOpen(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([
       bundleImageReference,
     ])
   })
   test('one with a changed blob for the same image', () => {
     const blob = { properties: bundleContent.properties.slice(0, 1) } as TestBundleFields
     expect(
-      listOpenedBundles(createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] })),
+      listBundlesToOpen(createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] })),
     ).toEqual([bundleImageReference])
   })
   test('none that is unchanged, or that only stores its metadata in another form', () => {
-    expect(listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}] }))).toEqual([])
+    expect(listBundlesToOpen(createCatalogChangeInput({ ...published, result: [{}] }))).toEqual([])
     const migrated = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as TestBundleFields
     expect(
-      listOpenedBundles(
+      listBundlesToOpen(
         createCatalogChangeInput({ ...published, result: [migrated], changed: ['foo.v1.0.0'] }),
       ),
     ).toEqual([])
@@ -275,37 +282,37 @@ describe('which bundles are opened', () => {
   test('none that another catalog of the base contains with the same content and digest', () => {
     const older = { root: 'v4.19', ...published, result: [{}] }
     expect(
-      listOpenedBundles(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] })),
+      listBundlesToOpen(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] })),
     ).toEqual([])
     const incompleteContent = { properties: bundleContent.properties.slice(0, 1) } as TestBundleFields
     expect(
-      listOpenedBundles(
+      listBundlesToOpen(
         createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [incompleteContent] }),
       ),
     ).toEqual([bundleImageReference])
     const byTag = { image: 'quay.io/org/bundle:v1' }
     const tagged = { root: 'v4.19', base: [byTag], result: [byTag] }
     expect(
-      listOpenedBundles(createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] })),
+      listBundlesToOpen(createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] })),
     ).toEqual([bundleImageReference])
   })
   test('one with an image by tag, by the digest of the tag', () => {
     const tag = 'quay.io/org/bundle:v1'
     const given = createAddedBundleInput({ image: tag })
-    expect(imagesCheck.ask(given, createTestCheckAnswers(undefined, foundImageAnswer, tag))).toEqual([
+    expect(imagesCheck.ask(given, createTestCheckAnswers(undefined, successfulImageLookup, tag))).toEqual([
       { kind: 'image', reference: tag },
       { kind: 'bundle', reference: bundleImageReference },
     ])
     const outcome = imagesCheck.judge(
       given,
-      createTestCheckAnswers(createBundleAnswer({ name: 'bar.v1' }), foundImageAnswer, tag),
+      createTestCheckAnswers(createBundleImageAnswer({ name: 'bar.v1' }), successfulImageLookup, tag),
     )
     expect(outcome.findings.map(({ rule }) => rule)).toContain('bundle-not-its-image')
   })
   test('none in a registry that is not allowed', () => {
     const given = createAddedBundleInput()
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
-    expect(listOpenedBundles({ ...given, config })).toEqual([])
+    expect(listBundlesToOpen({ ...given, config })).toEqual([])
   })
   test('one even if platforms are required of other images', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, platforms: ['linux/s390x'] } }
@@ -318,7 +325,7 @@ describe('which bundles are opened', () => {
       { kind: 'bundle', reference: bundleImageReference },
     ])
     expect(
-      imagesCheck.judge(given, createTestCheckAnswers(createBundleAnswer({ relatedImages: [] }))),
+      imagesCheck.judge(given, createTestCheckAnswers(createBundleImageAnswer({ relatedImages: [] }))),
     ).toMatchObject({
       findings: [],
       unanswered: [],
@@ -329,7 +336,7 @@ describe('which bundles are opened', () => {
 describe('images of other formats', () => {
   const chart: BundleImageAnswer = { kind: 'bundle', digest: 'x', format: 'helm+v3', findings: [] }
   test('a chart is not a registry+v1 bundle, and the finding reports its format', () => {
-    const { findings } = evaluateBundle({}, chart)
+    const { findings } = runImagesCheckOnBundle({}, chart)
     expect(findings).toMatchObject([
       { rule: 'foreign-bundle-format', severity: 'error', at: { line: 7 }, data: { format: 'helm+v3' } },
     ])
@@ -339,8 +346,8 @@ describe('images of other formats', () => {
       ({
         properties: [...bundleContent.properties, { type: 'olm.bundle.mediatype', value }],
       }) as unknown as TestBundleFields
-    expect(evaluateBundle(named('helm+v3'), chart).findings).toEqual([])
-    expect(evaluateBundle(named('plain+v0'), chart).findings).toMatchObject([
+    expect(runImagesCheckOnBundle(named('helm+v3'), chart).findings).toEqual([])
+    expect(runImagesCheckOnBundle(named('plain+v0'), chart).findings).toMatchObject([
       { rule: 'foreign-bundle-format', data: { named: 'plain+v0' } },
     ])
   })
@@ -387,12 +394,12 @@ describe('a bundle that is accessible only with the credentials of catalog-bot',
     ],
     ['other images', { relatedImages: [{ name: '', image: secret }] }, 'bundle-differs-from-image'],
   ])('is not quoted if it has %s', (_name, content, rule) => {
-    const { findings } = evaluateBundle({}, answer(content))
+    const { findings } = runImagesCheckOnBundle({}, answer(content))
     expect(findings.map((one) => one.rule)).toContain(rule)
     expect(JSON.stringify(findings)).not.toContain(secret)
   })
   test('has one finding per violated rule, with the title of the rule but no file or value', () => {
-    const { findings } = evaluateBundle({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
+    const { findings } = runImagesCheckOnBundle({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
     expect(findings).toHaveLength(1)
     expect(findings[0]?.what).toMatch(
       /^the bundle violates the rule ".*ClusterServiceVersion.*" \(in quay\.io\/org\/bundle@/,
@@ -403,7 +410,7 @@ describe('a bundle that is accessible only with the credentials of catalog-bot',
 
 describe('a new bundle passes only with a definite yes to both questions', () => {
   const images: readonly ImageLookupAnswer[] = [
-    foundImageAnswer,
+    successfulImageLookup,
     { kind: 'missing', reason: 'r' },
     { kind: 'missing-or-private', reason: 'r' },
     { kind: 'digest-mismatch', reason: 'r' },
@@ -415,8 +422,8 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
   const isError = ({ severity }: Finding) => severity === 'error'
   const otherName = { ...bundleContent, name: 'foo.v9' }
   const bundles: readonly [string, BundleImageAnswer | undefined][] = [
-    ['what the blob says', createBundleAnswer()],
-    ['another name', createBundleAnswer(otherName)],
+    ['what the blob says', createBundleImageAnswer()],
+    ['another name', createBundleImageAnswer(otherName)],
     [
       'another name, unseen',
       { kind: 'bundle', digest: 'x', content: otherName, findings: [], isRestricted: true },
@@ -432,7 +439,10 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
         new Map<string, ImageLookupAnswer | BundleImageAnswer>([
           ...given.change.references.map(
             (one) =>
-              [toCheckQuestionKey({ kind: 'image', reference: one.reference }), foundImageAnswer] as const,
+              [
+                toCheckQuestionKey({ kind: 'image', reference: one.reference }),
+                successfulImageLookup,
+              ] as const,
           ),
           [toCheckQuestionKey({ kind: 'image', reference: bundleImageReference }), image],
           ...(bundle ? [[bundleKey, bundle] as const] : []),
@@ -452,7 +462,7 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
     const { findings } = imagesCheck.judge(
       { ...createAddedBundleInput(), config },
-      createAnswersForAllImages(createBundleAnswer()),
+      createAnswersForAllImages(createBundleImageAnswer()),
     )
     expect(findings).toMatchObject([{ rule: 'registry-not-allowed', severity: 'error' }])
   })

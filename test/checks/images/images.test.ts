@@ -14,11 +14,11 @@ import {
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const otherImageDigest = `sha256:${'b'.repeat(64)}`
-const pinnedReference = `quay.io/org/app@${imageDigest}`
-const foundImageAnswer: ImageLookupAnswer = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
+const secondImageDigest = `sha256:${'b'.repeat(64)}`
+const pinnedImageReference = `quay.io/org/app@${imageDigest}`
+const successfulImageLookup: ImageLookupAnswer = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
 
-function createCheckInput(
+function createImagesCheckInput(
   references: readonly (string | Partial<NewImageReference>)[],
   images: Partial<Config['images']> = {},
 ) {
@@ -32,7 +32,7 @@ function createCheckInput(
         package: 'app',
         bundle: `app.v${index}`,
         role: 'related' as const,
-        ...(typeof given === 'string' ? { reference: given } : { reference: pinnedReference, ...given }),
+        ...(typeof given === 'string' ? { reference: given } : { reference: pinnedImageReference, ...given }),
       })),
     },
   } as unknown as CheckInput
@@ -47,10 +47,10 @@ const createImageCheckAnswers = (known: Record<string, ImageLookupAnswer> = {}) 
       ),
     ),
   )
-const evaluateImages = (given: CheckInput, known: Record<string, ImageLookupAnswer> = {}) =>
+const runImagesCheck = (given: CheckInput, known: Record<string, ImageLookupAnswer> = {}) =>
   imagesCheck.judge(given, createImageCheckAnswers(known))
-const formatFindings = (given: CheckInput, known: Record<string, ImageLookupAnswer> = {}) =>
-  evaluateImages(given, known).findings.map(({ rule, at }) => `${at?.line} ${rule}`)
+const formatImageFindings = (given: CheckInput, known: Record<string, ImageLookupAnswer> = {}) =>
+  runImagesCheck(given, known).findings.map(({ rule, at }) => `${at?.line} ${rule}`)
 const listQueriedReferences = (given: CheckInput) =>
   imagesCheck
     .ask(given, createImageCheckAnswers())
@@ -59,9 +59,12 @@ const listQueriedReferences = (given: CheckInput) =>
 describe('a rule that is ignored for a package', () => {
   const missing: ImageLookupAnswer = { kind: 'missing', reason: '404' }
   const rulesWith = (ignore: readonly string[], references: readonly Partial<NewImageReference>[]) => {
-    const given = createCheckInput(references)
+    const given = createImagesCheckInput(references)
     const rules = { 'image-missing': { ignore: [...ignore] } } as Config['rules']
-    return formatFindings({ ...given, config: { ...given.config, rules } }, { [pinnedReference]: missing })
+    return formatImageFindings(
+      { ...given, config: { ...given.config, rules } },
+      { [pinnedImageReference]: missing },
+    )
   }
   test('reports nothing about images that only this package references', () => {
     expect(rulesWith(['app'], [{}, {}])).toEqual([])
@@ -82,41 +85,47 @@ describe('a rule that is ignored for a package', () => {
 describe('the check queries', () => {
   test('each image once, even if it is referenced repeatedly', () => {
     expect(
-      listQueriedReferences(createCheckInput([pinnedReference, pinnedReference, 'quay.io/org/b:1'])),
-    ).toEqual([pinnedReference, 'quay.io/org/b:1'])
+      listQueriedReferences(
+        createImagesCheckInput([pinnedImageReference, pinnedImageReference, 'quay.io/org/b:1']),
+      ),
+    ).toEqual([pinnedImageReference, 'quay.io/org/b:1'])
   })
   test('the tag next to a digest as well', () => {
-    expect(listQueriedReferences(createCheckInput([`quay.io/org/app:v1@${imageDigest}`]))).toEqual([
+    expect(listQueriedReferences(createImagesCheckInput([`quay.io/org/app:v1@${imageDigest}`]))).toEqual([
       `quay.io/org/app:v1@${imageDigest}`,
       'quay.io/org/app:v1',
     ])
   })
   test('images in a list of references, without platforms, because they do not run', () => {
-    const listed = createCheckInput([{ role: 'listed' }], { platforms: ['linux/s390x'] })
-    expect(listQueriedReferences(listed)).toEqual([pinnedReference])
+    const listed = createImagesCheckInput([{ role: 'listed' }], { platforms: ['linux/s390x'] })
+    expect(listQueriedReferences(listed)).toEqual([pinnedImageReference])
     expect(
-      evaluateImages(listed, { [pinnedReference]: { ...foundImageAnswer, platforms: ['linux/amd64'] } }),
+      runImagesCheck(listed, {
+        [pinnedImageReference]: { ...successfulImageLookup, platforms: ['linux/amd64'] },
+      }),
     ).toMatchObject({
       findings: [],
       unanswered: [],
     })
-    expect(formatFindings(listed, { [pinnedReference]: { kind: 'missing', reason: 'gone' } })).toEqual([
-      '1 image-missing',
-    ])
+    expect(
+      formatImageFindings(listed, { [pinnedImageReference]: { kind: 'missing', reason: 'gone' } }),
+    ).toEqual(['1 image-missing'])
   })
   test('nothing for malformed references and registries that are not allowed', () => {
     expect(
       listQueriedReferences(
-        createCheckInput(['Docker://x', 'evil.example/a', pinnedReference], { registries: ['quay.io'] }),
+        createImagesCheckInput(['Docker://x', 'evil.example/a', pinnedImageReference], {
+          registries: ['quay.io'],
+        }),
       ),
-    ).toEqual([pinnedReference])
+    ).toEqual([pinnedImageReference])
   })
 })
 
 describe('the result for the author', () => {
   test('an existing image by digest has no findings', () => {
-    const outcome = evaluateImages(createCheckInput([pinnedReference]), {
-      [pinnedReference]: foundImageAnswer,
+    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference]), {
+      [pinnedImageReference]: successfulImageLookup,
     })
     expect(outcome).toEqual({
       check: 'images',
@@ -133,8 +142,8 @@ describe('the result for the author', () => {
     ['malformed', 'malformed-reference'],
     ['blocked', 'registry-blocked'],
   ])('the definite answer %s results in the error %s', (kind, rule) => {
-    const outcome = evaluateImages(createCheckInput([pinnedReference]), {
-      [pinnedReference]: { kind, reason: 'so it is' } as ImageLookupAnswer,
+    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference]), {
+      [pinnedImageReference]: { kind, reason: 'so it is' } as ImageLookupAnswer,
     })
     expect(outcome.findings).toMatchObject([{ rule, severity: 'error', at: { line: 1 } }])
     expect(outcome.findings[0]?.what).toContain('so it is')
@@ -144,26 +153,31 @@ describe('the result for the author', () => {
     { kind: 'missing-or-private', reason: '401' },
     { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 7 },
   ])('$kind waits with its reason and without a finding', (answer) => {
-    const outcome = evaluateImages(createCheckInput([pinnedReference]), { [pinnedReference]: answer })
+    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference]), {
+      [pinnedImageReference]: answer,
+    })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
-      { question: `whether ${pinnedReference} exists`, reason: expect.stringContaining(answer.reason) },
+      { question: `whether ${pinnedImageReference} exists`, reason: expect.stringContaining(answer.reason) },
     ])
   })
   test('an unanswered question waits', () => {
-    expect(evaluateImages(createCheckInput([pinnedReference])).unanswered).toHaveLength(1)
+    expect(runImagesCheck(createImagesCheckInput([pinnedImageReference])).unanswered).toHaveLength(1)
   })
   test('malformed references are reported', () => {
-    expect(formatFindings(createCheckInput(['docker://quay.io/x', '$IMAGE', '']))).toEqual([
+    expect(formatImageFindings(createImagesCheckInput(['docker://quay.io/x', '$IMAGE', '']))).toEqual([
       '1 malformed-reference',
       '2 malformed-reference',
       '3 malformed-reference',
     ])
   })
   test('one image at several locations is one finding with related locations', () => {
-    const outcome = evaluateImages(createCheckInput([pinnedReference, pinnedReference, pinnedReference]), {
-      [pinnedReference]: { kind: 'missing', reason: '404' },
-    })
+    const outcome = runImagesCheck(
+      createImagesCheckInput([pinnedImageReference, pinnedImageReference, pinnedImageReference]),
+      {
+        [pinnedImageReference]: { kind: 'missing', reason: '404' },
+      },
+    )
     expect(outcome.findings).toHaveLength(1)
     expect(outcome.findings[0]?.related).toHaveLength(2)
   })
@@ -171,25 +185,30 @@ describe('the result for the author', () => {
 
 describe('tags', () => {
   test('an image by tag results in a warning that names the digest', () => {
-    const outcome = evaluateImages(createCheckInput(['quay.io/org/app:v1']), {
-      'quay.io/org/app:v1': foundImageAnswer,
+    const outcome = runImagesCheck(createImagesCheckInput(['quay.io/org/app:v1']), {
+      'quay.io/org/app:v1': successfulImageLookup,
     })
     expect(outcome.findings).toMatchObject([
       { rule: 'image-by-tag', severity: 'warning', data: { digest: imageDigest } },
     ])
     expect(
-      formatFindings(createCheckInput(['quay.io/org/app']), { 'quay.io/org/app': foundImageAnswer }),
+      formatImageFindings(createImagesCheckInput(['quay.io/org/app']), {
+        'quay.io/org/app': successfulImageLookup,
+      }),
     ).toEqual(['1 image-by-tag'])
   })
   test('a tag that moved away from its digest results in a warning, but an unknown tag does not', () => {
     const both = `quay.io/org/app:v1@${imageDigest}`
-    const known = (tag: ImageLookupAnswer) => ({ [both]: foundImageAnswer, 'quay.io/org/app:v1': tag })
+    const known = (tag: ImageLookupAnswer) => ({ [both]: successfulImageLookup, 'quay.io/org/app:v1': tag })
     expect(
-      formatFindings(createCheckInput([both]), known({ ...foundImageAnswer, digest: otherImageDigest })),
+      formatImageFindings(
+        createImagesCheckInput([both]),
+        known({ ...successfulImageLookup, digest: secondImageDigest }),
+      ),
     ).toEqual(['1 tag-moved'])
-    expect(formatFindings(createCheckInput([both]), known(foundImageAnswer))).toEqual([])
-    const unknown = evaluateImages(
-      createCheckInput([both]),
+    expect(formatImageFindings(createImagesCheckInput([both]), known(successfulImageLookup))).toEqual([])
+    const unknown = runImagesCheck(
+      createImagesCheckInput([both]),
       known({ kind: 'unknown', reason: '', retryAfter: 1 }),
     )
     expect([unknown.findings, unknown.unanswered]).toEqual([[], []])
@@ -212,14 +231,14 @@ describe('allowed registries', () => {
     ['quay.io/org/app/sub', false],
   ])('%s: %s', (entry, allowed) => {
     expect(
-      formatFindings(createCheckInput([pinnedReference], { registries: [entry] }), {
-        [pinnedReference]: foundImageAnswer,
+      formatImageFindings(createImagesCheckInput([pinnedImageReference], { registries: [entry] }), {
+        [pinnedImageReference]: successfulImageLookup,
       }),
     ).toEqual(allowed ? [] : ['1 registry-not-allowed'])
   })
   test('a host that only starts with the name of an allowed one is not allowed', () => {
     const reference = `quay.io.evil.example/org/app@${imageDigest}`
-    expect(formatFindings(createCheckInput([reference], { registries: ['quay.io'] }))).toEqual([
+    expect(formatImageFindings(createImagesCheckInput([reference], { registries: ['quay.io'] }))).toEqual([
       '1 registry-not-allowed',
     ])
   })
@@ -228,22 +247,23 @@ describe('allowed registries', () => {
 describe('platforms', () => {
   const wanted = { platforms: ['linux/amd64', 'linux/arm64'] }
   test('a related image without a required platform is an error', () => {
-    const outcome = evaluateImages(createCheckInput([pinnedReference], wanted), {
-      [pinnedReference]: { ...foundImageAnswer, platforms: ['linux/amd64'] },
+    const outcome = runImagesCheck(createImagesCheckInput([pinnedImageReference], wanted), {
+      [pinnedImageReference]: { ...successfulImageLookup, platforms: ['linux/amd64'] },
     })
     expect(outcome.findings).toMatchObject([{ rule: 'platform-missing', data: { missing: ['linux/arm64'] } }])
   })
   test('a bundle image is not checked, because it only contains files', () => {
     expect(
-      formatFindings(createCheckInput([{ role: 'bundle' }], wanted), {
-        [pinnedReference]: { ...foundImageAnswer, platforms: [] },
+      formatImageFindings(createImagesCheckInput([{ role: 'bundle' }], wanted), {
+        [pinnedImageReference]: { ...successfulImageLookup, platforms: [] },
       }),
     ).toEqual([])
   })
   test('platforms that are not known yet leave the question unanswered', () => {
     expect(
-      evaluateImages(createCheckInput([pinnedReference], wanted), { [pinnedReference]: foundImageAnswer })
-        .unanswered,
+      runImagesCheck(createImagesCheckInput([pinnedImageReference], wanted), {
+        [pinnedImageReference]: successfulImageLookup,
+      }).unanswered,
     ).toHaveLength(1)
   })
 })
@@ -275,9 +295,9 @@ describe('the rules', () => {
 
 test('platforms are queried only if the repository requires some, because a query costs a pull', () => {
   const listPlatformQueries = (platforms: string[]) =>
-    imagesCheck.ask(createCheckInput([pinnedReference], { platforms }), createImageCheckAnswers())
-  expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedReference }])
+    imagesCheck.ask(createImagesCheckInput([pinnedImageReference], { platforms }), createImageCheckAnswers())
+  expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedImageReference }])
   expect(listPlatformQueries(['linux/arm64'])).toEqual([
-    { kind: 'image', reference: pinnedReference, platforms: true },
+    { kind: 'image', reference: pinnedImageReference, platforms: true },
   ])
 })

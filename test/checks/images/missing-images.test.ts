@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   updateImageScanFailureState,
-  parseTagAndDigest,
+  parseImageTagAndDigest,
   toImageScanFailureKey,
   toImageScanResult,
   toTagAndDigestScanResult,
@@ -17,7 +17,7 @@ const missingImageScanResult: ImageScanResult = {
   reason: 'the registry does not have it (404)',
 }
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const otherImageDigest = `sha256:${'b'.repeat(64)}`
+const secondImageDigest = `sha256:${'b'.repeat(64)}`
 
 /** Applies the results of scans at these hours, one after another. */
 function applyImageScanResults(
@@ -130,12 +130,12 @@ describe('a tag next to a digest', () => {
   const imageFound = (now: string): ImageLookupAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
 
   test('moved if it is known to have had the digest and has another one now', () => {
-    expect(toTagAndDigestScanResult(pinned, imageFound(otherImageDigest), true)).toMatchObject({
+    expect(toTagAndDigestScanResult(pinned, imageFound(secondImageDigest), true)).toMatchObject({
       kind: 'tag-moved',
     })
   })
   test('did not move if it never had the digest, because an index and its images have other digests', () => {
-    expect(toTagAndDigestScanResult(pinned, imageFound(otherImageDigest), false)).toEqual({ kind: 'well' })
+    expect(toTagAndDigestScanResult(pinned, imageFound(secondImageDigest), false)).toEqual({ kind: 'well' })
   })
   test('is ignored if it is missing or unknown, because the digest is what is installed', () => {
     expect(toTagAndDigestScanResult(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
@@ -144,13 +144,13 @@ describe('a tag next to a digest', () => {
     })
   })
   test('is found only if the reference has both', () => {
-    expect(parseTagAndDigest(`quay.io/a/b:v1@${imageDigest}`)).toEqual({
+    expect(parseImageTagAndDigest(`quay.io/a/b:v1@${imageDigest}`)).toEqual({
       reference: 'quay.io/a/b:v1',
       tag: 'v1',
       digest: imageDigest,
     })
     for (const text of ['quay.io/a/b:v1', `quay.io/a/b@${imageDigest}`, 'no reference'])
-      expect(parseTagAndDigest(text)).toBeUndefined()
+      expect(parseImageTagAndDigest(text)).toBeUndefined()
   })
   test('that moves again is another fault, but a missing image with another reason is the same fault', () => {
     const moved = (now: string) => toImageScanFailureKey('x', { kind: 'tag-moved', reason: now })

@@ -7,7 +7,7 @@ import { validateCatalogWithAllRules } from '../../../src/checks/validation/vali
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 
-function validateImages(
+function validateImageReferences(
   images: readonly string[],
   options: Parameters<typeof validateCatalogWithAllRules>[1] = {},
 ) {
@@ -33,10 +33,11 @@ function validateImages(
   return findings.filter(({ rule }) => /image-by-tag|malformed|pull-spec|registry/.test(rule))
 }
 
-const listMessages = (images: readonly string[]) => validateImages(images).map(({ what }) => what)
+const listFindingMessages = (images: readonly string[]) =>
+  validateImageReferences(images).map(({ what }) => what)
 
-function listRuleIds(...given: Parameters<typeof validateImages>): string[] {
-  return validateImages(...given).map(
+function formatImageFindings(...given: Parameters<typeof validateImageReferences>): string[] {
+  return validateImageReferences(...given).map(
     ({ rule, severity, at, related }) => `${at?.line} ${rule} ${severity} ${related?.length ?? 0}`,
   )
 }
@@ -44,21 +45,21 @@ function listRuleIds(...given: Parameters<typeof validateImages>): string[] {
 describe('validate reports without any queries', () => {
   test('an image by tag once, with its other locations', () => {
     const images = ['quay.io/foo/a:1', 'quay.io/foo/a:1', `quay.io/foo/a@${imageDigest}`]
-    expect(listRuleIds(images)).toEqual(['3 image-by-tag warning 1'])
+    expect(formatImageFindings(images)).toEqual(['3 image-by-tag warning 1'])
   })
 
   test('several images of a package by tag in one finding that counts them', () => {
-    expect(listRuleIds(['quay.io/foo/a:1', 'quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toEqual([
-      '3 image-by-tag warning 0',
-    ])
-    expect(listMessages(['quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toContain(
+    expect(
+      formatImageFindings(['quay.io/foo/a:1', 'quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2']),
+    ).toEqual(['3 image-by-tag warning 0'])
+    expect(listFindingMessages(['quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toContain(
       '3 images of package "foo" are referenced by tag, starting with quay.io/foo/a:1',
     )
   })
 
   test('a registry that the repository does not allow', () => {
     const images = ['docker.io/foo/a:1', `quay.io/bar/a@${imageDigest}`, 'quay.io/foo/a:1']
-    expect(listRuleIds(images, { registries: ['quay.io/foo'] })).toEqual([
+    expect(formatImageFindings(images, { registries: ['quay.io/foo'] })).toEqual([
       '3 registry-not-allowed error 0',
       '4 registry-not-allowed error 0',
       '5 image-by-tag warning 0',
@@ -67,20 +68,23 @@ describe('validate reports without any queries', () => {
 
   test('an invalid reference in one finding, which is that of opm if opm has one', () => {
     const images = ['https://quay.io/foo/a', 'quay.io:99999/foo/a:1']
-    expect(listRuleIds(images)).toEqual(['3 invalid-pull-spec error 0', '4 malformed-reference error 0'])
+    expect(formatImageFindings(images)).toEqual([
+      '3 invalid-pull-spec error 0',
+      '4 malformed-reference error 0',
+    ])
     const early = findOpmRuleSet('1.60.0')
-    expect(early && listRuleIds(images, { ruleSet: early })).toEqual([
+    expect(early && formatImageFindings(images, { ruleSet: early })).toEqual([
       '3 malformed-reference error 0',
       '4 malformed-reference error 0',
     ])
   })
 
   test('findings with the configured severity', () => {
-    expect(listRuleIds(['quay.io/foo/a:1'], { settings: { 'image-by-tag': 'error' } })).toEqual([
+    expect(formatImageFindings(['quay.io/foo/a:1'], { settings: { 'image-by-tag': 'error' } })).toEqual([
       '3 image-by-tag error 0',
     ])
     const ignoring = { settings: { 'image-by-tag': { ignore: ['catalogs/v1/**'] } }, root: 'catalogs/v1' }
-    expect(listRuleIds(['quay.io/foo/a:1'], ignoring)).toEqual([])
-    expect(listRuleIds(['quay.io/foo/a:1'], { settings: { 'image-by-tag': 'off' } })).toEqual([])
+    expect(formatImageFindings(['quay.io/foo/a:1'], ignoring)).toEqual([])
+    expect(formatImageFindings(['quay.io/foo/a:1'], { settings: { 'image-by-tag': 'off' } })).toEqual([])
   })
 })

@@ -14,14 +14,14 @@ import {
 
 const firstDigestSuffix = `@sha256:${'1'.repeat(64)}`
 const secondDigestSuffix = `@sha256:${'2'.repeat(64)}`
-type ImageByBundle = Readonly<Record<string, string>>
+type ImageByBundleName = Readonly<Record<string, string>>
 
 function createCatalogChange(
   root: string,
-  base: ImageByBundle | undefined,
-  result: ImageByBundle | undefined,
+  base: ImageByBundleName | undefined,
+  result: ImageByBundleName | undefined,
 ): CatalogChange {
-  const side = (bundles: ImageByBundle) => ({
+  const side = (bundles: ImageByBundleName) => ({
     bundles: Object.entries(bundles).map(([name, image], index) => ({
       name,
       image,
@@ -36,7 +36,7 @@ function createCatalogChange(
   } as unknown as CatalogChange
 }
 /** Answers of registries for tags; every other answer is unknown. */
-function createTagAnswers(tags: Readonly<Record<string, ImageLookupAnswer>> = {}): CheckAnswers {
+function createTagLookupAnswers(tags: Readonly<Record<string, ImageLookupAnswer>> = {}): CheckAnswers {
   return createCheckAnswers(
     new Map(
       Object.entries(tags).map(([reference, answer]) => [
@@ -47,8 +47,8 @@ function createTagAnswers(tags: Readonly<Record<string, ImageLookupAnswer>> = {}
   )
 }
 const formatRepublishedFindings = (...catalogs: CatalogChange[]) =>
-  formatRepublishedWithAnswers(createTagAnswers(), ...catalogs)
-const formatRepublishedWithAnswers = (known: CheckAnswers, ...catalogs: CatalogChange[]) =>
+  formatFindingsWithTagAnswers(createTagLookupAnswers(), ...catalogs)
+const formatFindingsWithTagAnswers = (known: CheckAnswers, ...catalogs: CatalogChange[]) =>
   evaluateRepublishedBundles(findRepublishedBundles(catalogs), known).findings.map(({ rule, at, data }) => [
     rule,
     at?.file,
@@ -91,27 +91,27 @@ describe('a bundle name refers to one image', () => {
       size: 1,
     })
     expect(
-      formatRepublishedWithAnswers(
-        createTagAnswers({ [tag]: imageFound(firstDigestSuffix.slice(1)) }),
+      formatFindingsWithTagAnswers(
+        createTagLookupAnswers({ [tag]: imageFound(firstDigestSuffix.slice(1)) }),
         ...tagged,
       ),
     ).toEqual([])
     expect(
-      formatRepublishedWithAnswers(
-        createTagAnswers({ [tag]: imageFound(secondDigestSuffix.slice(1)) }),
+      formatFindingsWithTagAnswers(
+        createTagLookupAnswers({ [tag]: imageFound(secondDigestSuffix.slice(1)) }),
         ...tagged,
       ),
     ).toHaveLength(1)
     expect(
-      formatRepublishedWithAnswers(
-        createTagAnswers({ [tag]: { kind: 'missing', reason: '404' } }),
+      formatFindingsWithTagAnswers(
+        createTagLookupAnswers({ [tag]: { kind: 'missing', reason: '404' } }),
         ...tagged,
       ),
     ).toHaveLength(1)
     for (const kind of ['unknown', 'missing-or-private'] as const) {
       const waits = evaluateRepublishedBundles(
         republished,
-        createTagAnswers({ [tag]: { kind, reason: 'so', retryAfter: 900 } }),
+        createTagLookupAnswers({ [tag]: { kind, reason: 'so', retryAfter: 900 } }),
       )
       expect(waits).toMatchObject({ findings: [], unanswered: [{ reason: 'so', retryAfter: 900 }] })
     }

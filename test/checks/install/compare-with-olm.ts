@@ -13,7 +13,7 @@ import type { NamespaceResolution } from '../../../src/checks/install/resolve/re
 import { findGoCommand } from '../../go-readers/go-readers.ts'
 import { createRandomResolutionProblem, type ResolutionProblem } from './random-problem.ts'
 import { resolverCases } from './resolver-cases.ts'
-import { resolveProblem } from './resolve-problem.ts'
+import { solveResolutionProblem } from './resolve-problem.ts'
 import { parseResolutionProblem } from './parse-catalog-lines.ts'
 
 interface OlmResolverOutput {
@@ -38,13 +38,16 @@ const { values } = parseArgs({
 })
 
 const buildDirectory = values.program === undefined ? mkdtempSync(join(tmpdir(), 'olm-resolver-')) : undefined
-const olmResolver = spawn(values.program ?? buildResolver(join(buildDirectory ?? '', 'olm-resolver')), {
-  stdio: ['pipe', 'pipe', 'inherit'],
-})
-let agreeingCases = 0
-const pendingOlmResponses: ((answer: OlmResolverOutput) => void)[] = []
-createInterface({ input: olmResolver.stdout }).on('line', (line) =>
-  pendingOlmResponses.shift()?.(JSON.parse(line) as OlmResolverOutput),
+const olmResolverProcess = spawn(
+  values.program ?? buildOlmResolver(join(buildDirectory ?? '', 'olm-resolver')),
+  {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  },
+)
+let agreeingCaseCount = 0
+const pendingOlmResponseHandlers: ((answer: OlmResolverOutput) => void)[] = []
+createInterface({ input: olmResolverProcess.stdout }).on('line', (line) =>
+  pendingOlmResponseHandlers.shift()?.(JSON.parse(line) as OlmResolverOutput),
 )
 
 for (const { claim, catalog, subscriptions, gives } of resolverCases) {
@@ -55,15 +58,17 @@ for (const { claim, catalog, subscriptions, gives } of resolverCases) {
     typeof gives === 'string' ? error !== undefined : error === undefined && names.join() === gives.join()
   if (!isSame)
     console.log(`case "${claim}": we say ${String(gives)}, OLM ${refused ?? error ?? names.join()}`)
-  if (isSame) agreeingCases++
+  if (isSame) agreeingCaseCount++
 }
-console.log(`${agreeingCases} of the ${resolverCases.length} cases of resolver-cases.ts are as OLM has them`)
+console.log(
+  `${agreeingCaseCount} of the ${resolverCases.length} cases of resolver-cases.ts are as OLM has them`,
+)
 const countByResolutionOutcome = new Map<string, number>()
 let printedDifferenceCount = 0
 for (let seed = Number(values.from), end = seed + Number(values.problems); seed < end; seed++) {
   const problem = createRandomResolutionProblem(seed)
   const theirs = await resolveWithOlm(problem)
-  const ours = resolveProblem(problem)
+  const ours = solveResolutionProblem(problem)
   let kind = compareResolutions(problem, ours, theirs)
   // OLM passes mandatory items to its solver in the order of a Go map, so with more than one its result can change.
   const mandatory =
@@ -77,12 +82,12 @@ for (let seed = Number(values.from), end = seed + Number(values.problems); seed 
     `seed ${seed}: ${kind}\n  ours:   ${JSON.stringify(summarizeResolution(ours))}\n  theirs: ${JSON.stringify(theirs)}`,
   )
 }
-olmResolver.stdin.end()
+olmResolverProcess.stdin.end()
 if (buildDirectory !== undefined) rmSync(buildDirectory, { recursive: true })
 for (const [kind, count] of [...countByResolutionOutcome].sort())
   console.log(`${String(count).padStart(7)}  ${kind}`)
 const hasResolverDifferences = [...countByResolutionOutcome.keys()].some((kind) => kind.startsWith('differ'))
-process.exitCode = hasResolverDifferences || agreeingCases < resolverCases.length ? 1 : 0
+process.exitCode = hasResolverDifferences || agreeingCaseCount < resolverCases.length ? 1 : 0
 
 function compareResolutions(
   problem: ResolutionProblem,
@@ -156,12 +161,12 @@ function resolveWithOlm({
     })),
   }
   return new Promise((resolve) => {
-    pendingOlmResponses.push(resolve)
-    olmResolver.stdin.write(`${JSON.stringify(query)}\n`)
+    pendingOlmResponseHandlers.push(resolve)
+    olmResolverProcess.stdin.write(`${JSON.stringify(query)}\n`)
   })
 }
 
-function buildResolver(program: string): string {
+function buildOlmResolver(program: string): string {
   const go = findGoCommand()
   if (go === undefined) throw new Error('there is no go here; name a built program with --program')
   const tags = ['-p', '1', '-tags', 'json1,containers_image_openpgp', '-gcflags=all=-dwarf=false']

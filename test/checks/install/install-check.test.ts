@@ -20,15 +20,15 @@ import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { createSmallBundle } from './small-bundle.ts'
 import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 
-const linesBefore = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
-const linesAfter = ['foo/stable 1.1.0 replaces 1.0.0', ...linesBefore]
+const catalogLinesBefore = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
+const catalogLinesAfter = ['foo/stable 1.1.0 replaces 1.0.0', ...catalogLinesBefore]
 /** Returns a different digest for each image. */
 const createFakeImageDigest = (image: string) =>
   `sha256:${Buffer.from(image).toString('hex').slice(-64).padStart(64, '0')}`
 
 describe('the install check', () => {
   test('passes if the changed package installs, reports the targets, and ignores the other packages', () => {
-    const outcome = evaluateInstall({ after: linesAfter })
+    const outcome = runInstallCheck({ after: catalogLinesAfter })
     expect(outcome).toMatchObject({ findings: [], unanswered: [] })
     expect(outcome.summary).toBe('1 package, simulated: OLM v0 yes, OLM v1 yes, RukPak registry yes')
     expect(outcome.installSummaries?.map((one) => [one.package, one.bundle, one.installs])).toEqual([
@@ -43,8 +43,8 @@ describe('the install check', () => {
   test('requests cluster tests if they are configured, and only for targets that install', () => {
     const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
     const onCluster = { install: { required: false, with: [], cluster: 'automatic' as const } }
-    expect(evaluateInstall({ after: linesAfter }).clusterTests).toBeUndefined()
-    const clusterTests = evaluateInstall({ after: linesAfter, config: onCluster }).clusterTests ?? []
+    expect(runInstallCheck({ after: catalogLinesAfter }).clusterTests).toBeUndefined()
+    const clusterTests = runInstallCheck({ after: catalogLinesAfter, config: onCluster }).clusterTests ?? []
     expect(
       clusterTests.map(({ trial: { target, isUpgrade, mode, steps } }) => [
         target,
@@ -59,14 +59,17 @@ describe('the install check', () => {
       ['OLM v1', true, 'AllNamespaces', ['foo.v1.0.0', 'foo.v1.1.0']],
     ])
     expect(
-      evaluateInstall({ after: linesAfter, spec: onlyOwn, config: onCluster }).clusterTests?.[0]?.trial.mode,
+      runInstallCheck({ after: catalogLinesAfter, spec: onlyOwn, config: onCluster }).clusterTests?.[0]?.trial
+        .mode,
     ).toBe('OwnNamespace')
     const other = { install: { ...onCluster.install, with: ['rukpak-registry' as const] } }
-    expect(evaluateInstall({ after: linesAfter, spec: onlyOwn, config: other }).clusterTests).toBeUndefined()
+    expect(
+      runInstallCheck({ after: catalogLinesAfter, spec: onlyOwn, config: other }).clusterTests,
+    ).toBeUndefined()
   })
 
   test('opens the new head and the old one, by the digests of their images', () => {
-    expect(listQuestions({ after: linesAfter })).toEqual([
+    expect(listInstallCheckQuestions({ after: catalogLinesAfter })).toEqual([
       'image registry.example/foo:1.1.0',
       `install registry.example/foo@${createFakeImageDigest('registry.example/foo:1.1.0')}`,
       'image registry.example/foo:1.0.0',
@@ -75,17 +78,17 @@ describe('the install check', () => {
   })
 
   test('is optional unless the configuration requires it', () => {
-    expect(evaluateInstall({ after: linesAfter }).isOptional).toBe(true)
+    expect(runInstallCheck({ after: catalogLinesAfter }).isOptional).toBe(true)
     expect(
-      evaluateInstall({
-        after: linesAfter,
+      runInstallCheck({
+        after: catalogLinesAfter,
         config: { install: { required: true, with: [], cluster: 'off' } },
       }).isOptional,
     ).toBeUndefined()
   })
 
   test('reports a head that is not resolved at its package', () => {
-    const outcome = evaluateInstall({ after: [...linesAfter, 'foo 1.1.0 needs Red'] })
+    const outcome = runInstallCheck({ after: [...catalogLinesAfter, 'foo 1.1.0 needs Red'] })
     expect(outcome.findings).toMatchObject([
       {
         rule: 'does-not-install',
@@ -102,7 +105,7 @@ describe('the install check', () => {
     ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
     ['a registry that the operator blocks', { kind: 'blocked', reason: 'internal' }],
   ])('%s is neither a finding nor a pass', (_which, image) => {
-    const outcome = evaluateInstall({ after: linesAfter, image })
+    const outcome = runInstallCheck({ after: catalogLinesAfter, image })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
       { question: 'whether package foo installs from channel stable', retryAfter: expect.any(Number) },
@@ -136,8 +139,8 @@ describe('the install check', () => {
   })
 
   test('an image that does not exist does not install', () => {
-    const outcome = evaluateInstall({
-      after: linesAfter,
+    const outcome = runInstallCheck({
+      after: catalogLinesAfter,
       image: { kind: 'missing', reason: 'no such manifest' },
     })
     expect(outcome.findings).toMatchObject([{ rule: 'does-not-install' }])
@@ -149,34 +152,36 @@ describe('the install check', () => {
       install: { required: false, with: ['rukpak-registry' as const], cluster: 'off' as const },
     }
     expect(
-      evaluateInstall({ after: linesAfter, spec: onlyOwn }).findings.map(({ rule }) => rule),
+      runInstallCheck({ after: catalogLinesAfter, spec: onlyOwn }).findings.map(({ rule }) => rule),
     ).not.toContain('does-not-install')
     expect(
-      evaluateInstall({ after: linesAfter, spec: onlyOwn, config: rukPak }).findings.map(({ rule }) => rule),
+      runInstallCheck({ after: catalogLinesAfter, spec: onlyOwn, config: rukPak }).findings.map(
+        ({ rule }) => rule,
+      ),
     ).toContain('does-not-install')
   })
 
   test('reports what a cluster rejects at the image reference, with the configured severity', () => {
     const broken = { more: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n' }
-    const [found] = evaluateInstall({ after: linesAfter, ...broken }).findings.filter(
+    const [found] = runInstallCheck({ after: catalogLinesAfter, ...broken }).findings.filter(
       ({ rule }) => rule === 'mistyped-manifest-field',
     )
     expect(found).toMatchObject({ severity: 'error', at: { file: expect.stringContaining('catalogs/v1') } })
     const rules = { 'mistyped-manifest-field': 'off' as const }
-    expect(evaluateInstall({ after: linesAfter, ...broken, config: { rules } }).findings).toEqual([])
+    expect(runInstallCheck({ after: catalogLinesAfter, ...broken, config: { rules } }).findings).toEqual([])
   })
 
   test('does not disclose the content of a restricted image', () => {
     const secret = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hush}\ndata: {hush: [1]}\n'
-    const outcome = evaluateInstall({ after: linesAfter, more: secret, isRestricted: true })
+    const outcome = runInstallCheck({ after: catalogLinesAfter, more: secret, isRestricted: true })
     expect(outcome.findings).not.toEqual([])
     expect(JSON.stringify(outcome)).not.toContain('hush')
-    expect(JSON.stringify(evaluateInstall({ after: linesAfter, more: secret }))).toContain('hush')
+    expect(JSON.stringify(runInstallCheck({ after: catalogLinesAfter, more: secret }))).toContain('hush')
   })
 
   test('combines catalogs with the same result', () => {
-    const outcome = evaluateInstall({
-      after: [...linesAfter, 'foo 1.1.0 needs Red'],
+    const outcome = runInstallCheck({
+      after: [...catalogLinesAfter, 'foo 1.1.0 needs Red'],
       roots: ['catalogs/v1', 'catalogs/v2'],
     })
     expect(outcome.installSummaries).toMatchObject([{ catalogs: ['catalogs/v1', 'catalogs/v2'] }])
@@ -185,7 +190,7 @@ describe('the install check', () => {
 
   test('does not pass if there are more packages than it simulates', () => {
     const many = Array.from({ length: 70 }, (_, index) => `p${index}/stable 1.0.0`)
-    const outcome = evaluateInstall({ after: many, changed: many.map((line) => line.split('/')[0] ?? '') })
+    const outcome = runInstallCheck({ after: many, changed: many.map((line) => line.split('/')[0] ?? '') })
     expect(outcome.unanswered).toContainEqual(
       expect.objectContaining({ question: 'whether 10 more packages install' }),
     )
@@ -204,21 +209,21 @@ interface InstallScenario {
   readonly isRestricted?: boolean
 }
 
-const foundImageAnswer = (image: string): AnswerByQuestionKind['image'] => ({
+const successfulImageLookup = (image: string): AnswerByQuestionKind['image'] => ({
   kind: 'ok',
   digest: createFakeImageDigest(image),
   mediaType: '',
   size: 1,
 })
 
-function createCheckInput({
+function createInstallCheckInput({
   after: lines,
   changed = ['foo'],
   roots = ['catalogs/v1'],
   config,
 }: InstallScenario): CheckInput {
   const [base, result] = [
-    assembleCatalogFromBlobs(parseCatalogBlobs(linesBefore)),
+    assembleCatalogFromBlobs(parseCatalogBlobs(catalogLinesBefore)),
     assembleCatalogFromBlobs(parseCatalogBlobs(lines)),
   ]
   const catalogs = roots.map((root) => ({
@@ -250,33 +255,36 @@ function createPackageChange(name: string, base: Catalog, result: Catalog): Pack
   }
 }
 
-function evaluateInstall(scenario: InstallScenario): CheckOutcome {
-  return installCheck.judge(createCheckInput(scenario), createCheckAnswers(answerQuestions(scenario)))
+function runInstallCheck(scenario: InstallScenario): CheckOutcome {
+  return installCheck.judge(
+    createInstallCheckInput(scenario),
+    createCheckAnswers(answerInstallCheckQuestions(scenario)),
+  )
 }
 
 /** All questions of the check, round by round. */
-function listQuestions(scenario: InstallScenario): readonly string[] {
-  const input = createCheckInput(scenario)
+function listInstallCheckQuestions(scenario: InstallScenario): readonly string[] {
+  const input = createInstallCheckInput(scenario)
   const known = new Map<string, AnswerByQuestionKind[CheckQuestion['kind']]>()
   for (const question of installCheck.ask(input, createCheckAnswers(known)))
     if (question.kind === 'image')
-      known.set(toCheckQuestionKey(question), foundImageAnswer(question.reference))
+      known.set(toCheckQuestionKey(question), successfulImageLookup(question.reference))
   return installCheck.ask(input, createCheckAnswers(known)).map(toCheckQuestionKey)
 }
 
-function answerQuestions(
+function answerInstallCheckQuestions(
   scenario: InstallScenario,
 ): ReadonlyMap<string, AnswerByQuestionKind[CheckQuestion['kind']]> {
   const { image, spec, more, isRestricted } = scenario
   const known = new Map<string, AnswerByQuestionKind[CheckQuestion['kind']]>()
-  for (const bundle of createCheckInput(scenario).change.catalogs.flatMap(
+  for (const bundle of createInstallCheckInput(scenario).change.catalogs.flatMap(
     ({ result }) => result?.bundles ?? [],
   )) {
     const own = `${bundle.image.split(':')[0]}@${createFakeImageDigest(bundle.image)}`
     const files = new Map(createSmallBundle(bundle.name, bundle.package, spec))
     if (more !== undefined) files.set('manifests/more.yaml', new TextEncoder().encode(more))
     const facts = computeBundleInstallFacts(files, { labels: {}, packedSize: (bytes) => bytes.length })
-    known.set(`image ${bundle.image}`, image ?? foundImageAnswer(bundle.image))
+    known.set(`image ${bundle.image}`, image ?? successfulImageLookup(bundle.image))
     known.set(`install ${own}`, {
       kind: 'bundle',
       digest: createFakeImageDigest(bundle.image),

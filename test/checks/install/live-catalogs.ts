@@ -10,7 +10,7 @@ const { positionals, values } = parseArgs({
   options: { verbose: { type: 'boolean', short: 'v', default: false } },
 })
 const countByResolutionOutcome = new Map<string, number>()
-const countResolutionOutcome = (outcome: string) =>
+const incrementOutcomeCount = (outcome: string) =>
   countByResolutionOutcome.set(outcome, (countByResolutionOutcome.get(outcome) ?? 0) + 1)
 for (const dir of positionals) {
   const read = readCatalogDirectory(dir)
@@ -18,16 +18,16 @@ for (const dir of positionals) {
   const test = new CatalogUnderTest(read.catalog)
   const started = performance.now()
   for (const name of test.packages()) {
-    countResolutionOutcome('packages')
+    incrementOutcomeCount('packages')
     const resolved = (test.channelsOf(name) ?? []).map((channel) => {
       const resolution = test.resolveChannel(name, channel.name)
-      countResolution(`${dir} ${name}/${channel.name}`, resolution)
+      countChannelResolutions(`${dir} ${name}/${channel.name}`, resolution)
       return { isDefault: channel.isDefault, resolution }
     })
     if (resolved.some(({ isDefault, resolution }) => isDefault && resolution.fresh.kind === 'installs'))
-      countResolutionOutcome('packages whose default channel OLM v0 installs')
+      incrementOutcomeCount('packages whose default channel OLM v0 installs')
     if (resolved.some(({ isDefault, resolution }) => isDefault && resolution.v1.kind === 'resolved'))
-      countResolutionOutcome('packages whose default channel OLM v1 resolves')
+      incrementOutcomeCount('packages whose default channel OLM v1 resolves')
   }
   console.log(`${dir}: ${test.packages().length} packages in ${(performance.now() - started).toFixed(0)} ms`)
 }
@@ -35,34 +35,34 @@ for (const [outcome, number] of [...countByResolutionOutcome].sort())
   console.log(`${String(number).padStart(7)}  ${outcome}`)
 process.exitCode = [...countByResolutionOutcome.keys()].some((what) => what.includes('unknown')) ? 1 : 0
 
-function countResolution(
+function countChannelResolutions(
   where: string,
   { head, fresh, upgrades, unreachable, v1 }: ReturnType<CatalogUnderTest['resolveChannel']>,
 ) {
-  countResolutionOutcome('channels')
-  countResolutionOutcome(`channels: OLM v0 ${fresh.kind}`)
-  if (fresh.kind === 'not satisfiable') reportFailure(where, fresh.chain.join('; '))
-  if (fresh.kind === 'error') reportFailure(where, fresh.message)
-  if (fresh.kind === 'unknown') reportFailure(where, fresh.reason)
+  incrementOutcomeCount('channels')
+  incrementOutcomeCount(`channels: OLM v0 ${fresh.kind}`)
+  if (fresh.kind === 'not satisfiable') logResolutionFailure(where, fresh.chain.join('; '))
+  if (fresh.kind === 'error') logResolutionFailure(where, fresh.message)
+  if (fresh.kind === 'unknown') logResolutionFailure(where, fresh.reason)
   if (fresh.kind === 'installs' && fresh.root.name !== head) {
-    countResolutionOutcome('channels: not the head')
-    reportFailure(where, `${fresh.root.name} instead of ${head}`)
+    incrementOutcomeCount('channels: not the head')
+    logResolutionFailure(where, `${fresh.root.name} instead of ${head}`)
   }
   if (fresh.kind === 'installs' && fresh.companions.length > 0)
-    countResolutionOutcome('channels: others come along')
-  if (unreachable.length > 0) countResolutionOutcome('channels: with versions that cannot be installed')
+    incrementOutcomeCount('channels: others come along')
+  if (unreachable.length > 0) incrementOutcomeCount('channels: with versions that cannot be installed')
   for (const path of upgrades) {
     const arrives = path.end.kind === 'settled' && path.end.at === head
-    countResolutionOutcome(
+    incrementOutcomeCount(
       `upgrades: ${arrives ? 'reach the head' : path.end.kind === 'settled' ? 'stay below it' : path.end.kind}`,
     )
-    if (!arrives) reportFailure(where, `from ${path.from}: ${JSON.stringify(path.end).slice(0, 300)}`)
+    if (!arrives) logResolutionFailure(where, `from ${path.from}: ${JSON.stringify(path.end).slice(0, 300)}`)
   }
-  countResolutionOutcome(
+  incrementOutcomeCount(
     `channels: OLM v1 ${v1.kind === 'resolved' ? 'resolves' : v1.message.replaceAll(/"[^"]*"/g, '...')}`,
   )
 }
 
-function reportFailure(where: string, message: string) {
+function logResolutionFailure(where: string, message: string) {
   if (values.verbose) console.log(`${where}: ${message}`)
 }

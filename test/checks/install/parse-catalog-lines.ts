@@ -93,7 +93,7 @@ function parseCatalogLine(
   const [packageName = '', channel] = first.split('/')
   if (second === 'default') return void catalog.defaults.set(packageName, rest[0] ?? '')
   const bundle = findOrAddBundle(catalog, packageName, second)
-  if (channel === undefined) return void bundle.properties.push(parseProperty(rest))
+  if (channel === undefined) return void bundle.properties.push(parseBundleProperty(rest))
   const own = catalog.channels.get(first) ?? { package: packageName, name: channel, entries: [] }
   catalog.channels.set(first, own)
   if (!catalog.defaults.has(packageName)) catalog.defaults.set(packageName, channel)
@@ -118,7 +118,7 @@ function findOrAddBundle(catalog: ParsedCatalog, packageName: string, version: s
   return made
 }
 
-function parseProperty(words: readonly string[]): { type: string; value: Json } {
+function parseBundleProperty(words: readonly string[]): { type: string; value: Json } {
   const [verb = '', what = '', ...rest] = words
   const text = rest.join(' ')
   const api = () => {

@@ -34,7 +34,7 @@ interface RandomBundle {
 }
 
 const packageNames = ['alpha', 'beta', 'gamma', 'delta']
-const apiKinds = ['Red', 'Green', 'Blue', 'Grey']
+const sampleApiKinds = ['Red', 'Green', 'Blue', 'Grey']
 
 export function createRandomResolutionProblem(seed: number): ResolutionProblem {
   const random = mulberry32(seed)
@@ -45,7 +45,7 @@ export function createRandomResolutionProblem(seed: number): ResolutionProblem {
   const api = (): Json => ({
     group: 'example.com',
     version: chance(0.8) ? 'v1' : 'v2',
-    kind: oneOf(apiKinds),
+    kind: oneOf(sampleApiKinds),
   })
   const range = () =>
     oneOf([

@@ -17,7 +17,7 @@ export function assembleCatalogFromBlobs(blobs: readonly Json[]): Catalog {
   return assembleCatalog([{ path: 'catalog.json', facts: parseCatalogFile(bytes) }])
 }
 
-export function resolveProblem({
+export function solveResolutionProblem({
   catalogs,
   installed,
   subscriptions,

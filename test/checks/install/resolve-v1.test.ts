@@ -7,7 +7,7 @@ import {
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 
-const upgradeChain = [
+const upgradeChainLines = [
   'foo/stable 1.1.0 replaces 1.0.0',
   'foo/stable 1.0.0',
   'foo/fast 2.0.0 replaces 1.1.0',
@@ -16,11 +16,11 @@ const upgradeChain = [
 
 describe('OLM v1', () => {
   test('takes the highest version of all channels', () => {
-    expect(resolveBundleName(upgradeChain, {})).toBe('foo.v2.0.0')
+    expect(resolveBundleName(upgradeChainLines, {})).toBe('foo.v2.0.0')
   })
 
   test('takes the highest version of the named channels', () => {
-    expect(resolveBundleName(upgradeChain, { channels: ['stable'] })).toBe('foo.v1.1.0')
+    expect(resolveBundleName(upgradeChainLines, { channels: ['stable'] })).toBe('foo.v1.1.0')
   })
 
   test('takes the highest version, not the head', () => {
@@ -35,10 +35,10 @@ describe('OLM v1', () => {
 
   test('takes only successors of the installed version, or the installed version', () => {
     const from = (version: string) => ({ installed: { name: `foo.v${version}`, version } })
-    expect(resolveBundleName(upgradeChain, from('1.0.0'))).toBe('foo.v1.1.0')
-    expect(resolveBundleName(upgradeChain, from('2.0.0'))).toBe('foo.v2.0.0')
+    expect(resolveBundleName(upgradeChainLines, from('1.0.0'))).toBe('foo.v1.1.0')
+    expect(resolveBundleName(upgradeChainLines, from('2.0.0'))).toBe('foo.v2.0.0')
     expect(resolveBundleName(['foo/stable 1.5.0 range "<1.5.0"'], from('0.1.0'))).toBe('foo.v1.5.0')
-    expect(resolveBundleName(upgradeChain, from('0.1.0'))).toBe(
+    expect(resolveBundleName(upgradeChainLines, from('0.1.0'))).toBe(
       'error upgrading from currently installed version "0.1.0": no bundles found for package "foo"',
     )
   })
@@ -51,7 +51,7 @@ describe('OLM v1', () => {
         entries: [{ reference: { schema: 'olm.bundle', name: 'foo.v2.0.0' }, message: 'old' }],
       },
     ]
-    expect(resolveBundleName(upgradeChain, {}, deprecations)).toBe('foo.v1.1.0')
+    expect(resolveBundleName(upgradeChainLines, {}, deprecations)).toBe('foo.v1.1.0')
     expect(
       resolveBundleLikeOlmV1(
         assembleCatalogFromBlobs([...parseCatalogBlobs(['foo/stable 2.0.0']), ...deprecations]),
@@ -75,7 +75,7 @@ describe('OLM v1', () => {
   })
 
   test('reports the package and the channels that it searched', () => {
-    expect(resolveBundleName(upgradeChain, { channels: ['a', 'b'] })).toBe(
+    expect(resolveBundleName(upgradeChainLines, { channels: ['a', 'b'] })).toBe(
       'no bundles found for package "foo" in channels [a b]',
     )
   })

@@ -1,7 +1,7 @@
 // Resolves small catalogs like OLM v0. `compare-with-olm.ts` compares the same cases with OLM itself.
 import { describe, expect, test } from '@jest/globals'
 import { createRandomResolutionProblem } from './random-problem.ts'
-import { resolveProblem } from './resolve-problem.ts'
+import { solveResolutionProblem } from './resolve-problem.ts'
 import { resolverCases } from './resolver-cases.ts'
 import { parseResolutionProblem } from './parse-catalog-lines.ts'
 
@@ -9,7 +9,7 @@ describe('OLM v0 resolves', () => {
   test.each(resolverCases.map((one) => [one.claim, one] as const))(
     '%s',
     (_, { catalog, subscriptions, gives }) => {
-      const resolution = resolveProblem(parseResolutionProblem(catalog, subscriptions))
+      const resolution = solveResolutionProblem(parseResolutionProblem(catalog, subscriptions))
       if (typeof gives !== 'string') {
         const names =
           resolution.kind === 'resolved' ? resolution.bundles.map(({ entry }) => entry.name) : resolution
@@ -24,7 +24,7 @@ describe('OLM v0 resolves', () => {
 
 test('the chain of constraints contains nothing that can be omitted', () => {
   const lines = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', 'foo 1.0.0 needs bar "1.x"', 'bar/stable 1.0.0']
-  const resolution = resolveProblem(parseResolutionProblem(lines, ['foo/stable']))
+  const resolution = solveResolutionProblem(parseResolutionProblem(lines, ['foo/stable']))
   expect(resolution).toMatchObject({
     kind: 'not satisfiable',
     chain: [
@@ -37,7 +37,7 @@ test('the chain of constraints contains nothing that can be omitted', () => {
 
 test('every resolution of a random problem contains each package and each provided API only once', () => {
   for (let seed = 1; seed <= 150; seed++) {
-    const resolution = resolveProblem(createRandomResolutionProblem(seed))
+    const resolution = solveResolutionProblem(createRandomResolutionProblem(seed))
     if (resolution.kind !== 'resolved') continue
     const packages = resolution.bundles.map(({ entry }) => entry.package)
     expect(new Set(packages).size).toBe(packages.length)

@@ -19,7 +19,7 @@ const catalogUnderTest = {
   channel: 'stable',
   head: 'foo.v1.1.0',
 }
-const serverAnswer = simulateCatalogServerResponse(
+const catalogServerResponse = simulateCatalogServerResponse(
   buildServedCatalog([
     {
       path: 'a.json',
@@ -30,31 +30,34 @@ const serverAnswer = simulateCatalogServerResponse(
   ]),
   'foo',
 )
-if (serverAnswer.kind !== 'answered') throw new Error(serverAnswer.reason)
+if (catalogServerResponse.kind !== 'answered') throw new Error(catalogServerResponse.reason)
 
 const evaluateRunningCatalog = (...servers: readonly CatalogServerResponse[]) =>
   createCatalogServerStep({ responses: servers, images: [] }, catalogUnderTest)
 
 describe('the step for a running catalog', () => {
   test('passes if its server returns the package with its channels and bundles', () => {
-    expect(evaluateRunningCatalog(serverAnswer)).toMatchObject({ outcome: 'passed', remarks: [] })
+    expect(evaluateRunningCatalog(catalogServerResponse)).toMatchObject({ outcome: 'passed', remarks: [] })
   })
 
-  test.each<[string, Partial<typeof serverAnswer>]>([
+  test.each<[string, Partial<typeof catalogServerResponse>]>([
     ['lacks the package', { packages: [] }],
     ['has another default channel', { defaultChannel: 'fast' }],
     ['has another head', { channels: [{ name: 'stable', head: 'foo.v1.0.0' }] }],
     ['lacks the channel', { channels: [] }],
-    ['lacks a bundle', { bundles: serverAnswer.bundles.slice(1) }],
+    ['lacks a bundle', { bundles: catalogServerResponse.bundles.slice(1) }],
     ['rejects a call', { errors: ['no bundle'] }],
   ])('fails if the server %s', (_which, differences) => {
-    expect(evaluateRunningCatalog({ ...serverAnswer, ...differences })).toMatchObject({ outcome: 'failed' })
+    expect(evaluateRunningCatalog({ ...catalogServerResponse, ...differences })).toMatchObject({
+      outcome: 'failed',
+    })
   })
 
   test('fails if a server rejects the catalog, and is unknown if a server is unavailable', () => {
     expect(evaluateRunningCatalog({ server: 'opm', kind: 'refused', reason: 'bad' }).outcome).toBe('failed')
     expect(
-      evaluateRunningCatalog(serverAnswer, { server: 'opm', kind: 'unknown', reason: 'not there' }).outcome,
+      evaluateRunningCatalog(catalogServerResponse, { server: 'opm', kind: 'unknown', reason: 'not there' })
+        .outcome,
     ).toBe('unknown')
   })
 
@@ -81,9 +84,9 @@ describe('a catalog image', () => {
     ['warning', { entrypoint: ['/bin/sh'] }],
   ])('%s: %j', (outcome, differences) => {
     const images = [{ ...image, ...differences }]
-    expect(createCatalogServerStep({ responses: [serverAnswer], images }, catalogUnderTest).outcome).toBe(
-      outcome,
-    )
+    expect(
+      createCatalogServerStep({ responses: [catalogServerResponse], images }, catalogUnderTest).outcome,
+    ).toBe(outcome)
   })
 })
 

@@ -19,7 +19,7 @@ import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { createSmallBundle } from './small-bundle.ts'
 import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 
-const upgradeChain = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
+const upgradeChainLines = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
 const unresolvableCatalog = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red']
 const fakeInstallTools = {
   packedSize: (bytes: Uint8Array) => bytes.length,
@@ -36,8 +36,8 @@ describe('a simulated install', () => {
   })
 
   test('is yes if every step is known to pass', () => {
-    const install = simulateInstall(upgradeChain)
-    expect(getStepOutcomes(install)).toEqual({
+    const install = simulateInstall(upgradeChainLines)
+    expect(getInstallStepOutcomes(install)).toEqual({
       catalog: 'passed',
       graph: 'passed',
       resolution: 'passed',
@@ -63,7 +63,7 @@ describe('a simulated install', () => {
   })
 
   test('is never yes if a bundle cannot be read', () => {
-    const install = simulateInstall(upgradeChain, {
+    const install = simulateInstall(upgradeChainLines, {
       content: { kind: 'unknown', reason: 'the registry is away' },
     })
     expect(install.installs).toBe('unknown')
@@ -117,19 +117,21 @@ describe('a simulated install', () => {
     })
 
     test.each<[string, InstallBundleContent, InstallTarget]>([
-      ['content that is not a bundle', createTextBundleContent({}), 'OLM v1'],
+      ['content that is not a bundle', createBundleContentFromText({}), 'OLM v1'],
       [
         'a bundle that was not unpacked',
-        createTextBundleContent(undefined, { unpacked: undefined }),
+        createBundleContentFromText(undefined, { unpacked: undefined }),
         'OLM v0',
       ],
     ])('the result is unknown for %s', (_which, given, target) => {
-      expect(getAcceptanceByTarget(simulateInstall(upgradeChain, { content: given }))[target]).toBe('unknown')
+      expect(getAcceptanceByTarget(simulateInstall(upgradeChainLines, { content: given }))[target]).toBe(
+        'unknown',
+      )
     })
 
     test('an unreadable bundle can be of any format', () => {
       const given = { kind: 'unknown', reason: 'the registry is away' } as const
-      expect(simulateInstall(upgradeChain, { content: given, wanted: ['RukPak plain'] }).installs).toBe(
+      expect(simulateInstall(upgradeChainLines, { content: given, wanted: ['RukPak plain'] }).installs).toBe(
         'unknown',
       )
     })
@@ -139,12 +141,12 @@ describe('a simulated install', () => {
         ...createSmallBundleContent('foo.v1.1.0', 'foo'),
         from: 'catalog',
       } as InstallBundleContent
-      expect(simulateInstall(upgradeChain, { content: given }).installs).toBe('unknown')
+      expect(simulateInstall(upgradeChainLines, { content: given }).installs).toBe('unknown')
     })
 
     test('the result is unknown without a channel', () => {
       const plan = planInstallSimulation({
-        catalog: assembleCatalogFromBlobs(parseCatalogBlobs(upgradeChain)),
+        catalog: assembleCatalogFromBlobs(parseCatalogBlobs(upgradeChainLines)),
         package: 'foo',
         channels: [],
       })
@@ -154,8 +156,8 @@ describe('a simulated install', () => {
     })
 
     test('upgrades and OLM v0 are unknown if versions were left out', () => {
-      const install = simulateInstall(upgradeChain, { maxVersions: 1 })
-      expect(getStepOutcomes(install)['upgrades']).toBe('unknown')
+      const install = simulateInstall(upgradeChainLines, { maxVersions: 1 })
+      expect(getInstallStepOutcomes(install)['upgrades']).toBe('unknown')
       expect(getAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'yes' })
     })
   })
@@ -167,22 +169,22 @@ describe('a simulated install', () => {
       [
         'unpacking',
         'manifests of the catalog',
-        upgradeChain,
-        { content: createTextBundleContent(undefined, { unpacked: undefined }, 'catalog') },
+        upgradeChainLines,
+        { content: createBundleContentFromText(undefined, { unpacked: undefined }, 'catalog') },
       ],
-      ['running', 'no server was asked', upgradeChain, { running: { responses: [], images: [] } }],
-      ['crds', 'no CRD before', upgradeChain, { base: upgradeChain.slice(1) }],
+      ['running', 'no server was asked', upgradeChainLines, { running: { responses: [], images: [] } }],
+      ['crds', 'no CRD before', upgradeChainLines, { base: upgradeChainLines.slice(1) }],
     ])('%s: %s', (id, _why, lines, options) => {
-      expect(getStepOutcomes(simulateInstall(lines, options))[id]).toBe('left out')
+      expect(getInstallStepOutcomes(simulateInstall(lines, options))[id]).toBe('left out')
     })
 
     test('unpacking by OLM v0 is not a step for a bundle in another format', () => {
-      const plain = createTextBundleContent({
+      const plain = createBundleContentFromText({
         'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
       })
-      const install = simulateInstall(upgradeChain, { content: plain })
-      expect(getStepOutcomes(install)).not.toHaveProperty('unpacking')
-      expect(getStepOutcomes(install)).toMatchObject({ crds: 'left out' })
+      const install = simulateInstall(upgradeChainLines, { content: plain })
+      expect(getInstallStepOutcomes(install)).not.toHaveProperty('unpacking')
+      expect(getInstallStepOutcomes(install)).toMatchObject({ crds: 'left out' })
       expect(getAcceptanceByTarget(install)).toMatchObject({
         'OLM v0': 'other format',
         'RukPak plain': 'yes',
@@ -190,26 +192,27 @@ describe('a simulated install', () => {
     })
 
     test('CRDs are unknown if an earlier version cannot be read', () => {
-      const install = simulateInstall(upgradeChain, {
-        base: upgradeChain.slice(1),
+      const install = simulateInstall(upgradeChainLines, {
+        base: upgradeChainLines.slice(1),
         contentOf: ({ name, package: its }) =>
           name === 'foo.v1.0.0'
-            ? createTextBundleContent(undefined, { crds: undefined })
+            ? createBundleContentFromText(undefined, { crds: undefined })
             : createSmallBundleContent(name, its),
       })
-      expect(getStepOutcomes(install)['crds']).toBe('unknown')
+      expect(getInstallStepOutcomes(install)['crds']).toBe('unknown')
       expect(getAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'yes', 'OLM v1': 'unknown' })
     })
   })
 
   test('is no if the image does not exist', () => {
     expect(
-      simulateInstall(upgradeChain, { content: { kind: 'missing', reason: 'no such manifest' } }).installs,
+      simulateInstall(upgradeChainLines, { content: { kind: 'missing', reason: 'no such manifest' } })
+        .installs,
     ).toBe('no')
   })
 
   test('summarizes a requirement that no catalog meets in one sentence, and keeps the chain as its detail', () => {
-    const install = simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])
+    const install = simulateInstall([...upgradeChainLines, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])
     expect(install.installs).toBe('no')
     expect(install.steps.find(({ id }) => id === 'resolution')?.remarks[0]).toMatchObject({
       says: 'No version of foo in channel stable can be installed from this catalog: all 2 (v1.0.0 to v1.1.0) need example.com/v1 Red, which nothing in it provides.',
@@ -219,14 +222,14 @@ describe('a simulated install', () => {
   })
 
   test('lists the requirements of versions with different missing dependencies', () => {
-    const install = simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Blue'])
+    const install = simulateInstall([...upgradeChainLines, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Blue'])
     expect(formatInstallStepNotes(install)).toContain(
       'v1.1.0 needs example.com/v1 Red, v1.0.0 needs example.com/v1 Blue. Nothing in the catalog provides them.',
     )
   })
 
   test('prints the full chain only with --verbose, and no sentence twice', () => {
-    const channels = [simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])]
+    const channels = [simulateInstall([...upgradeChainLines, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])]
     const report = { package: 'foo', installs: 'no' as const, channels }
     const chain = 'subscription foo requires at least one of'
     expect(describeInstall(report)).not.toContain(chain)
@@ -239,14 +242,14 @@ describe('a simulated install', () => {
   })
 
   test('is no if OLM would silently install an older version', () => {
-    const install = simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red'])
-    expect(getStepOutcomes(install)).toMatchObject({ resolution: 'failed', head: 'failed' })
+    const install = simulateInstall([...upgradeChainLines, 'foo 1.1.0 needs Red'])
+    expect(getInstallStepOutcomes(install)).toMatchObject({ resolution: 'failed', head: 'failed' })
     expect(install).toMatchObject({ installs: 'no', bundle: 'foo.v1.0.0' })
   })
 
   test('reports the bundles that are also installed, and why', () => {
     const lines = [
-      ...upgradeChain,
+      ...upgradeChainLines,
       'foo 1.1.0 needs bar ">=1.0.0"',
       'foo 1.0.0 needs bar ">=1.0.0"',
       'bar/stable 1.0.0',
@@ -273,26 +276,26 @@ describe('a simulated install', () => {
     const stuck = simulateInstall(['foo/stable 1.1.0 replaces 1.0.0 skips 0.9.5', 'foo/stable 1.0.0'], {
       base: before,
     })
-    expect(getStepOutcomes(stuck)['upgrades']).toBe('warning')
+    expect(getInstallStepOutcomes(stuck)['upgrades']).toBe('warning')
     expect(stuck.installs).toBe('yes')
   })
 
   test('fails if opm would not serve the catalog', () => {
     const install = simulateInstall(['foo/stable 1.1.0', 'foo/stable 1.0.0'])
-    expect(getStepOutcomes(install)).toMatchObject({ catalog: 'failed', graph: 'failed' })
+    expect(getInstallStepOutcomes(install)).toMatchObject({ catalog: 'failed', graph: 'failed' })
     expect(install.installs).toBe('no')
   })
 
   test('warns if OLM v1 would install another version', () => {
     const install = simulateInstall(['foo/stable 1.0.0 replaces 1.1.0', 'foo/stable 1.1.0'])
-    expect(getStepOutcomes(install)['graph']).toBe('warning')
+    expect(getInstallStepOutcomes(install)['graph']).toBe('warning')
   })
 
   test('fails if the bundle is not the one that the catalog declares', () => {
-    const install = simulateInstall(upgradeChain, {
+    const install = simulateInstall(upgradeChainLines, {
       content: createSmallBundleContent('foo.v1.1.0', 'other'),
     })
-    expect(getStepOutcomes(install)['content']).toBe('failed')
+    expect(getInstallStepOutcomes(install)['content']).toBe('failed')
     expect(install.installs).toBe('no')
   })
 
@@ -300,16 +303,16 @@ describe('a simulated install', () => {
     const onlyOwn = createSmallBundleContent('foo.v1.1.0', 'foo', {
       installModes: [{ type: 'OwnNamespace', supported: true }],
     })
-    expect(simulateInstall(upgradeChain, { content: onlyOwn }).installs).toBe('yes')
-    expect(simulateInstall(upgradeChain, { content: onlyOwn, wanted: ['OLM v1'] }).installs).toBe('no')
-    expect(simulateInstall(upgradeChain, { wanted: ['OLM v0', 'RukPak helm'] }).installs).toBe('no')
+    expect(simulateInstall(upgradeChainLines, { content: onlyOwn }).installs).toBe('yes')
+    expect(simulateInstall(upgradeChainLines, { content: onlyOwn, wanted: ['OLM v1'] }).installs).toBe('no')
+    expect(simulateInstall(upgradeChainLines, { wanted: ['OLM v0', 'RukPak helm'] }).installs).toBe('no')
   })
 
   test('can be formatted as text', () => {
     const text = describeInstall({
       package: 'foo',
       installs: 'yes',
-      channels: [simulateInstall(upgradeChain)],
+      channels: [simulateInstall(upgradeChainLines)],
     })
     expect(text).toContain('foo, channel stable: foo.v1.1.0: installs (simulated)')
     expect(text).toContain('2 of 2 versions upgrade to the head')
@@ -387,7 +390,7 @@ function simulateInstall(
   return report.channels[0] as ChannelInstall
 }
 
-function getStepOutcomes(install: ChannelInstall): Readonly<Record<string, string>> {
+function getInstallStepOutcomes(install: ChannelInstall): Readonly<Record<string, string>> {
   return Object.fromEntries(install.steps.map(({ id, outcome }) => [id, outcome]))
 }
 
@@ -404,7 +407,7 @@ function createSmallBundleContent(...of: Parameters<typeof createSmallBundle>): 
 }
 
 /** These files, or a valid bundle, with some of their facts replaced. */
-function createTextBundleContent(
+function createBundleContentFromText(
   textByPath: Readonly<Record<string, string>> | undefined,
   facts: { readonly [Name in keyof BundleInstallFacts]?: undefined } = {},
   from: 'image' | 'catalog' = 'image',

@@ -8,7 +8,7 @@ import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 describe('upgrades', () => {
   test('continue until nothing changes anymore', () => {
     const chain = ['foo/stable 1.2.0 replaces 1.1.0', 'foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
-    expect(walkUpgradeFrom(chain, '1.0.0')).toMatchObject({
+    expect(simulateUpgradeFrom(chain, '1.0.0')).toMatchObject({
       hops: ['foo.v1.1.0', 'foo.v1.2.0'],
       end: { kind: 'settled', at: 'foo.v1.2.0' },
     })
@@ -25,7 +25,7 @@ describe('upgrades', () => {
     ]
     // OLM generated bar's Subscription, so that its upgrade is part of the same step.
     const before = lines.filter((line) => !line.includes('2.0.0'))
-    expect(walkUpgradeFrom(lines, '1.0.0', before)).toMatchObject({
+    expect(simulateUpgradeFrom(lines, '1.0.0', before)).toMatchObject({
       end: { kind: 'settled', at: 'foo.v2.0.0' },
     })
   })
@@ -33,14 +33,16 @@ describe('upgrades', () => {
   test('stop if the only next version is skipped by another one', () => {
     const before = ['foo/stable 1.0.0']
     const now = ['foo/stable 1.2.0 skips 1.1.0', 'foo/stable 1.1.0 replaces 1.0.0']
-    expect(walkUpgradeFrom(now, '1.0.0', before)).toMatchObject({
+    expect(simulateUpgradeFrom(now, '1.0.0', before)).toMatchObject({
       hops: [],
       end: { kind: 'settled', at: 'foo.v1.0.0' },
     })
   })
 
   test('fail if the channel does not exist anymore', () => {
-    expect(walkUpgradeFrom(['foo/fast 2.0.0 replaces 1.0.0'], '1.0.0', ['foo/stable 1.0.0'])).toMatchObject({
+    expect(
+      simulateUpgradeFrom(['foo/fast 2.0.0 replaces 1.0.0'], '1.0.0', ['foo/stable 1.0.0']),
+    ).toMatchObject({
       end: {
         kind: 'not satisfiable',
         chain: expect.arrayContaining([expect.stringContaining('channel stable')]),
@@ -49,7 +51,7 @@ describe('upgrades', () => {
   })
 
   test('do not exist for a head with a skipRange that includes itself', () => {
-    expect(walkUpgradeFrom(['foo/stable 1.0.0 range "<=1.0.0"'], '1.0.0')).toMatchObject({
+    expect(simulateUpgradeFrom(['foo/stable 1.0.0 range "<=1.0.0"'], '1.0.0')).toMatchObject({
       hops: [],
       end: { kind: 'settled', at: 'foo.v1.0.0' },
     })
@@ -58,19 +60,19 @@ describe('upgrades', () => {
   test('that lead back to an earlier version are reported as a circle', () => {
     // Each version upgrades to the other one, so OLM alternates between them.
     const lines = ['foo/stable 2.0.0 replaces 1.0.0', 'foo/stable 1.0.0 range ">=2.0.0"']
-    expect(walkUpgradeFrom(lines, '1.0.0')).toMatchObject({
+    expect(simulateUpgradeFrom(lines, '1.0.0')).toMatchObject({
       end: { kind: 'circle' },
     })
   })
 })
 
-function walkUpgradeFrom(lines: readonly string[], from: string, before: readonly string[] = lines) {
-  const installed = createUpgradeWalk(before).install('foo', 'stable', `foo.v${from}`)
+function simulateUpgradeFrom(lines: readonly string[], from: string, before: readonly string[] = lines) {
+  const installed = createUpgradeSimulation(before).install('foo', 'stable', `foo.v${from}`)
   if (installed.kind !== 'installed') throw new Error(JSON.stringify(installed))
-  return createUpgradeWalk(lines).follow(installed.state)
+  return createUpgradeSimulation(lines).follow(installed.state)
 }
 
-function createUpgradeWalk(lines: readonly string[]): UpgradeSimulation {
+function createUpgradeSimulation(lines: readonly string[]): UpgradeSimulation {
   return new UpgradeSimulation([
     {
       entries: createCatalogOperatorEntries(assembleCatalogFromBlobs(parseCatalogBlobs(lines)), 'catalog'),

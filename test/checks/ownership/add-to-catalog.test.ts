@@ -10,13 +10,13 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml, readCatalog } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('one-more')
+  ownershipScenario = await openOwnershipScenario('one-more')
 })
-afterAll(() => scenario.close())
+afterAll(() => ownershipScenario.close())
 
-const baseFiles: OriginFiles = {
+const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   'operators/alias-operator/ci.yaml': 'reviewers:\n  - alice\n',
   'catalogs/v4.19/alias-operator/catalog.yaml': createCatalogYaml('alias', ['1.0.0']),
@@ -26,11 +26,11 @@ const baseFiles: OriginFiles = {
 }
 
 async function evaluateOwnership(more: OriginFiles) {
-  const from = scenario.origin.commit(baseFiles)
-  const head = scenario.origin.commit({ ...baseFiles, ...more }, [from])
-  scenario.origin.branch('main', from)
-  scenario.origin.pull(7, head)
-  await scenario.mirror.fetch('main', toPullNumber(7))
+  const from = ownershipScenario.origin.commit(baseBranchFiles)
+  const head = ownershipScenario.origin.commit({ ...baseBranchFiles, ...more }, [from])
+  ownershipScenario.origin.branch('main', from)
+  ownershipScenario.origin.pull(7, head)
+  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   const loaded: string[] = []
   const loader: CatalogLoader = {
     cache: noopCache,
@@ -43,14 +43,14 @@ async function evaluateOwnership(more: OriginFiles) {
     },
   }
   const { verdict } = await evaluatePullSnapshot(
-    createSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head }),
+    createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
     {
-      repository: scenario.mirror,
+      repository: ownershipScenario.mirror,
       loader,
       ask: async (question) =>
         ['image', 'bundle', 'install'].includes(question.kind)
           ? { kind: 'unknown', reason: 'not asked here', retryAfter: 60 }
-          : scenario.fakeAccounts.answer(question),
+          : ownershipScenario.fakeAccounts.answer(question),
       memory: noopPullHistoryStore,
     },
   )

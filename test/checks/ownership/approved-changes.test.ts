@@ -1,7 +1,7 @@
 // An approval is for the effect that the change had when it was given. From snapshots to verdicts, with real Git and a
 // real store: the same head, branch, and configuration have another effect after the merge base has moved.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { toDescribedChange } from '../../../src/evaluate/answer-check-questions.ts'
+import { toPullChangeIdentity } from '../../../src/evaluate/answer-check-questions.ts'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullReview } from '../../../src/pull-request/snapshot.ts'
@@ -15,40 +15,40 @@ import type { Store } from '../../../src/ports/store.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { systemTestClock } from '../../adapters/store/sample-records.ts'
+import { realTimeClock } from '../../adapters/store/sample-records.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 let store: Store
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('agreed')
-  store = await openPreparedStore({ clock: systemTestClock })
+  ownershipScenario = await openOwnershipScenario('agreed')
+  store = await openPreparedStore({ clock: realTimeClock })
   for (const login of ['alice', 'alan', 'mallory', 'maria', 'olga', 'carl'])
-    scenario.fakeAccounts.person(login)
+    ownershipScenario.fakeAccounts.person(login)
 }, 180_000)
 afterAll(async () => {
   await store.close()
-  await scenario.close()
+  await ownershipScenario.close()
 })
 
-const reviewersYaml = (...people: string[]) => `reviewers: [${people.join(', ')}]\n`
-const currentFiles: OriginFiles = {
+const createReviewersYaml = (...people: string[]) => `reviewers: [${people.join(', ')}]\n`
+const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
-  'operators/mine/ci.yaml': reviewersYaml('alice', 'alan', 'mallory'),
+  'operators/mine/ci.yaml': createReviewersYaml('alice', 'alan', 'mallory'),
   'operators/mine/notes.md': '1\n',
-  'operators/other/ci.yaml': reviewersYaml('olga'),
+  'operators/other/ci.yaml': createReviewersYaml('olga'),
   'operators/other/notes.md': '1\n',
 }
-const reviewersWithoutMallory = { 'operators/mine/ci.yaml': reviewersYaml('alice', 'alan') }
+const reviewersWithoutMallory = { 'operators/mine/ci.yaml': createReviewersYaml('alice', 'alan') }
 const notesFileChange = { 'operators/mine/notes.md': '2\n' }
-const atMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
+const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
 let currentPullNumber = 500
 beforeEach(() => {
   currentPullNumber += 1
 })
 
-interface EvaluationOptions {
+interface PullEvaluationOptions {
   readonly base: CommitSha
   readonly head: CommitSha
   readonly author?: string
@@ -68,19 +68,19 @@ async function evaluatePull({
   comments = [],
   shows,
   ...more
-}: EvaluationOptions) {
+}: PullEvaluationOptions) {
   const pull = toPullNumber(currentPullNumber)
-  scenario.origin.branch('main', base)
-  scenario.origin.pull(currentPullNumber, head)
-  await scenario.mirror.fetch('main', pull)
+  ownershipScenario.origin.branch('main', base)
+  ownershipScenario.origin.pull(currentPullNumber, head)
+  await ownershipScenario.mirror.fetch('main', pull)
   const snapshot = {
     ...createSnapshot({ pull, base, head, reviews, comments, ...more }),
-    author: scenario.fakeAccounts.person(author),
+    author: ownershipScenario.fakeAccounts.person(author),
   }
   const examination = await evaluatePullSnapshot(snapshot, {
-    repository: scenario.mirror,
+    repository: ownershipScenario.mirror,
     loader: { load: async () => undefined },
-    ask: async (question) => scenario.fakeAccounts.answer(question),
+    ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
     memory: store,
   })
   const { verdict, epoch, described, commands } = examination
@@ -90,7 +90,7 @@ async function evaluatePull({
     await store.recordShown(snapshot.repository, pull, {
       head,
       epoch,
-      at: atMinute(shows),
+      at: formatTimestampAtMinute(shows),
       change: described.id,
     })
   }
@@ -105,25 +105,28 @@ async function evaluatePull({
 }
 
 const createReview = (login: string, head: CommitSha, minute: number) =>
-  scenario.createReview(login, head, { submittedAt: atMinute(minute) })
+  ownershipScenario.createReview(login, head, { submittedAt: formatTimestampAtMinute(minute) })
 let lastCommentId = 9000
 const createComment = (login: string, body: string, minute: number): PullComment => ({
   id: (lastCommentId += 1),
-  author: scenario.fakeAccounts.person(login),
+  author: ownershipScenario.fakeAccounts.person(login),
   body,
-  createdAt: atMinute(minute),
-  updatedAt: atMinute(minute),
+  createdAt: formatTimestampAtMinute(minute),
+  updatedAt: formatTimestampAtMinute(minute),
 })
 
 /** Removes mallory from the list and adds them again: harmless until another pull request merges the first half. */
 function createTwoCommitPull(extra: OriginFiles = {}) {
-  const base = scenario.origin.commit({ ...currentFiles, ...extra })
-  const first = scenario.origin.commit({ ...currentFiles, ...extra, ...reviewersWithoutMallory }, [base])
-  const head = scenario.origin.commit({ ...currentFiles, ...extra, ...notesFileChange }, [first])
-  const merged = scenario.origin.commit({ ...currentFiles, ...extra, ...reviewersWithoutMallory }, [
-    base,
-    first,
-  ])
+  const base = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra })
+  const first = ownershipScenario.origin.commit(
+    { ...baseBranchFiles, ...extra, ...reviewersWithoutMallory },
+    [base],
+  )
+  const head = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra, ...notesFileChange }, [first])
+  const merged = ownershipScenario.origin.commit(
+    { ...baseBranchFiles, ...extra, ...reviewersWithoutMallory },
+    [base, first],
+  )
   return { base, first, head, merged }
 }
 
@@ -183,7 +186,10 @@ describe('an approval by review', () => {
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, shownBase: base, reviews })).kind).toBe('merge')
     currentPullNumber += 1
-    const elsewhere = scenario.origin.commit({ ...currentFiles, 'operators/other/notes.md': '2\n' }, [base])
+    const elsewhere = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, 'operators/other/notes.md': '2\n' },
+      [base],
+    )
     expect((await evaluatePull({ base: elsewhere, head, shownBase: base, reviews })).kind).toBe('merge')
     currentPullNumber += 1
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('wait')
@@ -193,21 +199,28 @@ describe('an approval by review', () => {
     await evaluatePull({ base, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('merge')
-    const elsewhere = scenario.origin.commit({ ...currentFiles, 'operators/other/notes.md': '2\n' }, [base])
+    const elsewhere = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, 'operators/other/notes.md': '2\n' },
+      [base],
+    )
     expect(await evaluatePull({ base: elsewhere, head, reviews })).toMatchObject({ kind: 'merge', rules: [] })
   })
   test('is for the effect of a list on owners, which depends on the other lists', async () => {
     const listed = { CODEOWNERS: '/operators/mine/ @mallory\n', ...reviewersWithoutMallory }
-    const base = scenario.origin.commit({ ...currentFiles, ...listed })
-    const head = scenario.origin.commit(
-      { ...currentFiles, ...listed, 'operators/mine/ci.yaml': currentFiles['operators/mine/ci.yaml'] ?? '' },
+    const base = ownershipScenario.origin.commit({ ...baseBranchFiles, ...listed })
+    const head = ownershipScenario.origin.commit(
+      {
+        ...baseBranchFiles,
+        ...listed,
+        'operators/mine/ci.yaml': baseBranchFiles['operators/mine/ci.yaml'] ?? '',
+      },
       [base],
     )
     await evaluatePull({ base, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base, head, reviews })).kind).toBe('merge')
-    const removed = scenario.origin.commit(
-      { ...currentFiles, ...listed, CODEOWNERS: '/operators/other/ @olga\n' },
+    const removed = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, ...listed, CODEOWNERS: '/operators/other/ @olga\n' },
       [base],
     )
     const after = await evaluatePull({ base: removed, head, reviews })
@@ -215,24 +228,24 @@ describe('an approval by review', () => {
     expect(after.what).toContain('adds mallory')
   })
   test('remains valid after a revert on the base, and merges nothing that the base already has', async () => {
-    const base = scenario.origin.commit(currentFiles)
-    const done = scenario.origin.commit({ ...currentFiles, ...notesFileChange }, [base])
-    const head = scenario.origin.commit(
-      { ...currentFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' },
+    const base = ownershipScenario.origin.commit(baseBranchFiles)
+    const done = ownershipScenario.origin.commit({ ...baseBranchFiles, ...notesFileChange }, [base])
+    const head = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' },
       [done],
     )
     await evaluatePull({ base: done, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluatePull({ base: done, head, reviews })).kind).toBe('merge')
     // The history of the head contains the change, so a merge keeps the revert on the base.
-    const reverted = scenario.origin.commit(currentFiles, [done])
+    const reverted = ownershipScenario.origin.commit(baseBranchFiles, [done])
     expect((await evaluatePull({ base: reverted, head, reviews })).kind).toBe('merge')
-    const other = scenario.origin.commit(
-      { ...currentFiles, ...notesFileChange, 'operators/mine/x.md': 'y\n' },
+    const other = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'y\n' },
       [base],
     )
-    const both = scenario.origin.commit(
-      { ...currentFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' },
+    const both = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' },
       [done, other],
     )
     expect((await evaluatePull({ base: both, head, reviews })).kind).not.toBe('merge')
@@ -260,7 +273,7 @@ describe('a command', () => {
   })
   test('that confirms a push is for the shown effect', async () => {
     const { base, head, merged } = createTwoCommitPull()
-    const pusher = scenario.fakeAccounts.person('eve')
+    const pusher = ownershipScenario.fakeAccounts.person('eve')
     const pull = { head, author: 'alice', pusher }
     await evaluatePull({ ...pull, base, shows: 1 })
     const comments = [createComment('alice', '/approve', 2)]
@@ -281,7 +294,7 @@ describe('a command', () => {
       reasons: ['merge-disabled'],
     })
     // A request that is withdrawn or edited does not count.
-    for (const edited of [{ body: '/hold' }, { updatedAt: atMinute(9) }])
+    for (const edited of [{ body: '/hold' }, { updatedAt: formatTimestampAtMinute(9) }])
       expect(
         (await evaluatePull({ ...pull, base, comments: comments.map((one) => ({ ...one, ...edited })) }))
           .kind,
@@ -296,7 +309,9 @@ describe('a command', () => {
     const comments = [hold, createComment('alan', '/unhold', 2)]
     expect((await evaluatePull({ ...pull, base, comments })).kind).toBe('merge')
     expect((await evaluatePull({ ...pull, base: merged, comments })).reasons).toEqual(['held'])
-    const pushed = scenario.origin.commit({ ...currentFiles, 'operators/mine/notes.md': '3\n' }, [head])
+    const pushed = ownershipScenario.origin.commit({ ...baseBranchFiles, 'operators/mine/notes.md': '3\n' }, [
+      head,
+    ])
     expect((await evaluatePull({ ...pull, base, head: pushed, comments })).reasons).toEqual(['held'])
   })
 })
@@ -326,7 +341,7 @@ describe('the effect of a change', () => {
     for (const other of [made('c', 'b'), made('a', 'c'), new Map<string, string>()]) {
       expect(isChangeCoveredByApproval(made('a', 'b'), other)).toBe(false)
       expect(isChangeCoveredByApproval(other, made('a', 'b'))).toBe(false)
-      expect(toDescribedChange(other).id).not.toBe(toDescribedChange(made('a', 'b')).id)
+      expect(toPullChangeIdentity(other).id).not.toBe(toPullChangeIdentity(made('a', 'b')).id)
     }
   })
   test('on a package includes all files that concern it, in any directory', () => {

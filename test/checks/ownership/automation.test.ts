@@ -6,120 +6,132 @@ import { matchesNamePattern } from '../../../src/config/automation.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
-import { openOwnershipScenario, FakeAccounts, type OwnershipScenario } from './ownership-scenario.ts'
+import { openOwnershipScenario, FakeGitHubAccounts, type OwnershipScenario } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 const releaseBot: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('automation')
+  ownershipScenario = await openOwnershipScenario('automation')
 })
 beforeEach(() => {
-  scenario.fakeAccounts = new FakeAccounts()
-  for (const login of ['alice', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
-  scenario.fakeAccounts.accounts.set('release-bot[bot]', releaseBot)
+  ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
+  for (const login of ['alice', 'maria', 'mallory', 'nina']) ownershipScenario.fakeAccounts.person(login)
+  ownershipScenario.fakeAccounts.accounts.set('release-bot[bot]', releaseBot)
 })
-afterAll(() => scenario.close())
+afterAll(() => ownershipScenario.close())
 
-const automationConfig = (account: string, more = '') => `automation:
+const createAutomationConfigYaml = (account: string, more = '') => `automation:
   - account: ${account}
     packages: [mine, nightly-*]
     channels: ['*-nightly', stable]
     changes: [add-bundle, add-edge]
 ${more}`
-const catalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
-const createBaseFiles = (account = "'release-bot[bot]'", more = ''): OriginFiles => ({
-  '.github/catalog-bot.yml': automationConfig(account, more),
+const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
+const createBaseBranchFiles = (account = "'release-bot[bot]'", more = ''): OriginFiles => ({
+  '.github/catalog-bot.yml': createAutomationConfigYaml(account, more),
   'config.yaml': 'maintainers:\n  - maria\n',
   'operators/mine/ci.yaml': 'reviewers:\n  - alice\n',
-  [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
-  [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0']),
+  [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
+  [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0']),
 })
-const catalogWithNewBundle = (name = 'mine') => createCatalogYaml(name, ['1.0.0', '1.1.0'])
-const sameRepositorySnapshot: Partial<PullSnapshot> = { headRepository: { owner: 'Acme', name: 'Catalog' } }
+const createCatalogWithNewBundle = (name = 'mine') => createCatalogYaml(name, ['1.0.0', '1.1.0'])
+const nonForkPullSnapshot: Partial<PullSnapshot> = { headRepository: { owner: 'Acme', name: 'Catalog' } }
 
 /** The verdict on a pull request that changes files of the base to these. */
 async function evaluatePull(
   change: OriginFiles,
   {
     author = releaseBot,
-    snapshot = sameRepositorySnapshot,
-    base = createBaseFiles(),
+    snapshot = nonForkPullSnapshot,
+    base = createBaseBranchFiles(),
   }: { author?: GitHubAccount; snapshot?: object; base?: OriginFiles } = {},
 ) {
-  const { verdict } = await scenario.evaluatePull(base, { ...base, ...change }, { author, snapshot })
+  const { verdict } = await ownershipScenario.evaluatePull(base, { ...base, ...change }, { author, snapshot })
   return verdict.kind
 }
 
 describe('an automation account', () => {
   test('can add versions to its packages in its channels alone', async () => {
-    expect(await evaluatePull({ [catalogPath('mine')]: catalogWithNewBundle() })).toBe('merge')
+    expect(await evaluatePull({ [getCatalogPath('mine')]: createCatalogWithNewBundle() })).toBe('merge')
   })
   test('cannot change another package alone', async () => {
-    expect(await evaluatePull({ [catalogPath('victim')]: catalogWithNewBundle('victim') })).toBe('wait')
+    expect(await evaluatePull({ [getCatalogPath('victim')]: createCatalogWithNewBundle('victim') })).toBe(
+      'wait',
+    )
     // Blobs of its package in the directory of another package also require the owners of that package.
-    const both = `${createCatalogYaml('victim', ['1.0.0'])}---\n${catalogWithNewBundle()}`
-    expect(await evaluatePull({ [catalogPath('victim')]: both, [catalogPath('mine')]: '' })).not.toBe('merge')
+    const both = `${createCatalogYaml('victim', ['1.0.0'])}---\n${createCatalogWithNewBundle()}`
+    expect(await evaluatePull({ [getCatalogPath('victim')]: both, [getCatalogPath('mine')]: '' })).not.toBe(
+      'merge',
+    )
   })
   test('cannot change a channel that does not match its patterns', async () => {
     const renamed = (text: string) => text.replaceAll('stable', 'candidate')
     const base = {
-      ...createBaseFiles(),
-      [catalogPath('mine')]: renamed(createCatalogYaml('mine', ['1.0.0'])),
+      ...createBaseBranchFiles(),
+      [getCatalogPath('mine')]: renamed(createCatalogYaml('mine', ['1.0.0'])),
     }
-    expect(await evaluatePull({ [catalogPath('mine')]: renamed(catalogWithNewBundle()) }, { base })).toBe(
-      'wait',
-    )
-    const nightly = (text: string) => text.replaceAll('stable', 'edge-nightly')
-    const own = { ...createBaseFiles(), [catalogPath('mine')]: nightly(createCatalogYaml('mine', ['1.0.0'])) }
     expect(
-      await evaluatePull({ [catalogPath('mine')]: nightly(catalogWithNewBundle()) }, { base: own }),
+      await evaluatePull({ [getCatalogPath('mine')]: renamed(createCatalogWithNewBundle()) }, { base }),
+    ).toBe('wait')
+    const nightly = (text: string) => text.replaceAll('stable', 'edge-nightly')
+    const own = {
+      ...createBaseBranchFiles(),
+      [getCatalogPath('mine')]: nightly(createCatalogYaml('mine', ['1.0.0'])),
+    }
+    expect(
+      await evaluatePull({ [getCatalogPath('mine')]: nightly(createCatalogWithNewBundle()) }, { base: own }),
     ).toBe('merge')
   })
   test('cannot make another kind of change alone, even together with an allowed one', async () => {
-    const deprecated = `${catalogWithNewBundle()}---\nschema: olm.deprecations\npackage: mine\nentries:\n  - reference: { schema: olm.bundle, name: mine.v1.0.0 }\n    message: old\n`
-    expect(await evaluatePull({ [catalogPath('mine')]: deprecated })).toBe('wait')
+    const deprecated = `${createCatalogWithNewBundle()}---\nschema: olm.deprecations\npackage: mine\nentries:\n  - reference: { schema: olm.bundle, name: mine.v1.0.0 }\n    message: old\n`
+    expect(await evaluatePull({ [getCatalogPath('mine')]: deprecated })).toBe('wait')
     expect(
-      await evaluatePull({ [catalogPath('mine')]: catalogWithNewBundle(), 'operators/mine/notes.md': 'x\n' }),
+      await evaluatePull({
+        [getCatalogPath('mine')]: createCatalogWithNewBundle(),
+        'operators/mine/notes.md': 'x\n',
+      }),
     ).toBe('wait')
     expect(
       await evaluatePull({ 'operators/mine/ci.yaml': "reviewers:\n  - alice\n  - 'release-bot[bot]'\n" }),
     ).not.toBe('merge')
     expect(
-      await evaluatePull({ [catalogPath('nightly-new')]: createCatalogYaml('nightly-new', ['1.0.0']) }),
+      await evaluatePull({ [getCatalogPath('nightly-new')]: createCatalogYaml('nightly-new', ['1.0.0']) }),
     ).toBe('wait')
   })
   test('cannot change its grant alone', async () => {
     const widened = {
-      '.github/catalog-bot.yml': automationConfig("'release-bot[bot]'").replace('mine,', "'*',"),
+      '.github/catalog-bot.yml': createAutomationConfigYaml("'release-bot[bot]'").replace('mine,', "'*',"),
     }
     expect(await evaluatePull(widened)).toBe('wait')
-    expect(await evaluatePull({ ...widened, [catalogPath('victim')]: catalogWithNewBundle('victim') })).toBe(
-      'wait',
-    )
+    expect(
+      await evaluatePull({ ...widened, [getCatalogPath('victim')]: createCatalogWithNewBundle('victim') }),
+    ).toBe('wait')
   })
   test('cannot approve a pull request', async () => {
-    const from = scenario.origin.commit(createBaseFiles())
-    const head = scenario.origin.commit(
-      { ...createBaseFiles(), [catalogPath('mine')]: catalogWithNewBundle() },
+    const from = ownershipScenario.origin.commit(createBaseBranchFiles())
+    const head = ownershipScenario.origin.commit(
+      { ...createBaseBranchFiles(), [getCatalogPath('mine')]: createCatalogWithNewBundle() },
       [from],
     )
-    const reviews = [scenario.createReview('nina', head, { author: releaseBot })]
-    expect((await scenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe('wait')
+    const reviews = [ownershipScenario.createReview('nina', head, { author: releaseBot })]
+    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
+      'wait',
+    )
   })
 })
 
 describe('the permissions of an automation account', () => {
-  const change = { [catalogPath('mine')]: catalogWithNewBundle() }
+  const change = { [getCatalogPath('mine')]: createCatalogWithNewBundle() }
   test('do not apply to a head that another account or an unknown one pushed', async () => {
-    expect(await evaluatePull(change, { snapshot: { ...sameRepositorySnapshot, pusher: releaseBot } })).toBe(
+    expect(await evaluatePull(change, { snapshot: { ...nonForkPullSnapshot, pusher: releaseBot } })).toBe(
       'merge',
     )
     for (const pusher of [
-      scenario.fakeAccounts.person('mallory'),
-      scenario.fakeAccounts.person('maria'),
+      ownershipScenario.fakeAccounts.person('mallory'),
+      ownershipScenario.fakeAccounts.person('maria'),
       null,
     ])
-      expect(await evaluatePull(change, { snapshot: { ...sameRepositorySnapshot, pusher } })).toBe('wait')
+      expect(await evaluatePull(change, { snapshot: { ...nonForkPullSnapshot, pusher } })).toBe('wait')
   })
   test('do not apply to a branch of another repository', async () => {
     for (const headRepository of [{ owner: 'mallory', name: 'catalog' }, null])
@@ -127,30 +139,32 @@ describe('the permissions of an automation account', () => {
   })
   test('do not apply to an account with a similar login or another id', async () => {
     for (const login of ['release-bot', 'Release-Bot'])
-      expect(await evaluatePull(change, { author: scenario.fakeAccounts.person(login) })).toBe('wait')
+      expect(await evaluatePull(change, { author: ownershipScenario.fakeAccounts.person(login) })).toBe(
+        'wait',
+      )
     const other: GitHubAccount = { ...releaseBot, id: toUserId(78) }
     expect(await evaluatePull(change, { author: other })).toBe('wait')
-    const pinned = createBaseFiles("'release-bot[bot]:77'")
+    const pinned = createBaseBranchFiles("'release-bot[bot]:77'")
     expect(await evaluatePull(change, { base: pinned })).toBe('merge')
-    expect(await evaluatePull(change, { base: createBaseFiles("'release-bot[bot]:78'") })).toBe('wait')
+    expect(await evaluatePull(change, { base: createBaseBranchFiles("'release-bot[bot]:78'") })).toBe('wait')
   })
   test('apply to the fork of a machine account if this account pushed the head', async () => {
-    const machine = scenario.fakeAccounts.person('machine')
-    const base = createBaseFiles('machine')
+    const machine = ownershipScenario.fakeAccounts.person('machine')
+    const base = createBaseBranchFiles('machine')
     const snapshot = { headRepository: { owner: 'machine', name: 'catalog' }, pusher: machine }
     expect(await evaluatePull(change, { author: machine, base, snapshot })).toBe('merge')
-    const pusher = scenario.fakeAccounts.person('mallory')
+    const pusher = ownershipScenario.fakeAccounts.person('mallory')
     expect(await evaluatePull(change, { author: machine, base, snapshot: { ...snapshot, pusher } })).toBe(
       'wait',
     )
     // This is also true if the owner of the package pushed, who must open a separate pull request.
-    const limited = createBaseFiles('machine', 'permissions:\n  owner:\n    add-bundle: maintainer\n')
-    const owner = { ...snapshot, pusher: scenario.fakeAccounts.person('alice') }
+    const limited = createBaseBranchFiles('machine', 'permissions:\n  owner:\n    add-bundle: maintainer\n')
+    const owner = { ...snapshot, pusher: ownershipScenario.fakeAccounts.person('alice') }
     expect(await evaluatePull(change, { author: machine, base: limited, snapshot: owner })).toBe('wait')
   })
   test('come from the configuration of the base, not of the pull request', async () => {
-    const { '.github/catalog-bot.yml': _none, ...base } = createBaseFiles()
-    const grant = { '.github/catalog-bot.yml': automationConfig("'release-bot[bot]'") }
+    const { '.github/catalog-bot.yml': _none, ...base } = createBaseBranchFiles()
+    const grant = { '.github/catalog-bot.yml': createAutomationConfigYaml("'release-bot[bot]'") }
     expect(await evaluatePull({ ...change, ...grant }, { base })).toBe('wait')
   })
 })

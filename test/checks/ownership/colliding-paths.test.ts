@@ -9,16 +9,16 @@ import {
 } from '../../../src/checks/ownership/colliding-paths.ts'
 import { toCaseFoldedPath } from '../../../src/checks/ownership/package-name.ts'
 
-let randomState = 5
-const randomBelow = (below: number) => (randomState = (randomState * 48271) % 2147483647) % below
+let prngState = 5
+const randomIntegerBelow = (below: number) => (prngState = (prngState * 48271) % 2147483647) % below
 
 /** A tree in which names differ by case now and then, and no file lies where a directory is. */
-function randomPaths(count: number): string[] {
+function createRandomPaths(count: number): string[] {
   const names = ['a', 'A', 'b', 'B', 'a-b', 'A.b', 'ab']
   const paths = new Set<string>()
   for (let left = count; left > 0; left--) {
-    const depth = 1 + randomBelow(3)
-    const path = Array.from({ length: depth }, () => names[randomBelow(names.length)]).join('/')
+    const depth = 1 + randomIntegerBelow(3)
+    const path = Array.from({ length: depth }, () => names[randomIntegerBelow(names.length)]).join('/')
     if (![...paths].some((other) => other.startsWith(`${path}/`) || path.startsWith(`${other}/`)))
       paths.add(path)
   }
@@ -28,10 +28,10 @@ function randomPaths(count: number): string[] {
 test('the same is taken near the new paths as anywhere', () => {
   let collisions = 0
   for (let round = 0; round < 2000; round++) {
-    const all = randomPaths(14)
-    const base = all.filter(() => randomBelow(3) > 0)
+    const all = createRandomPaths(14)
+    const base = all.filter(() => randomIntegerBelow(3) > 0)
     const added = all.filter((path) => !base.includes(path))
-    const gone = new Set(base.filter(() => randomBelow(4) === 0))
+    const gone = new Set(base.filter(() => randomIntegerBelow(4) === 0))
     const anywhere = indexRemainingBasePaths(base, gone)
     const near = indexRemainingPathsNearAdded(added, base, gone)
     for (const path of added)

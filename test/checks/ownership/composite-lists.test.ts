@@ -10,16 +10,17 @@ import {
   type OwnershipScenario,
 } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('lists')
-  for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
+  ownershipScenario = await openOwnershipScenario('lists')
+  for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina'])
+    ownershipScenario.fakeAccounts.person(login)
 })
-afterAll(() => scenario.close())
+afterAll(() => ownershipScenario.close())
 
-const formatListedImageReference = (digit: string) => `quay.io/test/list@sha256:${digit.repeat(64)}`
+const formatTestImageReference = (digit: string) => `quay.io/test/list@sha256:${digit.repeat(64)}`
 const createCompositeEntryYaml = (name: string, digit: string) =>
-  `  - name: ${name}\n    image: ${formatListedImageReference(digit)}\n`
+  `  - name: ${name}\n    image: ${formatTestImageReference(digit)}\n`
 const createCompositeTemplateYaml = (...entries: string[]) =>
   `name: community\nreferences:\n${entries.join('')}`
 const compositeTemplatePath = 'catalog-template.yaml'
@@ -28,7 +29,7 @@ const victimCompositeEntry = createCompositeEntryYaml('victim', '2')
 const currentCompositeTemplate = createCompositeTemplateYaml(authorCompositeEntry, victimCompositeEntry)
 
 /** Alice owns `mine`, Vera owns `victim`, Maria maintains the repository. */
-const baseFiles: OriginFiles = {
+const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   'operators/mine/ci.yaml': 'reviewers:\n  - alice\n',
   'operators/victim/ci.yaml': 'reviewers:\n  - vera\n',
@@ -36,25 +37,25 @@ const baseFiles: OriginFiles = {
   'catalog/victim/index.yaml': createCatalogYaml('victim', ['1.0.0']),
   [compositeTemplatePath]: currentCompositeTemplate,
 }
-const evaluateCompositeChange = (
+const evaluateCompositeTemplateChange = (
   list: string,
   author = 'alice',
   from = currentCompositeTemplate,
   more: OriginFiles = {},
 ) =>
-  scenario.evaluatePull(
-    { ...baseFiles, [compositeTemplatePath]: from },
-    { ...baseFiles, ...more, [compositeTemplatePath]: list },
+  ownershipScenario.evaluatePull(
+    { ...baseBranchFiles, [compositeTemplatePath]: from },
+    { ...baseBranchFiles, ...more, [compositeTemplatePath]: list },
     { author },
   )
-const formatFindings = ({ outcome }: OwnershipEvaluation) =>
+const listFindingRulesAndPackages = ({ outcome }: OwnershipEvaluation) =>
   outcome.findings.map(({ rule, data }) => [rule, data?.['package']])
 const listChangedPathRoles = ({ input }: OwnershipEvaluation) =>
   input.change.paths.map((touched) => touched.role.kind)
 
 describe('an owner', () => {
   test('can update the reference of their package alone', async () => {
-    const judged = await evaluateCompositeChange(
+    const judged = await evaluateCompositeTemplateChange(
       createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry),
     )
     expect(judged.outcome.findings).toEqual([])
@@ -62,7 +63,7 @@ describe('an owner', () => {
     expect(listChangedPathRoles(judged)).toEqual(['references'])
     expect(judged.input.change.references).toMatchObject([
       {
-        reference: formatListedImageReference('3'),
+        reference: formatTestImageReference('3'),
         at: { file: compositeTemplatePath, line: 4, column: 12 },
         package: 'mine',
         role: 'listed',
@@ -70,7 +71,7 @@ describe('an owner', () => {
     ])
     expect(formatChangeAsText(describeChangeLines(judged.input.change))).toEqual([
       `composite file ${compositeTemplatePath}:`,
-      `  reference mine: ${formatListedImageReference('1')} → ${formatListedImageReference('3')}`,
+      `  reference mine: ${formatTestImageReference('1')} → ${formatTestImageReference('3')}`,
     ])
   })
 
@@ -91,7 +92,7 @@ describe('an owner', () => {
         `# who: 目录\n${currentCompositeTemplate}# end\n`.replace('name: mine', '"name": "mine"'),
         `# who: 目录\n${currentCompositeTemplate}# end\n`
           .replace('name: mine', '"name": "mine"')
-          .replace(formatListedImageReference('1'), formatListedImageReference('3')),
+          .replace(formatTestImageReference('1'), formatTestImageReference('3')),
       ],
       [
         compositeTemplatePath,
@@ -102,33 +103,33 @@ describe('an owner', () => {
         ),
       ],
     ] as const) {
-      const { [compositeTemplatePath]: _, ...rest } = baseFiles
-      const judged = await scenario.evaluatePull(
+      const { [compositeTemplatePath]: _, ...rest } = baseBranchFiles
+      const judged = await ownershipScenario.evaluatePull(
         { ...rest, [file]: from },
         { ...rest, [file]: to },
         { author: 'alice' },
       )
-      expect([file, judged.verdict.kind, formatFindings(judged)]).toEqual([file, 'merge', []])
+      expect([file, judged.verdict.kind, listFindingRulesAndPackages(judged)]).toEqual([file, 'merge', []])
     }
   })
 
   test('of another reference must approve only that reference', async () => {
-    const judged = await evaluateCompositeChange(
+    const judged = await evaluateCompositeTemplateChange(
       createCompositeTemplateYaml(
         createCompositeEntryYaml('mine', '3'),
         createCompositeEntryYaml('victim', '4'),
       ),
     )
-    expect(formatFindings(judged)).toEqual([['not-owner', 'victim']])
+    expect(listFindingRulesAndPackages(judged)).toEqual([['not-owner', 'victim']])
     expect(judged.outcome.findings[0]?.at).toEqual({ file: compositeTemplatePath, line: 5, column: 11 })
     expect(judged.outcome.waiting).toEqual([{ what: 'an owner of victim must approve', who: ['vera'] }])
   })
 
   test('with the approval of the other owner can merge both changes in one file', async () => {
-    const from = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit(
+    const from = ownershipScenario.origin.commit(baseBranchFiles)
+    const head = ownershipScenario.origin.commit(
       {
-        ...baseFiles,
+        ...baseBranchFiles,
         [compositeTemplatePath]: createCompositeTemplateYaml(
           createCompositeEntryYaml('mine', '3'),
           createCompositeEntryYaml('victim', '4'),
@@ -137,15 +138,18 @@ describe('an owner', () => {
       [from],
     )
     const judge = (login: string) =>
-      scenario.evaluate(from, head, { author: 'alice', reviews: [scenario.createReview(login, head)] })
+      ownershipScenario.evaluate(from, head, {
+        author: 'alice',
+        reviews: [ownershipScenario.createReview(login, head)],
+      })
     expect((await judge('vera')).verdict.kind).toBe('merge')
     expect((await judge('mallory')).verdict.kind).toBe('wait')
   })
 
   test('needs a maintainer to add or remove any reference', async () => {
     expect(
-      formatFindings(
-        await evaluateCompositeChange(
+      listFindingRulesAndPackages(
+        await evaluateCompositeTemplateChange(
           createCompositeTemplateYaml(
             authorCompositeEntry,
             victimCompositeEntry,
@@ -155,11 +159,13 @@ describe('an owner', () => {
       ),
     ).toEqual([['new-package', 'other']])
     expect(
-      formatFindings(await evaluateCompositeChange(createCompositeTemplateYaml(victimCompositeEntry))),
+      listFindingRulesAndPackages(
+        await evaluateCompositeTemplateChange(createCompositeTemplateYaml(victimCompositeEntry)),
+      ),
     ).toEqual([['consent-missing', 'mine']])
     expect(
       (
-        await evaluateCompositeChange(
+        await evaluateCompositeTemplateChange(
           createCompositeTemplateYaml(
             authorCompositeEntry,
             victimCompositeEntry,
@@ -170,8 +176,8 @@ describe('an owner', () => {
       ).verdict.kind,
     ).toBe('merge')
     expect(
-      (await evaluateCompositeChange(createCompositeTemplateYaml(victimCompositeEntry), 'maria')).verdict
-        .kind,
+      (await evaluateCompositeTemplateChange(createCompositeTemplateYaml(victimCompositeEntry), 'maria'))
+        .verdict.kind,
     ).toBe('merge')
   })
 })
@@ -183,15 +189,15 @@ describe('the configuration of a list', () => {
         'permissions:\n  owner:\n    remove-package: alone\n    update-reference: owner\n',
     }
     const judge = (list: string) =>
-      scenario.evaluatePull(
-        { ...baseFiles, ...config },
-        { ...baseFiles, ...config, [compositeTemplatePath]: list },
+      ownershipScenario.evaluatePull(
+        { ...baseBranchFiles, ...config },
+        { ...baseBranchFiles, ...config, [compositeTemplatePath]: list },
         { author: 'alice' },
       )
     expect((await judge(createCompositeTemplateYaml(victimCompositeEntry))).verdict.kind).toBe('merge')
     expect((await judge(createCompositeTemplateYaml(authorCompositeEntry))).verdict.kind).toBe('wait')
     expect(
-      formatFindings(
+      listFindingRulesAndPackages(
         await judge(createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry)),
       ),
     ).toEqual([['consent-missing', 'mine']])
@@ -216,15 +222,12 @@ describe('the configuration of a list', () => {
       createCompositeEntryYaml('lonely', '6'),
     )
     const judge = (author: string) =>
-      scenario.evaluatePull(
-        { ...baseFiles, ...config, [compositeTemplatePath]: from },
+      ownershipScenario.evaluatePull(
+        { ...baseBranchFiles, ...config, [compositeTemplatePath]: from },
         {
-          ...baseFiles,
+          ...baseBranchFiles,
           ...config,
-          [compositeTemplatePath]: from.replace(
-            formatListedImageReference('6'),
-            formatListedImageReference('7'),
-          ),
+          [compositeTemplatePath]: from.replace(formatTestImageReference('6'), formatTestImageReference('7')),
         },
         { author },
       )
@@ -235,8 +238,8 @@ describe('the configuration of a list', () => {
       victimCompositeEntry,
       createCompositeEntryYaml('orphan', '6'),
     )
-    const changed = await evaluateCompositeChange(
-      orphan.replace(formatListedImageReference('6'), formatListedImageReference('7')),
+    const changed = await evaluateCompositeTemplateChange(
+      orphan.replace(formatTestImageReference('6'), formatTestImageReference('7')),
       'alice',
       orphan,
     )
@@ -248,7 +251,7 @@ describe('the configuration of a list', () => {
 describe('a package whose directory has another name', () => {
   test('is owned by the owners of its directory, if the catalog is part of the change', async () => {
     const alias: OriginFiles = {
-      ...baseFiles,
+      ...baseBranchFiles,
       'operators/alias-operator/ci.yaml': 'reviewers:\n  - nina\n',
       'catalog/alias-operator/index.yaml': createCatalogYaml('alias', ['1.0.0']),
       [compositeTemplatePath]: createCompositeTemplateYaml(
@@ -266,7 +269,7 @@ describe('a package whose directory has another name', () => {
         createCompositeEntryYaml('alias', '7'),
       ),
     }
-    const judged = await scenario.evaluatePull(alias, head, { author: 'alice' })
+    const judged = await ownershipScenario.evaluatePull(alias, head, { author: 'alice' })
     expect(judged.outcome.findings).toMatchObject([
       { rule: 'not-owner', data: { package: 'alias', owners: ['nina'] } },
     ])
@@ -275,7 +278,7 @@ describe('a package whose directory has another name', () => {
 
 describe('T11: an owner of one entry', () => {
   const expectRejected = async (list: string, from = currentCompositeTemplate) => {
-    const judged = await evaluateCompositeChange(list, 'alice', from)
+    const judged = await evaluateCompositeTemplateChange(list, 'alice', from)
     expect(judged.verdict.kind).not.toBe('merge')
     return judged
   }
@@ -374,14 +377,14 @@ describe('T11: an owner of one entry', () => {
     [
       'a second image in their entry',
       createCompositeTemplateYaml(
-        `${authorCompositeEntry}    image: ${formatListedImageReference('4')}\n`,
+        `${authorCompositeEntry}    image: ${formatTestImageReference('4')}\n`,
         victimCompositeEntry,
       ),
     ],
     [
       'a second image key in another case',
       createCompositeTemplateYaml(
-        `${authorCompositeEntry}    Image: ${formatListedImageReference('4')}\n`,
+        `${authorCompositeEntry}    Image: ${formatTestImageReference('4')}\n`,
         victimCompositeEntry,
       ),
     ],
@@ -474,7 +477,7 @@ describe('T11: an owner of one entry', () => {
     [
       'an entry in braces',
       createCompositeTemplateYaml(
-        `  - {name: mine, image: "${formatListedImageReference('3')}"}\n`,
+        `  - {name: mine, image: "${formatTestImageReference('3')}"}\n`,
         victimCompositeEntry,
       ),
     ],
@@ -491,7 +494,7 @@ describe('T11: an owner of one entry', () => {
     const judged = await expectRejected(list)
     expect(listChangedPathRoles(judged)).toEqual(['infrastructure'])
     expect(judged.rules).toEqual(['outside-packages'])
-    expect((await evaluateCompositeChange(list, 'maria')).verdict.kind).not.toBe('merge')
+    expect((await evaluateCompositeTemplateChange(list, 'maria')).verdict.kind).not.toBe('merge')
   })
 
   test('cannot use a base that already contains the same construct', async () => {
@@ -502,7 +505,7 @@ describe('T11: an owner of one entry', () => {
     expect(
       listChangedPathRoles(
         await expectRejected(
-          from.replace(formatListedImageReference('1'), formatListedImageReference('3')),
+          from.replace(formatTestImageReference('1'), formatTestImageReference('3')),
           from,
         ),
       ),
@@ -511,22 +514,31 @@ describe('T11: an owner of one entry', () => {
 
   test('cannot make the list a link or an executable file, or add another list', async () => {
     const mode = (list: OriginFiles[string]) =>
-      scenario.evaluatePull(baseFiles, { ...baseFiles, [compositeTemplatePath]: list }, { author: 'alice' })
+      ownershipScenario.evaluatePull(
+        baseBranchFiles,
+        { ...baseBranchFiles, [compositeTemplatePath]: list },
+        { author: 'alice' },
+      )
     expect((await mode({ mode: '120000', content: 'operators/mine/ci.yaml' })).verdict.kind).not.toBe('merge')
     const program = {
       mode: '100755',
       content: createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry),
     } as const
     expect((await mode(program)).verdict.kind).not.toBe('merge')
-    const own = await evaluateCompositeChange(currentCompositeTemplate, 'alice', currentCompositeTemplate, {
-      'catalogs.yaml': createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3')),
-    })
+    const own = await evaluateCompositeTemplateChange(
+      currentCompositeTemplate,
+      'alice',
+      currentCompositeTemplate,
+      {
+        'catalogs.yaml': createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3')),
+      },
+    )
     expect(listChangedPathRoles(own)).toEqual(['infrastructure'])
     const hidden = { '.github/catalog.yaml': currentCompositeTemplate }
-    const judged = await scenario.evaluatePull(
-      { ...baseFiles, ...hidden },
+    const judged = await ownershipScenario.evaluatePull(
+      { ...baseBranchFiles, ...hidden },
       {
-        ...baseFiles,
+        ...baseBranchFiles,
         '.github/catalog.yaml': createCompositeTemplateYaml(
           createCompositeEntryYaml('mine', '3'),
           victimCompositeEntry,
@@ -543,7 +555,7 @@ describe('T11: an owner of one entry', () => {
       victimCompositeEntry,
       createCompositeEntryYaml('illusion', '6'),
     )
-    const judged = await evaluateCompositeChange(
+    const judged = await evaluateCompositeTemplateChange(
       from + createCompositeEntryYaml('il1usion', '7'),
       'maria',
       from,
@@ -555,17 +567,19 @@ describe('T11: an owner of one entry', () => {
 describe('an approval that is carried over', () => {
   test('covers the entire list, so a later change of another entry in the same file voids it', async () => {
     const config = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
-    const from = scenario.origin.commit({ ...baseFiles, ...config })
+    const from = ownershipScenario.origin.commit({ ...baseBranchFiles, ...config })
     const next = (list: string) =>
-      scenario.origin.commit({ ...baseFiles, ...config, [compositeTemplatePath]: list }, [from])
+      ownershipScenario.origin.commit({ ...baseBranchFiles, ...config, [compositeTemplatePath]: list }, [
+        from,
+      ])
     const first = next(
       createCompositeTemplateYaml(authorCompositeEntry, createCompositeEntryYaml('victim', '4')),
     )
     const options = { author: 'alice', configDigest: 'd' }
     const { computeChangeApprovalCoverage: coverage } =
       await import('../../../src/checks/ownership/ownership.ts')
-    const seen = await scenario.evaluate(from, first, options)
-    const vera = scenario.fakeAccounts.person('vera')
+    const seen = await ownershipScenario.evaluate(from, first, options)
+    const vera = ownershipScenario.fakeAccounts.person('vera')
     const yes = {
       user: vera.id,
       login: 'vera',
@@ -578,7 +592,7 @@ describe('an approval that is carried over', () => {
       covers: coverage(seen.input),
     }
     const judge = (list: string) =>
-      scenario.evaluate(from, next(list), { ...options, epoch: 1, approvals: [yes] })
+      ownershipScenario.evaluate(from, next(list), { ...options, epoch: 1, approvals: [yes] })
     expect(
       (
         await judge(

@@ -11,11 +11,11 @@ import { createSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('examined')
+  ownershipScenario = await openOwnershipScenario('examined')
 })
-afterAll(() => scenario.close())
+afterAll(() => ownershipScenario.close())
 
 describe('T34: the configuration', () => {
   test('is the one at the base tip, whatever the pull request makes of it', async () => {
@@ -24,19 +24,19 @@ describe('T34: the configuration', () => {
       'operators/mine/ci.yaml': 'reviewers: [alice]\n',
       [config]: 'merge: {enabled: false}\n',
     }
-    const from = scenario.origin.commit(base)
+    const from = ownershipScenario.origin.commit(base)
     for (const text of ['owners: {maintainers: [mallory]}\n', 'nonsense: true\n']) {
-      const head = scenario.origin.commit({ ...base, [config]: text }, [from])
-      scenario.origin.branch('main', from)
-      scenario.origin.pull(7, head)
-      await scenario.mirror.fetch('main', toPullNumber(7))
-      const author = scenario.fakeAccounts.person('mallory')
+      const head = ownershipScenario.origin.commit({ ...base, [config]: text }, [from])
+      ownershipScenario.origin.branch('main', from)
+      ownershipScenario.origin.pull(7, head)
+      await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+      const author = ownershipScenario.fakeAccounts.person('mallory')
       const { config: used, verdict } = await evaluatePullSnapshot(
         createSnapshot({ author, base: from, head }),
         {
-          repository: scenario.mirror,
+          repository: ownershipScenario.mirror,
           loader: { load: async () => undefined },
-          ask: async (question) => scenario.fakeAccounts.answer(question),
+          ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
           memory: noopPullHistoryStore,
         },
       )
@@ -52,17 +52,17 @@ test('a configuration that is too large to be read is not read as none', async (
     'operators/mine/ci.yaml': 'reviewers: [mallory]\n',
     '.github/catalog-bot.yml': `merge: {enabled: false}\n${'#\n'.repeat(600_000)}`,
   }
-  const from = scenario.origin.commit(base)
-  const head = scenario.origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
-  scenario.origin.branch('main', from)
-  scenario.origin.pull(7, head)
-  await scenario.mirror.fetch('main', toPullNumber(7))
+  const from = ownershipScenario.origin.commit(base)
+  const head = ownershipScenario.origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
+  ownershipScenario.origin.branch('main', from)
+  ownershipScenario.origin.pull(7, head)
+  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   const { verdict } = await evaluatePullSnapshot(
-    createSnapshot({ author: scenario.fakeAccounts.person('mallory'), base: from, head }),
+    createSnapshot({ author: ownershipScenario.fakeAccounts.person('mallory'), base: from, head }),
     {
-      repository: scenario.mirror,
+      repository: ownershipScenario.mirror,
       loader: { load: async () => undefined },
-      ask: async (question) => scenario.fakeAccounts.answer(question),
+      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
       memory: noopPullHistoryStore,
     },
   )
@@ -83,17 +83,17 @@ describe('T25: a login that is registered again', () => {
       'operators/mine/ci.yaml': 'reviewers: [olga]\n',
       'operators/mine/notes.md': '1\n',
     }
-    const from = scenario.origin.commit(base)
-    const head = scenario.origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
-    scenario.origin.branch('main', from)
-    scenario.origin.pull(7, head)
-    await scenario.mirror.fetch('main', toPullNumber(7))
+    const from = ownershipScenario.origin.commit(base)
+    const head = ownershipScenario.origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
+    ownershipScenario.origin.branch('main', from)
+    ownershipScenario.origin.pull(7, head)
+    await ownershipScenario.mirror.fetch('main', toPullNumber(7))
     const evaluateAs = async (author: GitHubAccount) => {
-      scenario.fakeAccounts.accounts.set('olga', author)
+      ownershipScenario.fakeAccounts.accounts.set('olga', author)
       const { verdict } = await evaluatePullSnapshot(createSnapshot({ author, base: from, head }), {
-        repository: scenario.mirror,
+        repository: ownershipScenario.mirror,
         loader: { load: async () => undefined },
-        ask: async (question) => scenario.fakeAccounts.answer(question),
+        ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
         memory,
       })
       return verdict.outcomes.find(({ check }) => check === 'ownership')?.findings.map(({ rule }) => rule)

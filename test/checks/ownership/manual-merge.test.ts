@@ -7,51 +7,55 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,
-  FakeAccounts,
-  type PullOptions,
+  FakeGitHubAccounts,
+  type ScenarioPullOptions,
   type OwnershipScenario,
 } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('by-hand')
+  ownershipScenario = await openOwnershipScenario('by-hand')
 }, 180_000)
 beforeEach(() => {
-  scenario.fakeAccounts = new FakeAccounts()
-  for (const login of ['alice', 'olga', 'maria', 'max', 'mallory']) scenario.fakeAccounts.person(login)
+  ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
+  for (const login of ['alice', 'olga', 'maria', 'max', 'mallory'])
+    ownershipScenario.fakeAccounts.person(login)
 })
-afterAll(() => scenario.close())
+afterAll(() => ownershipScenario.close())
 
-const baseFiles: OriginFiles = {
+const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria, max]\n',
   'operators/mine/ci.yaml': 'reviewers: [alice, olga]\n',
   'catalogs/v4.20/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']),
 }
-const filesOutsidePackages: OriginFiles = { ...baseFiles, Makefile: 'all:\n' }
+const filesWithMakefile: OriginFiles = { ...baseBranchFiles, Makefile: 'all:\n' }
 
-async function evaluatePull(head: CommitSha, from: CommitSha, options: PullOptions = {}) {
-  const { verdict, outcome, rules } = await scenario.evaluate(from, head, { author: 'alice', ...options })
+async function evaluatePull(head: CommitSha, from: CommitSha, options: ScenarioPullOptions = {}) {
+  const { verdict, outcome, rules } = await ownershipScenario.evaluate(from, head, {
+    author: 'alice',
+    ...options,
+  })
   const { checks, comment } = renderReport(verdict, { changeLines: [] })
   const run = checks.find(({ name }) => name === 'catalog-bot / ownership')
   return { verdict, rules, conclusion: run?.conclusion, title: run?.title, comment, waiting: outcome.waiting }
 }
 
-function createPull(files: OriginFiles = filesOutsidePackages) {
-  const from = scenario.origin.commit(baseFiles)
-  return { from, head: scenario.origin.commit(files, [from]) }
+function createPullCommits(files: OriginFiles = filesWithMakefile) {
+  const from = ownershipScenario.origin.commit(baseBranchFiles)
+  return { from, head: ownershipScenario.origin.commit(files, [from]) }
 }
 
 describe('a file outside all packages', () => {
   test('keeps the check from being green until a maintainer approves it, and says so to them', async () => {
-    const { from, head } = createPull()
+    const { from, head } = createPullCommits()
     const before = await evaluatePull(head, from)
     expect(before).toMatchObject({ conclusion: 'action_required', verdict: { kind: 'wait' } })
     expect(before.comment).toMatch(/### ⏳ Waiting for a maintainer to approve and merge this manually/)
     expect(before.comment).toMatch(/\*\*Next: @maria or @max\.\*\* .*To pass the required check/)
   })
   test('is green then, and is still not merged by the bot', async () => {
-    const { from, head } = createPull()
-    const after = await evaluatePull(head, from, { reviews: [scenario.createReview('maria', head)] })
+    const { from, head } = createPullCommits()
+    const after = await evaluatePull(head, from, { reviews: [ownershipScenario.createReview('maria', head)] })
     expect(after).toMatchObject({ conclusion: 'success', verdict: { kind: 'wait' } })
     expect(after.verdict.permit).toBeUndefined()
     expect(after.title).toBe('Approved; a maintainer must merge it manually')
@@ -60,28 +64,41 @@ describe('a file outside all packages', () => {
   test.each(['olga', 'mallory', 'alice'])(
     'is not green for the approval of %s, who maintains nothing',
     async (login) => {
-      const { from, head } = createPull()
-      const seen = await evaluatePull(head, from, { reviews: [scenario.createReview(login, head)] })
+      const { from, head } = createPullCommits()
+      const seen = await evaluatePull(head, from, { reviews: [ownershipScenario.createReview(login, head)] })
       expect(seen.conclusion).toBe('action_required')
     },
   )
   test('is not green for the yes of its author, though they are a maintainer', async () => {
-    const { from, head } = createPull()
+    const { from, head } = createPullCommits()
     const own = {
-      ...{ user: scenario.fakeAccounts.person('maria').id, login: 'maria', head, baseRef: 'main', epoch: 0 },
+      ...{
+        user: ownershipScenario.fakeAccounts.person('maria').id,
+        login: 'maria',
+        head,
+        baseRef: 'main',
+        epoch: 0,
+      },
       ...{ source: 'command' as const, sourceId: 1 },
     }
     const seen = await evaluatePull(head, from, { author: 'maria', approvals: [own] })
     expect(seen.conclusion).toBe('action_required')
   })
   test('is not green for an approval of another commit, of an earlier state, or of another change', async () => {
-    const { from, head } = createPull()
-    const pushed = scenario.origin.commit({ ...filesOutsidePackages, Makefile: 'evil:\n' }, [head])
+    const { from, head } = createPullCommits()
+    const pushed = ownershipScenario.origin.commit({ ...filesWithMakefile, Makefile: 'evil:\n' }, [head])
     expect(
-      (await evaluatePull(pushed, from, { reviews: [scenario.createReview('maria', head)] })).conclusion,
+      (await evaluatePull(pushed, from, { reviews: [ownershipScenario.createReview('maria', head)] }))
+        .conclusion,
     ).toBe('action_required')
     const yes = {
-      ...{ user: scenario.fakeAccounts.person('maria').id, login: 'maria', head, baseRef: 'main', epoch: 0 },
+      ...{
+        user: ownershipScenario.fakeAccounts.person('maria').id,
+        login: 'maria',
+        head,
+        baseRef: 'main',
+        epoch: 0,
+      },
       ...{ source: 'command' as const, sourceId: 1 },
     }
     const conclusionOf = async (approval: object) =>
@@ -95,9 +112,9 @@ describe('a file outside all packages', () => {
     )
   })
   test('is not green while GitHub does not say whether the approver is a maintainer', async () => {
-    const { from, head } = createPull()
-    const reviews = [scenario.createReview('nina', head)]
-    scenario.fakeAccounts.fails = ({ kind }) =>
+    const { from, head } = createPullCommits()
+    const reviews = [ownershipScenario.createReview('nina', head)]
+    ownershipScenario.fakeAccounts.fails = ({ kind }) =>
       kind === 'role' ? { kind: 'unknown', reason: 'no answer', retryAfter: 5 } : undefined
     const seen = await evaluatePull(head, from, { reviews })
     expect(seen.verdict.kind).toBe('unknown')

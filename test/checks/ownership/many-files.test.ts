@@ -14,19 +14,19 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('many-files')
+  ownershipScenario = await openOwnershipScenario('many-files')
 })
-afterAll(() => scenario.close())
+afterAll(() => ownershipScenario.close())
 
-const baseFiles: OriginFiles = {
+const baseBranchFiles: OriginFiles = {
   'catalogs/v4.16/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']),
   OWNERS: 'approvers: [maria]\n',
 }
 
 /** The repository, and the calls that it received. */
-function countRepositoryCalls(repository: GitRepository) {
+function recordRepositoryCalls(repository: GitRepository) {
   const calls: Record<'list' | 'diff' | 'entry' | 'read', string[]> = {
     list: [],
     diff: [],
@@ -44,29 +44,29 @@ function countRepositoryCalls(repository: GitRepository) {
 }
 
 test('an evaluation of hundreds of files lists each tree once and reads each blob once', async () => {
-  const head: Record<string, OriginFiles[string]> = { ...baseFiles }
+  const head: Record<string, OriginFiles[string]> = { ...baseBranchFiles }
   for (let at = 0; at < 300; at++) {
     head[`catalogs/v4.16/p${at}/catalog.yaml`] = createCatalogYaml(`p${at}`, ['1.0.0'])
     head[`catalogs/v4.16/p${at}/OWNERS`] = `approvers: [owner-of-${at}]\n`
     head[`catalogs/v4.16/link${at}.yaml`] = { mode: '120000', content: `p${at}/catalog.yaml` }
   }
-  const from = scenario.origin.commit(baseFiles)
-  const to = scenario.origin.commit(head, [from])
-  scenario.origin.branch('main', from)
-  scenario.origin.pull(7, to)
-  await scenario.mirror.fetch('main', toPullNumber(7))
-  const { counted, asked } = countRepositoryCalls(scenario.mirror)
+  const from = ownershipScenario.origin.commit(baseBranchFiles)
+  const to = ownershipScenario.origin.commit(head, [from])
+  ownershipScenario.origin.branch('main', from)
+  ownershipScenario.origin.pull(7, to)
+  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  const { counted, asked } = recordRepositoryCalls(ownershipScenario.mirror)
   const pool = openCatalogFileReaderPool()
   try {
     const { verdict, change } = await evaluatePullSnapshot(
-      createSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head: to }),
+      createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),
       {
         repository: counted,
         loader: createCatalogLoader(pool, noopCache),
         ask: async (question) =>
           ['image', 'bundle', 'install'].includes(question.kind)
             ? { kind: 'unknown', reason: 'nobody is asked', retryAfter: 0 }
-            : scenario.fakeAccounts.answer(question),
+            : ownershipScenario.fakeAccounts.answer(question),
         memory: noopPullHistoryStore,
       },
     )
@@ -95,12 +95,15 @@ describe('the same change', () => {
   }
 
   async function anInput(): Promise<CheckInput> {
-    const from = scenario.origin.commit(baseFiles)
-    const to = scenario.origin.commit(
-      { ...baseFiles, 'catalogs/v4.16/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0', '1.1.0']) },
+    const from = ownershipScenario.origin.commit(baseBranchFiles)
+    const to = ownershipScenario.origin.commit(
+      {
+        ...baseBranchFiles,
+        'catalogs/v4.16/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0', '1.1.0']),
+      },
       [from],
     )
-    return (await scenario.evaluate(from, to, { author: 'alice' })).input
+    return (await ownershipScenario.evaluate(from, to, { author: 'alice' })).input
   }
 
   test('is analyzed once, for any answers and any approvals', async () => {
@@ -115,8 +118,8 @@ describe('the same change', () => {
     ownershipCheck.ask(input, role('read'))
     ownershipCheck.judge(input, role('admin'))
     const approval = {
-      ...createApproval(input),
-      user: scenario.fakeAccounts.person('maria').id,
+      ...createReviewApproval(input),
+      user: ownershipScenario.fakeAccounts.person('maria').id,
       login: 'maria',
     }
     ownershipCheck.judge({ ...input, approvals: [approval] }, role('read'))
@@ -125,7 +128,7 @@ describe('the same change', () => {
 
   test('is analyzed again if an owner file or the author differs', async () => {
     const input = await anInput()
-    const maria = scenario.fakeAccounts.person('maria')
+    const maria = ownershipScenario.fakeAccounts.person('maria')
     const answers = createCheckAnswers(
       new Map([
         [`role ${maria.id}`, { kind: 'role' as const, role: 'read' as const }],
@@ -160,17 +163,17 @@ describe('the same change', () => {
   })
 })
 
-function createApproval({ snapshot }: CheckInput) {
+function createReviewApproval({ snapshot }: CheckInput) {
   const { head, baseRef } = snapshot
   return { head, baseRef, epoch: 0, source: 'review' as const, sourceId: 1 }
 }
 
 test('every new path in a directory that looks like another one is reported', async () => {
   const confusablePath = 'catalogs/v4.16/Mine'
-  const from = scenario.origin.commit(baseFiles)
-  const to = scenario.origin.commit(
+  const from = ownershipScenario.origin.commit(baseBranchFiles)
+  const to = ownershipScenario.origin.commit(
     {
-      ...baseFiles,
+      ...baseBranchFiles,
       [`${confusablePath}/catalog.yaml`]: createCatalogYaml('other', ['1.0.0']),
       [`${confusablePath}/deep/down/notes.yaml`]: 'schema: x\n',
       'catalogs/v4.16/new/One.yaml': 'schema: x\n',
@@ -178,7 +181,7 @@ test('every new path in a directory that looks like another one is reported', as
     },
     [from],
   )
-  const { outcome } = await scenario.evaluate(from, to, { author: 'alice' })
+  const { outcome } = await ownershipScenario.evaluate(from, to, { author: 'alice' })
   const confusableNames = outcome.findings
     .filter(({ rule, data }) => rule === 'confusable-name' && typeof data?.['path'] === 'string')
     .map(({ data }) => [data?.['path'], data?.['name'], data?.['like']])

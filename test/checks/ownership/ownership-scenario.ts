@@ -25,22 +25,26 @@ import { parseConfig } from '../../../src/config/config.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { decideVerdict } from '../../../src/policy/decide.ts'
 import type { PullVerdict } from '../../../src/policy/verdict.ts'
-import { openMirror } from '../../../src/adapters/git/mirror.ts'
+import { openGitMirror } from '../../../src/adapters/git/mirror.ts'
 import type { GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createSnapshot, createCheckOutcomesWith, createPassedOutcome } from '../../policy/gate-builders.ts'
-import { openOrigin, createTemporaryDirectory } from '../../adapters/git/origin.ts'
+import {
+  createSnapshot,
+  createOutcomesForAllChecks,
+  createPassedOutcome,
+} from '../../policy/gate-builders.ts'
+import { openOriginRepository, createTemporaryDirectory } from '../../adapters/git/origin.ts'
 import type { OriginFiles, OriginRepository } from '../../adapters/git/origin.ts'
 import { readCatalog } from './read-catalog-text.ts'
 
 type CheckQuestionAnswer = AnswerByQuestionKind[keyof AnswerByQuestionKind]
-export const unknownAnswer = (reason = 'GitHub answered 503'): CheckQuestionAnswer => ({
+export const createUnknownAnswer = (reason = 'GitHub answered 503'): CheckQuestionAnswer => ({
   kind: 'unknown',
   reason,
   retryAfter: 30,
 })
 
 /** Accounts, teams, and roles. An account that is not in it does not exist. */
-export class FakeAccounts {
+export class FakeGitHubAccounts {
   readonly accounts = new Map<string, GitHubAccount>()
   readonly teams = new Map<string, Set<UserId>>()
   readonly roles = new Map<UserId, 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'>()
@@ -99,7 +103,7 @@ export interface OwnershipEvaluation {
 /** Answers the questions of the check until it has no new ones, and returns its outcome. */
 export function evaluateOwnershipInput(
   input: CheckInput,
-  people: FakeAccounts,
+  people: FakeGitHubAccounts,
 ): Omit<OwnershipEvaluation, 'verdict'> {
   const known = new Map<string, CheckQuestionAnswer>()
   const questions: CheckQuestion[] = []
@@ -118,7 +122,7 @@ export function evaluateOwnershipInput(
   return { input, outcome, questions, rules: [...new Set(outcome.findings.map(({ rule }) => rule))].sort() }
 }
 
-export interface PullOptions {
+export interface ScenarioPullOptions {
   readonly author?: string | GitHubAccount | null
   readonly snapshot?: Partial<PullSnapshot>
   readonly approvals?: readonly Approval[]
@@ -130,7 +134,7 @@ export interface PullOptions {
 }
 
 export class OwnershipScenario {
-  fakeAccounts = new FakeAccounts()
+  fakeAccounts = new FakeGitHubAccounts()
   readonly origin: OriginRepository
   readonly mirror: GitMirror
   readonly #remove: () => void
@@ -147,7 +151,11 @@ export class OwnershipScenario {
   }
 
   /** Evaluates a pull request with the head `head` against the base tip `base`. */
-  async evaluate(base: CommitSha, head: CommitSha, options: PullOptions = {}): Promise<OwnershipEvaluation> {
+  async evaluate(
+    base: CommitSha,
+    head: CommitSha,
+    options: ScenarioPullOptions = {},
+  ): Promise<OwnershipEvaluation> {
     const merge = await this.mirror.merge(base, head, 'Merge pull request #7')
     const author =
       typeof options.author === 'string' ? this.fakeAccounts.person(options.author) : (options.author ?? null)
@@ -256,7 +264,7 @@ export class OwnershipScenario {
       configDigest: 'digest',
       merge,
       changedPaths,
-      outcomes: createCheckOutcomesWith(outcome),
+      outcomes: createOutcomesForAllChecks(outcome),
     })
   }
 
@@ -264,7 +272,7 @@ export class OwnershipScenario {
   async evaluatePull(
     base: OriginFiles,
     head: OriginFiles,
-    options: PullOptions = {},
+    options: ScenarioPullOptions = {},
   ): Promise<OwnershipEvaluation> {
     const from = this.origin.commit(base)
     return this.evaluate(from, this.origin.commit(head, [from]), options)
@@ -304,16 +312,16 @@ export class OwnershipScenario {
 export async function openOwnershipScenario(name: string): Promise<OwnershipScenario> {
   const folder = createTemporaryDirectory(`ownership-${name}`)
   const directory = join(folder.path, 'mirror.git')
-  const mirror = await openMirror({
+  const mirror = await openGitMirror({
     directory,
     url: `file://${directory}`,
     credential: async () => undefined,
   })
   // Commits are created directly in the mirror, because the evaluation does not depend on how they were fetched.
-  return new OwnershipScenario(openOrigin(directory), mirror, folder.remove)
+  return new OwnershipScenario(openOriginRepository(directory), mirror, folder.remove)
 }
 
-export const anyHeadSha = toCommitSha('a'.repeat(40))
+export const sampleHeadSha = toCommitSha('a'.repeat(40))
 
 function parseConfigOrThrow(text: string | undefined): Config {
   const parsed = parseConfig(text)

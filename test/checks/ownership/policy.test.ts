@@ -8,14 +8,14 @@ import {
   changeKindDescriptions,
   defaultPermissions,
 } from '../../../src/config/permissions.ts'
-import { ownerSources } from '../../../src/config/config.ts'
+import { ownerSourceNames } from '../../../src/config/config.ts'
 import { commandNames } from '../../../src/pull-request/command.ts'
 
 const policyPagePath = join(import.meta.dirname, '../../../docs/policy.md')
-const policyPage = readFileSync(policyPagePath, 'utf8')
+const policyPageMarkdown = readFileSync(policyPagePath, 'utf8')
 
 /** The table as the page must show it. */
-function renderPolicyTable(): string {
+function renderExpectedPolicyTable(): string {
   const roles = ['owner', 'maintainer', 'contributor', 'bot'] as const
   const rows = changeKindNames.map((kind) => [
     `\`${kind}\``,
@@ -30,22 +30,22 @@ function renderPolicyTable(): string {
 describe('the policy page', () => {
   test('shows the permissions that are in force where the configuration says nothing', async () => {
     const options = { ...(await resolveConfig(policyPagePath)), parser: 'markdown' } as const
-    const wanted = `<!-- permissions -->\n\n${renderPolicyTable()}\n\n<!-- /permissions -->`
-    expect(policyPage).toContain((await format(wanted, options)).trim())
+    const wanted = `<!-- permissions -->\n\n${renderExpectedPolicyTable()}\n\n<!-- /permissions -->`
+    expect(policyPageMarkdown).toContain((await format(wanted, options)).trim())
   })
   test('names every source of owners and every command', () => {
-    for (const source of ownerSources) expect(policyPage).toContain(`| \`${source}\``)
-    for (const command of commandNames) expect(policyPage).toContain(`\`/${command}`)
+    for (const source of ownerSourceNames) expect(policyPageMarkdown).toContain(`| \`${source}\``)
+    for (const command of commandNames) expect(policyPageMarkdown).toContain(`\`/${command}`)
   })
   test('links every promise to a test that is there, and speaks of the threat where it names one', () => {
-    const links = [...policyPage.matchAll(/\[(?<threat>T\d\d)\]\(\.\.\/(?<file>[^)]+)\)/g)]
+    const links = [...policyPageMarkdown.matchAll(/\[(?<threat>T\d\d)\]\(\.\.\/(?<file>[^)]+)\)/g)]
     expect(links.length).toBeGreaterThan(25)
     for (const { groups } of links) {
       const file = join(import.meta.dirname, '../../..', groups?.file ?? '')
       expect(existsSync(file)).toBe(true)
       expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`describe\\(['"\`]${groups?.threat}\\b`))
     }
-    for (const line of policyPage.split('\n').filter((line) => line.startsWith('- '))) {
+    for (const line of policyPageMarkdown.split('\n').filter((line) => line.startsWith('- '))) {
       const tests = [...line.matchAll(/\]\(\.\.\/(?<file>test\/[^)]+)\)/g)]
       expect(tests.length).toBeGreaterThan(0)
       for (const { groups } of tests)

@@ -13,31 +13,31 @@ import { configPath } from '../../../src/config/config-path.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { decideVerdict } from '../../../src/policy/decide.ts'
 import {
-  bundleBlob,
+  buildBundleBlob,
   computeCatalogChange,
-  channelBlob,
-  packageBlob,
-  formatFileText,
+  buildChannelBlob,
+  buildPackageBlob,
+  formatCatalogFileText,
   type CatalogBlob,
   type CatalogFiles,
 } from '../../pull-request/build-catalog.ts'
-import { createGateInput, createSnapshot, createCheckOutcomesWith } from '../../policy/gate-builders.ts'
-import { evaluateOwnershipInput, FakeAccounts } from './ownership-scenario.ts'
+import { createGateInput, createSnapshot, createOutcomesForAllChecks } from '../../policy/gate-builders.ts'
+import { evaluateOwnershipInput, FakeGitHubAccounts } from './ownership-scenario.ts'
 
 const userNames = ['ann', 'amy', 'bob', 'max', 'eve', 'mal'] as const
 type UserName = (typeof userNames)[number]
-const untrustedUsers: readonly UserName[] = ['eve', 'mal']
+const untrustedUserNames: readonly UserName[] = ['eve', 'mal']
 const packageNames = ['foo', 'bar'] as const
 
-const accounts = new FakeAccounts()
-for (const user of userNames) accounts.person(user)
+const fakeAccounts = new FakeGitHubAccounts()
+for (const user of userNames) fakeAccounts.person(user)
 
 interface SimulatedRepositoryState {
   readonly files: CatalogFiles
   readonly owners: Readonly<Record<string, readonly UserName[]>>
 }
 
-const initialState: SimulatedRepositoryState = createRepositoryState(
+const initialRepositoryState: SimulatedRepositoryState = createRepositoryState(
   {
     'config.yaml': 'maintainers: [max]\n',
     'catalog/foo/catalog.yaml': createCatalogBlobs('foo', 1),
@@ -50,13 +50,13 @@ const initialState: SimulatedRepositoryState = createRepositoryState(
 function createCatalogBlobs(name: string, versions: number): CatalogBlob[] {
   const names = Array.from({ length: versions }, (_, at) => `${name}.v${at + 1}`)
   return [
-    packageBlob(name),
-    channelBlob(
+    buildPackageBlob(name),
+    buildChannelBlob(
       'stable',
       name,
       names.map((entry, at) => (at === 0 ? entry : `${entry} < ${names[at - 1]}`)),
     ),
-    ...names.map((entry, at) => bundleBlob(entry, name, `${at + 1}.0.0`)),
+    ...names.map((entry, at) => buildBundleBlob(entry, name, `${at + 1}.0.0`)),
   ]
 }
 function createRepositoryState(
@@ -71,23 +71,26 @@ function createRepositoryState(
 }
 
 type RepositoryStateEdit = (state: SimulatedRepositoryState, author: UserName) => SimulatedRepositoryState
-const countVersions = (state: SimulatedRepositoryState, name: string) =>
+const countPackageVersions = (state: SimulatedRepositoryState, name: string) =>
   [...(state.files[`catalog/${name}/catalog.yaml`] ?? [])].filter(
     (blob) => (blob as CatalogBlob)['schema'] === 'olm.bundle',
   ).length
-const updateFiles = (state: SimulatedRepositoryState, files: CatalogFiles): SimulatedRepositoryState => ({
+const updateRepositoryFiles = (
+  state: SimulatedRepositoryState,
+  files: CatalogFiles,
+): SimulatedRepositoryState => ({
   ...state,
   files: { ...state.files, ...files },
 })
 
-const editByName: Readonly<Record<string, RepositoryStateEdit>> = {
+const repositoryEditByName: Readonly<Record<string, RepositoryStateEdit>> = {
   'update foo': (state) =>
-    updateFiles(state, {
-      'catalog/foo/catalog.yaml': createCatalogBlobs('foo', countVersions(state, 'foo') + 1),
+    updateRepositoryFiles(state, {
+      'catalog/foo/catalog.yaml': createCatalogBlobs('foo', countPackageVersions(state, 'foo') + 1),
     }),
   'update bar': (state) =>
-    updateFiles(state, {
-      'catalog/bar/catalog.yaml': createCatalogBlobs('bar', countVersions(state, 'bar') + 1),
+    updateRepositoryFiles(state, {
+      'catalog/bar/catalog.yaml': createCatalogBlobs('bar', countPackageVersions(state, 'bar') + 1),
     }),
   'own foo': (state, author) =>
     createRepositoryState(state.files, {
@@ -111,19 +114,22 @@ const editByName: Readonly<Record<string, RepositoryStateEdit>> = {
       foo: (state.owners['foo'] ?? []).filter((user) => user !== author),
     }),
   'empty bar': (state) => createRepositoryState(state.files, { ...state.owners, bar: [] }),
-  maintain: (state, author) => updateFiles(state, { 'config.yaml': `maintainers: [max, ${author}]\n` }),
-  configure: (state, author) => updateFiles(state, { [configPath]: `owners: {maintainers: [${author}]}\n` }),
-  'write CODEOWNERS': (state, author) => updateFiles(state, { CODEOWNERS: `* @${author}\n` }),
-  'write OWNERS': (state, author) => updateFiles(state, { 'catalog/bar/OWNERS': `approvers: [${author}]\n` }),
+  maintain: (state, author) =>
+    updateRepositoryFiles(state, { 'config.yaml': `maintainers: [max, ${author}]\n` }),
+  configure: (state, author) =>
+    updateRepositoryFiles(state, { [configPath]: `owners: {maintainers: [${author}]}\n` }),
+  'write CODEOWNERS': (state, author) => updateRepositoryFiles(state, { CODEOWNERS: `* @${author}\n` }),
+  'write OWNERS': (state, author) =>
+    updateRepositoryFiles(state, { 'catalog/bar/OWNERS': `approvers: [${author}]\n` }),
   'move notes': (state) => {
     const { 'operators/bar/notes.md': notes, ...rest } = state.files
     return notes === undefined ? state : { ...state, files: { ...rest, 'operators/foo/notes.md': notes } }
   },
   'speak for bar in foo': (state) =>
-    updateFiles(state, {
+    updateRepositoryFiles(state, {
       'catalog/foo/catalog.yaml': [
         ...((state.files['catalog/foo/catalog.yaml'] as CatalogBlob[]) ?? []),
-        channelBlob('evil', 'bar', ['bar.v1']),
+        buildChannelBlob('evil', 'bar', ['bar.v1']),
       ],
     }),
   'new package': (state, author) =>
@@ -131,7 +137,7 @@ const editByName: Readonly<Record<string, RepositoryStateEdit>> = {
       { ...state.files, 'catalog/baz/catalog.yaml': createCatalogBlobs('baz', 1) },
       { ...state.owners, baz: [author] },
     ),
-  workflow: (state) => updateFiles(state, { '.github/workflows/x.yml': 'on: push\n' }),
+  workflow: (state) => updateRepositoryFiles(state, { '.github/workflows/x.yml': 'on: push\n' }),
 }
 
 interface SimulatedPull {
@@ -140,17 +146,20 @@ interface SimulatedPull {
   readonly approvedBy: readonly UserName[]
   readonly labels: readonly string[]
 }
-const randomPulls = fc.array(
+const pullSequenceArbitrary = fc.array(
   fc.record({
     author: fc.constantFrom(...userNames),
-    edits: fc.uniqueArray(fc.constantFrom(...Object.keys(editByName)), { minLength: 1, maxLength: 2 }),
+    edits: fc.uniqueArray(fc.constantFrom(...Object.keys(repositoryEditByName)), {
+      minLength: 1,
+      maxLength: 2,
+    }),
     approvedBy: fc.uniqueArray(fc.constantFrom(...userNames), { maxLength: 2 }),
     labels: fc.uniqueArray(fc.constantFrom('approved', 'lgtm', 'triage'), { maxLength: 2 }),
   }),
   { minLength: 1, maxLength: 8 },
 )
 
-function isMerged(
+function isPullMerged(
   state: SimulatedRepositoryState,
   result: SimulatedRepositoryState,
   pull: SimulatedPull,
@@ -159,19 +168,19 @@ function isMerged(
   const basePaths = Object.keys(state.files).sort()
   const text = (files: CatalogFiles, path: string) => {
     const content = files[path]
-    return content === undefined ? undefined : formatFileText(content)
+    return content === undefined ? undefined : formatCatalogFileText(content)
   }
   const parsed = parseConfig(text(state.files, configPath))
   if (parsed.kind === 'unreadable') return false
   const head = createSnapshot().head
   const reviews = pull.approvedBy.map((user, at): PullReview => ({
     id: at + 1,
-    author: accounts.person(user),
+    author: fakeAccounts.person(user),
     state: 'approved',
     commit: head,
     submittedAt: `2026-01-01T00:00:0${at}Z`,
   }))
-  const snapshot = createSnapshot({ author: accounts.person(pull.author), reviews, labels: pull.labels })
+  const snapshot = createSnapshot({ author: fakeAccounts.person(pull.author), reviews, labels: pull.labels })
   const files = { base: new Map<string, string>(), result: new Map<string, string>() }
   for (const path of selectOwnerFilePathsToRead(basePaths, change)) {
     const before = text(state.files, path)
@@ -190,7 +199,7 @@ function isMerged(
   }
   const agreed = new Map(reviews.map(({ id }) => [id, computeChangeApprovalCoverage(unapproved)]))
   const approvals = createApprovalsFromReviews(snapshot, 0, new Map(), agreed)
-  const { outcome, input } = evaluateOwnershipInput({ ...unapproved, approvals }, accounts)
+  const { outcome, input } = evaluateOwnershipInput({ ...unapproved, approvals }, fakeAccounts)
   const differing = [...new Set([...basePaths, ...Object.keys(result.files)])].filter(
     (path) => text(state.files, path) !== text(result.files, path),
   )
@@ -201,7 +210,7 @@ function isMerged(
       createGateInput({
         snapshot,
         changedPaths: differing.length,
-        outcomes: createCheckOutcomesWith(outcome),
+        outcomes: createOutcomesForAllChecks(outcome),
       }),
     ).kind === 'merge'
   )
@@ -212,12 +221,15 @@ interface SimulatedMerge {
   readonly before: SimulatedRepositoryState
   readonly after: SimulatedRepositoryState
 }
-function mergePulls(history: readonly SimulatedPull[]): readonly SimulatedMerge[] {
+function simulateMerges(history: readonly SimulatedPull[]): readonly SimulatedMerge[] {
   const merges: SimulatedMerge[] = []
-  let state = initialState
+  let state = initialRepositoryState
   for (const pull of history) {
-    const result = pull.edits.reduce((now, edit) => editByName[edit]?.(now, pull.author) ?? now, state)
-    if (!isMerged(state, result, pull)) continue
+    const result = pull.edits.reduce(
+      (now, edit) => repositoryEditByName[edit]?.(now, pull.author) ?? now,
+      state,
+    )
+    if (!isPullMerged(state, result, pull)) continue
     merges.push({ pull, before: state, after: result })
     state = result
   }
@@ -225,7 +237,7 @@ function mergePulls(history: readonly SimulatedPull[]): readonly SimulatedMerge[
 }
 
 /** Whether one of `voices` had permission for a package before the merge, through its ci.yaml or its OWNERS file. */
-const hasMergeRight = (voices: readonly UserName[], before: SimulatedRepositoryState, name: string) =>
+const hasMergePermission = (voices: readonly UserName[], before: SimulatedRepositoryState, name: string) =>
   voices.some(
     (user) =>
       user === 'max' ||
@@ -243,36 +255,38 @@ const getAuthorAndApprovers = ({ author, approvedBy }: SimulatedPull): readonly 
   ...approvedBy,
 ]
 
-const fuzzOptions = { numRuns: 150 }
+const propertyTestOptions = { numRuns: 150 }
 
 describe('any sequence of pull requests', () => {
   test('I3, I9: every merged change is in packages, and an owner or a maintainer of each agreed', () => {
     fc.assert(
-      fc.property(randomPulls, (history) => {
-        for (const { pull, before, after } of mergePulls(history)) {
+      fc.property(pullSequenceArbitrary, (history) => {
+        for (const { pull, before, after } of simulateMerges(history)) {
           const paths = [...new Set([...Object.keys(before.files), ...Object.keys(after.files)])].filter(
-            (path) => formatFileText(before.files[path] ?? '') !== formatFileText(after.files[path] ?? ''),
+            (path) =>
+              formatCatalogFileText(before.files[path] ?? '') !==
+              formatCatalogFileText(after.files[path] ?? ''),
           )
           for (const path of paths) {
             const name = /^(?:catalog|operators)\/([^/.]+)\//.exec(path)?.[1]
             expect(name).toBeDefined()
-            expect(hasMergeRight(getAuthorAndApprovers(pull), before, name ?? '')).toBe(true)
+            expect(hasMergePermission(getAuthorAndApprovers(pull), before, name ?? '')).toBe(true)
           }
           // The same is true for the packages that the content belongs to.
           for (const name of packageNames)
-            if (countVersions(before, name) !== countVersions(after, name))
-              expect(hasMergeRight(getAuthorAndApprovers(pull), before, name)).toBe(true)
-          expect(formatFileText(after.files['catalog/foo/catalog.yaml'] ?? '')).not.toContain('"evil"')
+            if (countPackageVersions(before, name) !== countPackageVersions(after, name))
+              expect(hasMergePermission(getAuthorAndApprovers(pull), before, name)).toBe(true)
+          expect(formatCatalogFileText(after.files['catalog/foo/catalog.yaml'] ?? '')).not.toContain('"evil"')
         }
       }),
-      fuzzOptions,
+      propertyTestOptions,
     )
   }, 120_000)
 
   test('I5, I10: every new owner has the consent of an owner or a maintainer other than themselves', () => {
     fc.assert(
-      fc.property(randomPulls, (history) => {
-        for (const { pull, before, after } of mergePulls(history))
+      fc.property(pullSequenceArbitrary, (history) => {
+        for (const { pull, before, after } of simulateMerges(history))
           for (const [name, owners] of Object.entries(after.owners))
             for (const user of owners.filter((owner) => !(before.owners[name] ?? []).includes(owner))) {
               const others = getAuthorAndApprovers(pull).filter((voice) => voice !== user)
@@ -286,7 +300,7 @@ describe('any sequence of pull requests', () => {
               expect(consent).toBe(true)
             }
       }),
-      fuzzOptions,
+      propertyTestOptions,
     )
   }, 120_000)
 
@@ -296,43 +310,45 @@ describe('any sequence of pull requests', () => {
       history.filter(
         ({ author, edits: made }) =>
           !made.includes('give foo to eve') &&
-          !(untrustedUsers.includes(author) && made.some((edit) => /^(?:own|take|new|write)/.test(edit))),
+          !(untrustedUserNames.includes(author) && made.some((edit) => /^(?:own|take|new|write)/.test(edit))),
       )
     fc.assert(
-      fc.property(randomPulls, (made) => {
+      fc.property(pullSequenceArbitrary, (made) => {
         const history = noGrants(made)
         const quiet = history.map((pull) => ({
           ...pull,
-          approvedBy: pull.approvedBy.filter((user) => !untrustedUsers.includes(user)),
+          approvedBy: pull.approvedBy.filter((user) => !untrustedUserNames.includes(user)),
         }))
         const formatMerges = (merges: readonly SimulatedMerge[]) =>
           merges.map(({ pull, after }) => [pull.author, pull.edits, after.owners])
-        expect(formatMerges(mergePulls(history))).toEqual(formatMerges(mergePulls(quiet)))
+        expect(formatMerges(simulateMerges(history))).toEqual(formatMerges(simulateMerges(quiet)))
         // Their pull requests are merged only with approvals of others, so without those none is merged.
-        const alone = mergePulls(
+        const alone = simulateMerges(
           history.map((pull) => ({
             ...pull,
-            approvedBy: pull.approvedBy.filter((user) => untrustedUsers.includes(user)),
+            approvedBy: pull.approvedBy.filter((user) => untrustedUserNames.includes(user)),
           })),
         )
-        expect(alone.filter(({ pull }) => untrustedUsers.includes(pull.author))).toEqual([])
+        expect(alone.filter(({ pull }) => untrustedUserNames.includes(pull.author))).toEqual([])
       }),
-      fuzzOptions,
+      propertyTestOptions,
     )
   }, 120_000)
 
   test('I8: no label changes which pull requests are merged', () => {
     fc.assert(
-      fc.property(randomPulls, (history) => {
-        const bare = mergePulls(history.map((pull) => ({ ...pull, labels: [] })))
-        expect(mergePulls(history).map(({ pull }) => pull.edits)).toEqual(bare.map(({ pull }) => pull.edits))
+      fc.property(pullSequenceArbitrary, (history) => {
+        const bare = simulateMerges(history.map((pull) => ({ ...pull, labels: [] })))
+        expect(simulateMerges(history).map(({ pull }) => pull.edits)).toEqual(
+          bare.map(({ pull }) => pull.edits),
+        )
       }),
       { numRuns: 60 },
     )
   }, 120_000)
 
   test('updates by owners and approved changes of owners are merged', () => {
-    const merges = mergePulls([
+    const merges = simulateMerges([
       { author: 'ann', edits: ['update foo'], approvedBy: [], labels: [] },
       { author: 'eve', edits: ['update bar'], approvedBy: ['bob'], labels: [] },
       { author: 'eve', edits: ['own bar'], approvedBy: ['bob'], labels: [] },

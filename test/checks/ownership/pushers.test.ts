@@ -8,40 +8,40 @@ import type { Store } from '../../../src/ports/store.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { systemTestClock } from '../../adapters/store/sample-records.ts'
+import { realTimeClock } from '../../adapters/store/sample-records.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 let store: Store
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('pushers')
-  store = await openPreparedStore({ clock: systemTestClock })
+  ownershipScenario = await openOwnershipScenario('pushers')
+  store = await openPreparedStore({ clock: realTimeClock })
 }, 180_000)
 afterAll(async () => {
   await store.close()
-  await scenario.close()
+  await ownershipScenario.close()
 })
 
 let lastPullNumber = 0
 let baseCommit: CommitSha
 let headCommit: CommitSha
 const confirmUnknownPushesConfig = { '.github/catalog-bot.yml': 'approvals: {confirmUnknownPushes: true}\n' }
-const baseFiles: OriginFiles = {
+const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
   'operators/mine/ci.yaml': 'reviewers: [alice, alan]\n',
   'operators/mine/notes.md': '1\n',
 }
-const createPull = (more: OriginFiles = {}) => {
+const createPullCommits = (more: OriginFiles = {}) => {
   lastPullNumber += 1
-  baseCommit = scenario.origin.commit({ ...baseFiles, ...more })
-  headCommit = scenario.origin.commit(
-    { ...baseFiles, ...more, 'operators/mine/notes.md': `${lastPullNumber}\n` },
+  baseCommit = ownershipScenario.origin.commit({ ...baseBranchFiles, ...more })
+  headCommit = ownershipScenario.origin.commit(
+    { ...baseBranchFiles, ...more, 'operators/mine/notes.md': `${lastPullNumber}\n` },
     [baseCommit],
   )
 }
-beforeEach(() => createPull())
+beforeEach(() => createPullCommits())
 
-function createPayload(action: string, sender: GitHubAccount, more: object = {}): unknown {
+function createPullEventPayload(action: string, sender: GitHubAccount, more: object = {}): unknown {
   const { repository } = createSnapshot()
   return {
     action,
@@ -55,7 +55,7 @@ function createPayload(action: string, sender: GitHubAccount, more: object = {})
 const deliverPullEvent = async (action: string, login: string) => {
   const push = parsePushFromDelivery(
     'pull_request',
-    createPayload(action, scenario.fakeAccounts.person(login)),
+    createPullEventPayload(action, ownershipScenario.fakeAccounts.person(login)),
   )
   await store.accept(
     {
@@ -67,17 +67,17 @@ const deliverPullEvent = async (action: string, login: string) => {
     push,
   )
 }
-const evaluateFindingRules = async () => {
-  scenario.origin.branch('main', baseCommit)
-  scenario.origin.pull(lastPullNumber, headCommit)
-  await scenario.mirror.fetch('main', toPullNumber(lastPullNumber))
-  const author = scenario.fakeAccounts.person('alice')
+const evaluateAndListFindingRules = async () => {
+  ownershipScenario.origin.branch('main', baseCommit)
+  ownershipScenario.origin.pull(lastPullNumber, headCommit)
+  await ownershipScenario.mirror.fetch('main', toPullNumber(lastPullNumber))
+  const author = ownershipScenario.fakeAccounts.person('alice')
   const { verdict } = await evaluatePullSnapshot(
     createSnapshot({ pull: toPullNumber(lastPullNumber), author, base: baseCommit, head: headCommit }),
     {
-      repository: scenario.mirror,
+      repository: ownershipScenario.mirror,
       loader: { load: async () => undefined },
-      ask: async (question) => scenario.fakeAccounts.answer(question),
+      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
       memory: store,
     },
   )
@@ -87,75 +87,76 @@ const evaluateFindingRules = async () => {
 describe('T24: a head', () => {
   test('that its author opened the pull request with, or pushed, needs no confirmation', async () => {
     await deliverPullEvent('opened', 'alice')
-    expect(await evaluateFindingRules()).toEqual([])
-    createPull()
+    expect(await evaluateAndListFindingRules()).toEqual([])
+    createPullCommits()
     await deliverPullEvent('synchronize', 'alice')
-    expect(await evaluateFindingRules()).toEqual([])
+    expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('waits if a person without ownership pushed it, but not if an owner or a maintainer did', async () => {
     await deliverPullEvent('synchronize', 'mallory')
-    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
+    expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
     for (const login of ['alan', 'maria']) {
-      createPull()
+      createPullCommits()
       await deliverPullEvent('synchronize', login)
-      expect(await evaluateFindingRules()).toEqual([])
+      expect(await evaluateAndListFindingRules()).toEqual([])
     }
   })
   test('that the author pushed needs no confirmation even if another person pushes it again', async () => {
     await deliverPullEvent('synchronize', 'alice')
     await deliverPullEvent('synchronize', 'mallory')
-    expect(await evaluateFindingRules()).toEqual([])
+    expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('is not attributed to the author after reopening, labeling, or retargeting', async () => {
     await deliverPullEvent('synchronize', 'mallory')
     for (const action of ['reopened', 'labeled', 'edited']) await deliverPullEvent(action, 'alice')
-    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
+    expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
   })
   test('without any delivery waits only if the configuration requires confirmation', async () => {
-    expect(await evaluateFindingRules()).toEqual([])
-    createPull(confirmUnknownPushesConfig)
-    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
+    expect(await evaluateAndListFindingRules()).toEqual([])
+    createPullCommits(confirmUnknownPushesConfig)
+    expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
     await deliverPullEvent('synchronize', 'alice')
-    expect(await evaluateFindingRules()).toEqual([])
+    expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('with a lost delivery waits if the pull request had an earlier delivery', async () => {
     await deliverPullEvent('opened', 'alice')
-    expect(await evaluateFindingRules()).toEqual([])
+    expect(await evaluateAndListFindingRules()).toEqual([])
     const previousHead = headCommit
-    headCommit = scenario.origin.commit(
-      { ...baseFiles, 'operators/mine/notes.md': `stranger ${lastPullNumber}\n` },
+    headCommit = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, 'operators/mine/notes.md': `stranger ${lastPullNumber}\n` },
       [previousHead],
     )
-    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
+    expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
     // The delivery arrives late.
     await deliverPullEvent('synchronize', 'mallory')
-    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
-    headCommit = scenario.origin.commit(
-      { ...baseFiles, 'operators/mine/notes.md': `author ${lastPullNumber}\n` },
+    expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
+    headCommit = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, 'operators/mine/notes.md': `author ${lastPullNumber}\n` },
       [headCommit],
     )
-    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
+    expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
     await deliverPullEvent('synchronize', 'alice')
-    expect(await evaluateFindingRules()).toEqual([])
+    expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('does not make another pull request wait', async () => {
     await deliverPullEvent('synchronize', 'mallory')
-    createPull()
-    expect(await evaluateFindingRules()).toEqual([])
+    createPullCommits()
+    expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('uses the configuration of the base, not of the pull request', async () => {
-    baseCommit = scenario.origin.commit({ ...baseFiles, ...confirmUnknownPushesConfig })
-    headCommit = scenario.origin.commit({ ...baseFiles, 'operators/mine/notes.md': `x${lastPullNumber}\n` }, [
-      baseCommit,
-    ])
-    expect(await evaluateFindingRules()).toContain('foreign-push')
+    baseCommit = ownershipScenario.origin.commit({ ...baseBranchFiles, ...confirmUnknownPushesConfig })
+    headCommit = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, 'operators/mine/notes.md': `x${lastPullNumber}\n` },
+      [baseCommit],
+    )
+    expect(await evaluateAndListFindingRules()).toContain('foreign-push')
   })
 })
 
 describe('a delivery', () => {
   test('does not report a push if its fields are missing or inconsistent', () => {
-    const alice = scenario.fakeAccounts.person('alice')
-    const whole = createPayload('synchronize', alice, { after: headCommit })
+    const alice = ownershipScenario.fakeAccounts.person('alice')
+    const whole = createPullEventPayload('synchronize', alice, { after: headCommit })
     expect(parsePushFromDelivery('pull_request', whole)).toMatchObject({
       head: headCommit,
       pusher: alice,
@@ -164,11 +165,11 @@ describe('a delivery', () => {
     for (const [event, body] of [
       ['push', whole],
       ['pull_request_review', whole],
-      ['pull_request', createPayload('synchronize', alice, { after: '0'.repeat(40) })],
-      ['pull_request', createPayload('synchronize', alice, { sender: undefined })],
-      ['pull_request', createPayload('synchronize', alice, { sender: { id: '7', login: 'alice' } })],
-      ['pull_request', createPayload('synchronize', alice, { pull_request: { number: 1 } })],
-      ['pull_request', createPayload('closed', alice)],
+      ['pull_request', createPullEventPayload('synchronize', alice, { after: '0'.repeat(40) })],
+      ['pull_request', createPullEventPayload('synchronize', alice, { sender: undefined })],
+      ['pull_request', createPullEventPayload('synchronize', alice, { sender: { id: '7', login: 'alice' } })],
+      ['pull_request', createPullEventPayload('synchronize', alice, { pull_request: { number: 1 } })],
+      ['pull_request', createPullEventPayload('closed', alice)],
       ['pull_request', null],
     ] as const)
       expect(parsePushFromDelivery(event, body)).toBeUndefined()

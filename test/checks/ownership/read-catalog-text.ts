@@ -96,7 +96,7 @@ function addBlobToCatalogFacts(
   } else if (schema !== '') catalog.others.push({ place: location, schema, package: of, name })
 }
 
-const bundleYaml = (of: string, version: string, more = ''): string =>
+const createBundleYaml = (of: string, version: string, more = ''): string =>
   `---\nschema: olm.bundle\nname: ${of}.v${version}\npackage: ${of}\nimage: quay.io/test/${of}@sha256:${'0'.repeat(64)}\nproperties:\n- type: olm.package\n  value:\n    packageName: ${of}\n    version: ${version}\n${more}`
 
 /** A catalog file of one package with a chain of versions in the channel stable. */
@@ -114,6 +114,6 @@ export function createCatalogYaml(
   return [
     `---\nschema: olm.package\nname: ${of}\ndefaultChannel: stable\n${more.icon ? `description: ${more.icon}\n` : ''}`,
     `---\nschema: olm.channel\nname: stable\npackage: ${of}\nentries:\n${entries}`,
-    ...versions.map((version) => bundleYaml(of, version, more.bundle)),
+    ...versions.map((version) => createBundleYaml(of, version, more.bundle)),
   ].join('')
 }

@@ -16,9 +16,9 @@ import { defaultConfig } from '../../../src/config/config.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import { findSharedPath } from '../../shared-data.ts'
 import { readCatalog } from './read-catalog-text.ts'
-import { evaluateOwnershipInput, FakeAccounts } from './ownership-scenario.ts'
+import { evaluateOwnershipInput, FakeGitHubAccounts } from './ownership-scenario.ts'
 
-const communityRoot = findSharedPath('community-operators')
+const communityOperatorsDirectory = findSharedPath('community-operators')
 
 function listFilesUnder(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -27,13 +27,16 @@ function listFilesUnder(directory: string): string[] {
     .sort()
 }
 
-const describeWithCommunity = communityRoot !== undefined ? describe : describe.skip
+const describeIfCommunityOperatorsExist = communityOperatorsDirectory !== undefined ? describe : describe.skip
 
-describeWithCommunity('the real catalog repository', () => {
-  const here = communityRoot ?? ''
+describeIfCommunityOperatorsExist('the real catalog repository', () => {
+  const here = communityOperatorsDirectory ?? ''
   const basePaths =
-    communityRoot === undefined ? [] : listFilesUnder(here).filter((path) => path !== 'README.md')
-  const directories = communityRoot === undefined ? [] : readdirSync(join(here, 'operators')).sort()
+    communityOperatorsDirectory === undefined
+      ? []
+      : listFilesUnder(here).filter((path) => path !== 'README.md')
+  const directories =
+    communityOperatorsDirectory === undefined ? [] : readdirSync(join(here, 'operators')).sort()
   const layout = detectLayout(basePaths, [])
   const text = (path: string): string | undefined =>
     existsSync(join(here, path)) && statSync(join(here, path)).isFile()
@@ -122,7 +125,7 @@ describeWithCommunity('the real catalog repository', () => {
   }
 
   /** The only App among the owners opens its pull requests from a branch of the repository. */
-  const by = (author: string, people: FakeAccounts, input: CheckInput): CheckInput => ({
+  const by = (author: string, people: FakeGitHubAccounts, input: CheckInput): CheckInput => ({
     ...input,
     snapshot: createSnapshot({
       author: people.person(author),
@@ -197,7 +200,7 @@ describeWithCommunity('the real catalog repository', () => {
     const rejectedUpdates: string[] = []
     for (const [directory, people] of owners) {
       for (const owner of people) {
-        const accounts = new FakeAccounts()
+        const accounts = new FakeGitHubAccounts()
         const { outcome } = evaluateOwnershipInput(by(owner, accounts, update(directory)), accounts)
         judged += 1
         if (outcome.findings.length + outcome.waiting.length + outcome.unanswered.length > 0)
@@ -212,7 +215,7 @@ describeWithCommunity('the real catalog repository', () => {
 
   test('makes any other author wait for the owners of the package, or for maintainers if it has none', () => {
     for (const [directory, people] of owners) {
-      const accounts = new FakeAccounts()
+      const accounts = new FakeGitHubAccounts()
       const { outcome } = evaluateOwnershipInput(by('stranger-of-all', accounts, update(directory)), accounts)
       const humans = people.filter((name) => !name.endsWith('[bot]'))
       expect(outcome.waiting.flatMap(({ who }) => who)).toEqual(
@@ -223,7 +226,7 @@ describeWithCommunity('the real catalog repository', () => {
   })
 
   test('rejects a file in a directory with content of the package of another directory', () => {
-    const accounts = new FakeAccounts()
+    const accounts = new FakeGitHubAccounts()
     const mine = 'catalogs/v4.20/cat-facts-operator/catalog.yaml'
     for (const victim of ['konflux-operator', 'hive-operator']) {
       const edits = new Map([

@@ -4,24 +4,25 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('asked')
-  for (const login of ['alice', 'olga', 'vera', 'maria', 'mallory']) scenario.fakeAccounts.person(login)
+  ownershipScenario = await openOwnershipScenario('asked')
+  for (const login of ['alice', 'olga', 'vera', 'maria', 'mallory'])
+    ownershipScenario.fakeAccounts.person(login)
 })
-afterAll(() => scenario.close())
+afterAll(() => ownershipScenario.close())
 
-const catalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
-const packageFiles = (name: string, ...people: string[]): OriginFiles => ({
+const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
+const createPackageFiles = (name: string, ...people: string[]): OriginFiles => ({
   [`operators/${name}/ci.yaml`]: `reviewers: [${people.join(', ')}]\n`,
-  [catalogPath(name)]: createCatalogYaml(name, ['1.0.0']),
+  [getCatalogPath(name)]: createCatalogYaml(name, ['1.0.0']),
 })
 const createFilesWithAddedBundles = (...names: string[]): OriginFiles =>
-  Object.fromEntries(names.map((name) => [catalogPath(name), createCatalogYaml(name, ['1.0.0', '1.1.0'])]))
+  Object.fromEntries(names.map((name) => [getCatalogPath(name), createCatalogYaml(name, ['1.0.0', '1.1.0'])]))
 
 async function findRequestedApprovers(base: OriginFiles, change: OriginFiles, author = 'mallory') {
   const all = { 'config.yaml': 'maintainers: [maria]\n', ...base }
-  const { verdict, outcome } = await scenario.evaluatePull(all, { ...all, ...change }, { author })
+  const { verdict, outcome } = await ownershipScenario.evaluatePull(all, { ...all, ...change }, { author })
   expect(verdict.kind).toBe('wait')
   return { waiting: outcome.waiting, findings: outcome.findings }
 }
@@ -31,23 +32,24 @@ test('an approval is requested from another owner, or else from a maintainer', a
   expect(
     (
       await findRequestedApprovers(
-        packageFiles('foo', 'alice', 'vera'),
+        createPackageFiles('foo', 'alice', 'vera'),
         joins('alice', 'vera', 'olga'),
         'alice',
       )
     ).waiting,
   ).toEqual([{ what: 'an owner of foo must approve', who: ['vera'] }])
   expect(
-    (await findRequestedApprovers(packageFiles('foo', 'alice'), joins('alice', 'olga'), 'alice')).waiting,
+    (await findRequestedApprovers(createPackageFiles('foo', 'alice'), joins('alice', 'olga'), 'alice'))
+      .waiting,
   ).toEqual([{ what: 'a maintainer must approve the change to foo', who: ['maria'] }])
 })
 
 test('a person who can give several approvals is asked only once', async () => {
-  const base = { ...packageFiles('foo', 'maria', 'olga'), ...packageFiles('bar', 'maria') }
+  const base = { ...createPackageFiles('foo', 'maria', 'olga'), ...createPackageFiles('bar', 'maria') }
   const { waiting } = await findRequestedApprovers(base, createFilesWithAddedBundles('foo', 'bar'))
   expect(waiting).toEqual([{ what: 'an owner of bar, foo must approve', who: ['maria'] }])
   // A person who can give only some of the approvals does not replace the owners of the others.
-  const two = { ...packageFiles('foo', 'olga', 'vera'), ...packageFiles('bar', 'olga', 'alice') }
+  const two = { ...createPackageFiles('foo', 'olga', 'vera'), ...createPackageFiles('bar', 'olga', 'alice') }
   expect(
     (await findRequestedApprovers(two, createFilesWithAddedBundles('foo', 'bar'))).waiting.map(
       ({ who }) => who,
@@ -59,10 +61,10 @@ test('a person who can give several approvals is asked only once', async () => {
 })
 
 test('only a maintainer is asked if a maintainer must also approve another change', async () => {
-  const base = packageFiles('foo', 'maria', 'olga')
+  const base = createPackageFiles('foo', 'maria', 'olga')
   const { waiting } = await findRequestedApprovers(base, {
     ...createFilesWithAddedBundles('foo'),
-    ...packageFiles('new', 'mallory'),
+    ...createPackageFiles('new', 'mallory'),
   })
   expect(waiting.map(({ who }) => who)).toEqual([['maria']])
   expect(waiting[0]?.what).toBe('a maintainer must approve the change to new, foo')

@@ -1,6 +1,6 @@
 // What an attacker can change, and how they hide it: threats T01 to T18. Every attack uses a real repository.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createMultiLineText } from '../../adapters/git/origin.ts'
+import { createNumberedLines } from '../../adapters/git/origin.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
@@ -9,39 +9,39 @@ import {
   type OwnershipScenario,
 } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('changes')
+  ownershipScenario = await openOwnershipScenario('changes')
   for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])
-    scenario.fakeAccounts.person(login)
+    ownershipScenario.fakeAccounts.person(login)
 })
-afterAll(() => scenario.close())
+afterAll(() => ownershipScenario.close())
 
-const reviewersYaml = (...logins: string[]) =>
+const createReviewersYaml = (...logins: string[]) =>
   `reviewers:\n${logins.map((login) => `  - ${login}\n`).join('')}`
-const ciYamlPath = (name: string) => `operators/${name}/ci.yaml`
-const catalogPath = (name: string, version = 'v4.20') => `catalogs/${version}/${name}/catalog.yaml`
+const getCiYamlPath = (name: string) => `operators/${name}/ci.yaml`
+const getCatalogPath = (name: string, version = 'v4.20') => `catalogs/${version}/${name}/catalog.yaml`
 
 /** Alice and Alan own `mine`, Vera owns `victim`, Maria maintains the repository. */
-const baseFiles: OriginFiles = {
+const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
-  [ciYamlPath('victim')]: reviewersYaml('vera'),
-  [ciYamlPath('mine')]: reviewersYaml('alice', 'alan'),
-  [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0']),
-  [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
+  [getCiYamlPath('victim')]: createReviewersYaml('vera'),
+  [getCiYamlPath('mine')]: createReviewersYaml('alice', 'alan'),
+  [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0']),
+  [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
 }
 const omitFilePaths = (files: OriginFiles, ...paths: string[]): OriginFiles =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !paths.includes(path)))
-const authorPackageUpdate = { [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
-const filesWithAuthorUpdate: OriginFiles = { ...baseFiles, ...authorPackageUpdate }
+const authorPackageUpdate = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
+const filesWithAuthorUpdate: OriginFiles = { ...baseBranchFiles, ...authorPackageUpdate }
 const aliceAuthorOptions = { author: 'alice' }
-const listFindingPackages = ({ outcome }: OwnershipEvaluation) =>
+const listPackagesWithFindings = ({ outcome }: OwnershipEvaluation) =>
   [...new Set(outcome.findings.map(({ data }) => data?.['package']))].sort()
 
 describe('an owner', () => {
   test('can add a bundle to their package alone', async () => {
-    const { verdict, outcome } = await scenario.evaluatePull(
-      baseFiles,
+    const { verdict, outcome } = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
       filesWithAuthorUpdate,
       aliceAuthorOptions,
     )
@@ -49,7 +49,11 @@ describe('an owner', () => {
     expect(verdict.kind).toBe('merge')
   })
   test('requires one query for their login, and no other query', async () => {
-    const { questions } = await scenario.evaluatePull(baseFiles, filesWithAuthorUpdate, aliceAuthorOptions)
+    const { questions } = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
+      filesWithAuthorUpdate,
+      aliceAuthorOptions,
+    )
     expect(questions).toEqual([{ kind: 'user', login: 'alice' }])
   })
   test('gets one finding for a file that concerns several directories of its package', async () => {
@@ -60,7 +64,7 @@ describe('an owner', () => {
       ...Object.fromEntries(others.map((blob, at) => [`catalog-4-20/channels/${at}.yaml`, blob])),
       'catalog-4-20/bundles/note.yaml': 'schema: note\npackage: mine\n',
     }
-    const { outcome } = await scenario.evaluatePull(
+    const { outcome } = await ownershipScenario.evaluatePull(
       split,
       { ...split, 'catalog-4-20/bundles/note.yaml': 'schema: note\npackage: mine\nname: x\n' },
       { author: 'mallory' },
@@ -70,7 +74,10 @@ describe('an owner', () => {
     ])
   })
   test('needs a maintainer to edit or remove bundles or to remove a channel', async () => {
-    const two = { ...baseFiles, [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
+    const two = {
+      ...baseBranchFiles,
+      [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']),
+    }
     const edited = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replace('1.0.0@', '1.0.0-evil@')
     for (const [file, kind] of [
       [
@@ -85,9 +92,9 @@ describe('an owner', () => {
         'remove-channel',
       ],
     ] as const) {
-      const { verdict, rules, outcome } = await scenario.evaluatePull(
+      const { verdict, rules, outcome } = await ownershipScenario.evaluatePull(
         two,
-        { ...two, [catalogPath('mine')]: file },
+        { ...two, [getCatalogPath('mine')]: file },
         aliceAuthorOptions,
       )
       expect(verdict.kind).toBe('wait')
@@ -99,10 +106,13 @@ describe('an owner', () => {
     expect(edited).toBeDefined()
   })
   test('can add their package to another catalog alone', async () => {
-    const more = { ...baseFiles, [catalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']) }
-    const { verdict } = await scenario.evaluatePull(
+    const more = {
+      ...baseBranchFiles,
+      [getCatalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']),
+    }
+    const { verdict } = await ownershipScenario.evaluatePull(
       more,
-      { ...more, [catalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) },
+      { ...more, [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) },
       aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('merge')
@@ -111,23 +121,36 @@ describe('an owner', () => {
 
 describe('a new catalog', () => {
   test('needs a maintainer, even if an owner only adds their package to it', async () => {
-    const head = { ...baseFiles, [catalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
-    const { verdict, outcome } = await scenario.evaluatePull(baseFiles, head, aliceAuthorOptions)
+    const head = {
+      ...baseBranchFiles,
+      [getCatalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']),
+    }
+    const { verdict, outcome } = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
+      head,
+      aliceAuthorOptions,
+    )
     expect(verdict.kind).toBe('wait')
     expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer', kinds: ['add-catalog'] })
-    expect((await scenario.evaluatePull(baseFiles, head, { author: 'maria' })).verdict.kind).toBe('merge')
+    expect(
+      (await ownershipScenario.evaluatePull(baseBranchFiles, head, { author: 'maria' })).verdict.kind,
+    ).toBe('merge')
   })
 })
 
 describe('an author without ownership', () => {
   test('waits for an owner, and the result lists the owners', async () => {
-    const { verdict, outcome, rules } = await scenario.evaluatePull(baseFiles, filesWithAuthorUpdate, {
-      author: 'mallory',
-    })
+    const { verdict, outcome, rules } = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
+      filesWithAuthorUpdate,
+      {
+        author: 'mallory',
+      },
+    )
     expect(verdict.kind).toBe('wait')
     expect(rules).toEqual(['not-owner'])
     expect(outcome.findings[0]).toMatchObject({
-      at: { file: catalogPath('mine') },
+      at: { file: getCatalogPath('mine') },
       data: { package: 'mine', owners: ['alice', 'alan'] },
     })
     expect(outcome.waiting).toEqual([{ what: 'an owner of mine must approve', who: ['alice', 'alan'] }])
@@ -136,10 +159,10 @@ describe('an author without ownership', () => {
 
 describe('T01: rename theft', () => {
   test("moving the victim's file to the author's directory needs the consent of the victim", async () => {
-    const stolen = { 'operators/victim/csv.yaml': createMultiLineText('csv', 60) }
-    const judged = await scenario.evaluatePull(
-      { ...baseFiles, ...stolen },
-      { ...baseFiles, 'operators/mine/csv.yaml': createMultiLineText('csv', 60) },
+    const stolen = { 'operators/victim/csv.yaml': createNumberedLines('csv', 60) }
+    const judged = await ownershipScenario.evaluatePull(
+      { ...baseBranchFiles, ...stolen },
+      { ...baseBranchFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
       aliceAuthorOptions,
     )
     expect(judged.verdict.kind).toBe('wait')
@@ -161,17 +184,17 @@ describe('T02: long lists', () => {
   test.each([30, 31, 100, 101, 250, 251, 2999, 3000, 3001])(
     'a file of another owner at position %d is found',
     async (position) => {
-      const first = { ...baseFiles, 'operators/kim/ci.yaml': reviewersYaml('vera') }
+      const first = { ...baseBranchFiles, 'operators/kim/ci.yaml': createReviewersYaml('vera') }
       const head = {
         ...first,
         ...own('catalogs/v4.20/mine', position - 1),
         'operators/kim/notes.md': 'x\n',
         ...own('operators/mine/notes', 3002 - position),
       }
-      const judged = await scenario.evaluatePull(first, head, aliceAuthorOptions)
+      const judged = await ownershipScenario.evaluatePull(first, head, aliceAuthorOptions)
       expect(judged.input.change.paths[position - 1]?.path).toBe('operators/kim/notes.md')
       expect(judged.verdict.kind).toBe('wait')
-      expect(listFindingPackages(judged)).toEqual(['kim'])
+      expect(listPackagesWithFindings(judged)).toEqual(['kim'])
     },
     60_000,
   )
@@ -191,65 +214,70 @@ describe('T03: content that looks like a diff', () => {
       'operators/mine/notes.md': lines,
       'operators/victim/notes.md': lines,
     }
-    const judged = await scenario.evaluatePull(baseFiles, head, aliceAuthorOptions)
+    const judged = await ownershipScenario.evaluatePull(baseBranchFiles, head, aliceAuthorOptions)
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
-      catalogPath('mine'),
+      getCatalogPath('mine'),
       'operators/mine/notes.md',
       'operators/victim/notes.md',
     ])
-    expect(listFindingPackages(judged)).toEqual(['victim'])
+    expect(listPackagesWithFindings(judged)).toEqual(['victim'])
   })
 })
 
 describe('T04: owners come from the tip of the base branch, for any history of the pull request', () => {
-  const granted = { ...baseFiles, [ciYamlPath('victim')]: reviewersYaml('vera', 'mallory') }
+  const granted = { ...baseBranchFiles, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') }
   const attack = {
-    ...baseFiles,
-    [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '6.6.6']),
+    ...baseBranchFiles,
+    [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '6.6.6']),
   }
   test.each([1, 101, 251])(
     '%d commits that grant and revoke ownership',
     async (count) => {
-      const root = scenario.origin.commit(baseFiles)
+      const root = ownershipScenario.origin.commit(baseBranchFiles)
       let head = root
       for (let at = 0; at < count; at += 1)
-        head = scenario.origin.commit({ ...granted, [`operators/victim/${at}.md`]: 'x\n' }, [head])
-      head = scenario.origin.commit(attack, [head])
-      const judged = await scenario.evaluate(root, head, { author: 'mallory' })
+        head = ownershipScenario.origin.commit({ ...granted, [`operators/victim/${at}.md`]: 'x\n' }, [head])
+      head = ownershipScenario.origin.commit(attack, [head])
+      const judged = await ownershipScenario.evaluate(root, head, { author: 'mallory' })
       expect(judged.verdict.kind).toBe('wait')
       expect(judged.outcome.findings[0]?.data).toMatchObject({ owners: ['vera'] })
     },
     60_000,
   )
   test('the base revoked the permissions after the branch was created', async () => {
-    const root = scenario.origin.commit(granted)
-    const head = scenario.origin.commit(
-      { ...granted, ...attack, [ciYamlPath('victim')]: reviewersYaml('vera', 'mallory') },
+    const root = ownershipScenario.origin.commit(granted)
+    const head = ownershipScenario.origin.commit(
+      { ...granted, ...attack, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') },
       [root],
     )
-    const tip = scenario.origin.commit(baseFiles, [root])
-    expect((await scenario.evaluate(tip, head, { author: 'mallory' })).verdict.kind).toBe('wait')
+    const tip = ownershipScenario.origin.commit(baseBranchFiles, [root])
+    expect((await ownershipScenario.evaluate(tip, head, { author: 'mallory' })).verdict.kind).toBe('wait')
   })
   test('a merge commit that adds owners', async () => {
-    const root = scenario.origin.commit(baseFiles)
-    const side = scenario.origin.commit(granted, [root])
-    const head = scenario.origin.commit(
-      { ...attack, [ciYamlPath('victim')]: reviewersYaml('vera', 'mallory') },
+    const root = ownershipScenario.origin.commit(baseBranchFiles)
+    const side = ownershipScenario.origin.commit(granted, [root])
+    const head = ownershipScenario.origin.commit(
+      { ...attack, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') },
       [root, side],
     )
-    const judged = await scenario.evaluate(root, head, { author: 'mallory' })
+    const judged = await ownershipScenario.evaluate(root, head, { author: 'mallory' })
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.rules).toEqual(['not-owner', 'owner-file-change'])
   })
   test('an unrelated history', async () => {
-    const root = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit({ ...granted, ...attack })
-    expect((await scenario.evaluate(root, head, { author: 'mallory' })).verdict.kind).not.toBe('merge')
+    const root = ownershipScenario.origin.commit(baseBranchFiles)
+    const head = ownershipScenario.origin.commit({ ...granted, ...attack })
+    expect((await ownershipScenario.evaluate(root, head, { author: 'mallory' })).verdict.kind).not.toBe(
+      'merge',
+    )
   })
 })
 
 describe('T05: authors cannot grant ownership to themselves', () => {
-  const ci = (...logins: string[]) => ({ ...baseFiles, [ciYamlPath('mine')]: reviewersYaml(...logins) })
+  const ci = (...logins: string[]) => ({
+    ...baseBranchFiles,
+    [getCiYamlPath('mine')]: createReviewersYaml(...logins),
+  })
   const table: [string, string, OriginFiles, string][] = [
     ['a stranger adds themselves', 'mallory', ci('alice', 'alan', 'mallory'), 'wait'],
     [
@@ -267,38 +295,47 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     ],
     ['an owner removes the last other owner', 'alice', ci('alice'), 'wait'],
     ['an owner steps down', 'alice', ci('alan'), 'merge'],
-    ['an owner deletes the list', 'alice', omitFilePaths(baseFiles, ciYamlPath('mine')), 'wait'],
+    ['an owner deletes the list', 'alice', omitFilePaths(baseBranchFiles, getCiYamlPath('mine')), 'wait'],
     ['an owner reorders the list', 'alice', ci('alan', 'alice'), 'merge'],
     ['an owner writes a login in another case', 'alice', ci('ALICE', 'alan'), 'merge'],
     [
       'an owner breaks the list',
       'alice',
-      { ...baseFiles, [ciYamlPath('mine')]: 'reviewers: alice\n' },
+      { ...baseBranchFiles, [getCiYamlPath('mine')]: 'reviewers: alice\n' },
       'blocked',
     ],
     ['an owner names an account that does not exist', 'alice', ci('alice', 'alan', 'nobody-yet'), 'blocked'],
     [
       'an owner turns landing off for all',
       'alice',
-      { ...baseFiles, [ciYamlPath('mine')]: `merge: false\n${reviewersYaml('alice', 'alan')}` },
+      {
+        ...baseBranchFiles,
+        [getCiYamlPath('mine')]: `merge: false\n${createReviewersYaml('alice', 'alan')}`,
+      },
       'wait',
     ],
     [
       'an owner takes a partner project',
       'alice',
-      { ...baseFiles, [ciYamlPath('mine')]: `cert_project_id: 1\n${reviewersYaml('alice', 'alan')}` },
+      {
+        ...baseBranchFiles,
+        [getCiYamlPath('mine')]: `cert_project_id: 1\n${createReviewersYaml('alice', 'alan')}`,
+      },
       'wait',
     ],
     [
       'an owner changes another setting',
       'alice',
-      { ...baseFiles, [ciYamlPath('mine')]: `updateGraph: semver-mode\n${reviewersYaml('alice', 'alan')}` },
+      {
+        ...baseBranchFiles,
+        [getCiYamlPath('mine')]: `updateGraph: semver-mode\n${createReviewersYaml('alice', 'alan')}`,
+      },
       'merge',
     ],
     [
       'an owner gives their list to a new file',
       'alice',
-      { ...baseFiles, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mallory]\n' },
+      { ...baseBranchFiles, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mallory]\n' },
       'wait',
     ],
     ['a maintainer adds an owner', 'maria', ci('alice', 'alan', 'nina'), 'merge'],
@@ -306,56 +343,61 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     [
       'an owner becomes a maintainer',
       'alice',
-      { ...baseFiles, 'config.yaml': 'maintainers:\n  - maria\n  - alice\n' },
+      { ...baseBranchFiles, 'config.yaml': 'maintainers:\n  - maria\n  - alice\n' },
       'wait',
     ],
-    ['an owner writes a CODEOWNERS file', 'alice', { ...baseFiles, CODEOWNERS: '* @alice\n' }, 'wait'],
+    ['an owner writes a CODEOWNERS file', 'alice', { ...baseBranchFiles, CODEOWNERS: '* @alice\n' }, 'wait'],
     [
       'an owner writes an earlier CODEOWNERS file',
       'alice',
-      { ...baseFiles, '.github/CODEOWNERS': '* @alice\n' },
+      { ...baseBranchFiles, '.github/CODEOWNERS': '* @alice\n' },
       'wait',
     ],
   ]
   test.each(table)('%s', async (_, author, head, expected) => {
-    expect((await scenario.evaluatePull(baseFiles, head, { author })).verdict.kind).toBe(expected)
+    expect((await ownershipScenario.evaluatePull(baseBranchFiles, head, { author })).verdict.kind).toBe(
+      expected,
+    )
   })
   test('a new owner cannot approve their addition, but an existing owner can', async () => {
-    const from = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit(ci('alice', 'alan', 'nina'), [from])
+    const from = ownershipScenario.origin.commit(baseBranchFiles)
+    const head = ownershipScenario.origin.commit(ci('alice', 'alan', 'nina'), [from])
     const by = (login: string) =>
-      scenario.evaluate(from, head, { author: 'alice', reviews: [scenario.createReview(login, head)] })
+      ownershipScenario.evaluate(from, head, {
+        author: 'alice',
+        reviews: [ownershipScenario.createReview(login, head)],
+      })
     expect((await by('nina')).verdict.kind).toBe('wait')
     expect((await by('vera')).verdict.kind).toBe('wait')
     expect((await by('alan')).verdict.kind).toBe('merge')
     expect((await by('maria')).verdict.kind).toBe('merge')
   })
   test('a new owner must be known to GitHub, and without an answer the verdict is unknown', async () => {
-    scenario.fakeAccounts.fails = (question) =>
+    ownershipScenario.fakeAccounts.fails = (question) =>
       question.kind === 'user' && question.login === 'nina'
         ? { kind: 'unknown', reason: 'GitHub answered 502', retryAfter: 5 }
         : undefined
-    const { verdict } = await scenario.evaluatePull(baseFiles, ci('alice', 'alan', 'nina'), {
+    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, ci('alice', 'alan', 'nina'), {
       author: 'maria',
     })
-    scenario.fakeAccounts.fails = () => undefined
+    ownershipScenario.fakeAccounts.fails = () => undefined
     expect(verdict.kind).toBe('unknown')
   })
 })
 
 describe('T06: new packages and confusable names', () => {
   const fresh = (name: string): OriginFiles => ({
-    ...baseFiles,
-    [ciYamlPath(name)]: reviewersYaml('mallory'),
-    [catalogPath(name)]: createCatalogYaml(name, ['1.0.0']),
+    ...baseBranchFiles,
+    [getCiYamlPath(name)]: createReviewersYaml('mallory'),
+    [getCatalogPath(name)]: createCatalogYaml(name, ['1.0.0']),
   })
   test('a new package and its first owner need a maintainer', async () => {
-    const from = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit(fresh('brand-new'), [from])
+    const from = ownershipScenario.origin.commit(baseBranchFiles)
+    const head = ownershipScenario.origin.commit(fresh('brand-new'), [from])
     const judge = (...reviews: string[]) =>
-      scenario.evaluate(from, head, {
+      ownershipScenario.evaluate(from, head, {
         author: 'mallory',
-        reviews: reviews.map((login) => scenario.createReview(login, head)),
+        reviews: reviews.map((login) => ownershipScenario.createReview(login, head)),
       })
     const alone = await judge()
     expect(alone.verdict.kind).toBe('wait')
@@ -378,20 +420,24 @@ describe('T06: new packages and confusable names', () => {
     'aux',
     'victim_',
   ])('the name %j is rejected, even for maintainers', async (name) => {
-    const { verdict } = await scenario.evaluatePull(baseFiles, fresh(name), { author: 'maria' })
+    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, fresh(name), {
+      author: 'maria',
+    })
     expect(verdict.kind).toBe('blocked')
   })
   test('a file that differs from another only by case is rejected', async () => {
-    const { rules } = await scenario.evaluatePull(
-      baseFiles,
-      { ...baseFiles, 'operators/mine/CI.yaml': 'x: y\n' },
+    const { rules } = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
+      { ...baseBranchFiles, 'operators/mine/CI.yaml': 'x: y\n' },
       aliceAuthorOptions,
     )
     expect(rules).toContain('confusable-name')
   })
   test('a package name in content that belongs to another directory is rejected', async () => {
-    const head = { ...baseFiles, [catalogPath('newdir')]: createCatalogYaml('victim', ['9.0.0']) }
-    const { verdict, rules } = await scenario.evaluatePull(baseFiles, head, { author: 'maria' })
+    const head = { ...baseBranchFiles, [getCatalogPath('newdir')]: createCatalogYaml('victim', ['9.0.0']) }
+    const { verdict, rules } = await ownershipScenario.evaluatePull(baseBranchFiles, head, {
+      author: 'maria',
+    })
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('package-content-mismatch')
   })
@@ -400,15 +446,15 @@ describe('T06: new packages and confusable names', () => {
 describe('the first catalogs of a repository', () => {
   const bare: OriginFiles = {
     'config.yaml': 'maintainers:\n  - maria\n',
-    [ciYamlPath('mine')]: reviewersYaml('alice'),
+    [getCiYamlPath('mine')]: createReviewersYaml('alice'),
     'tools/run.yaml': 'x: 1\n',
   }
-  const first: OriginFiles = { ...bare, [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
+  const first: OriginFiles = { ...bare, [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
   test('are detected as catalogs, and need a maintainer as author or approver', async () => {
-    const byMaria = await scenario.evaluatePull(bare, first, { author: 'maria' })
+    const byMaria = await ownershipScenario.evaluatePull(bare, first, { author: 'maria' })
     expect(byMaria.input.change.catalogs).toMatchObject([{ root: 'catalogs/v4.20' }])
     expect(byMaria.verdict.kind).toBe('merge')
-    const { verdict, outcome } = await scenario.evaluatePull(bare, first, aliceAuthorOptions)
+    const { verdict, outcome } = await ownershipScenario.evaluatePull(bare, first, aliceAuthorOptions)
     expect(verdict.kind).toBe('wait')
     expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer' })
     expect(outcome.findings.flatMap(({ data }) => data?.['kinds'] ?? [])).toContain('add-catalog')
@@ -416,7 +462,7 @@ describe('the first catalogs of a repository', () => {
   test('cannot be in a directory in which the base has files', async () => {
     const taken = { ...bare, 'catalog/Makefile': 'all:\n' }
     const inside = { ...taken, 'catalog/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']) }
-    const { input, rules } = await scenario.evaluatePull(taken, inside, { author: 'maria' })
+    const { input, rules } = await ownershipScenario.evaluatePull(taken, inside, { author: 'maria' })
     expect(input.change.catalogs).toEqual([])
     expect(rules).toEqual(['outside-packages'])
   })
@@ -428,8 +474,8 @@ describe('T07: links, submodules, executables', () => {
     ['160000', { mode: '160000', oid: 'a'.repeat(40) }],
   ])('mode %s is rejected, for a new file and for a changed one', async (mode, file) => {
     const path = 'operators/mine/notes.md'
-    for (const before of [baseFiles, { ...baseFiles, [path]: 'x\n' }]) {
-      const { verdict, outcome } = await scenario.evaluatePull(
+    for (const before of [baseBranchFiles, { ...baseBranchFiles, [path]: 'x\n' }]) {
+      const { verdict, outcome } = await ownershipScenario.evaluatePull(
         before,
         { ...before, [path]: file },
         aliceAuthorOptions,
@@ -440,9 +486,9 @@ describe('T07: links, submodules, executables', () => {
   })
   test('an executable bit is only an informational finding, because nothing runs the file', async () => {
     const path = 'operators/mine/notes.md'
-    for (const before of [baseFiles, { ...baseFiles, [path]: 'x\n' }]) {
+    for (const before of [baseBranchFiles, { ...baseBranchFiles, [path]: 'x\n' }]) {
       const after = { ...before, [path]: { mode: '100755', content: 'x\n' } }
-      const { verdict, outcome } = await scenario.evaluatePull(before, after, aliceAuthorOptions)
+      const { verdict, outcome } = await ownershipScenario.evaluatePull(before, after, aliceAuthorOptions)
       expect(verdict.kind).toBe('merge')
       expect(outcome.findings).toMatchObject([
         { rule: 'executable-file', severity: 'info', at: { file: path } },
@@ -451,18 +497,26 @@ describe('T07: links, submodules, executables', () => {
   })
   test('an existing link can be changed into a regular file, or removed', async () => {
     const path = 'operators/mine/notes.md'
-    const before = { ...baseFiles, [path]: { mode: '120000', content: '/etc/passwd' } }
+    const before = { ...baseBranchFiles, [path]: { mode: '120000', content: '/etc/passwd' } }
     expect(
-      (await scenario.evaluatePull(before, { ...baseFiles, [path]: 'x\n' }, aliceAuthorOptions)).verdict.kind,
+      (
+        await ownershipScenario.evaluatePull(
+          before,
+          { ...baseBranchFiles, [path]: 'x\n' },
+          aliceAuthorOptions,
+        )
+      ).verdict.kind,
     ).toBe('merge')
-    expect((await scenario.evaluatePull(before, baseFiles, aliceAuthorOptions)).verdict.kind).toBe('merge')
+    expect(
+      (await ownershipScenario.evaluatePull(before, baseBranchFiles, aliceAuthorOptions)).verdict.kind,
+    ).toBe('merge')
   })
   test('an owner file that is a link is broken and does not grant ownership', async () => {
     const linked = {
-      ...baseFiles,
-      [ciYamlPath('mine')]: { mode: '120000', content: '../../operators/x.yaml' },
+      ...baseBranchFiles,
+      [getCiYamlPath('mine')]: { mode: '120000', content: '../../operators/x.yaml' },
     }
-    const { verdict, rules } = await scenario.evaluatePull(
+    const { verdict, rules } = await ownershipScenario.evaluatePull(
       linked,
       { ...linked, ...authorPackageUpdate },
       aliceAuthorOptions,
@@ -487,9 +541,9 @@ describe('T08: unusual paths', () => {
     `operators/mine/${'d/'.repeat(60)}x`,
     'operators/mine/\u0007',
   ])('%j is rejected', async (path) => {
-    const { verdict, rules } = await scenario.evaluatePull(
-      baseFiles,
-      { ...baseFiles, [path]: 'x\n' },
+    const { verdict, rules } = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
+      { ...baseBranchFiles, [path]: 'x\n' },
       aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('blocked')
@@ -508,9 +562,9 @@ describe('T09: files that change what other people see', () => {
     'operators/mine/.github/workflows/x.yml',
     'catalogs/v4.20/.indexignore',
   ])('%s belongs to the repository in any directory', async (path) => {
-    const { verdict, rules } = await scenario.evaluatePull(
-      baseFiles,
-      { ...baseFiles, [path]: '* -diff\n' },
+    const { verdict, rules } = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
+      { ...baseBranchFiles, [path]: '* -diff\n' },
       aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('wait')
@@ -518,12 +572,12 @@ describe('T09: files that change what other people see', () => {
   })
   test('attributes in the base do not change what is authorized', async () => {
     const attributes = { '.gitattributes': '* merge=ours -diff text eol=crlf filter=x ident export-subst\n' }
-    const judged = await scenario.evaluatePull(
-      { ...baseFiles, ...attributes },
+    const judged = await ownershipScenario.evaluatePull(
+      { ...baseBranchFiles, ...attributes },
       { ...filesWithAuthorUpdate, ...attributes },
       aliceAuthorOptions,
     )
-    expect(judged.input.change.paths.map(({ path }) => path)).toEqual([catalogPath('mine')])
+    expect(judged.input.change.paths.map(({ path }) => path)).toEqual([getCatalogPath('mine')])
     expect(judged.verdict.kind).toBe('merge')
   })
 })
@@ -547,8 +601,8 @@ describe('T10: everything outside packages is merged manually', () => {
   ]
   test.each(outside)('%s, in an update that is otherwise allowed', async (path) => {
     for (const author of ['alice', 'maria']) {
-      const { verdict, rules, outcome } = await scenario.evaluatePull(
-        baseFiles,
+      const { verdict, rules, outcome } = await ownershipScenario.evaluatePull(
+        baseBranchFiles,
         { ...filesWithAuthorUpdate, [path]: '# x\n' },
         { author },
       )
@@ -558,10 +612,12 @@ describe('T10: everything outside packages is merged manually', () => {
     }
   })
   test('no approval makes catalog-bot merge it', async () => {
-    const from = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit({ ...baseFiles, Makefile: 'x\n' }, [from])
-    const reviews = ['maria', 'vera', 'alan'].map((login) => scenario.createReview(login, head))
-    expect((await scenario.evaluate(from, head, { author: 'alice', reviews })).verdict.kind).toBe('wait')
+    const from = ownershipScenario.origin.commit(baseBranchFiles)
+    const head = ownershipScenario.origin.commit({ ...baseBranchFiles, Makefile: 'x\n' }, [from])
+    const reviews = ['maria', 'vera', 'alan'].map((login) => ownershipScenario.createReview(login, head))
+    expect((await ownershipScenario.evaluate(from, head, { author: 'alice', reviews })).verdict.kind).toBe(
+      'wait',
+    )
   })
 })
 
@@ -574,9 +630,9 @@ describe('T11: both content and location decide', () => {
     ['a package', `---\nschema: olm.package\nname: victim\ndefaultChannel: evil\n`],
     ['any other blob', `---\nschema: custom.note\nname: n\npackage: victim\n`],
   ])("%s of another package in the author's file is rejected", async (_, blob) => {
-    const judged = await scenario.evaluatePull(
-      baseFiles,
-      { ...baseFiles, [catalogPath('mine')]: mine + blob },
+    const judged = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
+      { ...baseBranchFiles, [getCatalogPath('mine')]: mine + blob },
       aliceAuthorOptions,
     )
     expect(judged.verdict.kind).toBe('blocked')
@@ -592,18 +648,19 @@ describe('T11: both content and location decide', () => {
   })
   test("removing blobs of another package from the author's file waits for the package's owner", async () => {
     const split = {
-      ...baseFiles,
-      [catalogPath('mine')]: `${mine}---\nschema: olm.channel\nname: extra\npackage: victim\nentries: []\n`,
+      ...baseBranchFiles,
+      [getCatalogPath('mine')]:
+        `${mine}---\nschema: olm.channel\nname: extra\npackage: victim\nentries: []\n`,
     }
-    const judged = await scenario.evaluatePull(split, baseFiles, aliceAuthorOptions)
+    const judged = await ownershipScenario.evaluatePull(split, baseBranchFiles, aliceAuthorOptions)
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.outcome.findings[0]?.data).toMatchObject({ package: 'victim' })
   })
   test("a bundle with the name of another package's bundle is rejected", async () => {
     const taken = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replaceAll('mine.v1.1.0', 'victim.v1.1.0')
-    const { rules, verdict } = await scenario.evaluatePull(
-      baseFiles,
-      { ...baseFiles, [catalogPath('mine')]: taken },
+    const { rules, verdict } = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
+      { ...baseBranchFiles, [getCatalogPath('mine')]: taken },
       aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('blocked')
@@ -616,31 +673,38 @@ describe('T11: both content and location decide', () => {
       ['eda-openshift-operator', 'eda-k8s-operator'],
     ] as const) {
       const before = {
-        ...baseFiles,
-        [ciYamlPath(directory)]: reviewersYaml('nina'),
-        [catalogPath(directory)]: createCatalogYaml(name, ['1.0.0']),
+        ...baseBranchFiles,
+        [getCiYamlPath(directory)]: createReviewersYaml('nina'),
+        [getCatalogPath(directory)]: createCatalogYaml(name, ['1.0.0']),
       }
-      const after = { ...before, [catalogPath(directory)]: createCatalogYaml(name, ['1.0.0', '1.1.0']) }
-      expect((await scenario.evaluatePull(before, after, { author: 'nina' })).verdict.kind).toBe('merge')
-      expect((await scenario.evaluatePull(before, after, { author: 'mallory' })).verdict.kind).toBe('wait')
+      const after = { ...before, [getCatalogPath(directory)]: createCatalogYaml(name, ['1.0.0', '1.1.0']) }
+      expect((await ownershipScenario.evaluatePull(before, after, { author: 'nina' })).verdict.kind).toBe(
+        'merge',
+      )
+      expect((await ownershipScenario.evaluatePull(before, after, { author: 'mallory' })).verdict.kind).toBe(
+        'wait',
+      )
       // The owner can also add it to another catalog if the packages of the directory are known.
-      const more = { ...before, [catalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']) }
-      const promoted = { ...more, [catalogPath(directory, 'v4.21')]: createCatalogYaml(name, ['1.0.0']) }
+      const more = { ...before, [getCatalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']) }
+      const promoted = { ...more, [getCatalogPath(directory, 'v4.21')]: createCatalogYaml(name, ['1.0.0']) }
       const packagesByDirectory = new Map([[directory, [name]]])
       expect(
-        (await scenario.evaluatePull(more, promoted, { author: 'nina', packagesByDirectory })).verdict.kind,
+        (await ownershipScenario.evaluatePull(more, promoted, { author: 'nina', packagesByDirectory }))
+          .verdict.kind,
       ).toBe('merge')
-      expect((await scenario.evaluatePull(more, promoted, { author: 'nina' })).verdict.kind).toBe('wait')
+      expect((await ownershipScenario.evaluatePull(more, promoted, { author: 'nina' })).verdict.kind).toBe(
+        'wait',
+      )
     }
   })
   test('removing a file with content of another package requires the consent of its owner', async () => {
-    const judged = await scenario.evaluatePull(
-      { ...baseFiles, 'catalogs/v4.20/index.yaml': 'schema: custom.note\nname: n\npackage: victim\n' },
-      baseFiles,
+    const judged = await ownershipScenario.evaluatePull(
+      { ...baseBranchFiles, 'catalogs/v4.20/index.yaml': 'schema: custom.note\nname: n\npackage: victim\n' },
+      baseBranchFiles,
       aliceAuthorOptions,
     )
     expect(judged.verdict.kind).toBe('wait')
-    expect(listFindingPackages(judged)).toEqual(['victim'])
+    expect(listPackagesWithFindings(judged)).toEqual(['victim'])
   })
 })
 
@@ -648,48 +712,54 @@ describe('T12: mutable references', () => {
   test('are evaluated by the images check, and a reference by tag changes no permissions', async () => {
     const byTag = {
       ...filesWithAuthorUpdate,
-      [catalogPath('mine')]: (authorPackageUpdate[catalogPath('mine')] ?? '').replace(
+      [getCatalogPath('mine')]: (authorPackageUpdate[getCatalogPath('mine')] ?? '').replace(
         /@sha256:0+(?![^]*@sha256)/,
         ':latest',
       ),
     }
-    const first = await scenario.evaluatePull(baseFiles, filesWithAuthorUpdate, { author: 'mallory' })
-    const second = await scenario.evaluatePull(baseFiles, byTag, { author: 'mallory' })
+    const first = await ownershipScenario.evaluatePull(baseBranchFiles, filesWithAuthorUpdate, {
+      author: 'mallory',
+    })
+    const second = await ownershipScenario.evaluatePull(baseBranchFiles, byTag, { author: 'mallory' })
     expect(second.outcome.waiting).toEqual(first.outcome.waiting)
   })
 })
 
 describe('T13: two changes that are safe separately', () => {
   test('the second is evaluated against the result of the first, not against its original base', async () => {
-    const root = scenario.origin.commit(baseFiles)
-    const first = scenario.origin.commit({ ...baseFiles, [ciYamlPath('victim')]: reviewersYaml('nina') }, [
-      root,
-    ])
-    const second = scenario.origin.commit(
-      { ...baseFiles, [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']) },
+    const root = ownershipScenario.origin.commit(baseBranchFiles)
+    const first = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, [getCiYamlPath('victim')]: createReviewersYaml('nina') },
       [root],
     )
-    expect((await scenario.evaluate(root, second, { author: 'vera' })).verdict.kind).toBe('merge')
-    expect((await scenario.evaluate(first, second, { author: 'vera' })).verdict.kind).toBe('wait')
-    expect((await scenario.evaluate(first, second, { author: 'nina' })).verdict.kind).toBe('merge')
+    const second = ownershipScenario.origin.commit(
+      {
+        ...baseBranchFiles,
+        [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']),
+      },
+      [root],
+    )
+    expect((await ownershipScenario.evaluate(root, second, { author: 'vera' })).verdict.kind).toBe('merge')
+    expect((await ownershipScenario.evaluate(first, second, { author: 'vera' })).verdict.kind).toBe('wait')
+    expect((await ownershipScenario.evaluate(first, second, { author: 'nina' })).verdict.kind).toBe('merge')
   })
 })
 
 describe('T14: what is merged is not what the pull request shows', () => {
   test('an edit of a file that the base has moved to another owner', async () => {
-    const root = scenario.origin.commit({
-      ...baseFiles,
-      'operators/mine/x.yaml': createMultiLineText('line', 100),
+    const root = ownershipScenario.origin.commit({
+      ...baseBranchFiles,
+      'operators/mine/x.yaml': createNumberedLines('line', 100),
     })
-    const head = scenario.origin.commit(
-      { ...baseFiles, 'operators/mine/x.yaml': createMultiLineText('line', 100, 50) },
+    const head = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, 'operators/mine/x.yaml': createNumberedLines('line', 100, 50) },
       [root],
     )
-    const tip = scenario.origin.commit(
-      { ...baseFiles, 'operators/victim/x.yaml': createMultiLineText('line', 100) },
+    const tip = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, 'operators/victim/x.yaml': createNumberedLines('line', 100) },
       [root],
     )
-    const judged = await scenario.evaluate(tip, head, aliceAuthorOptions)
+    const judged = await ownershipScenario.evaluate(tip, head, aliceAuthorOptions)
     // The merge reports a conflict, or it follows the move and changes the victim's file.
     expect(judged.verdict.kind).not.toBe('merge')
     if (judged.verdict.kind === 'wait')
@@ -698,15 +768,15 @@ describe('T14: what is merged is not what the pull request shows', () => {
   test('a new file in a directory that the base has renamed', async () => {
     const files = (directory: string): OriginFiles =>
       Object.fromEntries(
-        [1, 2, 3].map((at) => [`operators/${directory}/deep/${at}.md`, createMultiLineText(`n${at}`, 30)]),
+        [1, 2, 3].map((at) => [`operators/${directory}/deep/${at}.md`, createNumberedLines(`n${at}`, 30)]),
       )
-    const root = scenario.origin.commit({ ...baseFiles, ...files('mine') })
-    const head = scenario.origin.commit(
-      { ...baseFiles, ...files('mine'), 'operators/mine/deep/new.md': 'x\n' },
+    const root = ownershipScenario.origin.commit({ ...baseBranchFiles, ...files('mine') })
+    const head = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, ...files('mine'), 'operators/mine/deep/new.md': 'x\n' },
       [root],
     )
-    const tip = scenario.origin.commit({ ...baseFiles, ...files('victim') }, [root])
-    const judged = await scenario.evaluate(tip, head, aliceAuthorOptions)
+    const tip = ownershipScenario.origin.commit({ ...baseBranchFiles, ...files('victim') }, [root])
+    const judged = await ownershipScenario.evaluate(tip, head, aliceAuthorOptions)
     // Git reports a conflict or moves the file, but it must not put the file into the victim's directory unnoticed.
     if (judged.verdict.kind === 'merge')
       expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/mine/deep/new.md'])
@@ -714,42 +784,51 @@ describe('T14: what is merged is not what the pull request shows', () => {
   })
   test('a criss-cross history that silently reverts the victim', async () => {
     const v = (version: string) => ({
-      ...baseFiles,
-      [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', version]),
+      ...baseBranchFiles,
+      [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', version]),
     })
     const note = { 'operators/mine/notes.md': 'x\n' }
-    const root = scenario.origin.commit(v('1.1.0'))
-    const p1 = scenario.origin.commit({ ...v('1.1.0'), ...note }, [root])
-    const m1 = scenario.origin.commit(v('1.2.0'), [root])
-    const m2 = scenario.origin.commit({ ...v('1.2.0'), ...note }, [m1, p1])
-    const p2 = scenario.origin.commit({ ...v('1.1.0'), ...note }, [p1, m1])
-    const head = scenario.origin.commit({ ...v('1.1.0'), ...note, 'operators/mine/more.md': 'x\n' }, [p2])
-    const judged = await scenario.evaluate(m2, head, aliceAuthorOptions)
+    const root = ownershipScenario.origin.commit(v('1.1.0'))
+    const p1 = ownershipScenario.origin.commit({ ...v('1.1.0'), ...note }, [root])
+    const m1 = ownershipScenario.origin.commit(v('1.2.0'), [root])
+    const m2 = ownershipScenario.origin.commit({ ...v('1.2.0'), ...note }, [m1, p1])
+    const p2 = ownershipScenario.origin.commit({ ...v('1.1.0'), ...note }, [p1, m1])
+    const head = ownershipScenario.origin.commit(
+      { ...v('1.1.0'), ...note, 'operators/mine/more.md': 'x\n' },
+      [p2],
+    )
+    const judged = await ownershipScenario.evaluate(m2, head, aliceAuthorOptions)
     expect(judged.verdict.kind).not.toBe('merge')
   })
 })
 
 describe('T15: changes inside merge commits', () => {
   test("an edit of another owner's file in a merge of the base is found", async () => {
-    const root = scenario.origin.commit(baseFiles)
-    const own = scenario.origin.commit(filesWithAuthorUpdate, [root])
-    const tip = scenario.origin.commit({ ...baseFiles, 'operators/victim/notes.md': 'x\n' }, [root])
-    const evil = scenario.origin.commit({ ...filesWithAuthorUpdate, 'operators/victim/notes.md': 'evil\n' }, [
-      own,
-      tip,
+    const root = ownershipScenario.origin.commit(baseBranchFiles)
+    const own = ownershipScenario.origin.commit(filesWithAuthorUpdate, [root])
+    const tip = ownershipScenario.origin.commit({ ...baseBranchFiles, 'operators/victim/notes.md': 'x\n' }, [
+      root,
     ])
-    const judged = await scenario.evaluate(tip, evil, aliceAuthorOptions)
+    const evil = ownershipScenario.origin.commit(
+      { ...filesWithAuthorUpdate, 'operators/victim/notes.md': 'evil\n' },
+      [own, tip],
+    )
+    const judged = await ownershipScenario.evaluate(tip, evil, aliceAuthorOptions)
     expect(judged.verdict.kind).toBe('wait')
-    expect(listFindingPackages(judged)).toEqual(['victim'])
+    expect(listPackagesWithFindings(judged)).toEqual(['victim'])
   })
   test('the shape of the history does not change the verdict', async () => {
-    const root = scenario.origin.commit(baseFiles)
-    const one = scenario.origin.commit(filesWithAuthorUpdate, [root])
-    const empty = scenario.origin.commit(filesWithAuthorUpdate, [scenario.origin.commit(baseFiles, [root])], {
-      author: 'vera <vera@example.com>',
-    })
+    const root = ownershipScenario.origin.commit(baseBranchFiles)
+    const one = ownershipScenario.origin.commit(filesWithAuthorUpdate, [root])
+    const empty = ownershipScenario.origin.commit(
+      filesWithAuthorUpdate,
+      [ownershipScenario.origin.commit(baseBranchFiles, [root])],
+      {
+        author: 'vera <vera@example.com>',
+      },
+    )
     for (const head of [one, empty])
-      expect((await scenario.evaluate(root, head, aliceAuthorOptions)).verdict.kind).toBe('merge')
+      expect((await ownershipScenario.evaluate(root, head, aliceAuthorOptions)).verdict.kind).toBe('merge')
   })
   test('an approval is carried over only if configured, for the same content, config, and base', async () => {
     const carryOverConfig = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
@@ -757,12 +836,12 @@ describe('T15: changes inside merge commits', () => {
       [{}, 'wait'],
       [carryOverConfig, 'merge'],
     ] as const) {
-      const root = scenario.origin.commit({ ...baseFiles, ...extra })
-      const first = scenario.origin.commit({ ...filesWithAuthorUpdate, ...extra }, [root])
-      const said = await scenario.evaluate(root, first, {
+      const root = ownershipScenario.origin.commit({ ...baseBranchFiles, ...extra })
+      const first = ownershipScenario.origin.commit({ ...filesWithAuthorUpdate, ...extra }, [root])
+      const said = await ownershipScenario.evaluate(root, first, {
         author: 'mallory',
         configDigest: 'c',
-        reviews: [scenario.createReview('alan', first)],
+        reviews: [ownershipScenario.createReview('alan', first)],
       })
       expect(said.verdict.kind).toBe('merge')
       const { computeChangeApprovalCoverage: coverage } =
@@ -772,11 +851,17 @@ describe('T15: changes inside merge commits', () => {
         config: 'c',
         covers: coverage(said.input),
       }))
-      const same = scenario.origin.commit({ ...filesWithAuthorUpdate, ...extra }, [first])
+      const same = ownershipScenario.origin.commit({ ...filesWithAuthorUpdate, ...extra }, [first])
       const judge = (head: typeof same, more = {}) =>
-        scenario.evaluate(root, head, { author: 'mallory', approvals, epoch: 1, configDigest: 'c', ...more })
+        ownershipScenario.evaluate(root, head, {
+          author: 'mallory',
+          approvals,
+          epoch: 1,
+          configDigest: 'c',
+          ...more,
+        })
       expect((await judge(same)).verdict.kind).toBe(expected)
-      const other = scenario.origin.commit(
+      const other = ownershipScenario.origin.commit(
         { ...filesWithAuthorUpdate, ...extra, 'operators/mine/notes.md': 'x\n' },
         [first],
       )
@@ -789,17 +874,21 @@ describe('T15: changes inside merge commits', () => {
 
 describe('T16: a permit is for one commit with one tree', () => {
   test('the permit contains the merge commit with the authorized tree', async () => {
-    const { verdict } = await scenario.evaluatePull(baseFiles, filesWithAuthorUpdate, aliceAuthorOptions)
+    const { verdict } = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
+      filesWithAuthorUpdate,
+      aliceAuthorOptions,
+    )
     expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
     expect(verdict.permit?.landing.tree).toBe(
-      scenario.origin.tree(scenario.origin.commit(filesWithAuthorUpdate)),
+      ownershipScenario.origin.tree(ownershipScenario.origin.commit(filesWithAuthorUpdate)),
     )
   })
 })
 
 describe('T17: stacked pull requests', () => {
   test('wait for the one below them', async () => {
-    const { verdict } = await scenario.evaluatePull(baseFiles, filesWithAuthorUpdate, {
+    const { verdict } = await ownershipScenario.evaluatePull(baseBranchFiles, filesWithAuthorUpdate, {
       author: 'alice',
       snapshot: { stacked: true },
     })
@@ -809,18 +898,18 @@ describe('T17: stacked pull requests', () => {
 
 describe('T18: another base branch', () => {
   test('an approval for one branch does not count for another', async () => {
-    const from = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit(filesWithAuthorUpdate, [from])
-    const said = await scenario.evaluate(from, head, {
+    const from = ownershipScenario.origin.commit(baseBranchFiles)
+    const head = ownershipScenario.origin.commit(filesWithAuthorUpdate, [from])
+    const said = await ownershipScenario.evaluate(from, head, {
       author: 'mallory',
-      reviews: [scenario.createReview('alan', head)],
+      reviews: [ownershipScenario.createReview('alan', head)],
     })
     expect(said.verdict.kind).toBe('merge')
     const { approvals } = said.input
     const retargeted = { author: 'mallory', approvals, snapshot: { baseRef: 'release' } }
-    expect((await scenario.evaluate(from, head, retargeted)).verdict.kind).toBe('wait')
+    expect((await ownershipScenario.evaluate(from, head, retargeted)).verdict.kind).toBe('wait')
     expect(
-      (await scenario.evaluate(from, head, { author: 'mallory', approvals, epoch: 2 })).verdict.kind,
+      (await ownershipScenario.evaluate(from, head, { author: 'mallory', approvals, epoch: 2 })).verdict.kind,
     ).toBe('wait')
   })
 })

@@ -13,71 +13,84 @@ import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,
-  FakeAccounts,
-  unknownAnswer,
+  FakeGitHubAccounts,
+  createUnknownAnswer,
   type OwnershipScenario,
 } from './ownership-scenario.ts'
 
-let scenario: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  scenario = await openOwnershipScenario('people')
+  ownershipScenario = await openOwnershipScenario('people')
 })
 beforeEach(() => {
-  scenario.fakeAccounts = new FakeAccounts()
+  ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
   for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])
-    scenario.fakeAccounts.person(login)
+    ownershipScenario.fakeAccounts.person(login)
 })
-afterAll(() => scenario.close())
+afterAll(() => ownershipScenario.close())
 
-const reviewersYaml = (...logins: string[]) =>
+const createReviewersYaml = (...logins: string[]) =>
   `reviewers:\n${logins.map((login) => `  - ${login}\n`).join('')}`
-const ciYamlPath = (name: string) => `operators/${name}/ci.yaml`
-const catalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
-const baseFiles: OriginFiles = {
+const getCiYamlPath = (name: string) => `operators/${name}/ci.yaml`
+const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
+const baseBranchFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
-  [ciYamlPath('victim')]: reviewersYaml('vera'),
-  [ciYamlPath('mine')]: reviewersYaml('alice', 'alan'),
-  [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0']),
-  [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
+  [getCiYamlPath('victim')]: createReviewersYaml('vera'),
+  [getCiYamlPath('mine')]: createReviewersYaml('alice', 'alan'),
+  [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0']),
+  [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
 }
 const createPackageUpdate = (name: string): OriginFiles => ({
-  [catalogPath(name)]: createCatalogYaml(name, ['1.0.0', '1.1.0']),
+  [getCatalogPath(name)]: createCatalogYaml(name, ['1.0.0', '1.1.0']),
 })
-const updatedFiles: OriginFiles = { ...baseFiles, ...createPackageUpdate('mine') }
+const filesWithPackageUpdate: OriginFiles = { ...baseBranchFiles, ...createPackageUpdate('mine') }
 
 /** The commits of a pull request that updates `mine`. */
-function createPull(
-  head: OriginFiles = updatedFiles,
-  on: OriginFiles = baseFiles,
+function createPullCommits(
+  head: OriginFiles = filesWithPackageUpdate,
+  on: OriginFiles = baseBranchFiles,
 ): { from: CommitSha; head: CommitSha } {
-  const from = scenario.origin.commit(on)
-  return { from, head: scenario.origin.commit(head, [from]) }
+  const from = ownershipScenario.origin.commit(on)
+  return { from, head: ownershipScenario.origin.commit(head, [from]) }
 }
 
 describe('T19: approve, then push', () => {
   test('an approval counts only for the reviewed commit', async () => {
-    const { from, head } = createPull()
-    const reviews = [scenario.createReview('alan', head)]
-    expect((await scenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe('merge')
-    const pushed = scenario.origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head])
-    expect((await scenario.evaluate(from, pushed, { author: 'mallory', reviews })).verdict.kind).toBe('wait')
+    const { from, head } = createPullCommits()
+    const reviews = [ownershipScenario.createReview('alan', head)]
+    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
+      'merge',
+    )
+    const pushed = ownershipScenario.origin.commit(
+      { ...filesWithPackageUpdate, 'operators/mine/evil.md': 'x\n' },
+      [head],
+    )
+    expect(
+      (await ownershipScenario.evaluate(from, pushed, { author: 'mallory', reviews })).verdict.kind,
+    ).toBe('wait')
   })
   test('timestamps do not matter, for a review from the future and a commit from the past', async () => {
-    const { from, head } = createPull()
-    const reviews = [scenario.createReview('alan', head, { submittedAt: '2099-01-01T00:00:00Z' })]
-    const pushed = scenario.origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head], {
-      time: 946_684_800,
-    })
-    expect((await scenario.evaluate(from, pushed, { author: 'mallory', reviews })).verdict.kind).toBe('wait')
+    const { from, head } = createPullCommits()
+    const reviews = [ownershipScenario.createReview('alan', head, { submittedAt: '2099-01-01T00:00:00Z' })]
+    const pushed = ownershipScenario.origin.commit(
+      { ...filesWithPackageUpdate, 'operators/mine/evil.md': 'x\n' },
+      [head],
+      {
+        time: 946_684_800,
+      },
+    )
+    expect(
+      (await ownershipScenario.evaluate(from, pushed, { author: 'mallory', reviews })).verdict.kind,
+    ).toBe('wait')
   })
 })
 
 describe('T21: A, B, and A again', () => {
   test('a review of the first A does not count for the second', async () => {
-    const { from, head } = createPull()
-    const review = scenario.createReview('alan', head)
+    const { from, head } = createPullCommits()
+    const review = ownershipScenario.createReview('alan', head)
     const snapshot = createSnapshot({
-      author: scenario.fakeAccounts.person('mallory'),
+      author: ownershipScenario.fakeAccounts.person('mallory'),
       head,
       base: from,
       reviews: [review],
@@ -86,11 +99,12 @@ describe('T21: A, B, and A again', () => {
     const approvals = createApprovalsFromReviews(snapshot, 2, seen, new Map())
     expect(approvals).toMatchObject([{ head, epoch: 0 }])
     expect(
-      (await scenario.evaluate(from, head, { author: 'mallory', approvals, epoch: 2 })).verdict.kind,
+      (await ownershipScenario.evaluate(from, head, { author: 'mallory', approvals, epoch: 2 })).verdict.kind,
     ).toBe('wait')
     const again = createApprovalsFromReviews(snapshot, 2, new Map([[review.id, 2]]), new Map())
     expect(
-      (await scenario.evaluate(from, head, { author: 'mallory', approvals: again, epoch: 2 })).verdict.kind,
+      (await ownershipScenario.evaluate(from, head, { author: 'mallory', approvals: again, epoch: 2 }))
+        .verdict.kind,
     ).toBe('merge')
   })
 })
@@ -101,60 +115,73 @@ describe('T22: forged commit metadata', () => {
     'catalog-bot <catalog-bot@noreply.invalid>',
     'maria <maria@example.com>',
   ])('commits by "%s" give their pusher no permissions', async (author) => {
-    const from = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit(updatedFiles, [from], { author, time: 978_307_200 })
-    expect((await scenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
-    expect((await scenario.evaluate(from, head, { author: 'alice' })).verdict.kind).toBe('merge')
+    const from = ownershipScenario.origin.commit(baseBranchFiles)
+    const head = ownershipScenario.origin.commit(filesWithPackageUpdate, [from], {
+      author,
+      time: 978_307_200,
+    })
+    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
+    expect((await ownershipScenario.evaluate(from, head, { author: 'alice' })).verdict.kind).toBe('merge')
   })
 })
 
 describe('T23: Apps as authors', () => {
   const bot: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
-  const listed = { ...baseFiles, [ciYamlPath('mine')]: reviewersYaml('alice', 'release-bot[bot]') }
+  const listed = {
+    ...baseBranchFiles,
+    [getCiYamlPath('mine')]: createReviewersYaml('alice', 'release-bot[bot]'),
+  }
   const ours = { headRepository: { owner: 'Acme', name: 'Catalog' } }
-  beforeEach(() => void scenario.fakeAccounts.accounts.set('release-bot[bot]', bot))
+  beforeEach(() => void ownershipScenario.fakeAccounts.accounts.set('release-bot[bot]', bot))
   test('a listed App can update only from a branch of this repository that it pushed', async () => {
-    const { from, head } = createPull({ ...listed, ...createPackageUpdate('mine') }, listed)
+    const { from, head } = createPullCommits({ ...listed, ...createPackageUpdate('mine') }, listed)
     const judge = (snapshot: Partial<PullSnapshot>) =>
-      scenario.evaluate(from, head, { author: bot, snapshot })
+      ownershipScenario.evaluate(from, head, { author: bot, snapshot })
     expect((await judge(ours)).verdict.kind).toBe('merge')
     expect((await judge({ headRepository: { owner: 'mallory', name: 'catalog' } })).verdict.kind).toBe('wait')
     expect((await judge({ headRepository: null })).verdict.kind).toBe('wait')
-    expect((await judge({ ...ours, pusher: scenario.fakeAccounts.person('mallory') })).verdict.kind).toBe(
-      'wait',
-    )
+    expect(
+      (await judge({ ...ours, pusher: ownershipScenario.fakeAccounts.person('mallory') })).verdict.kind,
+    ).toBe('wait')
     expect((await judge({ ...ours, pusher: null })).verdict.kind).toBe('wait')
     expect((await judge({ ...ours, pusher: bot })).verdict.kind).toBe('merge')
   })
   test("an App's GraphQL login is the same account, but a person with that login is not (T26)", async () => {
-    const { from, head } = createPull({ ...listed, ...createPackageUpdate('mine') }, listed)
+    const { from, head } = createPullCommits({ ...listed, ...createPackageUpdate('mine') }, listed)
     const short = { ...bot, login: 'release-bot' }
-    expect((await scenario.evaluate(from, head, { author: short, snapshot: ours })).verdict.kind).toBe(
-      'merge',
-    )
-    const human = scenario.fakeAccounts.person('release-bot')
-    expect((await scenario.evaluate(from, head, { author: human, snapshot: ours })).verdict.kind).toBe('wait')
+    expect(
+      (await ownershipScenario.evaluate(from, head, { author: short, snapshot: ours })).verdict.kind,
+    ).toBe('merge')
+    const human = ownershipScenario.fakeAccounts.person('release-bot')
+    expect(
+      (await ownershipScenario.evaluate(from, head, { author: human, snapshot: ours })).verdict.kind,
+    ).toBe('wait')
   })
   test('the pusher does not count as the author', async () => {
-    const { from, head } = createPull()
+    const { from, head } = createPullCommits()
     const snapshot = {
-      pusher: scenario.fakeAccounts.person('alice'),
+      pusher: ownershipScenario.fakeAccounts.person('alice'),
       headRepository: { owner: 'alice', name: 'catalog' },
     }
-    expect((await scenario.evaluate(from, head, { author: 'mallory', snapshot })).verdict.kind).toBe('wait')
+    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', snapshot })).verdict.kind).toBe(
+      'wait',
+    )
   })
   test('an App cannot approve (T35) or change owners, even if it is listed as a maintainer', async () => {
     const maintained = { ...listed, 'config.yaml': 'maintainers:\n  - maria\n  - release-bot[bot]\n' }
-    scenario.fakeAccounts.roles.set(bot.id, 'admin')
-    const { from, head } = createPull({ ...maintained, ...createPackageUpdate('mine') }, maintained)
-    const reviews = [scenario.createReview('nina', head, { author: bot })]
-    expect((await scenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe('wait')
-    const owners = createPull(
-      { ...maintained, [ciYamlPath('mine')]: reviewersYaml('alice', 'release-bot[bot]', 'nina') },
+    ownershipScenario.fakeAccounts.roles.set(bot.id, 'admin')
+    const { from, head } = createPullCommits({ ...maintained, ...createPackageUpdate('mine') }, maintained)
+    const reviews = [ownershipScenario.createReview('nina', head, { author: bot })]
+    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
+      'wait',
+    )
+    const owners = createPullCommits(
+      { ...maintained, [getCiYamlPath('mine')]: createReviewersYaml('alice', 'release-bot[bot]', 'nina') },
       maintained,
     )
     expect(
-      (await scenario.evaluate(owners.from, owners.head, { author: bot, snapshot: ours })).verdict.kind,
+      (await ownershipScenario.evaluate(owners.from, owners.head, { author: bot, snapshot: ours })).verdict
+        .kind,
     ).toBe('wait')
   })
 })
@@ -164,18 +191,22 @@ describe("T24: a push by another person to an owner's pull request", () => {
     pusher: GitHubAccount | null,
     reviews: (head: CommitSha) => PullReview[] = () => [],
   ) => {
-    const { from, head } = createPull()
-    return scenario.evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews: reviews(head) })
+    const { from, head } = createPullCommits()
+    return ownershipScenario.evaluate(from, head, {
+      author: 'alice',
+      snapshot: { pusher },
+      reviews: reviews(head),
+    })
   }
   test('the author, other owners, and maintainers can push', async () => {
-    expect((await judge(scenario.fakeAccounts.person('alice'))).verdict.kind).toBe('merge')
-    expect((await judge(scenario.fakeAccounts.person('alan'))).verdict.kind).toBe('merge')
-    expect((await judge(scenario.fakeAccounts.person('maria'))).verdict.kind).toBe('merge')
+    expect((await judge(ownershipScenario.fakeAccounts.person('alice'))).verdict.kind).toBe('merge')
+    expect((await judge(ownershipScenario.fakeAccounts.person('alan'))).verdict.kind).toBe('merge')
+    expect((await judge(ownershipScenario.fakeAccounts.person('maria'))).verdict.kind).toBe('merge')
   })
   test('a push by a person without ownership or by an unknown person waits for a confirmation', async () => {
     for (const pusher of [
-      scenario.fakeAccounts.person('mallory'),
-      scenario.fakeAccounts.person('vera'),
+      ownershipScenario.fakeAccounts.person('mallory'),
+      ownershipScenario.fakeAccounts.person('vera'),
       null,
     ]) {
       const { verdict, rules } = await judge(pusher)
@@ -184,19 +215,23 @@ describe("T24: a push by another person to an owner's pull request", () => {
     }
   })
   test('an owner or a maintainer can confirm by review, but other people cannot', async () => {
-    const mallory = scenario.fakeAccounts.person('mallory')
-    expect((await judge(mallory, (head) => [scenario.createReview('alan', head)])).verdict.kind).toBe('merge')
-    expect((await judge(mallory, (head) => [scenario.createReview('maria', head)])).verdict.kind).toBe(
-      'merge',
-    )
-    expect((await judge(mallory, (head) => [scenario.createReview('nina', head)])).verdict.kind).toBe('wait')
+    const mallory = ownershipScenario.fakeAccounts.person('mallory')
+    expect(
+      (await judge(mallory, (head) => [ownershipScenario.createReview('alan', head)])).verdict.kind,
+    ).toBe('merge')
+    expect(
+      (await judge(mallory, (head) => [ownershipScenario.createReview('maria', head)])).verdict.kind,
+    ).toBe('merge')
+    expect(
+      (await judge(mallory, (head) => [ownershipScenario.createReview('nina', head)])).verdict.kind,
+    ).toBe('wait')
   })
   test('the author can confirm by command, only for this head', async () => {
-    const { from, head } = createPull()
-    const alice = scenario.fakeAccounts.person('alice')
+    const { from, head } = createPullCommits()
+    const alice = ownershipScenario.fakeAccounts.person('alice')
     const pullOptions = (of: CommitSha) => ({
       author: alice,
-      snapshot: { pusher: scenario.fakeAccounts.person('mallory') },
+      snapshot: { pusher: ownershipScenario.fakeAccounts.person('mallory') },
       approvals: [
         {
           user: alice.id,
@@ -209,59 +244,60 @@ describe("T24: a push by another person to an owner's pull request", () => {
         } as const,
       ],
     })
-    expect((await scenario.evaluate(from, head, pullOptions(head))).verdict.kind).toBe('merge')
-    expect((await scenario.evaluate(from, head, pullOptions(from))).verdict.kind).toBe('wait')
+    expect((await ownershipScenario.evaluate(from, head, pullOptions(head))).verdict.kind).toBe('merge')
+    expect((await ownershipScenario.evaluate(from, head, pullOptions(from))).verdict.kind).toBe('wait')
   })
 })
 
 describe('T25: renamed and reused logins', () => {
   test('a reused login of an owner does not grant ownership, so the package needs a maintainer', async () => {
     const accounts = new Map([['alice', toUserId(1)]])
-    const { from, head } = createPull()
-    const judged = await scenario.evaluate(from, head, { author: 'alice', accounts })
+    const { from, head } = createPullCommits()
+    const judged = await ownershipScenario.evaluate(from, head, { author: 'alice', accounts })
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.rules).toContain('owner-login-reused')
-    const reviews = [scenario.createReview('alan', head)]
-    expect((await scenario.evaluate(from, head, { author: 'alice', accounts, reviews })).verdict.kind).toBe(
-      'wait',
-    )
-    const maintained = [scenario.createReview('maria', head)]
+    const reviews = [ownershipScenario.createReview('alan', head)]
     expect(
-      (await scenario.evaluate(from, head, { author: 'alice', accounts, reviews: maintained })).verdict.kind,
+      (await ownershipScenario.evaluate(from, head, { author: 'alice', accounts, reviews })).verdict.kind,
+    ).toBe('wait')
+    const maintained = [ownershipScenario.createReview('maria', head)]
+    expect(
+      (await ownershipScenario.evaluate(from, head, { author: 'alice', accounts, reviews: maintained }))
+        .verdict.kind,
     ).toBe('merge')
   })
   test('a login pinned to its account in the configuration follows the account', async () => {
-    const alice = scenario.fakeAccounts.person('alice')
+    const alice = ownershipScenario.fakeAccounts.person('alice')
     const config = `owners:\n  packages:\n    mine: ["alice:${alice.id}"]\n  sources: [packages, config.yaml]\n`
-    const pinned = { ...baseFiles, '.github/catalog-bot.yml': config }
-    const { from, head } = createPull({ ...pinned, ...createPackageUpdate('mine') }, pinned)
+    const pinned = { ...baseBranchFiles, '.github/catalog-bot.yml': config }
+    const { from, head } = createPullCommits({ ...pinned, ...createPackageUpdate('mine') }, pinned)
     const renamed = { ...alice, login: 'alice-renamed' }
-    expect((await scenario.evaluate(from, head, { author: renamed })).verdict.kind).toBe('merge')
+    expect((await ownershipScenario.evaluate(from, head, { author: renamed })).verdict.kind).toBe('merge')
     const usurper: GitHubAccount = { id: toUserId(666), login: 'alice', kind: 'user' }
-    const judged = await scenario.evaluate(from, head, { author: usurper })
+    const judged = await ownershipScenario.evaluate(from, head, { author: usurper })
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.rules).toContain('owner-login-reused')
   })
   test('a login that is now another account or does not exist does not grant ownership', async () => {
-    const { from, head } = createPull()
+    const { from, head } = createPullCommits()
     const stale: GitHubAccount = { id: toUserId(5555), login: 'alice', kind: 'user' }
-    expect((await scenario.evaluate(from, head, { author: stale })).verdict.kind).toBe('wait')
-    const alice = scenario.fakeAccounts.person('alice')
-    scenario.fakeAccounts.accounts.delete('alice')
-    expect((await scenario.evaluate(from, head, { author: alice })).verdict.kind).toBe('wait')
+    expect((await ownershipScenario.evaluate(from, head, { author: stale })).verdict.kind).toBe('wait')
+    const alice = ownershipScenario.fakeAccounts.person('alice')
+    ownershipScenario.fakeAccounts.accounts.delete('alice')
+    expect((await ownershipScenario.evaluate(from, head, { author: alice })).verdict.kind).toBe('wait')
   })
 })
 
 describe('T26: inexact comparison', () => {
   test.each(['ali', 'alicea', 'lice', 'al', 'alice-', 'a'])('%j is not alice', async (login) => {
-    const { from, head } = createPull()
-    expect((await scenario.evaluate(from, head, { author: login })).verdict.kind).toBe('wait')
+    const { from, head } = createPullCommits()
+    expect((await ownershipScenario.evaluate(from, head, { author: login })).verdict.kind).toBe('wait')
   })
   test('case does not matter in the list or in the login', async () => {
-    const loud = { ...baseFiles, [ciYamlPath('mine')]: reviewersYaml('ALICE') }
-    const { from, head } = createPull({ ...loud, ...createPackageUpdate('mine') }, loud)
-    const alice = { ...scenario.fakeAccounts.person('alice'), login: 'Alice' }
-    expect((await scenario.evaluate(from, head, { author: alice })).verdict.kind).toBe('merge')
+    const loud = { ...baseBranchFiles, [getCiYamlPath('mine')]: createReviewersYaml('ALICE') }
+    const { from, head } = createPullCommits({ ...loud, ...createPackageUpdate('mine') }, loud)
+    const alice = { ...ownershipScenario.fakeAccounts.person('alice'), login: 'Alice' }
+    expect((await ownershipScenario.evaluate(from, head, { author: alice })).verdict.kind).toBe('merge')
   })
   test.each([
     'reviewers: alice\n',
@@ -277,10 +313,10 @@ describe('T26: inexact comparison', () => {
     'reviewers: !!set {alice}\n',
     'reviewers: [alice\n',
   ])('a list that is not a list of logins does not grant ownership: %j', async (text) => {
-    const odd = { ...baseFiles, [ciYamlPath('mine')]: text }
+    const odd = { ...baseBranchFiles, [getCiYamlPath('mine')]: text }
     for (const author of ['alice', 'mallory']) {
-      const { from, head } = createPull({ ...odd, ...createPackageUpdate('mine') }, odd)
-      const { verdict, rules } = await scenario.evaluate(from, head, { author })
+      const { from, head } = createPullCommits({ ...odd, ...createPackageUpdate('mine') }, odd)
+      const { verdict, rules } = await ownershipScenario.evaluate(from, head, { author })
       expect(verdict.kind).toBe('wait')
       expect(rules).toContain('owner-source-broken')
     }
@@ -289,42 +325,47 @@ describe('T26: inexact comparison', () => {
 
 describe('T27: unknown is not an approval', () => {
   const teams: OriginFiles = {
-    ...baseFiles,
+    ...baseBranchFiles,
     '.github/catalog-bot.yml':
       'owners:\n  packages:\n    mine: [acme/catalog-team]\n  sources: [packages, config.yaml, owners]\n',
   }
   const judge = async (files: OriginFiles = teams, author = 'alice') => {
-    const { from, head } = createPull({ ...files, ...createPackageUpdate('mine') }, files)
-    return scenario.evaluate(from, head, { author })
+    const { from, head } = createPullCommits({ ...files, ...createPackageUpdate('mine') }, files)
+    return ownershipScenario.evaluate(from, head, { author })
   }
   test('a member of the team has permission, but another person does not', async () => {
-    scenario.fakeAccounts.teams.set('acme/catalog-team', new Set([scenario.fakeAccounts.person('alice').id]))
+    ownershipScenario.fakeAccounts.teams.set(
+      'acme/catalog-team',
+      new Set([ownershipScenario.fakeAccounts.person('alice').id]),
+    )
     expect((await judge()).verdict.kind).toBe('merge')
     expect((await judge(teams, 'mallory')).verdict.kind).toBe('wait')
   })
   test.each(['team-member', 'role', 'user'] as const)(
     'without an answer about "%s", the verdict is unknown',
     async (kind) => {
-      const files = kind === 'user' ? baseFiles : teams
-      scenario.fakeAccounts.fails = (question) =>
-        question.kind === kind ? unknownAnswer('GitHub answered 403') : undefined
+      const files = kind === 'user' ? baseBranchFiles : teams
+      ownershipScenario.fakeAccounts.fails = (question) =>
+        question.kind === kind ? createUnknownAnswer('GitHub answered 403') : undefined
       const { verdict, outcome } = await judge(files, kind === 'role' ? 'mallory' : 'alice')
       expect(verdict.kind).toBe('unknown')
       expect(outcome.unanswered[0]?.reason).toBe('GitHub answered 403')
     },
   )
   test('without any answer, the verdict is unknown and there are no findings', async () => {
-    scenario.fakeAccounts.fails = () => unknownAnswer()
+    ownershipScenario.fakeAccounts.fails = () => createUnknownAnswer()
     const { verdict, outcome } = await judge()
     expect(verdict.kind).toBe('unknown')
     expect(outcome.findings).toEqual([])
   })
   test('a missing answer about one person does not prevent an approval by another', async () => {
-    scenario.fakeAccounts.fails = (question) =>
-      question.kind === 'team-member' ? unknownAnswer() : undefined
-    const { from, head } = createPull({ ...teams, ...createPackageUpdate('mine') }, teams)
-    const reviews = [scenario.createReview('maria', head)]
-    expect((await scenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe('merge')
+    ownershipScenario.fakeAccounts.fails = (question) =>
+      question.kind === 'team-member' ? createUnknownAnswer() : undefined
+    const { from, head } = createPullCommits({ ...teams, ...createPackageUpdate('mine') }, teams)
+    const reviews = [ownershipScenario.createReview('maria', head)]
+    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
+      'merge',
+    )
   })
   test('a broken alias file does not make an alias a login', async () => {
     const owners = { ...teams, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mine-team]\n' }
@@ -355,30 +396,30 @@ describe('T27: unknown is not an approval', () => {
 
 describe('T28: states of a review', () => {
   const judge = async (make: (head: CommitSha, from: CommitSha) => PullReview[], author = 'mallory') => {
-    const { from, head } = createPull()
-    return (await scenario.evaluate(from, head, { author, reviews: make(head, from) })).verdict.kind
+    const { from, head } = createPullCommits()
+    return (await ownershipScenario.evaluate(from, head, { author, reviews: make(head, from) })).verdict.kind
   }
   test('a comment after an approval does not change it', async () => {
     expect(
       await judge((head) => [
-        scenario.createReview('alan', head),
-        scenario.createReview('alan', head, { state: 'commented' }),
+        ownershipScenario.createReview('alan', head),
+        ownershipScenario.createReview('alan', head, { state: 'commented' }),
       ]),
     ).toBe('merge')
   })
   test('a dismissed review does not count, and does not restore an older approval', async () => {
     expect(
       await judge((head) => [
-        scenario.createReview('alan', head),
-        scenario.createReview('alan', head, { state: 'dismissed' }),
+        ownershipScenario.createReview('alan', head),
+        ownershipScenario.createReview('alan', head, { state: 'dismissed' }),
       ]),
     ).toBe('wait')
   })
   test('changes requested after an approval replace it', async () => {
     expect(
       await judge((head) => [
-        scenario.createReview('alan', head),
-        scenario.createReview('alan', head, { state: 'changes-requested' }),
+        ownershipScenario.createReview('alan', head),
+        ownershipScenario.createReview('alan', head, { state: 'changes-requested' }),
       ]),
     ).toBe('wait')
   })
@@ -386,7 +427,7 @@ describe('T28: states of a review', () => {
     for (const login of ['alan', 'maria'])
       expect(
         await judge(
-          (_, from) => [scenario.createReview(login, from, { state: 'changes-requested' })],
+          (_, from) => [ownershipScenario.createReview(login, from, { state: 'changes-requested' })],
           'alice',
         ),
       ).toBe('wait')
@@ -394,7 +435,7 @@ describe('T28: states of a review', () => {
   test('changes requested by a person without ownership do not block', async () => {
     expect(
       await judge(
-        (head) => [scenario.createReview('mallory', head, { state: 'changes-requested' })],
+        (head) => [ownershipScenario.createReview('mallory', head, { state: 'changes-requested' })],
         'alice',
       ),
     ).toBe('merge')
@@ -402,12 +443,12 @@ describe('T28: states of a review', () => {
   test('more than a hundred reviews do not hide an earlier one', async () => {
     const noise = (head: CommitSha) =>
       Array.from({ length: 150 }, (_, at) =>
-        scenario.createReview(`noise-${at}`, head, { state: 'commented' }),
+        ownershipScenario.createReview(`noise-${at}`, head, { state: 'commented' }),
       )
     expect(
       await judge(
         (head) => [
-          scenario.createReview('alan', head, {
+          ownershipScenario.createReview('alan', head, {
             state: 'changes-requested',
             submittedAt: '2025-01-01T00:00:00Z',
           }),
@@ -418,27 +459,34 @@ describe('T28: states of a review', () => {
     ).toBe('wait')
   })
   test('approvals by the author and by a deleted account do not count', async () => {
-    expect(await judge((head) => [scenario.createReview('mallory', head)])).toBe('wait')
-    expect(await judge((head) => [scenario.createReview('alan', head, { author: null })])).toBe('wait')
+    expect(await judge((head) => [ownershipScenario.createReview('mallory', head)])).toBe('wait')
+    expect(await judge((head) => [ownershipScenario.createReview('alan', head, { author: null })])).toBe(
+      'wait',
+    )
   })
   test('a review without a known commit does not approve', async () => {
-    expect(await judge((head) => [scenario.createReview('alan', head, { commit: null })])).toBe('wait')
+    expect(await judge((head) => [ownershipScenario.createReview('alan', head, { commit: null })])).toBe(
+      'wait',
+    )
   })
   test('permissions at the time of the merge count, so a removed owner cannot approve', async () => {
-    const { from, head } = createPull()
-    const reviews = [scenario.createReview('alan', head)]
-    const removed = scenario.origin.commit({ ...baseFiles, [ciYamlPath('mine')]: reviewersYaml('alice') }, [
-      from,
-    ])
-    expect((await scenario.evaluate(removed, head, { author: 'mallory', reviews })).verdict.kind).toBe('wait')
+    const { from, head } = createPullCommits()
+    const reviews = [ownershipScenario.createReview('alan', head)]
+    const removed = ownershipScenario.origin.commit(
+      { ...baseBranchFiles, [getCiYamlPath('mine')]: createReviewersYaml('alice') },
+      [from],
+    )
+    expect(
+      (await ownershipScenario.evaluate(removed, head, { author: 'mallory', reviews })).verdict.kind,
+    ).toBe('wait')
   })
   test('an owner of one package can approve only that package', async () => {
-    const { from, head } = createPull({ ...updatedFiles, ...createPackageUpdate('victim') })
+    const { from, head } = createPullCommits({ ...filesWithPackageUpdate, ...createPackageUpdate('victim') })
     const judgeWith = async (...logins: string[]) =>
       (
-        await scenario.evaluate(from, head, {
+        await ownershipScenario.evaluate(from, head, {
           author: 'mallory',
-          reviews: logins.map((login) => scenario.createReview(login, head)),
+          reviews: logins.map((login) => ownershipScenario.createReview(login, head)),
         })
       ).verdict.kind
     expect(await judgeWith('alan')).toBe('wait')
@@ -448,11 +496,11 @@ describe('T28: states of a review', () => {
   })
   test('the order of the list does not matter, but the times of the reviews do', () => {
     const head = createSnapshot().head
-    const first = scenario.createReview('alan', head, {
+    const first = ownershipScenario.createReview('alan', head, {
       state: 'approved',
       submittedAt: '2026-01-01T00:00:01Z',
     })
-    const second = scenario.createReview('alan', head, {
+    const second = ownershipScenario.createReview('alan', head, {
       state: 'dismissed',
       submittedAt: '2026-01-01T00:00:02Z',
     })
@@ -465,25 +513,26 @@ describe('T32: labels', () => {
   test.each(['approved', 'lgtm', 'validated', 'catalog-bot/approved'])(
     '"%s" does not approve a pull request',
     async (label) => {
-      const { from, head } = createPull()
+      const { from, head } = createPullCommits()
       expect(
-        (await scenario.evaluate(from, head, { author: 'mallory', snapshot: { labels: [label] } })).verdict
-          .kind,
+        (await ownershipScenario.evaluate(from, head, { author: 'mallory', snapshot: { labels: [label] } }))
+          .verdict.kind,
       ).toBe('wait')
     },
   )
   test('a blocking label blocks', async () => {
-    const { from, head } = createPull()
+    const { from, head } = createPullCommits()
     expect(
-      (await scenario.evaluate(from, head, { author: 'alice', snapshot: { labels: ['Hold'] } })).verdict.kind,
+      (await ownershipScenario.evaluate(from, head, { author: 'alice', snapshot: { labels: ['Hold'] } }))
+        .verdict.kind,
     ).toBe('wait')
   })
 })
 
 describe('T33: forged checks', () => {
   test('checks and statuses are not part of the input of the check', async () => {
-    const { from, head } = createPull()
-    const { input } = await scenario.evaluate(from, head, { author: 'mallory' })
+    const { from, head } = createPullCommits()
+    const { input } = await ownershipScenario.evaluate(from, head, { author: 'mallory' })
     expect(Object.keys(input).filter((key) => /check|status/i.test(key))).toEqual([])
     expect(Object.keys(input.snapshot).filter((key) => /check|status/i.test(key))).toEqual([])
   })
@@ -496,15 +545,15 @@ describe('T34: rules in the pull request', () => {
     CODEOWNERS: '* @mallory\n',
     'config.yaml': 'maintainers:\n  - mallory\n',
     OWNERS: 'approvers: [mallory]\n',
-    [ciYamlPath('mine')]: reviewersYaml('mallory'),
+    [getCiYamlPath('mine')]: createReviewersYaml('mallory'),
   }
   test.each(Object.keys(rules))('%s of the pull request does not apply to it', async (path) => {
-    const before = createPull()
-    const plain = await scenario.evaluate(before.from, before.head, { author: 'mallory' })
-    const { from, head } = createPull({ ...updatedFiles, [path]: rules[path] ?? '' })
-    const judged = await scenario.evaluate(from, head, {
+    const before = createPullCommits()
+    const plain = await ownershipScenario.evaluate(before.from, before.head, { author: 'mallory' })
+    const { from, head } = createPullCommits({ ...filesWithPackageUpdate, [path]: rules[path] ?? '' })
+    const judged = await ownershipScenario.evaluate(from, head, {
       author: 'mallory',
-      reviews: [scenario.createReview('mallory', head)],
+      reviews: [ownershipScenario.createReview('mallory', head)],
     })
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.outcome.waiting.flatMap(({ who }) => who)).toEqual(
@@ -516,10 +565,15 @@ describe('T34: rules in the pull request', () => {
 
 describe('T50: commits in the fork network', () => {
   test('a review of a commit other than the head does not approve, in any repository', async () => {
-    const { from, head } = createPull()
-    const foreign = scenario.origin.commit(updatedFiles)
-    const reviews = [scenario.createReview('alan', foreign), scenario.createReview('maria', from)]
-    expect((await scenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe('wait')
+    const { from, head } = createPullCommits()
+    const foreign = ownershipScenario.origin.commit(filesWithPackageUpdate)
+    const reviews = [
+      ownershipScenario.createReview('alan', foreign),
+      ownershipScenario.createReview('maria', from),
+    ]
+    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
+      'wait',
+    )
   })
 })
 
@@ -528,11 +582,13 @@ describe('T54: disabling checks in the pull request', () => {
     const waiver = { '.github/catalog-bot.yml': 'rules:\n  package-content-mismatch: off\n' }
     const evil = `---\nschema: olm.channel\nname: evil\npackage: victim\nentries: []\n`
     const head = {
-      ...baseFiles,
+      ...baseBranchFiles,
       ...waiver,
-      [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) + `# catalog-bot: ignore\n${evil}`,
+      [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) + `# catalog-bot: ignore\n${evil}`,
     }
-    const { verdict, rules: found } = await scenario.evaluatePull(baseFiles, head, { author: 'alice' })
+    const { verdict, rules: found } = await ownershipScenario.evaluatePull(baseBranchFiles, head, {
+      author: 'alice',
+    })
     expect(verdict.kind).toBe('blocked')
     expect(found).toEqual(expect.arrayContaining(['outside-packages', 'package-content-mismatch']))
   })
@@ -549,9 +605,9 @@ describe('T55: untrusted text in comments of catalog-bot', () => {
     'a path with %j is only plain text in the comment',
     async (piece) => {
       const path = `operators/victim/${piece}.md`
-      const { verdict } = await scenario.evaluatePull(
-        baseFiles,
-        { ...baseFiles, [path]: 'x\n' },
+      const { verdict } = await ownershipScenario.evaluatePull(
+        baseBranchFiles,
+        { ...baseBranchFiles, [path]: 'x\n' },
         { author: 'alice' },
       )
       const { comment } = renderReport(verdict, { changeLines: [] })
@@ -564,18 +620,18 @@ describe('T55: untrusted text in comments of catalog-bot', () => {
 
 describe('T56: forged markers', () => {
   test('a comment with a forged marker does not change the verdict', async () => {
-    const { from, head } = createPull()
+    const { from, head } = createPullCommits()
     const comments = ['<!-- catalog-bot:report -->\napproved', '<!-- catalog-bot:approved alice -->'].map(
       (body, at) => ({
         id: at + 1,
-        author: scenario.fakeAccounts.person('mallory'),
+        author: ownershipScenario.fakeAccounts.person('mallory'),
         body,
         createdAt: '2026-01-01T00:00:00Z',
         updatedAt: '2026-01-01T00:00:00Z',
       }),
     )
-    const plain = await scenario.evaluate(from, head, { author: 'mallory' })
-    const marked = await scenario.evaluate(from, head, { author: 'mallory', snapshot: { comments } })
+    const plain = await ownershipScenario.evaluate(from, head, { author: 'mallory' })
+    const marked = await ownershipScenario.evaluate(from, head, { author: 'mallory', snapshot: { comments } })
     expect(marked.outcome).toEqual(plain.outcome)
     expect(marked.verdict).toEqual(plain.verdict)
   })
@@ -584,25 +640,25 @@ describe('T56: forged markers', () => {
 describe('T61: permissions that are not granted explicitly', () => {
   test('a package without owners needs a maintainer', async () => {
     for (const text of ['---\n{}\n', 'updateGraph: semver-mode\n', 'reviewers:\n', 'reviewers: []\n']) {
-      const orphan = { ...baseFiles, [ciYamlPath('mine')]: text }
-      const { from, head } = createPull({ ...orphan, ...createPackageUpdate('mine') }, orphan)
-      const { verdict, outcome } = await scenario.evaluate(from, head, { author: 'mallory' })
+      const orphan = { ...baseBranchFiles, [getCiYamlPath('mine')]: text }
+      const { from, head } = createPullCommits({ ...orphan, ...createPackageUpdate('mine') }, orphan)
+      const { verdict, outcome } = await ownershipScenario.evaluate(from, head, { author: 'mallory' })
       expect(verdict.kind).toBe('wait')
       expect(outcome.waiting[0]?.who).toEqual(['maria'])
     }
   })
   test('a repository without owner files authorizes only people with the role maintain', async () => {
-    const bare: OriginFiles = { [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
-    const { from, head } = createPull({ ...bare, ...createPackageUpdate('mine') }, bare)
-    expect((await scenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
-    scenario.fakeAccounts.roles.set(scenario.fakeAccounts.person('mallory').id, 'write')
-    expect((await scenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
-    scenario.fakeAccounts.roles.set(scenario.fakeAccounts.person('mallory').id, 'maintain')
-    expect((await scenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('merge')
+    const bare: OriginFiles = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
+    const { from, head } = createPullCommits({ ...bare, ...createPackageUpdate('mine') }, bare)
+    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
+    ownershipScenario.fakeAccounts.roles.set(ownershipScenario.fakeAccounts.person('mallory').id, 'write')
+    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
+    ownershipScenario.fakeAccounts.roles.set(ownershipScenario.fakeAccounts.person('mallory').id, 'maintain')
+    expect((await ownershipScenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('merge')
   })
   test('an author with a deleted account has no permissions', async () => {
-    const { from, head } = createPull()
-    expect((await scenario.evaluate(from, head, { author: null })).verdict.kind).toBe('wait')
+    const { from, head } = createPullCommits()
+    expect((await ownershipScenario.evaluate(from, head, { author: null })).verdict.kind).toBe('wait')
   })
 })
 
@@ -610,13 +666,13 @@ describe('T62: a flood of useless submissions', () => {
   test('of new packages waits for a maintainer with a single request', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 20 }, (_, at) => [
-        catalogPath(`flood-${'abcdefghijkmnpqrstuv'[at]}`),
+        getCatalogPath(`flood-${'abcdefghijkmnpqrstuv'[at]}`),
         createCatalogYaml(`flood-${'abcdefghijkmnpqrstuv'[at]}`, ['1.0.0']),
       ]),
     )
-    const { verdict, outcome } = await scenario.evaluatePull(
-      baseFiles,
-      { ...baseFiles, ...many },
+    const { verdict, outcome } = await ownershipScenario.evaluatePull(
+      baseBranchFiles,
+      { ...baseBranchFiles, ...many },
       { author: 'alice' },
     )
     expect(verdict.kind).toBe('wait')

@@ -14,27 +14,27 @@ import { parseVersion } from '../../../packages/fbc/src/versions/version.ts'
 import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 import { findVersionRangeMisreading } from '../../../src/checks/validation/misread-range.ts'
 
-const entryCount = 20_000
-const bundleName = (at: number) => `foo.v${at}.0.0`
+const channelEntryCount = 20_000
+const formatBundleName = (at: number) => `foo.v${at}.0.0`
 
 /** A chain of `replaces` from the newest to the oldest, with additional fields of each entry. */
-function createChainCatalog(more: (at: number) => object): Catalog {
+function createReplacesChainCatalog(more: (at: number) => object): Catalog {
   const lines = [
     { schema: 'olm.package', name: 'foo', defaultChannel: 'stable' },
     {
       schema: 'olm.channel',
       package: 'foo',
       name: 'stable',
-      entries: Array.from({ length: entryCount }, (_, at) => ({
-        name: bundleName(at),
-        ...(at > 0 && { replaces: bundleName(at - 1) }),
+      entries: Array.from({ length: channelEntryCount }, (_, at) => ({
+        name: formatBundleName(at),
+        ...(at > 0 && { replaces: formatBundleName(at - 1) }),
         ...more(at),
       })),
     },
-    ...Array.from({ length: entryCount }, (_, at) => ({
+    ...Array.from({ length: channelEntryCount }, (_, at) => ({
       schema: 'olm.bundle',
       package: 'foo',
-      name: bundleName(at),
+      name: formatBundleName(at),
       image: `quay.io/foo/foo@sha256:${'a'.repeat(64)}`,
       properties: [{ type: 'olm.package', value: { packageName: 'foo', version: `${at}.0.0` } }],
     })),
@@ -56,12 +56,12 @@ describe('twenty thousand entries', () => {
     ['with ranges that cover all older entries', (at: number) => ({ skipRange: `!=1.0.0 <${at}.0.0` })],
     ['that skip names that no entry has', (at: number) => ({ skips: [`foo.v${at}.0.1`, `foo.v${at}.0.2`] })],
   ])('%s are validated in seconds', (_, more) => {
-    const catalog = createChainCatalog(more)
+    const catalog = createReplacesChainCatalog(more)
     expect(measureCpuSeconds(() => validateCatalogWithAllRules(catalog))).toBeLessThan(30)
   })
 
   test('are drawn in seconds, with a limited number of skipRange edges', () => {
-    const catalog = createChainCatalog((at) => ({ skipRange: `<${at}.0.0` }))
+    const catalog = createReplacesChainCatalog((at) => ({ skipRange: `<${at}.0.0` }))
     const taken = measureCpuSeconds(() => {
       const [graph] = buildPackageGraphs(catalog)
       expect(graph?.channels[0]).toMatchObject({ isCut: true })
@@ -77,22 +77,22 @@ describe('twenty thousand entries', () => {
   })
 
   test('get their paths to the head in seconds', () => {
-    const catalog = createChainCatalog((at) => ({ skipRange: `<${at}.0.0` }))
-    const installed = Array.from({ length: entryCount }, (_, at) => {
+    const catalog = createReplacesChainCatalog((at) => ({ skipRange: `<${at}.0.0` }))
+    const installed = Array.from({ length: channelEntryCount }, (_, at) => {
       const version = parseVersion(`${at}.0.0`)
-      return { name: bundleName(at), ...(version.ok && { version: version.value }) }
+      return { name: formatBundleName(at), ...(version.ok && { version: version.value }) }
     })
     let reaching = 0
     const taken = measureCpuSeconds(() => {
       reaching = findBundlesReachingChannelHead(catalog.channels[0]?.entries ?? [], installed).size
     })
-    expect(reaching).toBe(entryCount)
+    expect(reaching).toBe(channelEntryCount)
     expect(taken).toBeLessThan(30)
   })
 })
 
 test('a range of twenty thousand terms is checked in seconds', () => {
-  const terms = Array.from({ length: entryCount }, (_, at) => `!=1.0.${at}`).join(' ')
+  const terms = Array.from({ length: channelEntryCount }, (_, at) => `!=1.0.${at}`).join(' ')
   expect(measureCpuSeconds(() => findVersionRangeMisreading(`>=1.0.0 ${terms} <2.0.0`))).toBeLessThan(30)
   expect(findVersionRangeMisreading(`>=1.0.0 ${terms} <1.0.1`)?.kind).toBeUndefined()
 })

@@ -9,9 +9,9 @@ import { loadCatalog } from './load-catalog.ts'
 
 const communityCatalogsDirectory = findSharedPath('community-operators', 'catalogs')
 
-const testWithCatalogs = communityCatalogsDirectory === undefined ? test.skip : test
+const testIfCatalogsExist = communityCatalogsDirectory === undefined ? test.skip : test
 
-testWithCatalogs(
+testIfCatalogsExist(
   'published catalogs have no error, and known warnings: few, but for one of most packages, whose images are named by tag',
   () => {
     const root = communityCatalogsDirectory ?? ''

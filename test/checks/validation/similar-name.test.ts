@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { findSimilarName } from '../../../src/checks/validation/similar-name.ts'
 
-const fieldNames = ['name', 'replaces', 'skips', 'skipRange', 'defaultChannel', 'image', 'type']
+const catalogFieldNames = ['name', 'replaces', 'skips', 'skipRange', 'defaultChannel', 'image', 'type']
 
 describe('the name that was probably meant', () => {
   test.each([
@@ -13,12 +13,12 @@ describe('the name that was probably meant', () => {
     ['defaultChanel', 'defaultChannel'],
     ['nmae', 'name'],
   ])('%s: %s', (written, meant) => {
-    expect(findSimilarName(written, fieldNames)).toBe(meant)
+    expect(findSimilarName(written, catalogFieldNames)).toBe(meant)
   })
 
   test('is not guessed when nothing is near, and short names must be nearly right', () => {
     for (const name of ['maturity', 'tag', 'a', '', 'version'])
-      expect(findSimilarName(name, fieldNames)).toBeUndefined()
+      expect(findSimilarName(name, catalogFieldNames)).toBeUndefined()
   })
 
   test('a name is not similar to itself, and a megabyte is compared no further than its beginning', () => {

@@ -5,10 +5,10 @@ import { validationCheck } from '../../../src/checks/validation/validation.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Config } from '../../../src/config/config.ts'
 import {
-  bundleBlob,
+  buildBundleBlob,
   computeCatalogChange,
-  channelBlob,
-  packageBlob,
+  buildChannelBlob,
+  buildPackageBlob,
 } from '../../pull-request/build-catalog.ts'
 import type { CatalogBlob, CatalogFiles } from '../../pull-request/build-catalog.ts'
 
@@ -23,12 +23,12 @@ function evaluateValidation(base: CatalogFiles, result: CatalogFiles, config: Pa
   }
   return validationCheck.judge(input as unknown as CheckInput, emptyCheckAnswers)
 }
-const formatFindings = (outcome: ReturnType<typeof evaluateValidation>) =>
+const formatValidationFindings = (outcome: ReturnType<typeof evaluateValidation>) =>
   outcome.findings.map(({ rule, severity }) => `${rule} ${severity}`)
 
 /** A bundle without findings from our own rules. */
 function createValidBundleBlob(name: string, version: string, more: CatalogBlob = {}): CatalogBlob {
-  const plain = bundleBlob(name, 'foo', version)
+  const plain = buildBundleBlob(name, 'foo', version)
   return {
     ...plain,
     relatedImages: [{ name: '', image: plain.image ?? '' }],
@@ -46,20 +46,20 @@ function createValidBundleBlob(name: string, version: string, more: CatalogBlob 
     ...more,
   }
 }
-const blobsBefore = [
-  packageBlob('foo'),
-  channelBlob('stable', 'foo', ['foo.v1.0.0']),
+const catalogBlobsBefore = [
+  buildPackageBlob('foo'),
+  buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
   createValidBundleBlob('foo.v1.0.0', '1.0.0'),
 ]
-const blobsAfter = [
-  packageBlob('foo'),
-  channelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0']),
+const catalogBlobsAfter = [
+  buildPackageBlob('foo'),
+  buildChannelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0']),
   createValidBundleBlob('foo.v1.0.0', '1.0.0'),
   createValidBundleBlob('foo.v1.1.0', '1.1.0'),
 ]
 /** The next version, with its image missing from the related images. */
-const withoutRelatedImage = [
-  ...blobsAfter.slice(0, 3),
+const blobsWithoutRelatedImage = [
+  ...catalogBlobsAfter.slice(0, 3),
   createValidBundleBlob('foo.v1.1.0', '1.1.0', { relatedImages: [] }),
 ]
 
@@ -68,9 +68,9 @@ describe('the validation check', () => {
     const value = { channelName: 'stable', priority: 'high' }
     const plain = createValidBundleBlob('foo.v1.1.0', '1.1.0')
     const properties = [...(plain['properties'] as CatalogBlob[]), { type: 'olm.channel', value }]
-    const result = { [catalogPath]: [...blobsAfter.slice(0, 3), { ...plain, properties }] }
+    const result = { [catalogPath]: [...catalogBlobsAfter.slice(0, 3), { ...plain, properties }] }
     const errors = (config: Partial<Config>) =>
-      evaluateValidation({ [catalogPath]: blobsBefore }, result, config).findings.filter(
+      evaluateValidation({ [catalogPath]: catalogBlobsBefore }, result, config).findings.filter(
         ({ severity }) => severity === 'error',
       )
     expect(errors({}).map(({ what }) => what)).toEqual([
@@ -92,14 +92,19 @@ describe('the validation check', () => {
       return { ...plain, properties }
     }
     const old = [
-      packageBlob('foo'),
-      channelBlob('stable', 'foo', ['foo.v1.0.0']),
+      buildPackageBlob('foo'),
+      buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
       needy('foo.v1.0.0', '1.0.0'),
     ]
-    const entries = channelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0'])
-    const added = [packageBlob('foo'), entries, needy('foo.v1.0.0', '1.0.0'), needy('foo.v1.1.0', '1.1.0')]
+    const entries = buildChannelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0'])
+    const added = [
+      buildPackageBlob('foo'),
+      entries,
+      needy('foo.v1.0.0', '1.0.0'),
+      needy('foo.v1.1.0', '1.1.0'),
+    ]
     const known = [
-      packageBlob('foo'),
+      buildPackageBlob('foo'),
       entries,
       needy('foo.v1.0.0', '1.0.0'),
       needy('foo.v1.1.0', '1.1.0', 'cert-manager.io'),
@@ -115,16 +120,19 @@ describe('the validation check', () => {
     expect(bundles(added)).toEqual(['foo.v1.1.0'])
     expect(bundles(known)).toEqual([])
     // A bundle that the base already has is not new.
-    const other = [...blobsAfter.slice(0, 3), needy('foo.v1.1.0', '1.1.0')]
-    expect(bundles(other, {}, { [catalogPath]: blobsAfter })).toEqual([])
-    expect(bundles(other, { rules: { [rule]: 'warning' } }, { [catalogPath]: blobsAfter })).toEqual([
+    const other = [...catalogBlobsAfter.slice(0, 3), needy('foo.v1.1.0', '1.1.0')]
+    expect(bundles(other, {}, { [catalogPath]: catalogBlobsAfter })).toEqual([])
+    expect(bundles(other, { rules: { [rule]: 'warning' } }, { [catalogPath]: catalogBlobsAfter })).toEqual([
       'foo.v1.1.0',
     ])
     expect(bundles(added, { rules: { [rule]: 'off' } })).toEqual([])
   })
 
   test('asks no questions, and passes a valid new version with a summary of what it checked', () => {
-    const outcome = evaluateValidation({ [catalogPath]: blobsBefore }, { [catalogPath]: blobsAfter })
+    const outcome = evaluateValidation(
+      { [catalogPath]: catalogBlobsBefore },
+      { [catalogPath]: catalogBlobsAfter },
+    )
     expect(validationCheck.ask({} as CheckInput, emptyCheckAnswers)).toEqual([])
     expect(outcome.findings).toEqual([])
     expect(outcome.summary).toBe('1 catalog, 1 package changed, 2 bundles in it')
@@ -132,17 +140,17 @@ describe('the validation check', () => {
 
   test('reports opm errors, findings of our own rules, and stranded versions of the changed catalog', () => {
     const outcome = evaluateValidation(
-      { [catalogPath]: blobsAfter },
+      { [catalogPath]: catalogBlobsAfter },
       {
         [catalogPath]: [
-          packageBlob('foo', 'gone'),
-          channelBlob('stable', 'foo', ['foo.v1.0.0']),
-          ...withoutRelatedImage.slice(2, 3),
-          ...withoutRelatedImage.slice(3),
+          buildPackageBlob('foo', 'gone'),
+          buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
+          ...blobsWithoutRelatedImage.slice(2, 3),
+          ...blobsWithoutRelatedImage.slice(3),
         ],
       },
     )
-    expect(formatFindings(outcome)).toEqual(
+    expect(formatValidationFindings(outcome)).toEqual(
       expect.arrayContaining([
         'bundle-in-no-channel error',
         'bundle-image-not-related warning',
@@ -158,43 +166,43 @@ describe('the validation check', () => {
   test('a warning that the base also has is not repeated, even if its line moved', () => {
     const moved = [
       { schema: 'example.com.notes', name: 'n' },
-      ...withoutRelatedImage,
+      ...blobsWithoutRelatedImage,
       createValidBundleBlob('foo.v1.2.0', '1.2.0'),
     ]
     const entries = ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0', 'foo.v1.2.0 < foo.v1.1.0']
     const outcome = evaluateValidation(
-      { [catalogPath]: withoutRelatedImage },
+      { [catalogPath]: blobsWithoutRelatedImage },
       {
         [catalogPath]: moved.map((blob) =>
-          blob.schema === 'olm.channel' ? channelBlob('stable', 'foo', entries) : blob,
+          blob.schema === 'olm.channel' ? buildChannelBlob('stable', 'foo', entries) : blob,
         ),
       },
     )
-    expect(formatFindings(outcome)).toEqual([])
+    expect(formatValidationFindings(outcome)).toEqual([])
     expect(outcome.summary).toContain('existing findings omitted')
   })
 
   test('the same warning about another object is new', () => {
     const worse = [
-      ...withoutRelatedImage.slice(0, 2),
+      ...blobsWithoutRelatedImage.slice(0, 2),
       createValidBundleBlob('foo.v1.0.0', '1.0.0', { relatedImages: [] }),
-      ...withoutRelatedImage.slice(3),
+      ...blobsWithoutRelatedImage.slice(3),
     ]
-    const outcome = evaluateValidation({ [catalogPath]: withoutRelatedImage }, { [catalogPath]: worse })
-    expect(formatFindings(outcome)).toContain('bundle-image-not-related warning')
+    const outcome = evaluateValidation({ [catalogPath]: blobsWithoutRelatedImage }, { [catalogPath]: worse })
+    expect(formatValidationFindings(outcome)).toContain('bundle-image-not-related warning')
     expect(outcome.findings.filter(({ rule }) => rule === 'bundle-image-not-related')).toHaveLength(1)
   })
 
   test('an error is reported even if the base already has it', () => {
     const broken = (version: string) =>
       [
-        packageBlob('foo'),
-        channelBlob('stable', 'foo', ['foo.v1.0.0']),
+        buildPackageBlob('foo'),
+        buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
         createValidBundleBlob('foo.v1.0.0', '1.0.0'),
-        channelBlob(version, 'foo', []),
+        buildChannelBlob(version, 'foo', []),
       ] as const
     expect(
-      formatFindings(
+      formatValidationFindings(
         evaluateValidation(
           { [catalogPath]: broken('a') },
           { [catalogPath]: [...broken('a'), { schema: 'x.y', name: 'n' }] },
@@ -203,10 +211,10 @@ describe('the validation check', () => {
     ).toContain('empty-channel error')
     const served: CatalogBlob = { schema: 'a/b', name: 'n' }
     expect(
-      formatFindings(
+      formatValidationFindings(
         evaluateValidation(
-          { [catalogPath]: [...blobsBefore, served] },
-          { [catalogPath]: [...blobsAfter, served] },
+          { [catalogPath]: [...catalogBlobsBefore, served] },
+          { [catalogPath]: [...catalogBlobsAfter, served] },
         ),
       ),
     ).toEqual(['unservable-schema error'])
@@ -214,8 +222,12 @@ describe('the validation check', () => {
 
   test('the configuration can change the severity of our rules, turn them off, and list exceptions', () => {
     const with_ = (rules: Config['rules']) =>
-      formatFindings(
-        evaluateValidation({ [catalogPath]: blobsBefore }, { [catalogPath]: withoutRelatedImage }, { rules }),
+      formatValidationFindings(
+        evaluateValidation(
+          { [catalogPath]: catalogBlobsBefore },
+          { [catalogPath]: blobsWithoutRelatedImage },
+          { rules },
+        ),
       )
     expect(with_({})).toEqual(['bundle-image-not-related warning'])
     expect(with_({ 'bundle-image-not-related': 'error' })).toEqual(['bundle-image-not-related error'])
@@ -228,50 +240,56 @@ describe('the validation check', () => {
   })
 
   test('the configuration cannot turn off an opm error', () => {
-    const empty = [...blobsBefore, channelBlob('empty', 'foo', [])]
+    const empty = [...catalogBlobsBefore, buildChannelBlob('empty', 'foo', [])]
     const rules: Config['rules'] = { 'empty-channel': 'off', 'no-head': { ignore: ['**', 'foo'] } }
     expect(
-      formatFindings(evaluateValidation({ [catalogPath]: blobsBefore }, { [catalogPath]: empty }, { rules })),
+      formatValidationFindings(
+        evaluateValidation({ [catalogPath]: catalogBlobsBefore }, { [catalogPath]: empty }, { rules }),
+      ),
     ).toContain('empty-channel error')
   })
 
   test('the configured opm release applies, and an unknown release is an error', () => {
     const reference = [
-      packageBlob('foo'),
-      channelBlob('stable', 'foo', ['foo.v1.0.0']),
+      buildPackageBlob('foo'),
+      buildChannelBlob('stable', 'foo', ['foo.v1.0.0']),
       createValidBundleBlob('foo.v1.0.0', '1.0.0', {
         image: 'oci://x',
         relatedImages: [{ name: '', image: 'oci://x' }],
       }),
     ]
-    expect(formatFindings(evaluateValidation({}, { [catalogPath]: reference }))).toContain(
+    expect(formatValidationFindings(evaluateValidation({}, { [catalogPath]: reference }))).toContain(
       'invalid-pull-spec error',
     )
-    expect(formatFindings(evaluateValidation({}, { [catalogPath]: reference }, { opm: 'v1.60' }))).toEqual([])
-    expect(formatFindings(evaluateValidation({}, { [catalogPath]: blobsBefore }, { opm: 'v1.2' }))).toEqual([
-      'opm-release-unknown error',
-    ])
+    expect(
+      formatValidationFindings(evaluateValidation({}, { [catalogPath]: reference }, { opm: 'v1.60' })),
+    ).toEqual([])
+    expect(
+      formatValidationFindings(
+        evaluateValidation({}, { [catalogPath]: catalogBlobsBefore }, { opm: 'v1.2' }),
+      ),
+    ).toEqual(['opm-release-unknown error'])
   })
 
   test('a removed catalog has no findings, and the summary counts it', () => {
-    const outcome = evaluateValidation({ [catalogPath]: blobsBefore }, {})
+    const outcome = evaluateValidation({ [catalogPath]: catalogBlobsBefore }, {})
     expect(outcome.findings).toEqual([])
     expect(outcome.summary).toBe('1 catalog, 1 package changed, 0 bundles in it')
   })
 
   test('if the base exceeds the limit of a rule, its warnings are omitted and its errors are kept', () => {
     const nameless = (count: number, more: object = {}) => [
-      ...blobsAfter.slice(0, 3),
+      ...catalogBlobsAfter.slice(0, 3),
       createValidBundleBlob('foo.v1.1.0', '1.1.0', {
         properties: [
-          ...((blobsAfter[3]?.['properties'] ?? []) as readonly CatalogBlob[]),
+          ...((catalogBlobsAfter[3]?.['properties'] ?? []) as readonly CatalogBlob[]),
           ...Array.from({ length: count }, (_, at) => ({ type: '', value: at })),
         ],
         ...more,
       }),
     ]
     const lines = (outcome: ReturnType<typeof evaluateValidation>) =>
-      formatFindings(outcome).filter((one) => one.startsWith('untyped'))
+      formatValidationFindings(outcome).filter((one) => one.startsWith('untyped'))
     const files = (count: number, more: object = {}) => ({ [catalogPath]: nameless(count, more) })
     expect(lines(evaluateValidation(files(2), files(4)))).toEqual(Array(2).fill('untyped-property warning'))
     expect(lines(evaluateValidation(files(6000), files(6001)))).toEqual([])
@@ -284,10 +302,17 @@ describe('the validation check', () => {
 
   test('a rule ignored for one package still blocks if it omitted findings that may concern others', () => {
     const properties = Array.from({ length: 6000 }, (_, at) => ({ type: '', value: at }))
-    const blobs = [...blobsAfter.slice(0, 3), createValidBundleBlob('foo.v1.1.0', '1.1.0', { properties })]
+    const blobs = [
+      ...catalogBlobsAfter.slice(0, 3),
+      createValidBundleBlob('foo.v1.1.0', '1.1.0', { properties }),
+    ]
     const rules = { 'untyped-property': { severity: 'error' as const, ignore: ['foo'] } }
-    const outcome = evaluateValidation({ [catalogPath]: blobsAfter }, { [catalogPath]: blobs }, { rules })
-    expect(formatFindings(outcome).filter((one) => one.startsWith('untyped'))).toEqual([
+    const outcome = evaluateValidation(
+      { [catalogPath]: catalogBlobsAfter },
+      { [catalogPath]: blobs },
+      { rules },
+    )
+    expect(formatValidationFindings(outcome).filter((one) => one.startsWith('untyped'))).toEqual([
       'untyped-property error',
     ])
   })

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { planGitHubActionRun } from '../../../src/cli/action.ts'
 
 const headSha = 'a'.repeat(40)
-const pullPayload = {
+const pullRequestEventPayload = {
   pull_request: {
     number: 7,
     user: { login: 'mallory', id: 66 },
@@ -14,7 +14,7 @@ const pullPayload = {
 
 describe('the events of a workflow', () => {
   test('a pull_request event plans a check of that pull request', () => {
-    expect(planGitHubActionRun('pull_request', pullPayload)).toEqual({
+    expect(planGitHubActionRun('pull_request', pullRequestEventPayload)).toEqual({
       kind: 'check',
       pull: 7,
       author: 'mallory:66',
@@ -40,7 +40,7 @@ describe('the events of a workflow', () => {
     '',
     undefined,
   ])('%s is rejected, even with a valid payload', (event) => {
-    expect(planGitHubActionRun(event, pullPayload)).toMatchObject({ kind: 'refused' })
+    expect(planGitHubActionRun(event, pullRequestEventPayload)).toMatchObject({ kind: 'refused' })
   })
 
   test.each([
@@ -50,7 +50,7 @@ describe('the events of a workflow', () => {
     ['a head that is not a commit SHA', { head: { sha: '--all' } }],
     ['a head SHA followed by another line', { head: { sha: `${headSha}\n--all` } }],
   ])('a payload with %s is rejected', (_what, changed) => {
-    const pull = { ...pullPayload.pull_request, ...changed }
+    const pull = { ...pullRequestEventPayload.pull_request, ...changed }
     const given = Object.keys(changed).length === 0 ? {} : { pull_request: pull }
     expect(planGitHubActionRun('pull_request', given)).toMatchObject({ kind: 'refused' })
   })

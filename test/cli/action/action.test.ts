@@ -29,17 +29,17 @@ let temporaryDirectory: string
 let packagePath: string
 beforeAll(() => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'action-'))
-  packagePath = packSources()
+  packagePath = packCliPackage()
   mkdirSync(join(temporaryDirectory, 'catalog'))
   runGit('catalog', 'init', '--quiet', '--initial-branch=main')
   writeRepositoryFile('catalogs/v4.20/tern/catalog.yaml', createCatalogYaml('1.0.0'))
   writeRepositoryFile('operators/tern/ci.yaml', 'reviewers: [terry]\n')
-  commitAll('base')
+  commitAllFiles('base')
 }, 60_000)
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
 /** Packs `@catalog-bot/cli` with the name and command that npm would install. */
-function packSources(): string {
+function packCliPackage(): string {
   const folder = join(temporaryDirectory, 'package')
   mkdirSync(folder)
   const bin = { 'catalog-bot': 'run.cjs' }
@@ -94,20 +94,20 @@ function writeRepositoryFile(path: string, text: string): void {
   writeFileSync(file, text)
 }
 
-function commitAll(message: string): string {
+function commitAllFiles(message: string): string {
   runGit('catalog', 'add', '--all')
   runGit('catalog', 'commit', '--quiet', '--message', message)
   return runGit('catalog', 'rev-parse', 'HEAD')
 }
 
 /** Creates the merge ref of a pull request that branched off before main moved on, and returns the head commit. */
-function createPullMerge(number: number, files: Readonly<Record<string, string>>, title = 'work'): string {
+function createPullMergeRef(number: number, files: Readonly<Record<string, string>>, title = 'work'): string {
   runGit('catalog', 'checkout', '--quiet', '--detach', 'main')
   for (const [path, text] of Object.entries(files)) writeRepositoryFile(path, text)
-  const head = commitAll(title)
+  const head = commitAllFiles(title)
   runGit('catalog', 'checkout', '--quiet', 'main')
   writeRepositoryFile('README.md', `${number}\n`)
-  commitAll('main moves on')
+  commitAllFiles('main moves on')
   runGit('catalog', 'checkout', '--quiet', '--detach', 'main')
   runGit('catalog', 'merge', '--quiet', '--no-ff', '--message', title, head)
   runGit('catalog', 'update-ref', `refs/pull/${number}/merge`, 'HEAD')
@@ -128,7 +128,7 @@ function checkOutPull(number: number, depth: number): string {
   return checkoutDirectory
 }
 
-interface ActionResult {
+interface ActionRunResult {
   readonly code: number | null
   readonly log: string
   readonly summary: string
@@ -140,7 +140,7 @@ interface ActionResult {
 function runAction(
   event: { readonly name: string; readonly payload: unknown; readonly workspace: string },
   inputs: Readonly<Record<string, string>> = {},
-): ActionResult {
+): ActionRunResult {
   const temporary = mkdtempSync(join(temporaryDirectory, 'runner-'))
   const files = { GITHUB_OUTPUT: 'output', GITHUB_STEP_SUMMARY: 'summary', GITHUB_EVENT_PATH: 'event.json' }
   const runner = {
@@ -198,7 +198,9 @@ function runAction(
           line.slice(line.indexOf('=') + 1),
         ]),
     ),
-    sarif: existsSync(sarif) ? (JSON.parse(readFileSync(sarif, 'utf8')) as ActionResult['sarif']) : undefined,
+    sarif: existsSync(sarif)
+      ? (JSON.parse(readFileSync(sarif, 'utf8')) as ActionRunResult['sarif'])
+      : undefined,
   }
 }
 
@@ -215,7 +217,11 @@ function saveInstalledPackage(temporary: string): void {
   installedPackageDirectory ??= join(temporary, 'catalog-bot')
 }
 
-function createPullEvent(number: number, head: string, login = 'terry'): { name: string; payload: unknown } {
+function createPullRequestEvent(
+  number: number,
+  head: string,
+  login = 'terry',
+): { name: string; payload: unknown } {
   const fork = login === 'terry' ? 'coast/operators' : `${login}/operators`
   return {
     name: 'pull_request',
@@ -246,10 +252,10 @@ describe('action.yml', () => {
   })
 
   test("checks a fork's pull request from a checkout two commits deep", () => {
-    const head = createPullMerge(1, {
+    const head = createPullMergeRef(1, {
       'catalogs/v4.20/tern/catalog.yaml': createCatalogYaml('1.0.0').replace('"stable"}', '"none"}'),
     })
-    const ran = runAction({ ...createPullEvent(1, head, 'mallory'), workspace: checkOutPull(1, 2) })
+    const ran = runAction({ ...createPullRequestEvent(1, head, 'mallory'), workspace: checkOutPull(1, 2) })
     expect(ran.code).toBe(1)
     expect(ran.outputs).toMatchObject({
       verdict: 'blocked',
@@ -263,10 +269,10 @@ describe('action.yml', () => {
   }, 60_000)
 
   test('a valid change by the owner with full history exits with 0, even if the verdict is unknown', () => {
-    const head = createPullMerge(2, {
+    const head = createPullMergeRef(2, {
       'catalogs/v4.20/tern/catalog.yaml': createCatalogYaml('1.0.0', '1.1.0'),
     })
-    const ran = runAction({ ...createPullEvent(2, head), workspace: checkOutPull(2, 0) })
+    const ran = runAction({ ...createPullRequestEvent(2, head), workspace: checkOutPull(2, 0) })
     expect(ran).toMatchObject({ code: 0, outputs: { errors: '0' } })
     // The new image cannot be checked offline.
     expect(ran.outputs['verdict']).toBe('unknown')
@@ -274,12 +280,12 @@ describe('action.yml', () => {
 
   test('workflow commands in names are not executed', () => {
     const bad = 'catalogs/v4.20/tern/x\n::add-mask::e\n##[set-output name=verdict]merge.yaml'
-    const head = createPullMerge(
+    const head = createPullMergeRef(
       3,
       { [bad]: '{"schema": "olm.package\\n::stop-commands::x"' },
       'x\n\n::error::x',
     )
-    const ran = runAction({ ...createPullEvent(3, head, 'mallory'), workspace: checkOutPull(3, 2) })
+    const ran = runAction({ ...createPullRequestEvent(3, head, 'mallory'), workspace: checkOutPull(3, 2) })
     const foreign = ran.log
       .split(/\r?\n/)
       .filter((line) => /^\s*::/.test(line) && !/^::(?:error|warning|notice) /.test(line))
@@ -289,15 +295,15 @@ describe('action.yml', () => {
   }, 60_000)
 
   test('rejects pull_request_target and a checkout that is too shallow, with a message', () => {
-    const head = createPullMerge(4, { 'NOTES.md': 'x\n' })
-    const { payload } = createPullEvent(4, head)
+    const head = createPullMergeRef(4, { 'NOTES.md': 'x\n' })
+    const { payload } = createPullRequestEvent(4, head)
     const target = runAction({ name: 'pull_request_target', payload, workspace: checkOutPull(4, 2) })
     expect(target).toMatchObject({
       code: 2,
       outputs: {},
       log: expect.stringContaining('pull_request_target'),
     })
-    const shallow = runAction({ ...createPullEvent(4, head), workspace: checkOutPull(4, 1) })
+    const shallow = runAction({ ...createPullRequestEvent(4, head), workspace: checkOutPull(4, 1) })
     expect(shallow).toMatchObject({ code: 2, outputs: {}, log: expect.stringContaining('fetch-depth: 2') })
   }, 60_000)
 

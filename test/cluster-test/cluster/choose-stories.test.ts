@@ -1,8 +1,8 @@
 // What `npm run test:cluster` may call success: nothing that was not tried, and nothing that could not be seen.
 import { expect, test } from '@jest/globals'
 import { chooseStories } from './real/choose-stories.ts'
-import { findMissingFacts, observeCluster } from './real/observe-cluster.ts'
-import { findLeftovers } from './real/cluster-stories.ts'
+import { findUnobservedFacts, observeCluster } from './real/observe-cluster.ts'
+import { findLeftoverObjects } from './real/cluster-stories.ts'
 
 const storyNames = ['rights', 'olm-v0', 'olm-v1']
 const isStoryBuilt = (story: string) => story !== 'olm-v1'
@@ -35,11 +35,11 @@ test('only an API that is not there has nothing left; one that does not answer m
   const answering = (status: number, items: readonly object[] = []) => ({
     ask: () => Promise.resolve({ status, body: { items } }),
   })
-  expect(await findLeftovers(answering(404))).toBe('nothing')
-  expect(await findLeftovers(answering(200))).toBe('nothing')
+  expect(await findLeftoverObjects(answering(404))).toBe('nothing')
+  expect(await findLeftoverObjects(answering(200))).toBe('nothing')
   for (const status of [401, 403, 429, 500, 503])
-    expect(await findLeftovers(answering(status))).toContain(`: ${status}`)
-  expect(await findLeftovers(answering(200, [{ metadata: { name: 'left' } }]))).toContain(
+    expect(await findLeftoverObjects(answering(status))).toContain(`: ${status}`)
+  expect(await findLeftoverObjects(answering(200, [{ metadata: { name: 'left' } }]))).toContain(
     'clusterextensions/left',
   )
 })
@@ -63,5 +63,5 @@ test('what the API server held while something ran is noted, and what it never h
     return 'done'
   })
   expect([result, facts]).toEqual(['done', ['step-1', 'step-2']])
-  expect(findMissingFacts(facts, ['step-2', 'step-3'])).toEqual(['step-3'])
+  expect(findUnobservedFacts(facts, ['step-2', 'step-3'])).toEqual(['step-3'])
 })

@@ -82,17 +82,17 @@ export interface FakeApiResponse {
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
-export interface StoredObject {
+export interface StoredKubernetesObject {
   readonly apiVersion: string
   readonly kind: string
   readonly [field: string]: unknown
   metadata: Mutable<KubeObject['metadata']>
-  spec?: StoredSpec
-  status?: StoredStatus
+  spec?: StoredObjectSpec
+  status?: StoredObjectStatus
 }
 
 /** The fields that tests use. */
-interface StoredSpec {
+interface StoredObjectSpec {
   readonly address?: string
   readonly approved?: boolean
   readonly clusterServiceVersionNames?: readonly string[]
@@ -105,7 +105,7 @@ interface StoredSpec {
   readonly [field: string]: unknown
 }
 
-export interface StoredStatus {
+export interface StoredObjectStatus {
   phase?: string
   connectionState?: {
     readonly lastObservedState?: string
@@ -120,7 +120,7 @@ export interface StoredStatus {
 
 /** Its clock starts at a fixed time and advances on `sleep`. */
 export class FakeKubernetesApi {
-  readonly objects = new Map<string, StoredObject>()
+  readonly objects = new Map<string, StoredKubernetesObject>()
   readonly requests: FakeApiRequest[] = []
   /** Returns a response to send instead, or undefined for the usual one. */
   fault: (request: FakeApiRequest) => FakeApiResponse | undefined = () => undefined
@@ -152,18 +152,21 @@ export class FakeKubernetesApi {
     return new Date(this.now).toISOString().replace(/\.\d+Z/, 'Z')
   }
 
-  list(kind: string, namespace?: string): StoredObject[] {
+  list(kind: string, namespace?: string): StoredKubernetesObject[] {
     return [...this.objects.values()].filter(
       (one) => one.kind === kind && (namespace === undefined || one.metadata.namespace === namespace),
     )
   }
 
-  get(kind: string, name?: string): StoredObject | undefined {
+  get(kind: string, name?: string): StoredKubernetesObject | undefined {
     return this.list(kind).find(({ metadata }) => name === undefined || metadata.name === name)
   }
 
-  put(object: Partial<StoredObject> & Pick<StoredObject, 'apiVersion' | 'kind' | 'metadata'>): StoredObject {
-    const stored: StoredObject = {
+  put(
+    object: Partial<StoredKubernetesObject> &
+      Pick<StoredKubernetesObject, 'apiVersion' | 'kind' | 'metadata'>,
+  ): StoredKubernetesObject {
+    const stored: StoredKubernetesObject = {
       ...object,
       metadata: {
         uid: `uid-${++this.uids}`,
@@ -172,17 +175,17 @@ export class FakeKubernetesApi {
         ...object.metadata,
       },
     }
-    this.objects.set(getObjectKey(stored), stored)
+    this.objects.set(getKubernetesObjectKey(stored), stored)
     return stored
   }
 
-  remove(object: StoredObject): void {
+  remove(object: StoredKubernetesObject): void {
     if ((object.metadata.finalizers ?? []).length > 0) object.metadata.deletionTimestamp ??= this.time()
     else if (object.kind === 'Namespace' && this.objectsInNamespace(object).length > 0) {
       object.metadata.deletionTimestamp ??= this.time()
       for (const one of this.objectsInNamespace(object)) this.remove(one)
-      if (this.objectsInNamespace(object).length === 0) this.objects.delete(getObjectKey(object))
-    } else this.objects.delete(getObjectKey(object))
+      if (this.objectsInNamespace(object).length === 0) this.objects.delete(getKubernetesObjectKey(object))
+    } else this.objects.delete(getKubernetesObjectKey(object))
   }
 
   /** Deletes objects whose owners are gone, and continues pending deletions, such as of empty namespaces. */
@@ -218,7 +221,7 @@ export class FakeKubernetesApi {
     const apiVersion = group === undefined ? version : `${group}/${version}`
     const own = this.known.filter((one) => one.apiVersion === apiVersion)
     if (own.length === 0)
-      return statusResponse(404, 'NotFound', 'the server could not find the requested resource')
+      return createStatusResponse(404, 'NotFound', 'the server could not find the requested resource')
     if (plural === undefined)
       return {
         status: 200,
@@ -231,19 +234,22 @@ export class FakeKubernetesApi {
         },
       }
     const kind = own.find((one) => one.plural === plural)
-    if (!kind) return statusResponse(404, 'NotFound', 'the server could not find the requested resource')
+    if (!kind)
+      return createStatusResponse(404, 'NotFound', 'the server could not find the requested resource')
     if (sub === 'log') {
       const text = this.logs.get(
         `${name ?? ''}${request.query.get('previous') === 'true' ? ' previous' : ''}`,
       )
-      return text === undefined ? statusResponse(404, 'NotFound', 'no log') : { status: 200, body: text }
+      return text === undefined
+        ? createStatusResponse(404, 'NotFound', 'no log')
+        : { status: 200, body: text }
     }
     if (method === 'POST') return this.create(request.body as KubeObject, kind, ns, request.query)
     if (name === undefined) return this.listed(kind, ns, request.query)
     const object = this.objects.get(
-      getObjectKey({ ...kind, metadata: { name, ...(ns !== undefined && { namespace: ns }) } }),
+      getKubernetesObjectKey({ ...kind, metadata: { name, ...(ns !== undefined && { namespace: ns }) } }),
     )
-    if (!object) return statusResponse(404, 'NotFound', `${plural} "${name}" not found`)
+    if (!object) return createStatusResponse(404, 'NotFound', `${plural} "${name}" not found`)
     if (method === 'GET') return { status: 200, body: object }
     if (method === 'PATCH') return this.patch(object, request)
     return this.delete(object, request.body as { readonly preconditions?: { readonly uid?: string } })
@@ -255,28 +261,32 @@ export class FakeKubernetesApi {
     namespace: string | undefined,
     query: URLSearchParams,
   ): FakeApiResponse {
-    const key = getObjectKey(object)
+    const key = getKubernetesObjectKey(object)
     const { name } = object.metadata
     if (!kind.isNamespaced && !name.startsWith('catalog-bot-') && this.now >= this.policiesSince)
-      return statusResponse(
+      return createStatusResponse(
         422,
         'Invalid',
         `${kind.plural} "${name}" is forbidden: ValidatingAdmissionPolicy 'catalog-bot-trials' with binding 'catalog-bot-trials' denied request: this account can only change namespaces and cluster-scoped objects whose names start with catalog-bot-`,
       )
     if (query.get('dryRun') === 'All') return { status: 201, body: object }
     if (this.objects.has(key))
-      return statusResponse(409, 'AlreadyExists', `${kind.plural} "${object.metadata.name}" already exists`)
+      return createStatusResponse(
+        409,
+        'AlreadyExists',
+        `${kind.plural} "${object.metadata.name}" already exists`,
+      )
     if (namespace !== undefined) {
       const its = this.get('Namespace', namespace)
-      if (!its) return statusResponse(404, 'NotFound', `namespaces "${namespace}" not found`)
+      if (!its) return createStatusResponse(404, 'NotFound', `namespaces "${namespace}" not found`)
       if (its.metadata.deletionTimestamp !== undefined)
-        return statusResponse(
+        return createStatusResponse(
           403,
           'Forbidden',
           `unable to create new content in namespace ${namespace} because it is being terminated`,
         )
     }
-    return { status: 201, body: this.put(structuredClone(object) as StoredObject) }
+    return { status: 201, body: this.put(structuredClone(object) as StoredKubernetesObject) }
   }
 
   private listed(kind: FakeApiKind, namespace: string | undefined, query: URLSearchParams): FakeApiResponse {
@@ -295,7 +305,7 @@ export class FakeKubernetesApi {
     return { status: 200, body: { metadata: { continue: to < all.length ? String(to) : '' }, items } }
   }
 
-  private patch(object: StoredObject, { body, query }: FakeApiRequest): FakeApiResponse {
+  private patch(object: StoredKubernetesObject, { body, query }: FakeApiRequest): FakeApiResponse {
     if (query.get('dryRun') === 'All') return { status: 200, body: object }
     const before = JSON.stringify(object.spec)
     applyMergePatch(object, body as Record<string, unknown>)
@@ -305,21 +315,21 @@ export class FakeKubernetesApi {
   }
 
   private delete(
-    object: StoredObject,
+    object: StoredKubernetesObject,
     { preconditions }: { readonly preconditions?: { readonly uid?: string } },
   ): FakeApiResponse {
     if (preconditions?.uid !== undefined && preconditions.uid !== object.metadata.uid)
-      return statusResponse(409, 'Conflict', 'the UID in the precondition does not match')
+      return createStatusResponse(409, 'Conflict', 'the UID in the precondition does not match')
     this.remove(object)
     return { status: 200, body: {} }
   }
 
-  private objectsInNamespace({ metadata: { name } }: StoredObject): StoredObject[] {
+  private objectsInNamespace({ metadata: { name } }: StoredKubernetesObject): StoredKubernetesObject[] {
     return [...this.objects.values()].filter(({ metadata }) => metadata.namespace === name)
   }
 }
 
-export function statusResponse(
+export function createStatusResponse(
   code: number,
   reason: string,
   message: string,
@@ -332,11 +342,11 @@ export function statusResponse(
   }
 }
 
-function getObjectKey({
+function getKubernetesObjectKey({
   apiVersion,
   kind,
   metadata: { namespace = '', name },
-}: Pick<StoredObject, 'apiVersion' | 'kind' | 'metadata'>): string {
+}: Pick<StoredKubernetesObject, 'apiVersion' | 'kind' | 'metadata'>): string {
   return [apiVersion, kind, namespace, name].join(' ')
 }
 
@@ -368,7 +378,7 @@ export async function openFakeApiServer(): Promise<FakeApiServer> {
   const server: Server = createServer((request, response) => {
     void (async () => {
       const url = new URL(request.url ?? '', 'http://localhost')
-      const text = await readBody(request)
+      const text = await readRequestBody(request)
       const {
         status: code,
         body,
@@ -407,7 +417,7 @@ export async function openFakeApiServer(): Promise<FakeApiServer> {
   return opened
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+async function readRequestBody(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part as Buffer)
   return Buffer.concat(parts).toString('utf8')

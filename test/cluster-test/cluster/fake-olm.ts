@@ -1,19 +1,19 @@
 // Simulates OLM by the script of a test: the catalog and olm operators of v0, both controllers of v1, and RukPak. Each
 // reads the objects whenever the clock advances, and writes what the real one would have written by then.
-import type { FakeKubernetesApi, StoredStatus, StoredObject } from './fake-kubernetes-api.ts'
+import type { FakeKubernetesApi, StoredObjectStatus, StoredKubernetesObject } from './fake-kubernetes-api.ts'
 
 export interface FakeOlmV0Script {
   /** The CSV names of each InstallPlan, in order. */
   readonly plans: readonly (readonly string[])[]
   /** CRDs that the bundles install. */
   readonly crds?: readonly string[]
-  readonly catalog?: (catalog: StoredObject) => StoredStatus
+  readonly catalog?: (catalog: StoredKubernetesObject) => StoredObjectStatus
   /** Conditions of the Subscription instead of a plan, while it waits for the plan with this number. */
   readonly resolve?: (plan: number) => readonly object[] | undefined
   /** The status of an approved plan instead of Complete. */
-  readonly plan?: (plan: number) => StoredStatus | undefined
-  readonly csv?: (csv: StoredObject, now: number) => StoredStatus | undefined
-  readonly deployment?: (deployment: StoredObject) => StoredStatus | undefined
+  readonly plan?: (plan: number) => StoredObjectStatus | undefined
+  readonly csv?: (csv: StoredKubernetesObject, now: number) => StoredObjectStatus | undefined
+  readonly deployment?: (deployment: StoredKubernetesObject) => StoredObjectStatus | undefined
   /** Whether it leaves its finalizers in place. */
   readonly isDeaf?: boolean
   /** The state of the Subscription at the end. */
@@ -52,7 +52,7 @@ export function simulateOlmV0(api: FakeKubernetesApi, script: FakeOlmV0Script): 
     for (const csv of api.list('ClusterServiceVersion')) updateCsv(csv, now)
   })
 
-  function handleSubscription(subscription: StoredObject): void {
+  function handleSubscription(subscription: StoredKubernetesObject): void {
     if (served === '') return
     const namespace = subscription.metadata.namespace ?? ''
     const done = api.list('InstallPlan').filter(({ status }) => status?.phase === 'Complete').length
@@ -98,7 +98,7 @@ export function simulateOlmV0(api: FakeKubernetesApi, script: FakeOlmV0Script): 
     }
   }
 
-  function executePlan(plan: StoredObject): void {
+  function executePlan(plan: StoredKubernetesObject): void {
     if (plan.spec?.approved !== true || plan.status?.phase === 'Complete') return
     const number = Number(plan.metadata.name.split('-')[1]) - 1
     const scripted = script.plan?.(number)
@@ -151,7 +151,7 @@ export function simulateOlmV0(api: FakeKubernetesApi, script: FakeOlmV0Script): 
     }
   }
 
-  function updateCsv(csv: StoredObject, now: number): void {
+  function updateCsv(csv: StoredKubernetesObject, now: number): void {
     const deployment = api.get('Deployment', csv.metadata.name)
     if (csv.metadata.deletionTimestamp !== undefined) {
       if (script.isDeaf) return
@@ -180,8 +180,8 @@ export interface FakeOlmV1Script {
   /** The bundle that each selector value installs. */
   readonly installs: Readonly<Record<'base' | 'head', string>>
   readonly catalog?: () => readonly object[]
-  readonly extension?: (extension: StoredObject) => readonly object[] | undefined
-  readonly deployment?: StoredStatus
+  readonly extension?: (extension: StoredKubernetesObject) => readonly object[] | undefined
+  readonly deployment?: StoredObjectStatus
 }
 
 export function simulateOlmV1(api: FakeKubernetesApi, script: FakeOlmV1Script): void {
@@ -238,7 +238,7 @@ export function simulateOlmV1(api: FakeKubernetesApi, script: FakeOlmV1Script): 
 }
 
 export interface FakeRukPakScript {
-  readonly deployment?: (deployment: StoredObject) => StoredStatus | undefined
+  readonly deployment?: (deployment: StoredKubernetesObject) => StoredObjectStatus | undefined
   /** Whether the old bundle remains. */
   readonly keepsOld?: boolean
 }

@@ -17,11 +17,11 @@ import { openFakeApiServer, FakeKubernetesApi, type FakeApiServer } from './fake
 import { simulateOlmV0 } from './fake-olm.ts'
 
 let temporaryDirectory: string
-let apiServer: FakeApiServer
-let api: FakeKubernetesApi
+let fakeApiServer: FakeApiServer
+let fakeKubernetesApi: FakeKubernetesApi
 
 beforeAll(async () => {
-  apiServer = await openFakeApiServer()
+  fakeApiServer = await openFakeApiServer()
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'install-on-cluster-'))
   const writeTestFile = (path: string, text: string) => {
     mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
@@ -37,15 +37,15 @@ beforeAll(async () => {
     'head/catalog.json',
     catalog([...before, 'foo/stable 1.1.0 replaces 1.0.0', 'foo 1.1.0 needs Red']),
   )
-  writeTestFile('kubeconfig', apiServer.kubeconfig)
+  writeTestFile('kubeconfig', fakeApiServer.kubeconfig)
 })
 afterAll(async () => {
-  await apiServer.close()
+  await fakeApiServer.close()
   rmSync(temporaryDirectory, { recursive: true })
 })
 beforeEach(() => {
-  api = new FakeKubernetesApi()
-  apiServer.api = api
+  fakeKubernetesApi = new FakeKubernetesApi()
+  fakeApiServer.api = fakeKubernetesApi
 })
 
 async function runInstallOnCluster({
@@ -74,17 +74,17 @@ async function runInstallOnCluster({
       simulated: new Map<string, readonly InstallTarget[]>([['stable', ['OLM v0', 'OLM v1']]]),
     },
     { kubeconfig: join(temporaryDirectory, 'kubeconfig'), catalogHost: '127.0.0.1' },
-    { clock: api.clock, tell: () => undefined },
+    { clock: fakeKubernetesApi.clock, tell: () => undefined },
   )
 }
 
 test('a fresh install and the upgrade from the base are tried, each with what comes along, and our server is asked for both catalogs', async () => {
   // What the second trial begins with is decided when the first is over.
-  simulateOlmV0(api, { plans: [['foo.v1.1.0', 'red.v1.0.0']] })
-  api.controllers.push(() => {
-    if (api.list('Namespace').length > 0 || api.controllers.length > 2) return
-    api.controllers = []
-    simulateOlmV0(api, { plans: [['foo.v1.0.0', 'red.v1.0.0'], ['foo.v1.1.0']] })
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1.1.0', 'red.v1.0.0']] })
+  fakeKubernetesApi.controllers.push(() => {
+    if (fakeKubernetesApi.list('Namespace').length > 0 || fakeKubernetesApi.controllers.length > 2) return
+    fakeKubernetesApi.controllers = []
+    simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1.0.0', 'red.v1.0.0'], ['foo.v1.1.0']] })
   })
   const clusterInstall = await runInstallOnCluster()
   expect(clusterInstall.trials.map(({ steps, outcome }) => ({ steps, outcome }))).toEqual([
@@ -95,7 +95,7 @@ test('a fresh install and the upgrade from the base are tried, each with what co
     installs: 'yes',
     notTried: [{ target: 'OLM v1', why: 'the cluster does not have its API' }],
   })
-  const addresses = api.requests
+  const addresses = fakeKubernetesApi.requests
     .map(({ body }) => (body as { spec?: { address?: string } } | undefined)?.spec?.address)
     .filter((address) => address !== undefined)
   // The head for the install; for the upgrade the base, and then the head.
@@ -109,11 +109,11 @@ test('a fresh install and the upgrade from the base are tried, each with what co
 })
 
 test('one no is a no, and what was asked for and could not be tried is no yes', async () => {
-  simulateOlmV0(api, { plans: [['foo.v1.1.0', 'red.v9.0.0']] })
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1.1.0', 'red.v9.0.0']] })
   expect(await runInstallOnCluster()).toMatchObject({
     installs: 'no',
     trials: [{ outcome: { code: 'resolver-mismatch' } }, {}],
   })
-  apiServer.api = api = new FakeKubernetesApi()
+  fakeApiServer.api = fakeKubernetesApi = new FakeKubernetesApi()
   expect(await runInstallOnCluster({ wanted: ['OLM v1'] })).toMatchObject({ installs: 'unknown', trials: [] })
 })

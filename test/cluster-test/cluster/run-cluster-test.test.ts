@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { defaultDeadlines } from '../../../src/checks/install/cluster-test/deadlines.ts'
+import { defaultClusterTestDeadlines } from '../../../src/checks/install/cluster-test/deadlines.ts'
 import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
 import {
   expirationLabelKey,
@@ -29,35 +29,35 @@ import {
   openFakeApiServer,
   getRukPakApiKinds,
   FakeKubernetesApi,
-  statusResponse,
+  createStatusResponse,
   type FakeApiServer,
-  type StoredObject,
+  type StoredKubernetesObject,
 } from './fake-kubernetes-api.ts'
 import { simulateOlmV0, simulateOlmV1, simulateRukPak, type FakeOlmV0Script } from './fake-olm.ts'
 
-let apiServer: FakeApiServer
+let fakeApiServer: FakeApiServer
 let temporaryDirectory: string
-let api: FakeKubernetesApi
-let cluster: KubeClusterClient
+let fakeKubernetesApi: FakeKubernetesApi
+let clusterClient: KubeClusterClient
 
 beforeAll(async () => {
-  apiServer = await openFakeApiServer()
+  fakeApiServer = await openFakeApiServer()
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'trial-'))
-  writeFileSync(join(temporaryDirectory, 'kubeconfig'), apiServer.kubeconfig)
+  writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
 })
 afterAll(async () => {
-  await apiServer.close()
+  await fakeApiServer.close()
   rmSync(temporaryDirectory, { recursive: true })
 })
 beforeEach(() => resetFakeCluster())
 
 async function resetFakeCluster(kinds = [...coreApiKinds, ...olmV0ApiKinds]): Promise<void> {
-  await cluster?.close()
-  api = new FakeKubernetesApi(kinds)
-  apiServer.api = api
-  cluster = await openKubeClusterClient({
+  await clusterClient?.close()
+  fakeKubernetesApi = new FakeKubernetesApi(kinds)
+  fakeApiServer.api = fakeKubernetesApi
+  clusterClient = await openKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
-    clock: api.clock,
+    clock: fakeKubernetesApi.clock,
     patience: 1000,
   })
 }
@@ -67,27 +67,27 @@ const catalogImages = {
   catalog: { image: 'registry.test/head@sha256:1' },
   base: { image: 'registry.test/base@sha256:2' },
 }
-const createTestStep = (root: string, ...others: string[]) => ({
+const createClusterTestStep = (root: string, ...others: string[]) => ({
   root,
   version: '1.0.0',
   names: [root, ...others],
   image: `registry.test/${root}@sha256:${root}`,
 })
 
-function createTestPlan(more: Partial<PlannedClusterTest> = {}): PlannedClusterTest {
+function createClusterTestPlan(more: Partial<PlannedClusterTest> = {}): PlannedClusterTest {
   return {
     target: 'OLM v0',
     package: 'foo',
     channel: 'stable',
     mode: 'AllNamespaces',
-    steps: [createTestStep('foo.v1')],
+    steps: [createClusterTestStep('foo.v1')],
     crds: ['reds.foo.test'],
     isUpgrade: false,
     ...more,
   }
 }
-const upgradePlan: Partial<PlannedClusterTest> = {
-  steps: [createTestStep('foo.v1'), createTestStep('foo.v2')],
+const upgradeTestPlan: Partial<PlannedClusterTest> = {
+  steps: [createClusterTestStep('foo.v1'), createClusterTestStep('foo.v2')],
   isUpgrade: true,
 }
 
@@ -95,19 +95,29 @@ const completeTestPlan = (
   more?: Partial<PlannedClusterTest>,
   catalogSource: Parameters<typeof completeClusterTestPlan>[1] = catalogAddresses,
 ): ClusterTestPlan =>
-  completeClusterTestPlan(createTestPlan(more), catalogSource, defaultDeadlines, api.clock.now())
+  completeClusterTestPlan(
+    createClusterTestPlan(more),
+    catalogSource,
+    defaultClusterTestDeadlines,
+    fakeKubernetesApi.clock.now(),
+  )
 /** Polls rarely, because each poll sends a dozen requests. */
-const createRunOptions = (): ClusterTestOptions => ({ cluster, clock: api.clock, every: 10_000 })
+const createClusterTestOptions = (): ClusterTestOptions => ({
+  cluster: clusterClient,
+  clock: fakeKubernetesApi.clock,
+  every: 10_000,
+})
 const runTestPlan = (
   more?: Partial<PlannedClusterTest>,
   catalogSource?: Parameters<typeof completeClusterTestPlan>[1],
-): Promise<ClusterTestReport> => runClusterTest(completeTestPlan(more, catalogSource), createRunOptions())
+): Promise<ClusterTestReport> =>
+  runClusterTest(completeTestPlan(more, catalogSource), createClusterTestOptions())
 
 /** The kind and name of every object on the cluster. */
-const listObjects = (): string[] =>
-  [...api.objects.values()].map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+const listClusterObjects = (): string[] =>
+  [...fakeKubernetesApi.objects.values()].map(({ kind, metadata }) => `${kind} ${metadata.name}`)
 const listWriteRequests = (): string[] =>
-  api.requests
+  fakeKubernetesApi.requests
     .filter(({ method }) => method !== 'GET')
     .map(
       ({ method, path }) =>
@@ -119,8 +129,8 @@ const listWriteRequests = (): string[] =>
     )
 
 test('OLM v0: the Operator is installed by the simulated plan, and nothing is left behind', async () => {
-  simulateOlmV0(api, { plans: [['foo.v1', 'dependency.v1']], crds: ['reds.foo.test'] })
-  const report = await runTestPlan({ steps: [createTestStep('foo.v1', 'dependency.v1')] })
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1', 'dependency.v1']], crds: ['reds.foo.test'] })
+  const report = await runTestPlan({ steps: [createClusterTestStep('foo.v1', 'dependency.v1')] })
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(report.cluster).toEqual([
     'Kubernetes v1.36.2',
@@ -136,8 +146,8 @@ test('OLM v0: the Operator is installed by the simulated plan, and nothing is le
     'it installs',
   ])
   expect(report.leftovers).toEqual([])
-  expect(listObjects()).toEqual([])
-  const made = api.requests
+  expect(listClusterObjects()).toEqual([])
+  const made = fakeKubernetesApi.requests
     .filter(({ method }) => method === 'POST')
     .map(
       ({ body }) =>
@@ -153,7 +163,7 @@ test('OLM v0: the Operator is installed by the simulated plan, and nothing is le
   ])
   for (const { kind, metadata } of made) {
     expect(metadata.labels?.[clusterTestLabelKey]).toBe(report.id)
-    expect(Number(metadata.labels?.[expirationLabelKey]) * 1000).toBeGreaterThan(api.now)
+    expect(Number(metadata.labels?.[expirationLabelKey]) * 1000).toBeGreaterThan(fakeKubernetesApi.now)
     if (kind !== 'Namespace')
       expect(metadata.ownerReferences).toEqual([
         expect.objectContaining({ kind: 'Namespace', name: report.namespace, uid: expect.any(String) }),
@@ -178,13 +188,13 @@ test('OLM v0: the Operator is installed by the simulated plan, and nothing is le
 test('OLM v0: an upgrade switches the catalog by address or image, and leaves nothing behind', async () => {
   for (const catalogSource of [catalogAddresses, catalogImages]) {
     await resetFakeCluster()
-    simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']] })
-    const report = await runTestPlan(upgradePlan, catalogSource)
+    simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1'], ['foo.v2']] })
+    const report = await runTestPlan(upgradeTestPlan, catalogSource)
     expect(report.outcome).toEqual({ verdict: 'installs' })
     expect(report.events.map(({ says }) => says)).toContain(
       'foo.v1 is running; switching to the changed catalog',
     )
-    expect(listObjects()).toEqual([])
+    expect(listClusterObjects()).toEqual([])
   }
 })
 
@@ -192,11 +202,11 @@ test('OLM v0: each install mode gets its OperatorGroup', async () => {
   const groups: unknown[] = []
   for (const mode of ['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace'] as const) {
     await resetFakeCluster()
-    simulateOlmV0(api, { plans: [['foo.v1']] })
+    simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']] })
     const report = await runTestPlan({ mode })
     expect(report.outcome.verdict).toBe('installs')
-    expect(listObjects()).toEqual([])
-    const group = api.requests.find(
+    expect(listClusterObjects()).toEqual([])
+    const group = fakeKubernetesApi.requests.find(
       ({ method, path }) => method === 'POST' && path.endsWith('/operatorgroups'),
     )
     groups.push(
@@ -219,7 +229,7 @@ const createPod = (name: string, labels: Record<string, string>, container: obje
 const createWaitingContainerStatus = (reason: string, message = '') => ({
   state: { waiting: { reason, message } },
 })
-const failedCsvStatus = (reason: string, message = 'because') => ({ phase: 'Failed', reason, message })
+const createFailedCsvStatus = (reason: string, message = 'because') => ({ phase: 'Failed', reason, message })
 const unavailableDeploymentStatus = {
   observedGeneration: 1,
   updatedReplicas: 0,
@@ -235,21 +245,21 @@ interface ClusterTestFailureCase {
   readonly prepare?: () => void
 }
 
-const catalogPods = (container: object) => [
+const createCatalogPods = (container: object) => [
   createPod('catalog-1', { 'olm.catalogSource': 'catalog' }, container),
 ]
-const operatorPods = (container: object) => [createPod('foo-1', { app: 'foo.v1' }, container)]
-const runningPods = operatorPods({ state: { running: { startedAt: '2026-01-01T00:00:00Z' } } })
-const unpackPods = (container: object) => [
+const createOperatorPods = (container: object) => [createPod('foo-1', { app: 'foo.v1' }, container)]
+const runningOperatorPods = createOperatorPods({ state: { running: { startedAt: '2026-01-01T00:00:00Z' } } })
+const createUnpackPods = (container: object) => [
   createPod('unpack-1', { 'operatorframework.io/bundle-unpack-ref': 'x' }, container),
 ]
 const catalogUnreachableScript = {
   catalog: () => ({ connectionState: { lastObservedState: 'TRANSIENT_FAILURE' } }),
 }
-const unpackFailedScript = (message: string) => ({
+const createUnpackFailedScript = (message: string) => ({
   resolve: () => [{ type: 'BundleUnpackFailed', status: 'True', reason: 'BundleUnpackFailed', message }],
 })
-const planFailedScript = (message: string, more: object = {}) => ({
+const createInstallPlanFailedScript = (message: string, more: object = {}) => ({
   plan: () => ({
     phase: 'Failed',
     conditions: [{ type: 'Installed', status: 'False', reason: 'InstallComponentFailed', message }],
@@ -260,18 +270,18 @@ const createResolutionFailedScript = (reason: string, message: string) => ({
   resolve: () => [{ type: 'ResolutionFailed', status: 'True', reason, message }],
 })
 
-const failureCases: readonly ClusterTestFailureCase[] = [
+const clusterTestFailureCases: readonly ClusterTestFailureCase[] = [
   {
     says: 'a catalog image that nobody has',
     code: 'catalog-image-missing',
     script: catalogUnreachableScript,
-    pods: catalogPods(createWaitingContainerStatus('ErrImagePull', 'manifest unknown')),
+    pods: createCatalogPods(createWaitingContainerStatus('ErrImagePull', 'manifest unknown')),
   },
   {
     says: 'a catalog image that is private',
     code: 'image-unauthorized',
     script: catalogUnreachableScript,
-    pods: catalogPods(
+    pods: createCatalogPods(
       createWaitingContainerStatus('ImagePullBackOff', 'unauthorized: authentication required'),
     ),
   },
@@ -279,13 +289,13 @@ const failureCases: readonly ClusterTestFailureCase[] = [
     says: 'a catalog whose registry has had enough',
     code: 'registry-failing',
     script: catalogUnreachableScript,
-    pods: catalogPods(createWaitingContainerStatus('ErrImagePull', 'toomanyrequests: slow down')),
+    pods: createCatalogPods(createWaitingContainerStatus('ErrImagePull', 'toomanyrequests: slow down')),
   },
   {
     says: 'a catalog that crashes',
     code: 'catalog-crash',
     script: catalogUnreachableScript,
-    pods: catalogPods({
+    pods: createCatalogPods({
       ...createWaitingContainerStatus('CrashLoopBackOff'),
       restartCount: 3,
       lastState: { terminated: { reason: 'Error', exitCode: 1 } },
@@ -295,7 +305,7 @@ const failureCases: readonly ClusterTestFailureCase[] = [
     says: 'a catalog for another processor',
     code: 'arch-mismatch',
     script: catalogUnreachableScript,
-    pods: catalogPods({
+    pods: createCatalogPods({
       ...createWaitingContainerStatus('CrashLoopBackOff'),
       restartCount: 3,
       lastState: { terminated: { reason: 'Error', exitCode: 1, message: 'exec format error' } },
@@ -342,28 +352,28 @@ const failureCases: readonly ClusterTestFailureCase[] = [
     says: 'no way from the old head',
     code: 'no-upgrade-edge',
     script: { plans: [['foo.v1']] },
-    plan: upgradePlan,
+    plan: upgradeTestPlan,
   },
   {
     says: 'a bundle image that nobody has',
     code: 'bundle-image-missing',
     script: { resolve: () => [{ type: 'BundleUnpacking', status: 'True', reason: 'UnpackingInProgress' }] },
-    pods: unpackPods(createWaitingContainerStatus('ErrImagePull', 'not found')),
+    pods: createUnpackPods(createWaitingContainerStatus('ErrImagePull', 'not found')),
   },
   {
     says: 'a bundle that is too large',
     code: 'unpack-too-large',
-    script: unpackFailedScript('exceeds the data limit'),
+    script: createUnpackFailedScript('exceeds the data limit'),
   },
   {
     says: 'a bundle that is not readable',
     code: 'unpack-invalid',
-    script: unpackFailedScript('error unpacking: no csv'),
+    script: createUnpackFailedScript('error unpacking: no csv'),
   },
   {
     says: 'an unpacking that fails again and again',
     code: 'unpack-failed',
-    script: unpackFailedScript('Job failed: BackoffLimitExceeded'),
+    script: createUnpackFailedScript('Job failed: BackoffLimitExceeded'),
   },
   {
     says: 'an unpacking that takes too long',
@@ -373,30 +383,34 @@ const failureCases: readonly ClusterTestFailureCase[] = [
   {
     says: 'a kind that OLM does not take',
     code: 'unsupported-kind',
-    script: planFailedScript('x', {
+    script: createInstallPlanFailedScript('x', {
       plan: [{ status: 'UnsupportedResource', resource: { kind: 'PodMonitor', name: 'x' } }],
     }),
   },
   {
     says: 'an API that the cluster lacks',
     code: 'api-missing-for-bundle',
-    script: planFailedScript('api-server resource not found installing ServiceMonitor'),
+    script: createInstallPlanFailedScript('api-server resource not found installing ServiceMonitor'),
   },
   {
     says: 'a CRD that loses data',
     code: 'crd-incompatible',
-    script: planFailedScript('risk of data loss updating "reds"'),
+    script: createInstallPlanFailedScript('risk of data loss updating "reds"'),
   },
   {
     says: 'a plan that a webhook refuses',
     code: 'policy',
-    script: planFailedScript('admission webhook "x" denied the request'),
+    script: createInstallPlanFailedScript('admission webhook "x" denied the request'),
   },
-  { says: 'a plan that fails otherwise', code: 'plan-failed', script: planFailedScript('something else') },
+  {
+    says: 'a plan that fails otherwise',
+    code: 'plan-failed',
+    script: createInstallPlanFailedScript('something else'),
+  },
   {
     says: 'a plan that fails for an API that is busy',
     code: 'api-unreachable',
-    script: planFailedScript(
+    script: createInstallPlanFailedScript(
       'error creating clusterrole x: the server is currently unable to handle the request',
     ),
   },
@@ -408,8 +422,8 @@ const failureCases: readonly ClusterTestFailureCase[] = [
   {
     says: 'an unpacking that fails for an API that does not answer',
     code: 'too-slow',
-    script: unpackFailedScript('Job failed: BackoffLimitExceeded'),
-    pods: unpackPods({
+    script: createUnpackFailedScript('Job failed: BackoffLimitExceeded'),
+    pods: createUnpackPods({
       state: { terminated: { exitCode: 1, reason: 'Error', message: 'dial tcp: connection refused' } },
     }),
   },
@@ -464,51 +478,51 @@ const failureCases: readonly ClusterTestFailureCase[] = [
   {
     says: 'an install mode that is not supported',
     code: 'unsupported-install-mode',
-    script: { csv: () => failedCsvStatus('UnsupportedOperatorGroup') },
+    script: { csv: () => createFailedCsvStatus('UnsupportedOperatorGroup') },
   },
   {
     says: 'a webhook that is not valid',
     code: 'webhook-invalid',
-    script: { csv: () => failedCsvStatus('InvalidWebhookDescription') },
+    script: { csv: () => createFailedCsvStatus('InvalidWebhookDescription') },
   },
   {
     says: 'APIs that somebody else owns',
     code: 'occupied',
-    script: { csv: () => failedCsvStatus('InterOperatorGroupOwnerConflict') },
+    script: { csv: () => createFailedCsvStatus('InterOperatorGroupOwnerConflict') },
   },
   {
     says: 'a CSV that stays failed',
     code: 'csv-failed',
-    script: { csv: () => failedCsvStatus('InstallComponentFailed', 'Deployment.apps "x" is invalid') },
+    script: { csv: () => createFailedCsvStatus('InstallComponentFailed', 'Deployment.apps "x" is invalid') },
   },
   {
     says: 'a CSV that fails for an API that is busy',
     code: 'too-slow',
-    script: { csv: () => failedCsvStatus('InstallComponentFailed', 'etcdserver: request timed out') },
+    script: { csv: () => createFailedCsvStatus('InstallComponentFailed', 'etcdserver: request timed out') },
   },
   {
     says: 'an install timeout of pods that the cluster does not start',
     code: 'too-slow',
     script: {
       deployment: () => unavailableDeploymentStatus,
-      csv: () => failedCsvStatus('InstallCheckFailed', 'install timeout'),
+      csv: () => createFailedCsvStatus('InstallCheckFailed', 'install timeout'),
     },
-    pods: operatorPods(createWaitingContainerStatus('ContainerCreating')),
+    pods: createOperatorPods(createWaitingContainerStatus('ContainerCreating')),
   },
   {
     says: 'an install timeout of an Operator that runs and never gets ready',
     code: 'deployment-not-available',
     script: {
       deployment: () => unavailableDeploymentStatus,
-      csv: () => failedCsvStatus('InstallCheckFailed', 'install timeout'),
+      csv: () => createFailedCsvStatus('InstallCheckFailed', 'install timeout'),
     },
-    pods: runningPods,
+    pods: runningOperatorPods,
   },
   {
     says: 'an Operator whose crashes tell of a network',
     code: 'api-unreachable',
     script: { deployment: () => unavailableDeploymentStatus },
-    pods: operatorPods({
+    pods: createOperatorPods({
       ...createWaitingContainerStatus('CrashLoopBackOff'),
       restartCount: 4,
       lastState: {
@@ -521,7 +535,10 @@ const failureCases: readonly ClusterTestFailureCase[] = [
     code: 'unschedulable',
     script: { deployment: () => unavailableDeploymentStatus },
     pods: [
-      { ...operatorPods({})[0]!, status: { phase: 'Failed', reason: 'Evicted', message: 'disk' } as never },
+      {
+        ...createOperatorPods({})[0]!,
+        status: { phase: 'Failed', reason: 'Evicted', message: 'disk' } as never,
+      },
     ],
   },
   {
@@ -531,7 +548,7 @@ const failureCases: readonly ClusterTestFailureCase[] = [
       deployment: () => unavailableDeploymentStatus,
       csv: () => ({ phase: 'Installing', reason: 'InstallWaiting', message: 'x' }),
     },
-    pods: operatorPods({
+    pods: createOperatorPods({
       ...createWaitingContainerStatus('CrashLoopBackOff'),
       restartCount: 4,
       lastState: { terminated: { reason: 'OOMKilled', exitCode: 137 } },
@@ -541,7 +558,7 @@ const failureCases: readonly ClusterTestFailureCase[] = [
     says: 'an image of the Operator that nobody has',
     code: 'operator-image-missing',
     script: { deployment: () => unavailableDeploymentStatus },
-    pods: operatorPods(createWaitingContainerStatus('ErrImagePull', 'manifest unknown')),
+    pods: createOperatorPods(createWaitingContainerStatus('ErrImagePull', 'manifest unknown')),
   },
   {
     says: 'a Deployment without room',
@@ -564,7 +581,7 @@ const failureCases: readonly ClusterTestFailureCase[] = [
     says: 'a Deployment that never runs',
     code: 'deployment-not-available',
     script: { deployment: () => unavailableDeploymentStatus },
-    pods: runningPods,
+    pods: runningOperatorPods,
   },
   {
     says: 'a Deployment whose pods the cluster never makes',
@@ -575,7 +592,7 @@ const failureCases: readonly ClusterTestFailureCase[] = [
     says: 'a CRD that is there already',
     code: 'crd-preexists',
     prepare: () =>
-      void api.put({
+      void fakeKubernetesApi.put({
         apiVersion: 'apiextensions.k8s.io/v1',
         kind: 'CustomResourceDefinition',
         metadata: { name: 'reds.foo.test' },
@@ -585,48 +602,51 @@ const failureCases: readonly ClusterTestFailureCase[] = [
     says: 'an account that may not make namespaces',
     code: 'forbidden',
     prepare: () =>
-      void (api.fault = ({ method }) =>
-        method === 'POST' ? statusResponse(403, 'Forbidden', 'namespaces is forbidden') : undefined),
+      void (fakeKubernetesApi.fault = ({ method }) =>
+        method === 'POST' ? createStatusResponse(403, 'Forbidden', 'namespaces is forbidden') : undefined),
   },
   {
     says: 'an account that may not look',
     code: 'forbidden',
     prepare: () =>
-      void (api.fault = ({ path }) =>
-        path.includes('customresource') ? statusResponse(403, 'Forbidden', 'no') : undefined),
+      void (fakeKubernetesApi.fault = ({ path }) =>
+        path.includes('customresource') ? createStatusResponse(403, 'Forbidden', 'no') : undefined),
   },
   {
     says: 'a webhook that refuses our own objects',
     code: 'policy',
     prepare: () =>
-      void (api.fault = ({ method }) =>
+      void (fakeKubernetesApi.fault = ({ method }) =>
         method === 'POST'
-          ? statusResponse(400, 'BadRequest', 'admission webhook "x" denied the request: no')
+          ? createStatusResponse(400, 'BadRequest', 'admission webhook "x" denied the request: no')
           : undefined),
   },
   {
     says: 'objects that the API takes for invalid',
     code: 'internal',
     prepare: () =>
-      void (api.fault = ({ method }) =>
-        method === 'POST' ? statusResponse(422, 'Invalid', 'spec.x: Invalid value') : undefined),
+      void (fakeKubernetesApi.fault = ({ method }) =>
+        method === 'POST' ? createStatusResponse(422, 'Invalid', 'spec.x: Invalid value') : undefined),
   },
   {
     says: 'an API that goes away',
     code: 'api-unreachable',
     prepare: () =>
-      void (api.fault = ({ path }) =>
+      void (fakeKubernetesApi.fault = ({ path }) =>
         path.includes('/namespaces')
-          ? statusResponse(500, 'InternalError', 'etcdserver: leader changed')
+          ? createStatusResponse(500, 'InternalError', 'etcdserver: leader changed')
           : undefined),
   },
 ]
 
 function addUnrequestedUpgrade(): void {
-  api.controllers.push(() => {
-    const subscription = api.get('Subscription')
-    if (subscription?.status?.installedCSV === 'foo.v1' && !api.get('InstallPlan', 'install-9')) {
-      api.put({
+  fakeKubernetesApi.controllers.push(() => {
+    const subscription = fakeKubernetesApi.get('Subscription')
+    if (
+      subscription?.status?.installedCSV === 'foo.v1' &&
+      !fakeKubernetesApi.get('InstallPlan', 'install-9')
+    ) {
+      fakeKubernetesApi.put({
         apiVersion: 'operators.coreos.com/v1alpha1',
         kind: 'InstallPlan',
         metadata: { name: 'install-9', namespace: subscription.metadata.namespace ?? '' },
@@ -666,44 +686,49 @@ const contentFailureCodes = new Set([
   'deployment-not-available',
 ])
 
-test.each(failureCases)('OLM v0: $says is $code', async ({ code, script = {}, plan, pods = [], prepare }) => {
-  prepare?.()
-  const before = listObjects()
-  simulateOlmV0(api, { plans: [['foo.v1']], crds: ['reds.foo.test'], ...script })
-  api.controllers.push(() => {
-    const namespace = api.get('Namespace')
-    if (!namespace || namespace.metadata.deletionTimestamp !== undefined) return
-    for (const one of pods)
-      if (!api.get('Pod', one.metadata.name))
-        api.put({ ...one, metadata: { ...one.metadata, namespace: namespace.metadata.name } })
-  })
-  const report = await runTestPlan(plan)
-  expect(report.outcome).toMatchObject({
-    code,
-    verdict: contentFailureCodes.has(code) ? verdictLabels.content : verdictLabels.environment,
-  })
-  expect(report.leftovers.filter((one) => !one.includes('could not be listed'))).toEqual([])
-  expect(listObjects()).toEqual(before)
-  expect(api.now - report.started).toBeLessThan(
-    defaultDeadlines.whole + defaultDeadlines.cleanUp + defaultDeadlines.namespace,
-  )
-})
+test.each(clusterTestFailureCases)(
+  'OLM v0: $says is $code',
+  async ({ code, script = {}, plan, pods = [], prepare }) => {
+    prepare?.()
+    const before = listClusterObjects()
+    simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']], crds: ['reds.foo.test'], ...script })
+    fakeKubernetesApi.controllers.push(() => {
+      const namespace = fakeKubernetesApi.get('Namespace')
+      if (!namespace || namespace.metadata.deletionTimestamp !== undefined) return
+      for (const one of pods)
+        if (!fakeKubernetesApi.get('Pod', one.metadata.name))
+          fakeKubernetesApi.put({ ...one, metadata: { ...one.metadata, namespace: namespace.metadata.name } })
+    })
+    const report = await runTestPlan(plan)
+    expect(report.outcome).toMatchObject({
+      code,
+      verdict: contentFailureCodes.has(code) ? verdictLabels.content : verdictLabels.environment,
+    })
+    expect(report.leftovers.filter((one) => !one.includes('could not be listed'))).toEqual([])
+    expect(listClusterObjects()).toEqual(before)
+    expect(fakeKubernetesApi.now - report.started).toBeLessThan(
+      defaultClusterTestDeadlines.whole +
+        defaultClusterTestDeadlines.cleanUp +
+        defaultClusterTestDeadlines.namespace,
+    )
+  },
+)
 
 test('a failure report contains conditions, warnings, and logs, but no likely secret', async () => {
-  simulateOlmV0(api, { plans: [['foo.v1']], deployment: () => unavailableDeploymentStatus })
-  api.logs.set('foo-1 previous', 'starting\npanic: no such flag\nusing token=abcdefghijkl\n')
-  api.controllers.push(() => {
-    const namespace = api.get('Deployment')?.metadata.namespace
-    if (namespace === undefined || api.get('Pod')) return
-    api.put({
-      ...operatorPods({
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']], deployment: () => unavailableDeploymentStatus })
+  fakeKubernetesApi.logs.set('foo-1 previous', 'starting\npanic: no such flag\nusing token=abcdefghijkl\n')
+  fakeKubernetesApi.controllers.push(() => {
+    const namespace = fakeKubernetesApi.get('Deployment')?.metadata.namespace
+    if (namespace === undefined || fakeKubernetesApi.get('Pod')) return
+    fakeKubernetesApi.put({
+      ...createOperatorPods({
         ...createWaitingContainerStatus('CrashLoopBackOff'),
         restartCount: 3,
         lastState: { terminated: { reason: 'Error', exitCode: 2 } },
       })[0]!,
       metadata: { name: 'foo-1', namespace, labels: { app: 'foo.v1' } },
     })
-    api.put({
+    fakeKubernetesApi.put({
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name: 'e', namespace },
@@ -711,7 +736,7 @@ test('a failure report contains conditions, warnings, and logs, but no likely se
       reason: 'BackOff',
       message: 'restarting @everyone',
       involvedObject: { kind: 'Pod', name: 'foo-1' },
-      lastTimestamp: api.time(),
+      lastTimestamp: fakeKubernetesApi.time(),
     })
   })
   const report = await runTestPlan()
@@ -728,42 +753,42 @@ test('a failure report contains conditions, warnings, and logs, but no likely se
 
 test('transient failures are ignored: a CSV that recovers, a busy API, a restarting API', async () => {
   let observationCount = 0
-  simulateOlmV0(api, {
+  simulateOlmV0(fakeKubernetesApi, {
     plans: [['foo.v1']],
-    csv: () => (++observationCount < 4 ? failedCsvStatus('InstallCheckFailed') : undefined),
+    csv: () => (++observationCount < 4 ? createFailedCsvStatus('InstallCheckFailed') : undefined),
   })
   let requestCount = 0
-  api.fault = ({ method }) => {
+  fakeKubernetesApi.fault = ({ method }) => {
     requestCount += 1
     if (method === 'POST' && requestCount % 3 === 0)
-      return statusResponse(429, 'TooManyRequests', 'later', { 'retry-after': '2' })
-    if (requestCount % 17 === 0) return statusResponse(503, 'ServiceUnavailable', 'restarting')
+      return createStatusResponse(429, 'TooManyRequests', 'later', { 'retry-after': '2' })
+    if (requestCount % 17 === 0) return createStatusResponse(503, 'ServiceUnavailable', 'restarting')
     return undefined
   }
   const report = await runTestPlan()
   expect(report.outcome).toEqual({ verdict: 'installs' })
-  expect(listObjects()).toEqual([])
+  expect(listClusterObjects()).toEqual([])
 })
 
 test('a conflict between reading and writing is resolved by the next poll', async () => {
-  simulateOlmV0(api, { plans: [['foo.v1']] })
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']] })
   let conflicts = 0
-  api.fault = ({ method, path }) =>
+  fakeKubernetesApi.fault = ({ method, path }) =>
     method === 'PATCH' && path.includes('installplans') && ++conflicts < 3
-      ? statusResponse(409, 'Conflict', 'the object has been modified')
+      ? createStatusResponse(409, 'Conflict', 'the object has been modified')
       : undefined
   expect((await runTestPlan()).outcome).toEqual({ verdict: 'installs' })
 })
 
 test('lists are read to the last page, and restarted if they expire', async () => {
-  api.pageSize = 1
-  simulateOlmV0(api, { plans: [['foo.v1', 'dependency.v1']] })
+  fakeKubernetesApi.pageSize = 1
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1', 'dependency.v1']] })
   let expired = 0
-  api.fault = ({ query }) =>
+  fakeKubernetesApi.fault = ({ query }) =>
     query.get('continue') !== null && ++expired < 3
-      ? statusResponse(410, 'Expired', 'too old resource version')
+      ? createStatusResponse(410, 'Expired', 'too old resource version')
       : undefined
-  expect((await runTestPlan({ steps: [createTestStep('foo.v1', 'dependency.v1')] })).outcome).toEqual({
+  expect((await runTestPlan({ steps: [createClusterTestStep('foo.v1', 'dependency.v1')] })).outcome).toEqual({
     verdict: 'installs',
   })
 })
@@ -771,15 +796,15 @@ test('lists are read to the last page, and restarted if they expire', async () =
 test('responses that never arrive time out and do not fail the test', async () => {
   const impatient = await openKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
-    clock: api.clock,
+    clock: fakeKubernetesApi.clock,
     patience: 30,
   })
   let silent = 0
-  api.fault = ({ path }) =>
+  fakeKubernetesApi.fault = ({ path }) =>
     path.includes('catalogsources') && ++silent < 3 ? { status: 0, body: '', isSilent: true } : undefined
-  simulateOlmV0(api, { plans: [['foo.v1']] })
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']] })
   expect(
-    (await runClusterTest(completeTestPlan(), { ...createRunOptions(), cluster: impatient })).outcome,
+    (await runClusterTest(completeTestPlan(), { ...createClusterTestOptions(), cluster: impatient })).outcome,
   ).toEqual({
     verdict: 'installs',
   })
@@ -797,23 +822,23 @@ test('a cluster without the required API is inconclusive, and nothing is created
 })
 
 test('a failure of the environment is retried twice, and a failure of the change is not', async () => {
-  simulateOlmV0(api, {
+  simulateOlmV0(fakeKubernetesApi, {
     plans: [['foo.v1']],
     catalog: () => ({ connectionState: { lastObservedState: 'CONNECTING' } }),
   })
   const attempts: number[] = []
-  const [report] = await runClusterTests([createTestPlan()], {
-    ...createRunOptions(),
+  const [report] = await runClusterTests([createClusterTestPlan()], {
+    ...createClusterTestOptions(),
     environment: catalogAddresses,
     onTrial: (_, attempt) => attempts.push(attempt),
   })
   expect(report?.outcome).toMatchObject({ code: 'catalog-not-connected' })
   expect(attempts).toEqual([1, 2, 3])
   await resetFakeCluster()
-  simulateOlmV0(api, { plans: [['foo.v0']] })
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v0']] })
   attempts.length = 0
-  await runClusterTests([createTestPlan()], {
-    ...createRunOptions(),
+  await runClusterTests([createClusterTestPlan()], {
+    ...createClusterTestOptions(),
     environment: catalogAddresses,
     onTrial: (_, attempt) => attempts.push(attempt),
   })
@@ -821,19 +846,19 @@ test('a failure of the environment is retried twice, and a failure of the change
 })
 
 test('OLM v1: installs, upgrades by another selector, and leaves nothing behind', async () => {
-  for (const more of [{}, upgradePlan]) {
+  for (const more of [{}, upgradeTestPlan]) {
     await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
-    const steps = 'steps' in more ? more.steps : [createTestStep('foo.v2')]
-    simulateOlmV1(api, { installs: { base: 'foo.v1', head: 'foo.v2' } })
+    const steps = 'steps' in more ? more.steps : [createClusterTestStep('foo.v2')]
+    simulateOlmV1(fakeKubernetesApi, { installs: { base: 'foo.v1', head: 'foo.v2' } })
     const report = await runTestPlan({ target: 'OLM v1', ...more, ...(steps && { steps }) }, catalogImages)
     expect(report.outcome).toEqual({ verdict: 'installs' })
-    expect(listObjects()).toEqual([])
+    expect(listClusterObjects()).toEqual([])
   }
 })
 
 test('OLM v1: an installer is created if the API requires it, and gets the configured role', async () => {
   await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
-  api.put({
+  fakeKubernetesApi.put({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'clusterextensions.olm.operatorframework.io' },
@@ -847,23 +872,25 @@ test('OLM v1: an installer is created if the API requires it, and gets the confi
       ],
     },
   })
-  simulateOlmV1(api, { installs: { base: '', head: 'foo.v1' } })
+  simulateOlmV1(fakeKubernetesApi, { installs: { base: '', head: 'foo.v1' } })
   const report = await runTestPlan(
     { target: 'OLM v1' },
     { catalog: catalogImages.catalog, installerRole: 'trial-installer' },
   )
   expect(report.outcome).toEqual({ verdict: 'installs' })
-  const binding = api.requests.find(
+  const binding = fakeKubernetesApi.requests.find(
     ({ method, path }) => method === 'POST' && path.endsWith('/clusterrolebindings'),
   )
   expect(binding?.body).toMatchObject({
     roleRef: { kind: 'ClusterRole', name: 'trial-installer' },
     subjects: [{ kind: 'ServiceAccount', name: 'installer', namespace: report.namespace }],
   })
-  expect(listObjects()).toEqual(['CustomResourceDefinition clusterextensions.olm.operatorframework.io'])
+  expect(listClusterObjects()).toEqual([
+    'CustomResourceDefinition clusterextensions.olm.operatorframework.io',
+  ])
 })
 
-const retryingConditions = (message: string) => [
+const createRetryingConditions = (message: string) => [
   { type: 'Progressing', status: 'True', reason: 'Retrying', message },
 ]
 test.each([
@@ -877,17 +904,20 @@ test.each([
   ['something that nobody knows', 'too-slow'],
 ])('OLM v1: "%s" is %s', async (message, code) => {
   await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
-  simulateOlmV1(api, { installs: { base: '', head: 'foo.v1' }, extension: () => retryingConditions(message) })
+  simulateOlmV1(fakeKubernetesApi, {
+    installs: { base: '', head: 'foo.v1' },
+    extension: () => createRetryingConditions(message),
+  })
   expect((await runTestPlan({ target: 'OLM v1' }, catalogImages)).outcome).toMatchObject({ code })
-  expect(listObjects()).toEqual([])
+  expect(listClusterObjects()).toEqual([])
 })
 
 test('OLM v1: reports rejected and unprocessed catalogs, another bundle, and missing pods', async () => {
   const outcomeOf = async (script: Parameters<typeof simulateOlmV1>[1]) => {
     await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
-    simulateOlmV1(api, script)
+    simulateOlmV1(fakeKubernetesApi, script)
     const { outcome } = await runTestPlan({ target: 'OLM v1' }, catalogImages)
-    expect(listObjects()).toEqual([])
+    expect(listClusterObjects()).toEqual([])
     return outcome
   }
   const installs = { base: 'foo.v1', head: 'foo.v1' }
@@ -914,11 +944,11 @@ test('OLM v1: reports rejected and unprocessed catalogs, another bundle, and mis
 })
 
 test('a resolution that fails at first and a crash that recovers do not fail the test', async () => {
-  const began = api.now
-  simulateOlmV0(api, {
+  const began = fakeKubernetesApi.now
+  simulateOlmV0(fakeKubernetesApi, {
     plans: [['foo.v1']],
     resolve: () =>
-      api.now - began < 60_000
+      fakeKubernetesApi.now - began < 60_000
         ? [
             {
               type: 'ResolutionFailed',
@@ -928,14 +958,18 @@ test('a resolution that fails at first and a crash that recovers do not fail the
             },
           ]
         : undefined,
-    deployment: () => (api.now - began < 240_000 ? unavailableDeploymentStatus : undefined),
-    csv: () => (api.now - began < 240_000 ? { phase: 'Installing', reason: 'InstallWaiting' } : undefined),
+    deployment: () => (fakeKubernetesApi.now - began < 240_000 ? unavailableDeploymentStatus : undefined),
+    csv: () =>
+      fakeKubernetesApi.now - began < 240_000 ? { phase: 'Installing', reason: 'InstallWaiting' } : undefined,
   })
-  api.controllers.push(() => {
-    const namespace = api.get('Deployment')?.metadata.namespace
-    const [crashing] = operatorPods({ ...createWaitingContainerStatus('CrashLoopBackOff'), restartCount: 4 })
-    if (crashing && namespace !== undefined && !api.get('Pod'))
-      api.put({ ...crashing, metadata: { ...crashing.metadata, namespace } })
+  fakeKubernetesApi.controllers.push(() => {
+    const namespace = fakeKubernetesApi.get('Deployment')?.metadata.namespace
+    const [crashing] = createOperatorPods({
+      ...createWaitingContainerStatus('CrashLoopBackOff'),
+      restartCount: 4,
+    })
+    if (crashing && namespace !== undefined && !fakeKubernetesApi.get('Pod'))
+      fakeKubernetesApi.put({ ...crashing, metadata: { ...crashing.metadata, namespace } })
   })
   expect((await runTestPlan()).outcome).toEqual({ verdict: 'installs' })
 })
@@ -943,23 +977,23 @@ test('a resolution that fails at first and a crash that recovers do not fail the
 test('OLM v1: an intermittent rejection is inconclusive, and a persistent one is a failure', async () => {
   const outcomeOf = async (extension: (minute: number) => readonly object[] | undefined) => {
     await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
-    const began = api.now
-    simulateOlmV1(api, {
+    const began = fakeKubernetesApi.now
+    simulateOlmV1(fakeKubernetesApi, {
       installs: { base: '', head: 'foo.v1' },
-      extension: () => extension((api.now - began) / 60_000),
+      extension: () => extension((fakeKubernetesApi.now - began) / 60_000),
     })
     return (await runTestPlan({ target: 'OLM v1' }, catalogImages)).outcome
   }
   const none = 'no bundles found for package "foo"'
-  expect(await outcomeOf((minute) => (minute < 2 ? retryingConditions(none) : undefined))).toEqual({
+  expect(await outcomeOf((minute) => (minute < 2 ? createRetryingConditions(none) : undefined))).toEqual({
     verdict: 'installs',
   })
   expect(
-    await outcomeOf((minute) => retryingConditions(minute % 2 < 1 ? none : 'unexpected EOF')),
+    await outcomeOf((minute) => createRetryingConditions(minute % 2 < 1 ? none : 'unexpected EOF')),
   ).toMatchObject({
     verdict: 'could not be found out',
   })
-  expect(await outcomeOf((minute) => retryingConditions(`${none}, attempt ${minute}`))).toMatchObject({
+  expect(await outcomeOf((minute) => createRetryingConditions(`${none}, attempt ${minute}`))).toMatchObject({
     code: 'resolution-unsatisfiable',
   })
   const blocked = [
@@ -973,14 +1007,14 @@ test.each(['RukPak plain', 'RukPak helm'] as const)(
   async (target) => {
     const outcomeOf = async (fails: (minute: number) => string | undefined) => {
       await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
-      api.fault = ({ query }) =>
+      fakeKubernetesApi.fault = ({ query }) =>
         query.get('dryRun') === 'All'
-          ? statusResponse(403, 'Forbidden', 'bundle.spec is immutable')
+          ? createStatusResponse(403, 'Forbidden', 'bundle.spec is immutable')
           : undefined
-      const began = api.now
-      simulateRukPak(api, {
+      const began = fakeKubernetesApi.now
+      simulateRukPak(fakeKubernetesApi, {
         deployment: ({ metadata }) => {
-          const message = fails((api.now - began) / 60_000)
+          const message = fails((fakeKubernetesApi.now - began) / 60_000)
           if (message === undefined) return undefined
           const reason = message.startsWith('template') ? 'InstallFailed' : 'BundleLoadFailed'
           return {
@@ -1014,14 +1048,14 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
   async (version) => {
     for (const target of ['RukPak plain', 'RukPak registry', 'RukPak helm'] as const) {
       await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds(version)])
-      simulateRukPak(api)
-      api.fault = ({ query }) =>
+      simulateRukPak(fakeKubernetesApi)
+      fakeKubernetesApi.fault = ({ query }) =>
         query.get('dryRun') === 'All'
-          ? statusResponse(403, 'Forbidden', 'bundle.spec is immutable')
+          ? createStatusResponse(403, 'Forbidden', 'bundle.spec is immutable')
           : undefined
-      const report = await runTestPlan({ target, ...upgradePlan })
+      const report = await runTestPlan({ target, ...upgradeTestPlan })
       expect(report.outcome).toEqual({ verdict: 'installs' })
-      expect(listObjects()).toEqual([])
+      expect(listClusterObjects()).toEqual([])
     }
   },
 )
@@ -1029,12 +1063,12 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
 test('RukPak: reports a mutable Bundle, an old Bundle that remains, and rejected bundles', async () => {
   const outcomeOf = async (script: Parameters<typeof simulateRukPak>[1], isImmutable = true) => {
     await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
-    simulateRukPak(api, script)
-    api.fault = ({ query }) =>
+    simulateRukPak(fakeKubernetesApi, script)
+    fakeKubernetesApi.fault = ({ query }) =>
       isImmutable && query.get('dryRun') === 'All'
-        ? statusResponse(403, 'Forbidden', 'bundle.spec is immutable')
+        ? createStatusResponse(403, 'Forbidden', 'bundle.spec is immutable')
         : undefined
-    const report = await runTestPlan({ target: 'RukPak plain', ...upgradePlan })
+    const report = await runTestPlan({ target: 'RukPak plain', ...upgradeTestPlan })
     expect(report.leftovers).toEqual([])
     return report.outcome
   }
@@ -1070,15 +1104,15 @@ test('RukPak: reports a mutable Bundle, an old Bundle that remains, and rejected
 
 test('RukPak: waits until objects in other namespaces are gone, and never deletes them itself', async () => {
   await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha2')])
-  simulateRukPak(api)
+  simulateRukPak(fakeKubernetesApi)
   let goneAt = 0
-  api.controllers.push((now) => {
-    const deployment = api.get('BundleDeployment')
-    const installed = api.get('Namespace', 'foo-system')
+  fakeKubernetesApi.controllers.push((now) => {
+    const deployment = fakeKubernetesApi.get('BundleDeployment')
+    const installed = fakeKubernetesApi.get('Namespace', 'foo-system')
     if (deployment && deployment.metadata.deletionTimestamp === undefined)
       return void (
         installed ??
-        api.put({
+        fakeKubernetesApi.put({
           apiVersion: 'v1',
           kind: 'Namespace',
           metadata: { name: 'foo-system', labels: { 'core.rukpak.io/owner-name': deployment.metadata.name } },
@@ -1086,44 +1120,46 @@ test('RukPak: waits until objects in other namespaces are gone, and never delete
       )
     // The garbage collector takes 20 seconds.
     goneAt ||= now + 20_000
-    if (installed && now >= goneAt) api.remove(installed)
+    if (installed && now >= goneAt) fakeKubernetesApi.remove(installed)
   })
   const { outcome, leftovers, ended } = await runTestPlan({
     target: 'RukPak plain',
-    steps: upgradePlan.steps?.slice(0, 1) ?? [],
+    steps: upgradeTestPlan.steps?.slice(0, 1) ?? [],
   })
   expect([outcome, leftovers]).toEqual([{ verdict: 'installs' }, []])
   expect(ended).toBeGreaterThanOrEqual(goneAt)
   expect(
-    api.requests.filter(({ method, path }) => method === 'DELETE' && path.endsWith('/foo-system')),
+    fakeKubernetesApi.requests.filter(
+      ({ method, path }) => method === 'DELETE' && path.endsWith('/foo-system'),
+    ),
   ).toEqual([])
 })
 
 test('RukPak: missing permission to patch a Bundle does not prove that Bundles are immutable', async () => {
   await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
-  simulateRukPak(api)
-  api.fault = ({ query }) =>
+  simulateRukPak(fakeKubernetesApi)
+  fakeKubernetesApi.fault = ({ query }) =>
     query.get('dryRun') === 'All'
-      ? statusResponse(
+      ? createStatusResponse(
           403,
           'Forbidden',
           'bundles "x" is forbidden: User "trials" cannot patch resource "bundles"',
         )
       : undefined
-  const { outcome } = await runTestPlan({ target: 'RukPak plain', ...upgradePlan })
+  const { outcome } = await runTestPlan({ target: 'RukPak plain', ...upgradeTestPlan })
   expect(outcome).toMatchObject({ code: 'forbidden', verdict: 'could not be found out' })
 })
 
 test('RukPak: failing pods are found in any namespace, and the unpack pod is found by its name', async () => {
   const outcomeOf = async (
-    placePod: (deployment: StoredObject) => Parameters<FakeKubernetesApi['put']>[0][],
+    placePod: (deployment: StoredKubernetesObject) => Parameters<FakeKubernetesApi['put']>[0][],
   ) => {
     await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
-    simulateRukPak(api, {
+    simulateRukPak(fakeKubernetesApi, {
       deployment: ({ metadata }) => ({ observedGeneration: metadata.generation, conditions: [] }),
     })
-    api.controllers.push(() => {
-      const deployment = api.get('BundleDeployment')
+    fakeKubernetesApi.controllers.push(() => {
+      const deployment = fakeKubernetesApi.get('BundleDeployment')
       if (deployment === undefined || deployment.metadata.deletionTimestamp !== undefined) return
       const ownerReferences = [
         {
@@ -1134,10 +1170,10 @@ test('RukPak: failing pods are found in any namespace, and the unpack pod is fou
         },
       ]
       for (const object of placePod(deployment))
-        if (!api.get(object.kind, object.metadata.name))
-          api.put({ ...object, metadata: { ...object.metadata, ownerReferences } })
+        if (!fakeKubernetesApi.get(object.kind, object.metadata.name))
+          fakeKubernetesApi.put({ ...object, metadata: { ...object.metadata, ownerReferences } })
     })
-    return (await runTestPlan({ target: 'RukPak plain', ...upgradePlan })).outcome
+    return (await runTestPlan({ target: 'RukPak plain', ...upgradeTestPlan })).outcome
   }
   const cannotPull = (name: string) => ({
     phase: 'Pending',
@@ -1175,7 +1211,7 @@ test('RukPak: failing pods are found in any namespace, and the unpack pod is fou
     ])
   expect(await unpacking('somebodys')).toMatchObject({ code: 'olm-silent' })
   const own = outcomeOf(() =>
-    api.list('Bundle').map(({ metadata: { name } }) => ({
+    fakeKubernetesApi.list('Bundle').map(({ metadata: { name } }) => ({
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name, namespace: 'rukpak-system', labels: { 'core.rukpak.io/owner-kind': 'Bundle' } },
@@ -1187,44 +1223,44 @@ test('RukPak: failing pods are found in any namespace, and the unpack pod is fou
 
 test('the janitor removes a test that was killed at any point, but not before its expiration', async () => {
   // Counts the actions of a complete upgrade.
-  simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
-  await runTestPlan(upgradePlan)
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
+  await runTestPlan(upgradeTestPlan)
   const acts = listWriteRequests().length
   expect(acts).toBeGreaterThan(12)
   for (let killed = 1; killed < acts; killed++) {
     await resetFakeCluster()
-    simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
-    api.put({
+    simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
+    fakeKubernetesApi.put({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: 'others.foo.test' },
     })
-    const dying = createCrashingCluster(killed)
+    const dying = createCrashingClusterClient(killed)
     await expect(
-      runClusterTest(completeTestPlan(upgradePlan), { ...createRunOptions(), cluster: dying }),
+      runClusterTest(completeTestPlan(upgradeTestPlan), { ...createClusterTestOptions(), cluster: dying }),
     ).rejects.toThrow('killed')
-    expect(await sweepExpiredClusterTests(createRunOptions())).toEqual([])
-    api.now += 3600_000
-    const swept = await sweepExpiredClusterTests(createRunOptions())
+    expect(await sweepExpiredClusterTests(createClusterTestOptions())).toEqual([])
+    fakeKubernetesApi.now += 3600_000
+    const swept = await sweepExpiredClusterTests(createClusterTestOptions())
     expect(swept.flatMap(({ leftovers }) => leftovers)).toEqual([])
-    expect(listObjects()).toEqual(['CustomResourceDefinition others.foo.test'])
+    expect(listClusterObjects()).toEqual(['CustomResourceDefinition others.foo.test'])
   }
 })
 
 /** Performs this many actions, and fails after the last. */
-function createCrashingCluster(count: number): KubeClusterClient {
+function createCrashingClusterClient(count: number): KubeClusterClient {
   let actionsLeft = count
   return {
-    ...cluster,
+    ...clusterClient,
     perform: async (action) => {
       if (actionsLeft-- <= 0) throw new Error('killed')
-      return cluster.perform(action)
+      return clusterClient.perform(action)
     },
   }
 }
 
 test('the janitor deletes only what an expired test of catalog-bot left behind', async () => {
-  const old = String(Math.floor(api.now / 1000) - 60)
+  const old = String(Math.floor(fakeKubernetesApi.now / 1000) - 60)
   const others = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'production' } },
     {
@@ -1267,9 +1303,9 @@ test('the janitor deletes only what an expired test of catalog-bot left behind',
       metadata: { name: 'unmarked.foo.test' },
     },
   ]
-  for (const one of others) api.put(one)
+  for (const one of others) fakeKubernetesApi.put(one)
   const expiredLabels = { [clusterTestLabelKey]: 'deadbeef', [expirationLabelKey]: old }
-  api.put({
+  fakeKubernetesApi.put({
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: {
@@ -1280,7 +1316,7 @@ test('the janitor deletes only what an expired test of catalog-bot left behind',
       },
     },
   })
-  api.put({
+  fakeKubernetesApi.put({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: {
@@ -1288,47 +1324,51 @@ test('the janitor deletes only what an expired test of catalog-bot left behind',
       annotations: { 'operatorframework.io/installed-alongside-1': 'catalog-bot-foo-deadbeef/foo.v1' },
     },
   })
-  api.put({
+  fakeKubernetesApi.put({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name: 'its', labels: { 'olm.owner.namespace': 'catalog-bot-foo-deadbeef' } },
   })
-  expect(await sweepExpiredClusterTests(createRunOptions())).toEqual([{ id: 'deadbeef', leftovers: [] }])
-  expect(listObjects()).toEqual(others.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
+  expect(await sweepExpiredClusterTests(createClusterTestOptions())).toEqual([
+    { id: 'deadbeef', leftovers: [] },
+  ])
+  expect(listClusterObjects()).toEqual(others.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
 })
 
 test('CRDs named only by the InstallPlan are removed, and an existing one prevents approval', async () => {
-  simulateOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
   const report = await runTestPlan({ crds: [] })
   expect(report.outcome).toEqual({ verdict: 'installs' })
-  expect(listObjects()).toEqual([])
+  expect(listClusterObjects()).toEqual([])
   await resetFakeCluster()
-  const theirs = api.put({
+  const theirs = fakeKubernetesApi.put({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'blues.foo.test', creationTimestamp: '2025-01-01T00:00:00Z' },
   })
-  simulateOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
   expect((await runTestPlan({ crds: [] })).outcome).toMatchObject({ code: 'crd-preexists' })
-  expect(api.requests.some(({ method, path }) => method === 'PATCH' && path.includes('installplans'))).toBe(
-    false,
-  )
-  expect(api.get('CustomResourceDefinition')).toBe(theirs)
+  expect(
+    fakeKubernetesApi.requests.some(
+      ({ method, path }) => method === 'PATCH' && path.includes('installplans'),
+    ),
+  ).toBe(false)
+  expect(fakeKubernetesApi.get('CustomResourceDefinition')).toBe(theirs)
 })
 
 test('an object that was recreated after it was read is not deleted', async () => {
   const theirs = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'catalog-bot-foo-deadbeef' } }
-  api.put(theirs)
+  fakeKubernetesApi.put(theirs)
   const at = { apiVersion: 'v1', kind: 'Namespace', name: 'catalog-bot-foo-deadbeef' }
-  expect(await cluster.perform({ kind: 'delete', at, uid: 'of-the-one-before' })).toMatchObject({
+  expect(await clusterClient.perform({ kind: 'delete', at, uid: 'of-the-one-before' })).toMatchObject({
     status: 409,
   })
-  expect(listObjects()).toEqual(['Namespace catalog-bot-foo-deadbeef'])
+  expect(listClusterObjects()).toEqual(['Namespace catalog-bot-foo-deadbeef'])
 })
 
 test('objects not deleted in time are reported, and finalizers are removed only by force', async () => {
   const script = { plans: [['foo.v1']], isDeaf: true }
-  simulateOlmV0(api, script)
+  simulateOlmV0(fakeKubernetesApi, script)
   const report = await runTestPlan()
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(report.leftovers).toEqual([
@@ -1338,25 +1378,25 @@ test('objects not deleted in time are reported, and finalizers are removed only 
     'Namespace ' + report.namespace,
   ])
   await resetFakeCluster()
-  simulateOlmV0(api, script)
-  const forced = await runClusterTest(completeTestPlan(), { ...createRunOptions(), force: true })
+  simulateOlmV0(fakeKubernetesApi, script)
+  const forced = await runClusterTest(completeTestPlan(), { ...createClusterTestOptions(), force: true })
   expect(forced.leftovers).toEqual([])
   expect(forced.events.map(({ says }) => says)).toContainEqual(
     expect.stringMatching(/^removing the finalizers of .* by force$/),
   )
-  expect(listObjects()).toEqual([])
+  expect(listClusterObjects()).toEqual([])
 })
 
 test('an aborted test is cleaned up', async () => {
-  simulateOlmV0(api, { plans: [['foo.v1']] })
+  simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']] })
   const stop = new AbortController()
   const report = await runClusterTest(completeTestPlan(), {
-    ...createRunOptions(),
+    ...createClusterTestOptions(),
     signal: stop.signal,
     onProgress: (says) => says.includes('InstallPlan') && stop.abort(),
   })
   expect(report.outcome).toMatchObject({ code: 'killed', verdict: 'could not be found out' })
-  expect(listObjects()).toEqual([])
+  expect(listClusterObjects()).toEqual([])
 })
 
 test('a kubeconfig that runs programs or is invalid is rejected', async () => {
@@ -1364,11 +1404,11 @@ test('a kubeconfig that runs programs or is invalid is rejected', async () => {
     writeFileSync(join(temporaryDirectory, 'other'), text)
     return openKubeClusterClient({
       file: join(temporaryDirectory, 'other'),
-      clock: api.clock,
+      clock: fakeKubernetesApi.clock,
       allowsPrograms,
     })
   }
-  const config = JSON.parse(apiServer.kubeconfig) as { users: object[] }
+  const config = JSON.parse(fakeApiServer.kubeconfig) as { users: object[] }
   const withExec = JSON.stringify({
     ...config,
     users: [{ name: 'test', user: { exec: { command: 'secret-program' } } }],
@@ -1379,6 +1419,6 @@ test('a kubeconfig that runs programs or is invalid is rejected', async () => {
   )
   await expect(open('{}')).rejects.toThrow('no cluster or no user')
   await expect(
-    openKubeClusterClient({ file: join(temporaryDirectory, 'absent'), clock: api.clock }),
+    openKubeClusterClient({ file: join(temporaryDirectory, 'absent'), clock: fakeKubernetesApi.clock }),
   ).rejects.toThrow('ENOENT')
 })

@@ -16,7 +16,7 @@ import { runRbacStories } from './real/rights.ts'
 import {
   runStoriesOnControlPlane,
   publishClusterTestImages,
-  type StoryContext,
+  type ClusterStoryContext,
 } from './real/cluster-stories.ts'
 
 const controlPlaneDirectory = process.env['CONTROL_PLANE']
@@ -47,7 +47,7 @@ if (process.env[isolationEnvVariable] === undefined) {
 }
 
 /** Each runs on a separate control plane: RukPak versions share CRDs, and leftovers of one must not help another. */
-const storyRunners: Readonly<Record<string, (scene: StoryContext) => Promise<void>>> = {
+const storyRunnerByName: Readonly<Record<string, (scene: ClusterStoryContext) => Promise<void>>> = {
   rights: runRbacStories,
   'olm-v0': runOlmV0Stories,
   'olm-v1': runOlmV1Stories,
@@ -56,7 +56,7 @@ const storyRunners: Readonly<Record<string, (scene: StoryContext) => Promise<voi
   rukpak: (scene) => runRukPakStories(scene, 'rukpak'),
 }
 /** What each story requires besides the control plane: parts of build-control-plane, and the files that they create. */
-const storyRequirements: Readonly<
+const requirementsByStory: Readonly<
   Record<string, { readonly parts: string; readonly files: readonly string[] }>
 > = {
   'olm-v0': { parts: 'olm opm', files: ['bin/catalog', 'bin/olm', 'bin/opm'] },
@@ -66,31 +66,31 @@ const storyRequirements: Readonly<
   rukpak: { parts: 'rukpak', files: ['bin/rukpak/helm'] },
 }
 const isStoryBuilt = (name: string) =>
-  ['bin/kube-controller-manager', ...(storyRequirements[name]?.files ?? [])].every((file) =>
+  ['bin/kube-controller-manager', ...(requirementsByStory[name]?.files ?? [])].every((file) =>
     existsSync(join(controlPlaneDirectory, file)),
   )
 const { run, notTried, isIncomplete } = chooseStories(
   process.argv.slice(2),
-  Object.keys(storyRunners),
+  Object.keys(storyRunnerByName),
   isStoryBuilt,
 )
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'control-plane-'))
 const logLine = (line: string) => console.log(line)
 const claimRecorder = createClaimRecorder(logLine)
-const testImages = await publishClusterTestImages(join(temporaryDirectory, 'world'))
+const clusterTestImages = await publishClusterTestImages(join(temporaryDirectory, 'world'))
 const cleanUpTestResources = async () => {
-  await testImages.registry.close()
+  await clusterTestImages.registry.close()
   if (process.env['KEEP'] === undefined) rmSync(temporaryDirectory, { recursive: true, force: true })
   else logLine(`kept: ${temporaryDirectory}`)
 }
 try {
   for (const name of run) {
-    const story = storyRunners[name]
+    const story = storyRunnerByName[name]
     if (story)
       await runStoriesOnControlPlane(
         { built: controlPlaneDirectory, folder: join(temporaryDirectory, name), say: logLine },
-        testImages,
+        clusterTestImages,
         claimRecorder,
         story,
       )
@@ -101,7 +101,7 @@ try {
 logLine(`\n${claimRecorder.table()}\n`)
 for (const name of notTried)
   logLine(
-    `not tried: ${name}. Build what it needs: test/cluster-test/cluster/build-control-plane ${controlPlaneDirectory} kubernetes ${storyRequirements[name]?.parts ?? ''}`,
+    `not tried: ${name}. Build what it needs: test/cluster-test/cluster/build-control-plane ${controlPlaneDirectory} kubernetes ${requirementsByStory[name]?.parts ?? ''}`,
   )
 logLine(
   'not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/cluster.md)',

@@ -20,14 +20,14 @@ import {
   type FakeApiServer,
 } from '../cluster/fake-kubernetes-api.ts'
 
-let apiServer: FakeApiServer
+let fakeApiServer: FakeApiServer
 let temporaryDirectory: string
 let clusterTestClient: ClusterTestClient
 let catalogTreeSha: TreeSha
 
 beforeAll(async () => {
-  apiServer = await openFakeApiServer()
-  apiServer.api = new FakeKubernetesApi([...coreApiKinds])
+  fakeApiServer = await openFakeApiServer()
+  fakeApiServer.api = new FakeKubernetesApi([...coreApiKinds])
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'open-trials-'))
   const work = join(temporaryDirectory, 'work')
   const git = (...parameters: string[]) =>
@@ -44,19 +44,19 @@ beforeAll(async () => {
   catalogTreeSha = toTreeSha(git('write-tree'))
   git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '-m', 'a')
   git('clone', '--quiet', '--bare', '.', join(temporaryDirectory, 'mirror.git'))
-  writeFileSync(join(temporaryDirectory, 'kubeconfig'), apiServer.kubeconfig)
+  writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
   const list = join(temporaryDirectory, 'clusters.yml')
   writeFileSync(list, '- {github: coast/catalog, kubeconfig: kubeconfig, catalogHost: 127.0.0.1}')
   clusterTestClient = openClusterTestClient({ CLUSTER_TARGETS: list })
 })
 afterAll(async () => {
   await clusterTestClient.close()
-  await apiServer.close()
+  await fakeApiServer.close()
   rmSync(temporaryDirectory, { recursive: true })
 })
 
 const requestingRepository = { github: { owner: 'coast', name: 'catalog' }, installation: 1 }
-const plannedTest: PlannedClusterTest = {
+const plannedClusterTest: PlannedClusterTest = {
   target: 'OLM v0',
   package: 'foo',
   channel: 'stable',
@@ -74,12 +74,12 @@ test('the process reads the operator’s list and connects to the cluster listed
   const answer = await clusterTestClient.order({
     kind: 'try',
     ...requestingRepository,
-    trial: plannedTest,
+    trial: plannedClusterTest,
     catalogs: { head: 1 },
     abandoned: [],
   })
   expect(answer).toEqual({ kind: 'not-tried', why: 'the cluster does not serve the OLM v0 API' })
-  expect(apiServer.api.requests.map(({ path }) => path)).toContain('/version')
+  expect(fakeApiServer.api.requests.map(({ path }) => path)).toContain('/version')
 })
 
 test('serves a catalog from the requested tree only while it is in use', async () => {

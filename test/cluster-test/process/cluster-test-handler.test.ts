@@ -4,7 +4,7 @@ import type { PlannedClusterTest } from '../../../src/checks/install/cluster-tes
 import {
   findClusterTarget,
   parseClusterTargets,
-  computeClusterSlotKey,
+  computeClusterIdentityKey,
 } from '../../../src/cluster-test/process/cluster-targets.ts'
 import {
   handleClusterTestRequest,
@@ -26,7 +26,7 @@ import {
   olmV1ApiKinds,
   openFakeApiServer,
   FakeKubernetesApi,
-  statusResponse,
+  createStatusResponse,
 } from '../cluster/fake-kubernetes-api.ts'
 import { simulateOlmV0, simulateOlmV1 } from '../cluster/fake-olm.ts'
 
@@ -42,7 +42,7 @@ const clusterTargetsYaml = `
 - {github: trusted/catalog, kubeconfig: first, catalogHost: bot.example, confined: false}
 - {github: wide/catalog, kubeconfig: first, catalogHost: bot.example, network: {reaches: [10.1.0.0/16]}}
 `
-const plannedTest: PlannedClusterTest = {
+const plannedClusterTest: PlannedClusterTest = {
   target: 'OLM v0',
   package: 'foo',
   channel: 'stable',
@@ -55,7 +55,7 @@ const createClusterTestRequest = (more: object = {}): ClusterTestWorkerRequest =
   kind: 'try',
   github: githubRepository,
   installation: 7,
-  trial: plannedTest,
+  trial: plannedClusterTest,
   catalogs: { head: 4000 },
   abandoned: [],
   ...more,
@@ -152,11 +152,11 @@ test('writes nothing until the API enforces the policies on the account, and fai
     // An error that isn't a policy rejection doesn't prove that the policies apply.
     api.policiesSince = -Infinity
     api.fault = ({ method }) =>
-      method === 'POST' ? statusResponse(503, 'Unavailable', 'restarting') : undefined
+      method === 'POST' ? createStatusResponse(503, 'Unavailable', 'restarting') : undefined
     expect(await sendOrder(createClusterTestRequest())).toMatchObject({ kind: 'failed' })
     api.fault = ({ method, path }) =>
       method === 'POST' && path.endsWith('/clusterrolebindings')
-        ? statusResponse(403, 'Forbidden', 'User "trials" cannot create resource "clusterrolebindings"')
+        ? createStatusResponse(403, 'Forbidden', 'User "trials" cannot create resource "clusterrolebindings"')
         : undefined
     expect(await sendOrder(createClusterTestRequest())).toMatchObject({ kind: 'failed' })
     expect(writes()).toEqual([])
@@ -215,7 +215,7 @@ test('OLM v1 uses the images that the App found, by digest, or the test reports 
       simulateOlmV1(api, { installs: { base: 'foo.v0', head: 'foo.v1' } })
       const head = `registry.example/catalog@sha256:${'1'.repeat(64)}`
       const base = `registry.example/catalog@sha256:${'2'.repeat(64)}`
-      const v1 = { ...plannedTest, target: 'OLM v1' as const }
+      const v1 = { ...plannedClusterTest, target: 'OLM v1' as const }
       const upgrade = {
         ...v1,
         isUpgrade: true,
@@ -285,7 +285,9 @@ test('removes what an earlier process left behind, and stops and cleans up a can
 
 test('skips a test that the cluster does not support or that has no catalog, and reports why', async () => {
   await withClusterTestRequestScenario(async ({ sendOrder }) => {
-    const v1 = await sendOrder(createClusterTestRequest({ trial: { ...plannedTest, target: 'OLM v1' } }))
+    const v1 = await sendOrder(
+      createClusterTestRequest({ trial: { ...plannedClusterTest, target: 'OLM v1' } }),
+    )
     expect(v1).toEqual({ kind: 'not-tried', why: 'the cluster does not serve the OLM v1 API' })
     const { catalogs: _, ...without } = createClusterTestRequest() as Extract<
       ClusterTestWorkerRequest,
@@ -308,7 +310,7 @@ test('parses the list strictly, keeps its content out of errors, and gives each 
   const targets = parseClusterTargets(
     '[{github: a/b, kubeconfig: c}, {github: a/d, kubeconfig: c}, {github: a/e, kubeconfig: c, context: x}]',
   )
-  const slots = targets.map(computeClusterSlotKey)
+  const slots = targets.map(computeClusterIdentityKey)
   expect(slots[0]).toBe(slots[1])
   expect(slots[0]).not.toBe(slots[2])
   expect(findClusterTarget(targets, { github: { owner: 'A', name: 'B' }, installation: 1 })).toBe(targets[0])

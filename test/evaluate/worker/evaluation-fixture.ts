@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import { openMirror } from '../../../src/adapters/git/mirror.ts'
+import { openGitMirror } from '../../../src/adapters/git/mirror.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
-import { createOrigin, createTemporaryDirectory } from '../../adapters/git/origin.ts'
+import { createOriginRepository, createTemporaryDirectory } from '../../adapters/git/origin.ts'
 
 export interface EvaluationFixture {
   /** The mirror's folder. */
@@ -16,21 +16,21 @@ export interface EvaluationFixture {
   close(): Promise<void>
 }
 
-const baseFiles = {
+const baseBranchFiles = {
   'catalogs/v4.20/foo/catalog.yaml': 'schema: olm.package\nname: foo\ndefaultChannel: stable\n',
   'operators/foo/ci.yaml': '---\nreviewers:\n  - alice\n',
 }
 
 export async function openEvaluationFixture(): Promise<EvaluationFixture> {
   const folder = createTemporaryDirectory('look')
-  const origin = createOrigin(join(folder.path, 'origin.git'))
+  const origin = createOriginRepository(join(folder.path, 'origin.git'))
   const directory = join(folder.path, 'mirror.git')
-  const mirror = await openMirror({
+  const mirror = await openGitMirror({
     directory,
     url: origin.url,
     credential: () => Promise.resolve(undefined),
   })
-  const from = origin.commit(baseFiles)
+  const from = origin.commit(baseBranchFiles)
   origin.branch('main', from)
   let pulls = 0
   const open = async (head: string) => {
@@ -41,7 +41,7 @@ export async function openEvaluationFixture(): Promise<EvaluationFixture> {
   }
   return {
     mirror: directory,
-    snapshotOf: (changes) => open(origin.commit({ ...baseFiles, ...changes }, [from])),
+    snapshotOf: (changes) => open(origin.commit({ ...baseBranchFiles, ...changes }, [from])),
     createTreeBomb: () => {
       let tree = origin.git(['hash-object', '-w', '--stdin'], 'x')
       for (let level = 0; level < 9; level += 1) {

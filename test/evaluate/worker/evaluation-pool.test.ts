@@ -30,7 +30,7 @@ function listScriptProcessIds(script: string): readonly string[] {
   })
 }
 
-const manyKeysYaml = Array.from({ length: 16_000 }, (_, at) => `key${at}: [a]\n`).join('')
+const yamlWithManyKeys = Array.from({ length: 16_000 }, (_, at) => `key${at}: [a]\n`).join('')
 
 describe('an untrusted pull request', () => {
   let fixture: EvaluationFixture
@@ -90,15 +90,15 @@ describe('an untrusted pull request', () => {
 
   test('with owner files of many keys is evaluated without blocking this process', async () => {
     const response = await look({
-      'catalogs/v4.20/foo/OWNERS': manyKeysYaml,
-      'operators/foo/ci.yaml': manyKeysYaml,
+      'catalogs/v4.20/foo/OWNERS': yamlWithManyKeys,
+      'operators/foo/ci.yaml': yamlWithManyKeys,
     })
     expect(response.answer.kind).toBe('seen')
     expect(response.stalled).toBeLessThan(500)
   }, 240_000)
 
   test('that exceeds its time limit is too large, and the reason has the limit', async () => {
-    expect((await look({ 'operators/foo/ci.yaml': manyKeysYaml }, { time: 50 })).answer).toEqual({
+    expect((await look({ 'operators/foo/ci.yaml': yamlWithManyKeys }, { time: 50 })).answer).toEqual({
       kind: 'too-large',
       why: 'checking the change takes more than 0 seconds',
     })

@@ -3,10 +3,10 @@ import { describe, expect, test } from '@jest/globals'
 import {
   readBundleUpgradeFacts,
   type BundleUpgradeFacts,
-  type LocatedText,
+  type LocatedString,
 } from '../../../packages/bundle/src/bundle-upgrade-facts.ts'
 
-const bundleWithCsv = (
+const createBundleWithCsv = (
   csv: string,
   annotations = 'annotations: {operators.operatorframework.io.bundle.package.v1: foo}\n',
 ) =>
@@ -17,7 +17,7 @@ const bundleWithCsv = (
   ])
 
 function formatUpgradeFacts(facts: BundleUpgradeFacts) {
-  const text = (said: LocatedText | undefined) => said?.text
+  const text = (said: LocatedString | undefined) => said?.text
   const { name, version, replaces, skips, skipRange, channels, defaultChannel } = facts
   return {
     ...{ name: text(name), version: text(version), replaces: text(replaces), skipRange: text(skipRange) },
@@ -64,7 +64,7 @@ describe('facts without positions', () => {
     ['no kind', csvYaml('').replace('kind: ClusterServiceVersion\n', '')],
     ['an empty file', ''],
   ])('equal those with positions: %s', (_, text) => {
-    const files = () => bundleWithCsv(text)
+    const files = () => createBundleWithCsv(text)
     expect(formatUpgradeFacts(readBundleUpgradeFacts(files(), { places: false }))).toEqual(
       formatUpgradeFacts(readBundleUpgradeFacts(files())),
     )
@@ -72,7 +72,7 @@ describe('facts without positions', () => {
 
   test('contain the name, replaces, skips, and package', () => {
     const messages = formatUpgradeFacts(
-      readBundleUpgradeFacts(bundleWithCsv(csvYaml('  replaces: foo.v1.0.0\n  skips:\n  - x\n')), {
+      readBundleUpgradeFacts(createBundleWithCsv(csvYaml('  replaces: foo.v1.0.0\n  skips:\n  - x\n')), {
         places: false,
       }),
     )

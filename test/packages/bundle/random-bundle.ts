@@ -5,127 +5,136 @@ import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metada
 type UnknownValue = unknown
 type UnknownArbitrary = fc.Arbitrary<UnknownValue>
 
-const randomWord = fc.constantFrom('a', 'foo', 'Bar', 'x-y', 'é😀', '<&>', 'line\nbreak', '"q"', ' ')
-const randomImage = fc.constantFrom(
+const wordArbitrary = fc.constantFrom('a', 'foo', 'Bar', 'x-y', 'é😀', '<&>', 'line\nbreak', '"q"', ' ')
+const imageArbitrary = fc.constantFrom(
   'quay.io/a/b:1',
   'quay.io/a/c:1',
   'quay.io/z/b@sha256:' + '0'.repeat(64),
   'x',
 )
-const randomScalar = fc.oneof(
-  randomWord,
+const scalarArbitrary = fc.oneof(
+  wordArbitrary,
   fc.integer(),
   fc.boolean(),
   fc.constant(null),
   fc.constantFrom(1.5, 1e21, -0.25),
 )
-const randomJson = fc.letrec<{ any: UnknownValue }>((tie) => ({
+const jsonArbitrary = fc.letrec<{ any: UnknownValue }>((tie) => ({
   any: fc.oneof(
     { maxDepth: 3 },
-    randomScalar,
+    scalarArbitrary,
     fc.array(tie('any'), { maxLength: 3 }),
-    fc.dictionary(randomWord, tie('any'), { maxKeys: 3 }),
+    fc.dictionary(wordArbitrary, tie('any'), { maxKeys: 3 }),
   ),
 })).any
 
 /** An object that has each field or not. */
-const optionalFields = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
+const optionalFieldsArbitrary = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
   fc.record(fields, { requiredKeys: [] })
 const shortArrayArbitrary = (item: UnknownArbitrary): UnknownArbitrary => fc.array(item, { maxLength: 3 })
 /** Mostly `value`; seldom what its place does not allow. */
-const mostlyFirstArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
+const weightedArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
   fc.oneof({ weight: 300, arbitrary: value }, { weight: 1, arbitrary: odd })
 const nullableArbitrary = (value: UnknownArbitrary): UnknownArbitrary =>
   fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) })
 
-const randomText = mostlyFirstArbitrary(randomWord, randomJson)
-const randomGroup = fc.constantFrom('g.example.com', 'h.example.com', 'g')
-const randomApiVersion = fc.constantFrom('v1', 'v1beta1', 'v2')
-const randomKind = fc.constantFrom('Foo', 'Bar')
-const randomGvk = optionalFields({ group: randomGroup, version: randomApiVersion, kind: randomKind })
+const textArbitrary = weightedArbitrary(wordArbitrary, jsonArbitrary)
+const apiGroupArbitrary = fc.constantFrom('g.example.com', 'h.example.com', 'g')
+const apiVersionArbitrary = fc.constantFrom('v1', 'v1beta1', 'v2')
+const kindArbitrary = fc.constantFrom('Foo', 'Bar')
+const gvkArbitrary = optionalFieldsArbitrary({
+  group: apiGroupArbitrary,
+  version: apiVersionArbitrary,
+  kind: kindArbitrary,
+})
 
-const randomDescriptor = optionalFields({
-  path: randomText,
-  displayName: randomText,
-  description: randomText,
-  'x-descriptors': shortArrayArbitrary(randomWord),
-  value: randomJson,
+const descriptorArbitrary = optionalFieldsArbitrary({
+  path: textArbitrary,
+  displayName: textArbitrary,
+  description: textArbitrary,
+  'x-descriptors': shortArrayArbitrary(wordArbitrary),
+  value: jsonArbitrary,
 })
 const descriptionFields = {
-  displayName: randomText,
-  description: randomText,
-  resources: shortArrayArbitrary(optionalFields({ kind: randomText, name: randomText, version: randomText })),
-  specDescriptors: shortArrayArbitrary(randomDescriptor),
-  statusDescriptors: shortArrayArbitrary(randomDescriptor),
-  actionDescriptors: shortArrayArbitrary(randomDescriptor),
-  unknown: randomJson,
+  displayName: textArbitrary,
+  description: textArbitrary,
+  resources: shortArrayArbitrary(
+    optionalFieldsArbitrary({ kind: textArbitrary, name: textArbitrary, version: textArbitrary }),
+  ),
+  specDescriptors: shortArrayArbitrary(descriptorArbitrary),
+  statusDescriptors: shortArrayArbitrary(descriptorArbitrary),
+  actionDescriptors: shortArrayArbitrary(descriptorArbitrary),
+  unknown: jsonArbitrary,
 }
-const randomCrdName = mostlyFirstArbitrary(
+const crdNameArbitrary = weightedArbitrary(
   fc.constantFrom('foos.g.example.com', 'bars.h.example.com'),
   fc.constantFrom('foos', '', '.'),
 )
-const randomRequiredCrd = fc.record(
-  { name: randomCrdName, version: randomApiVersion, kind: randomKind, ...descriptionFields },
+const requiredCrdArbitrary = fc.record(
+  { name: crdNameArbitrary, version: apiVersionArbitrary, kind: kindArbitrary, ...descriptionFields },
   { requiredKeys: ['name'] },
 )
-const randomApiService = optionalFields({
-  name: randomText,
-  group: randomGroup,
-  version: randomApiVersion,
-  kind: randomKind,
-  deploymentName: randomText,
-  containerPort: mostlyFirstArbitrary(fc.integer({ min: 0, max: 65_535 }), randomJson),
+const apiServiceArbitrary = optionalFieldsArbitrary({
+  name: textArbitrary,
+  group: apiGroupArbitrary,
+  version: apiVersionArbitrary,
+  kind: kindArbitrary,
+  deploymentName: textArbitrary,
+  containerPort: weightedArbitrary(fc.integer({ min: 0, max: 65_535 }), jsonArbitrary),
   ...descriptionFields,
 })
-const randomContainer = optionalFields({
-  name: randomWord,
-  image: randomImage,
-  env: shortArrayArbitrary(fc.record({ name: fc.constant('RELATED_IMAGE_X'), value: randomImage })),
+const containerArbitrary = optionalFieldsArbitrary({
+  name: wordArbitrary,
+  image: imageArbitrary,
+  env: shortArrayArbitrary(fc.record({ name: fc.constant('RELATED_IMAGE_X'), value: imageArbitrary })),
 })
-const randomDeployment = fc.record({
-  name: randomWord,
-  spec: optionalFields({
+const deploymentArbitrary = fc.record({
+  name: wordArbitrary,
+  spec: optionalFieldsArbitrary({
     replicas: fc.integer({ min: 0, max: 3 }),
-    template: optionalFields({
-      spec: optionalFields({
-        containers: shortArrayArbitrary(randomContainer),
-        initContainers: shortArrayArbitrary(randomContainer),
+    template: optionalFieldsArbitrary({
+      spec: optionalFieldsArbitrary({
+        containers: shortArrayArbitrary(containerArbitrary),
+        initContainers: shortArrayArbitrary(containerArbitrary),
       }),
     }),
   }),
 })
-const randomProperty = mostlyFirstArbitrary(
+const bundlePropertyArbitrary = weightedArbitrary(
   fc.oneof(
-    fc.record({ type: fc.constantFrom('custom', 'zzz', 'olm.maxOpenShiftVersion'), value: randomJson }),
-    fc.record({ type: fc.constant('olm.gvk'), value: randomGvk }),
+    fc.record({ type: fc.constantFrom('custom', 'zzz', 'olm.maxOpenShiftVersion'), value: jsonArbitrary }),
+    fc.record({ type: fc.constant('olm.gvk'), value: gvkArbitrary }),
     fc.record({
       type: fc.constant('olm.package'),
-      value: optionalFields({
-        packageName: randomWord,
+      value: optionalFieldsArbitrary({
+        packageName: wordArbitrary,
         version: fc.constantFrom('1.0.0', '2.0.0'),
-        release: randomWord,
-        more: randomWord,
+        release: wordArbitrary,
+        more: wordArbitrary,
       }),
     }),
   ),
   fc.oneof(
-    optionalFields({ type: randomJson, value: randomJson }),
-    fc.record({ type: fc.constant('olm.gvk'), value: randomJson }),
+    optionalFieldsArbitrary({ type: jsonArbitrary, value: jsonArbitrary }),
+    fc.record({ type: fc.constant('olm.gvk'), value: jsonArbitrary }),
   ),
 )
-const randomDependency = mostlyFirstArbitrary(
+const dependencyArbitrary = weightedArbitrary(
   fc.oneof(
-    fc.record({ type: fc.constant('olm.gvk'), value: randomGvk }),
+    fc.record({ type: fc.constant('olm.gvk'), value: gvkArbitrary }),
     fc.record({
       type: fc.constant('olm.package'),
-      value: optionalFields({ packageName: randomWord, version: fc.constantFrom('>1.0.0', '1.x') }),
+      value: optionalFieldsArbitrary({
+        packageName: wordArbitrary,
+        version: fc.constantFrom('>1.0.0', '1.x'),
+      }),
     }),
-    fc.record({ type: fc.constant('olm.label'), value: optionalFields({ label: randomWord }) }),
-    fc.record({ type: fc.constant('olm.constraint'), value: randomJson }),
+    fc.record({ type: fc.constant('olm.label'), value: optionalFieldsArbitrary({ label: wordArbitrary }) }),
+    fc.record({ type: fc.constant('olm.constraint'), value: jsonArbitrary }),
   ),
   fc.oneof(
-    optionalFields({ type: randomJson, value: randomJson }),
-    fc.record({ type: fc.constant('olm.package'), value: randomJson }),
+    optionalFieldsArbitrary({ type: jsonArbitrary, value: jsonArbitrary }),
+    fc.record({ type: fc.constant('olm.package'), value: jsonArbitrary }),
   ),
 )
 
@@ -133,95 +142,97 @@ const ownedCrdDescriptions: readonly UnknownValue[] = [
   { name: 'foos.g.example.com', version: 'v1', kind: 'Foo' },
   { name: 'foos.g.example.com', version: 'v1beta1', kind: 'Foo', displayName: 'D' },
 ]
-const randomCsvSpec = fc
+const csvSpecArbitrary = fc
   .record(
     {
-      version: mostlyFirstArbitrary(
+      version: weightedArbitrary(
         fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'),
-        randomJson,
+        jsonArbitrary,
       ),
-      release: mostlyFirstArbitrary(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
-      displayName: randomText,
-      description: randomText,
-      maturity: randomText,
-      minKubeVersion: randomText,
-      replaces: randomText,
-      skips: shortArrayArbitrary(randomWord),
-      keywords: shortArrayArbitrary(randomWord),
-      maintainers: shortArrayArbitrary(optionalFields({ name: randomText, email: randomText })),
-      provider: optionalFields({ name: randomText, url: randomText }),
-      links: shortArrayArbitrary(optionalFields({ name: randomText, url: randomText })),
+      release: weightedArbitrary(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
+      displayName: textArbitrary,
+      description: textArbitrary,
+      maturity: textArbitrary,
+      minKubeVersion: textArbitrary,
+      replaces: textArbitrary,
+      skips: shortArrayArbitrary(wordArbitrary),
+      keywords: shortArrayArbitrary(wordArbitrary),
+      maintainers: shortArrayArbitrary(
+        optionalFieldsArbitrary({ name: textArbitrary, email: textArbitrary }),
+      ),
+      provider: optionalFieldsArbitrary({ name: textArbitrary, url: textArbitrary }),
+      links: shortArrayArbitrary(optionalFieldsArbitrary({ name: textArbitrary, url: textArbitrary })),
       icon: shortArrayArbitrary(
-        optionalFields({ base64data: fc.constant('AAAA'), mediatype: fc.constant('image/png') }),
+        optionalFieldsArbitrary({ base64data: fc.constant('AAAA'), mediatype: fc.constant('image/png') }),
       ),
       installModes: shortArrayArbitrary(
-        optionalFields({
+        optionalFieldsArbitrary({
           type: fc.constantFrom('AllNamespaces', 'OwnNamespace'),
-          supported: mostlyFirstArbitrary(fc.boolean(), randomScalar),
+          supported: weightedArbitrary(fc.boolean(), scalarArbitrary),
         }),
       ),
-      nativeAPIs: shortArrayArbitrary(randomGvk),
-      labels: fc.dictionary(randomWord, randomWord, { maxKeys: 2 }),
+      nativeAPIs: shortArrayArbitrary(gvkArbitrary),
+      labels: fc.dictionary(wordArbitrary, wordArbitrary, { maxKeys: 2 }),
       relatedImages: shortArrayArbitrary(
-        optionalFields({
-          name: randomText,
-          image: mostlyFirstArbitrary(randomImage, randomJson),
-          other: randomJson,
+        optionalFieldsArbitrary({
+          name: textArbitrary,
+          image: weightedArbitrary(imageArbitrary, jsonArbitrary),
+          other: jsonArbitrary,
         }),
       ),
-      install: optionalFields({
+      install: optionalFieldsArbitrary({
         strategy: fc.constantFrom('deployment', 'deployment', 'other'),
-        spec: optionalFields({
-          deployments: shortArrayArbitrary(randomDeployment),
-          permissions: shortArrayArbitrary(optionalFields({ serviceAccountName: randomWord })),
+        spec: optionalFieldsArbitrary({
+          deployments: shortArrayArbitrary(deploymentArbitrary),
+          permissions: shortArrayArbitrary(optionalFieldsArbitrary({ serviceAccountName: wordArbitrary })),
         }),
       }),
       webhookdefinitions: shortArrayArbitrary(
-        optionalFields({
+        optionalFieldsArbitrary({
           type: fc.constant('ConversionWebhook'),
-          generateName: randomWord,
-          deploymentName: randomWord,
-          conversionCRDs: shortArrayArbitrary(randomWord),
+          generateName: wordArbitrary,
+          deploymentName: wordArbitrary,
+          conversionCRDs: shortArrayArbitrary(wordArbitrary),
           sideEffects: fc.constant('None'),
         }),
       ),
-      customresourcedefinitions: optionalFields({
+      customresourcedefinitions: optionalFieldsArbitrary({
         owned: fc.oneof(
           fc.subarray([...ownedCrdDescriptions]),
-          fc.array(mostlyFirstArbitrary(fc.constantFrom(...ownedCrdDescriptions), randomRequiredCrd), {
+          fc.array(weightedArbitrary(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), {
             maxLength: 2,
           }),
         ),
-        required: shortArrayArbitrary(randomRequiredCrd),
+        required: shortArrayArbitrary(requiredCrdArbitrary),
       }),
-      apiservicedefinitions: optionalFields({
-        owned: shortArrayArbitrary(randomApiService),
-        required: shortArrayArbitrary(randomApiService),
+      apiservicedefinitions: optionalFieldsArbitrary({
+        owned: shortArrayArbitrary(apiServiceArbitrary),
+        required: shortArrayArbitrary(apiServiceArbitrary),
       }),
-      unknown: randomJson,
+      unknown: jsonArbitrary,
     },
     { requiredKeys: ['version'] },
   )
   .chain((whole) => nullableArbitrary(fc.constant(whole)))
 
-const randomCrd = (apiVersion: string): UnknownArbitrary =>
+const createCrdArbitrary = (apiVersion: string): UnknownArbitrary =>
   fc.record({
     apiVersion: fc.constant(apiVersion),
     kind: fc.constant('CustomResourceDefinition'),
-    metadata: fc.record({ name: randomWord }),
+    metadata: fc.record({ name: wordArbitrary }),
     spec: fc.record(
       {
-        group: randomGroup,
-        ...(apiVersion.endsWith('beta1') && { version: randomApiVersion }),
-        names: fc.record({ kind: randomKind, plural: fc.constantFrom('foos', 'bars') }),
+        group: apiGroupArbitrary,
+        ...(apiVersion.endsWith('beta1') && { version: apiVersionArbitrary }),
+        names: fc.record({ kind: kindArbitrary, plural: fc.constantFrom('foos', 'bars') }),
         scope: fc.constant('Namespaced'),
         versions: fc.array(
           fc.record({
-            name: randomApiVersion,
-            served: mostlyFirstArbitrary(fc.boolean(), randomJson),
+            name: apiVersionArbitrary,
+            served: weightedArbitrary(fc.boolean(), jsonArbitrary),
             storage: fc.boolean(),
             schema: fc.record({
-              openAPIV3Schema: optionalFields({
+              openAPIV3Schema: optionalFieldsArbitrary({
                 type: fc.constant('object'),
                 minimum: fc.constantFrom(1, 1.5),
               }),
@@ -245,21 +256,21 @@ const createFooCrd = (version: string) => ({
   },
 })
 
-const randomCsvMetadata = fc.record(
+const csvMetadataArbitrary = fc.record(
   {
     name: fc.constant('bundle.v1.0.0'),
-    namespace: randomWord,
+    namespace: wordArbitrary,
     labels: nullableArbitrary(
-      fc.dictionary(randomWord, mostlyFirstArbitrary(randomWord, randomScalar), { maxKeys: 2 }),
+      fc.dictionary(wordArbitrary, weightedArbitrary(wordArbitrary, scalarArbitrary), { maxKeys: 2 }),
     ),
     annotations: nullableArbitrary(
       fc.record(
         {
           'olm.properties': fc.oneof(
-            fc.array(randomProperty, { maxLength: 3 }).map((list) => JSON.stringify(list)),
+            fc.array(bundlePropertyArbitrary, { maxLength: 3 }).map((list) => JSON.stringify(list)),
             fc.constantFrom('', '[', '{}', 'null', '[{"type":"a","value": {"b" : 1.0}}]'),
           ),
-          capabilities: mostlyFirstArbitrary(randomWord, randomScalar),
+          capabilities: weightedArbitrary(wordArbitrary, scalarArbitrary),
           'olm.skipRange': fc.constant('<1.0.0'),
         },
         { requiredKeys: [] },
@@ -270,32 +281,32 @@ const randomCsvMetadata = fc.record(
   },
   { requiredKeys: ['name'] },
 )
-const randomCsv = fc.record(
+const csvArbitrary = fc.record(
   {
-    apiVersion: mostlyFirstArbitrary(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
+    apiVersion: weightedArbitrary(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
     kind: fc.constant('ClusterServiceVersion'),
-    metadata: randomCsvMetadata,
-    spec: randomCsvSpec,
-    status: optionalFields({ phase: randomWord }),
+    metadata: csvMetadataArbitrary,
+    spec: csvSpecArbitrary,
+    status: optionalFieldsArbitrary({ phase: wordArbitrary }),
   },
   { requiredKeys: ['apiVersion', 'kind', 'metadata', 'spec'] },
 )
-const randomManifest = fc.oneof(
+const manifestArbitrary = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom<UnknownValue>(createFooCrd('v1'), createFooCrd('v1beta1')) },
-  { weight: 2, arbitrary: randomCrd('apiextensions.k8s.io/v1') },
-  { weight: 2, arbitrary: randomCrd('apiextensions.k8s.io/v1beta1') },
-  { weight: 1, arbitrary: randomCrd('apiextensions.k8s.io/v2') },
+  { weight: 2, arbitrary: createCrdArbitrary('apiextensions.k8s.io/v1') },
+  { weight: 2, arbitrary: createCrdArbitrary('apiextensions.k8s.io/v1beta1') },
+  { weight: 1, arbitrary: createCrdArbitrary('apiextensions.k8s.io/v2') },
   {
     weight: 4,
     arbitrary: fc.record({
       apiVersion: fc.constant('v1'),
       kind: fc.constant('ConfigMap'),
-      metadata: fc.record({ name: randomWord }),
-      data: randomJson,
+      metadata: fc.record({ name: wordArbitrary }),
+      data: jsonArbitrary,
     }),
   },
-  { weight: 1, arbitrary: randomJson },
-  { weight: 1, arbitrary: randomCsv },
+  { weight: 1, arbitrary: jsonArbitrary },
+  { weight: 1, arbitrary: csvArbitrary },
   {
     weight: 1,
     arbitrary: fc.constantFrom<UnknownValue>(
@@ -309,43 +320,46 @@ const randomManifest = fc.oneof(
     ),
   },
 )
-const randomAnnotations = fc.record(
+const annotationsArbitrary = fc.record(
   {
     [bundleAnnotationKeys.mediaType]: fc.constant('registry+v1'),
-    [bundleAnnotationKeys.package]: mostlyFirstArbitrary(fc.constant('pack'), randomScalar),
-    [bundleAnnotationKeys.channels]: mostlyFirstArbitrary(fc.constantFrom('stable', 'a,b'), randomScalar),
-    [bundleAnnotationKeys.defaultChannel]: mostlyFirstArbitrary(fc.constant('stable'), randomScalar),
+    [bundleAnnotationKeys.package]: weightedArbitrary(fc.constant('pack'), scalarArbitrary),
+    [bundleAnnotationKeys.channels]: weightedArbitrary(fc.constantFrom('stable', 'a,b'), scalarArbitrary),
+    [bundleAnnotationKeys.defaultChannel]: weightedArbitrary(fc.constant('stable'), scalarArbitrary),
   },
   { requiredKeys: [bundleAnnotationKeys.mediaType] },
 )
-const randomMetadataFiles = fc.record(
+const metadataFilesArbitrary = fc.record(
   {
-    'metadata/annotations.yaml': mostlyFirstArbitrary(
-      fc.record({ annotations: randomAnnotations }),
-      randomJson,
+    'metadata/annotations.yaml': weightedArbitrary(
+      fc.record({ annotations: annotationsArbitrary }),
+      jsonArbitrary,
     ),
-    'metadata/dependencies.yaml': mostlyFirstArbitrary(
-      fc.record({ dependencies: nullableArbitrary(shortArrayArbitrary(randomDependency)) }),
-      randomJson,
+    'metadata/dependencies.yaml': weightedArbitrary(
+      fc.record({ dependencies: nullableArbitrary(shortArrayArbitrary(dependencyArbitrary)) }),
+      jsonArbitrary,
     ),
-    'metadata/properties.yaml': mostlyFirstArbitrary(
-      fc.record({ properties: nullableArbitrary(shortArrayArbitrary(randomProperty)) }),
-      randomJson,
+    'metadata/properties.yaml': weightedArbitrary(
+      fc.record({ properties: nullableArbitrary(shortArrayArbitrary(bundlePropertyArbitrary)) }),
+      jsonArbitrary,
     ),
-    'metadata/other.yaml': mostlyFirstArbitrary(
-      fc.record({ annotations: randomAnnotations, properties: shortArrayArbitrary(randomProperty) }),
-      randomJson,
+    'metadata/other.yaml': weightedArbitrary(
+      fc.record({
+        annotations: annotationsArbitrary,
+        properties: shortArrayArbitrary(bundlePropertyArbitrary),
+      }),
+      jsonArbitrary,
     ),
   },
   { requiredKeys: ['metadata/annotations.yaml'] },
 )
 
 /** Path to text: the files of a bundle. */
-export const randomBundle: fc.Arbitrary<Readonly<Record<string, string>>> = fc
+export const bundleArbitrary: fc.Arbitrary<Readonly<Record<string, string>>> = fc
   .record({
-    csv: randomCsv,
-    manifests: fc.array(randomManifest, { maxLength: 3 }),
-    metadataFiles: randomMetadataFiles,
+    csv: csvArbitrary,
+    manifests: fc.array(manifestArbitrary, { maxLength: 3 }),
+    metadataFiles: metadataFilesArbitrary,
     crds: fc.boolean(),
   })
   .map(({ csv, manifests, metadataFiles, crds }) =>

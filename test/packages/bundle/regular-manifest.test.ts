@@ -1,6 +1,6 @@
 // A manifest has the same content and positions, regardless of which reader reads it.
 import { describe, expect, test } from '@jest/globals'
-import { createBundleLocator } from '../../../packages/bundle/src/bundle-locator.ts'
+import { createBundleFieldLocator } from '../../../packages/bundle/src/bundle-locator.ts'
 import { formatUntypedGoJson, readManifest } from '../../../packages/bundle/src/manifest-document.ts'
 import { parseRegularYamlManifest } from '../../../packages/bundle/src/regular-manifest.ts'
 import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
@@ -13,13 +13,13 @@ const fixedSeed = 16
 const encoder = new TextEncoder()
 
 /** The same document followed by an empty one, which only the exact reader accepts. */
-const withTrailingSeparator = (bytes: Uint8Array): Uint8Array =>
+const addTrailingYamlSeparator = (bytes: Uint8Array): Uint8Array =>
   Buffer.concat([bytes, encoder.encode('---\n')])
 
 function readManifestFacts(bytes: Uint8Array) {
   const document = readManifest(bytes)
   if (document.kind !== 'value') return { unreadable: true }
-  const locations = createBundleLocator(new Map([['a', bytes]]))
+  const locations = createBundleFieldLocator(new Map([['a', bytes]]))
   const at = [['metadata', 'name'], ['spec'], ['spec', 'list', 1], ['schema'], ['entries', 0]]
   return {
     text: formatUntypedGoJson(document.value),
@@ -53,7 +53,7 @@ describe('a manifest', () => {
   test('with a repeated block is read as by the exact reader', () => {
     const bytes = encoder.encode(repeatedManifestYaml)
     expect(parseRegularYamlManifest(bytes)).toBeDefined()
-    expect(readManifestFacts(bytes)).toEqual(readManifestFacts(withTrailingSeparator(bytes)))
+    expect(readManifestFacts(bytes)).toEqual(readManifestFacts(addTrailingYamlSeparator(bytes)))
   })
 
   test('with random mutations is read as by the exact reader', () => {
@@ -64,7 +64,7 @@ describe('a manifest', () => {
       const [first] = new TextDecoder('latin1').decode(bytes).split('\n---')
       const one = Buffer.from(`${first}\n`, 'latin1')
       if (parseRegularYamlManifest(one)) fast++
-      expect(readManifestFacts(one)).toEqual(readManifestFacts(withTrailingSeparator(one)))
+      expect(readManifestFacts(one)).toEqual(readManifestFacts(addTrailingYamlSeparator(one)))
     }
     // Documents that only the exact reader accepts prove nothing.
     expect(fast).toBeGreaterThan(100)

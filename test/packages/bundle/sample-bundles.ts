@@ -71,20 +71,20 @@ export function createCrd(
   }
 }
 
-const deploymentInstall = (containers: unknown[], initContainers: unknown[] = []) => ({
+const createDeploymentInstallSpec = (containers: unknown[], initContainers: unknown[] = []) => ({
   strategy: 'deployment',
   spec: { deployments: [{ name: 'd', spec: { template: { spec: { containers, initContainers } } } }] },
 })
-const ownedCrds = (...entries: unknown[]) => ({ customresourcedefinitions: { owned: entries } })
+const createOwnedCrdsSpec = (...entries: unknown[]) => ({ customresourcedefinitions: { owned: entries } })
 
 export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
   plainest: {},
   'one-crd': {
-    spec: ownedCrds({ name: 'foos.example.com', version: 'v1', kind: 'Foo' }),
+    spec: createOwnedCrdsSpec({ name: 'foos.example.com', version: 'v1', kind: 'Foo' }),
     files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1']) },
   },
   'crd-of-many-versions': {
-    spec: ownedCrds({
+    spec: createOwnedCrdsSpec({
       name: 'foos.example.com',
       version: 'v1beta1',
       kind: 'Foo',
@@ -94,7 +94,7 @@ export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
     files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1', 'v1beta1', 'v1alpha1']) },
   },
   'crd-v1beta1': {
-    spec: ownedCrds({ name: 'foos.example.com', version: 'v1', kind: 'Foo' }),
+    spec: createOwnedCrdsSpec({ name: 'foos.example.com', version: 'v1', kind: 'Foo' }),
     files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1', 'v2'], 'v1beta1') },
   },
   'crd-v1beta1-single-version': {
@@ -215,7 +215,7 @@ export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
   },
   'images-of-deployments': {
     spec: {
-      install: deploymentInstall(
+      install: createDeploymentInstallSpec(
         [
           { name: 'c', image: 'quay.io/a/c:1' },
           { name: 'd', image: 'quay.io/a/c:1' },
@@ -227,13 +227,15 @@ export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
   },
   'environment-is-not-looked-at': {
     spec: {
-      install: deploymentInstall([
+      install: createDeploymentInstallSpec([
         { name: 'c', image: 'quay.io/a/c:1', env: [{ name: 'RELATED_IMAGE_X', value: 'quay.io/a/x:1' }] },
       ]),
     },
   },
   'other-strategy': {
-    spec: { install: { ...deploymentInstall([{ name: 'c', image: 'quay.io/a/c:1' }]), strategy: 'other' } },
+    spec: {
+      install: { ...createDeploymentInstallSpec([{ name: 'c', image: 'quay.io/a/c:1' }]), strategy: 'other' },
+    },
   },
   'release-as-text': { spec: { release: '3' } },
   'release-as-number': { spec: { release: 4 } },
@@ -304,7 +306,7 @@ export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
       nativeAPIs: [{ group: 'g', version: 'v1', kind: 'K' }],
       replaces: 'x.v0.9.0',
       skips: ['x.v0.8.0'],
-      ...ownedCrds({
+      ...createOwnedCrdsSpec({
         name: 'foos.example.com',
         version: 'v1',
         kind: 'Foo',
@@ -358,7 +360,7 @@ export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
   },
   webhooks: {
     spec: {
-      install: deploymentInstall([{ name: 'c', image: 'quay.io/a/c:1' }]),
+      install: createDeploymentInstallSpec([{ name: 'c', image: 'quay.io/a/c:1' }]),
       webhookdefinitions: [
         {
           type: 'ConversionWebhook',
@@ -457,7 +459,7 @@ export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
   },
   'a-container-without-an-image': {
     spec: {
-      install: deploymentInstall([
+      install: createDeploymentInstallSpec([
         { name: 'c' },
         { name: 'd', image: 'quay.io/test/a-container-without-an-image:v1' },
       ]),
@@ -467,7 +469,7 @@ export const sampleBundles: Readonly<Record<string, SampleBundle>> = {
     spec: {
       displayname: 'lower',
       relatedImages: [{ Name: 'n', IMAGE: 'quay.io/a/b:1' }],
-      ...ownedCrds({ Name: 'foos.example.com', Version: 'v1', Kind: 'Foo', DisplayName: 'F' }),
+      ...createOwnedCrdsSpec({ Name: 'foos.example.com', Version: 'v1', Kind: 'Foo', DisplayName: 'F' }),
     },
     files: { 'manifests/crd.yaml': createCrd('foos', 'example.com', 'Foo', ['v1']) },
   },

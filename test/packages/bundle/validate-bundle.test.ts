@@ -3,34 +3,34 @@ import { describe, expect, test } from '@jest/globals'
 import { detectBundleFormat } from '../../../packages/bundle/src/bundle-format.ts'
 import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'
 import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metadata.ts'
-import { suiteByRuleId } from '../../../packages/bundle/src/content-rules.ts'
+import { suiteByBundleRuleId } from '../../../packages/bundle/src/content-rules.ts'
 import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
 import type { RuleSuite } from '../../../packages/findings/src/suites.ts'
 import { createBundleFiles, createCrd, type SampleBundle } from './sample-bundles.ts'
 
-const minimalSpec = {
+const minimalCsvSpec = {
   installModes: [{ type: 'AllNamespaces', supported: true }],
   install: { strategy: 'deployment', spec: { deployments: [] } },
 }
-const gzippedSize = (bytes: Uint8Array) => gzipSync(bytes).length
+const computeGzippedSize = (bytes: Uint8Array) => gzipSync(bytes).length
 
 /** A valid bundle, changed by `shape`. */
 function createBundle(shape: SampleBundle = {}): BundleFiles {
-  return createBundleFiles('good', { ...shape, spec: { ...minimalSpec, ...shape.spec } })
+  return createBundleFiles('good', { ...shape, spec: { ...minimalCsvSpec, ...shape.spec } })
 }
 function toBundleFiles(textByPath: Readonly<Record<string, string>>): BundleFiles {
   return new Map(Object.entries(textByPath).map(([path, text]) => [path, new TextEncoder().encode(text)]))
 }
 const findReportedRules = (given: BundleFiles, wanted?: readonly RuleSuite[]) => [
   ...new Set(
-    validateBundle(given, { packedSize: gzippedSize, ...(wanted && { suites: wanted }) }).findings.map(
+    validateBundle(given, { packedSize: computeGzippedSize, ...(wanted && { suites: wanted }) }).findings.map(
       ({ rule }) => rule,
     ),
   ),
 ]
 
 /** Text that gzip cannot make smaller. */
-function incompressibleText(bytes: number): string {
+function createIncompressibleText(bytes: number): string {
   let state = 1
   return Array.from({ length: bytes }, () => {
     state = (state * 48271) % 2147483647
@@ -44,7 +44,7 @@ const createConfigMap = (data: string) => ({
   data: { data },
 })
 const createAnnotationOverride = (change: Readonly<Record<string, string>>) => ({ annotations: change })
-const withDependency = (type: string, value: unknown): SampleBundle => ({
+const createBundleWithDependency = (type: string, value: unknown): SampleBundle => ({
   files: { 'metadata/dependencies.yaml': { dependencies: [{ type, value }] } },
 })
 const createPlainBundleFiles = (manifest: string, mediaType = 'plain+v0') =>
@@ -103,7 +103,9 @@ describe('valid bundles', () => {
     ],
     [
       'registry+v1',
-      createBundle(withDependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } })),
+      createBundle(
+        createBundleWithDependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } }),
+      ),
     ],
     [
       'plain+v0',
@@ -124,13 +126,13 @@ describe('valid bundles', () => {
     ],
     ['helm+v3', helmBundle(`${chartYaml}dependencies: [{name: dep}]`, { 'charts/dep-1.0.0.tgz': '' })],
   ])('%s', (format, given) => {
-    expect(validateBundle(given, { packedSize: gzippedSize })).toEqual({ format, findings: [] })
+    expect(validateBundle(given, { packedSize: computeGzippedSize })).toEqual({ format, findings: [] })
     expect(detectBundleFormat(given)).toBe(format)
   })
 })
 
 /** A conversion webhook in a bundle that watches one namespace. */
-function bundleWithConversionWebhook(): BundleFiles {
+function createBundleWithConversionWebhook(): BundleFiles {
   return createBundle({
     metadata: { annotations: { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' } },
     spec: {
@@ -148,7 +150,7 @@ const featureAnnotations = Object.fromEntries(
     .split(' ')
     .map((feature) => [`features.operators.openshift.io/${feature}`, 'false']),
 )
-const clusterRole = (rule: object) => ({
+const createClusterRole = (rule: object) => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'ClusterRole',
   metadata: { name: 'r' },
@@ -230,22 +232,22 @@ const invalidBundleCases: readonly (readonly [rule: string, BundleFiles])[] = [
   ],
   [
     'oversized-bundle-content',
-    createBundle({ files: { 'manifests/big.yaml': createConfigMap(incompressibleText(1_100_000)) } }),
+    createBundle({ files: { 'manifests/big.yaml': createConfigMap(createIncompressibleText(1_100_000)) } }),
   ],
   [
     'large-bundle-content',
-    createBundle({ files: { 'manifests/big.yaml': createConfigMap(incompressibleText(920_000)) } }),
+    createBundle({ files: { 'manifests/big.yaml': createConfigMap(createIncompressibleText(920_000)) } }),
   ],
   [
     'unowned-crd',
     createBundle({ files: { 'manifests/crd.yaml': createCrd('extras', 'example.com', 'Extra', ['v1']) } }),
   ],
-  ['malformed-dependency', createBundle(withDependency('olm.package', { packageName: 'p' }))],
-  ['malformed-dependency', createBundle(withDependency('olm.gvk', { group: 'g', kind: 'K' }))],
-  ['malformed-dependency', createBundle(withDependency('olm.label', {}))],
-  ['malformed-dependency', createBundle(withDependency('olm.constraint', { cel: {} }))],
-  ['malformed-dependency', createBundle(withDependency('olm.constraint', { all: {}, any: {} }))],
-  ['malformed-dependency', createBundle(withDependency('olm.crd', { name: 'x' }))],
+  ['malformed-dependency', createBundle(createBundleWithDependency('olm.package', { packageName: 'p' }))],
+  ['malformed-dependency', createBundle(createBundleWithDependency('olm.gvk', { group: 'g', kind: 'K' }))],
+  ['malformed-dependency', createBundle(createBundleWithDependency('olm.label', {}))],
+  ['malformed-dependency', createBundle(createBundleWithDependency('olm.constraint', { cel: {} }))],
+  ['malformed-dependency', createBundle(createBundleWithDependency('olm.constraint', { all: {}, any: {} }))],
+  ['malformed-dependency', createBundle(createBundleWithDependency('olm.crd', { name: 'x' }))],
   [
     'service-account-bundled',
     createBundle({
@@ -268,16 +270,18 @@ const invalidBundleCases: readonly (readonly [rule: string, BundleFiles])[] = [
   ],
   [
     'unusable-install-modes',
-    createBundle({ spec: { installModes: [...minimalSpec.installModes, ...minimalSpec.installModes] } }),
+    createBundle({
+      spec: { installModes: [...minimalCsvSpec.installModes, ...minimalCsvSpec.installModes] },
+    }),
   ],
   ['broken-examples', createBundle({ metadata: { annotations: { 'alm-examples': '[{' } } })],
   ['broken-examples', createBundle({ metadata: { annotations: { 'alm-examples': '{}' } } })],
   ['invalid-csv-name', createBundle({ csv: { metadata: { name: 'Foo_Operator' } } })],
   ['invalid-csv-name', createBundle({ csv: { metadata: { name: 'f'.repeat(64) } } })],
-  ['unusable-install-modes', bundleWithConversionWebhook()],
+  ['unusable-install-modes', createBundleWithConversionWebhook()],
   [
     'malformed-dependency',
-    createBundle(withDependency('olm.package', { packageName: 'p', version: '^1.0.0' })),
+    createBundle(createBundleWithDependency('olm.package', { packageName: 'p', version: '^1.0.0' })),
   ],
   ['invalid-csv-name', createBundle({ spec: { replaces: 'Foo_Operator' } })],
   ['hidden-bundle-file', createBundle({ files: { 'manifests/.a.yaml': 'kind: ConfigMap' } })],
@@ -305,7 +309,7 @@ const invalidBundleCases: readonly (readonly [rule: string, BundleFiles])[] = [
 const ownedFooCrd = { name: 'foos.example.com', version: 'v1', kind: 'Foo', description: 'A Foo.' }
 const fooAlmExamples = { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' }
 /** A bundle that owns the API Foo and has an example of it. */
-const bundleOwningFoo = (
+const createBundleOwningFoo = (
   shape: SampleBundle = {},
   definition: unknown = createCrd('foos', 'example.com', 'Foo', ['v1']),
 ) =>
@@ -319,7 +323,7 @@ const createFooCrd = (change: object) => {
   const whole = createCrd('foos', 'example.com', 'Foo', ['v1'])
   return { ...whole, spec: { ...whole.spec, ...change } }
 }
-const crdVersion = (name: string, change: object = {}) => ({
+const createCrdVersion = (name: string, change: object = {}) => ({
   name,
   served: true,
   storage: true,
@@ -338,7 +342,7 @@ const createWebhookInstallSpec = (...definitions: object[]) => ({
   ...createDeploymentInstallSpec({ containers: [validContainer] }),
   webhookdefinitions: definitions,
 })
-const nodeAffinities = {
+const nodeAffinityBuilders = {
   onlyOn: (key: string, ...values: string[]) => ({
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: {
@@ -360,38 +364,46 @@ const contentRuleCases: readonly (readonly [
   [
     'broken-crd',
     undefined,
-    bundleOwningFoo({}, createFooCrd({ versions: [crdVersion('v1'), crdVersion('v2')] })),
-    bundleOwningFoo({}, createFooCrd({ versions: [crdVersion('v1'), crdVersion('v2', { storage: false })] })),
+    createBundleOwningFoo({}, createFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2')] })),
+    createBundleOwningFoo(
+      {},
+      createFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2', { storage: false })] }),
+    ),
   ],
   [
     'broken-crd',
     undefined,
-    bundleOwningFoo({}, createFooCrd({ versions: [crdVersion('v1', { schema: undefined })] })),
-    bundleOwningFoo(),
+    createBundleOwningFoo({}, createFooCrd({ versions: [createCrdVersion('v1', { schema: undefined })] })),
+    createBundleOwningFoo(),
   ],
   [
     'broken-crd',
     undefined,
-    bundleOwningFoo({}, createFooCrd({ versions: [crdVersion('v1'), crdVersion('v1', { storage: false })] })),
-    bundleOwningFoo(),
+    createBundleOwningFoo(
+      {},
+      createFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v1', { storage: false })] }),
+    ),
+    createBundleOwningFoo(),
   ],
   [
     'broken-crd',
     undefined,
-    bundleOwningFoo({}, createFooCrd({ scope: 'Everywhere' })),
-    bundleOwningFoo({}, createFooCrd({ scope: 'Cluster' })),
+    createBundleOwningFoo({}, createFooCrd({ scope: 'Everywhere' })),
+    createBundleOwningFoo({}, createFooCrd({ scope: 'Cluster' })),
   ],
   [
     'duplicate-crd',
     undefined,
-    bundleOwningFoo(createManifestFileOverride(createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1'))),
-    bundleOwningFoo(),
+    createBundleOwningFoo(
+      createManifestFileOverride(createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')),
+    ),
+    createBundleOwningFoo(),
   ],
   [
     'unserved-owned-crd',
     undefined,
-    bundleOwningFoo({}, createFooCrd({ versions: [crdVersion('v1', { served: false })] })),
-    bundleOwningFoo(),
+    createBundleOwningFoo({}, createFooCrd({ versions: [createCrdVersion('v1', { served: false })] })),
+    createBundleOwningFoo(),
   ],
   [
     'unparsable-related-image',
@@ -422,7 +434,7 @@ const contentRuleCases: readonly (readonly [
   [
     'example-of-other-api',
     undefined,
-    bundleOwningFoo({
+    createBundleOwningFoo({
       metadata: {
         annotations: {
           'alm-examples':
@@ -430,22 +442,22 @@ const contentRuleCases: readonly (readonly [
         },
       },
     }),
-    bundleOwningFoo(),
+    createBundleOwningFoo(),
   ],
   [
     'api-without-example',
     'good-practices',
-    bundleOwningFoo({
+    createBundleOwningFoo({
       metadata: { annotations: {} },
       spec: createDeploymentInstallSpec({ containers: [validContainer] }),
     }),
-    bundleOwningFoo({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
+    createBundleOwningFoo({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
   ],
   [
     'two-example-annotations',
     undefined,
-    bundleOwningFoo({ metadata: { annotations: { ...fooAlmExamples, 'olm.examples': '[]' } } }),
-    bundleOwningFoo({ metadata: { annotations: { 'olm.examples': fooAlmExamples['alm-examples'] } } }),
+    createBundleOwningFoo({ metadata: { annotations: { ...fooAlmExamples, 'olm.examples': '[]' } } }),
+    createBundleOwningFoo({ metadata: { annotations: { 'olm.examples': fooAlmExamples['alm-examples'] } } }),
   ],
   [
     'misspelt-annotation',
@@ -511,7 +523,7 @@ const contentRuleCases: readonly (readonly [
         conversionCRDs: ['bars.example.com'],
       }),
     }),
-    bundleOwningFoo({
+    createBundleOwningFoo({
       spec: createWebhookInstallSpec({
         generateName: 'a',
         deploymentName: 'web',
@@ -550,13 +562,13 @@ const contentRuleCases: readonly (readonly [
   [
     'undescribed-crd',
     'good-practices',
-    bundleOwningFoo({
+    createBundleOwningFoo({
       spec: {
         ...createDeploymentInstallSpec({ containers: [validContainer] }),
         customresourcedefinitions: { owned: [{ ...ownedFooCrd, description: '' }] },
       },
     }),
-    bundleOwningFoo({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
+    createBundleOwningFoo({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
   ],
   [
     'unconventional-channel',
@@ -654,8 +666,8 @@ const contentRuleCases: readonly (readonly [
   [
     'no-max-openshift-version',
     'community',
-    bundleOwningFoo({}, createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')),
-    bundleOwningFoo(
+    createBundleOwningFoo({}, createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')),
+    createBundleOwningFoo(
       {
         files: {
           'metadata/properties.yaml': { properties: [{ type: 'olm.maxOpenShiftVersion', value: '4.8' }] },
@@ -671,14 +683,14 @@ const contentRuleCases: readonly (readonly [
       metadata: { labels: { 'operatorframework.io/arch.s390x': 'supported' } },
       spec: createDeploymentInstallSpec({
         containers: [validContainer],
-        affinity: nodeAffinities.onlyOn('kubernetes.io/arch', 'amd64'),
+        affinity: nodeAffinityBuilders.onlyOn('kubernetes.io/arch', 'amd64'),
       }),
     }),
     createBundle({
       metadata: { labels: { 'operatorframework.io/arch.s390x': 'supported' } },
       spec: createDeploymentInstallSpec({
         containers: [validContainer],
-        affinity: nodeAffinities.onlyOn('kubernetes.io/os', 'linux'),
+        affinity: nodeAffinityBuilders.onlyOn('kubernetes.io/os', 'linux'),
       }),
     }),
   ],
@@ -726,12 +738,12 @@ const contentRuleCases: readonly (readonly [
     'objects',
     createBundle(
       createManifestFileOverride(
-        clusterRole({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['update'] }),
+        createClusterRole({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['update'] }),
       ),
     ),
     createBundle(
       createManifestFileOverride(
-        clusterRole({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get'] }),
+        createClusterRole({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get'] }),
       ),
     ),
   ],
@@ -740,7 +752,7 @@ const contentRuleCases: readonly (readonly [
     'objects',
     createBundle(
       createManifestFileOverride(
-        clusterRole({
+        createClusterRole({
           apiGroups: ['security.openshift.io'],
           resources: ['securitycontextconstraints'],
           verbs: ['*'],
@@ -750,7 +762,7 @@ const contentRuleCases: readonly (readonly [
     ),
     createBundle(
       createManifestFileOverride(
-        clusterRole({
+        createClusterRole({
           apiGroups: ['security.openshift.io'],
           resources: ['securitycontextconstraints'],
           verbs: ['*'],
@@ -830,7 +842,7 @@ describe('rules about the content of a bundle', () => {
   })
   test('each rule belongs to the suite that enables it', () => {
     for (const [rule, suite] of contentRuleCases)
-      expect({ rule, suite }).toEqual({ rule, suite: suiteByRuleId.get(rule) })
+      expect({ rule, suite }).toEqual({ rule, suite: suiteByBundleRuleId.get(rule) })
   })
   test('a finding points at the line in the file', () => {
     const yaml =

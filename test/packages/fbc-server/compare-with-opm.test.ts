@@ -7,10 +7,10 @@ import { compareServing } from '../../../scripts/compare-serving.ts'
 import { findMissingProgram } from '../../left-out.ts'
 import { writeUnusualCatalog } from './unusual-catalog.ts'
 
-const missingOpm = findMissingProgram('opm')
+const missingOpmProgram = findMissingProgram('opm')
 
 test('every call has the answer that opm serve gives', async () => {
-  if (missingOpm !== undefined) return
+  if (missingOpmProgram !== undefined) return
   const dir = mkdtempSync(join(tmpdir(), 'compare-serving-'))
   try {
     writeUnusualCatalog(dir)

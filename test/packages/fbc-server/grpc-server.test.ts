@@ -54,7 +54,7 @@ afterAll(async () => {
   await grpcServer.close(1000)
 })
 
-function openStream(
+function openGrpcStream(
   service: string,
   method: string,
   request: ProtoMessage,
@@ -65,9 +65,9 @@ function openStream(
   const { path, requestSerialize, responseDeserialize } = definition
   return by.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request)
 }
-const streamBundles = (by = grpcClient) => openStream('api.Registry', 'ListBundles', {}, by)
+const streamBundles = (by = grpcClient) => openGrpcStream('api.Registry', 'ListBundles', {}, by)
 
-async function requestReflection(version: string, request: ProtoMessage): Promise<ProtoMessage> {
+async function requestGrpcReflection(version: string, request: ProtoMessage): Promise<ProtoMessage> {
   const definition = getGrpcService(`grpc.reflection.${version}.ServerReflection`)['ServerReflectionInfo']
   if (!definition) throw new Error('no such method')
   const { path, requestSerialize, responseDeserialize } = definition
@@ -82,7 +82,7 @@ async function requestReflection(version: string, request: ProtoMessage): Promis
 
 describe('reflection', () => {
   test.each(['v1', 'v1alpha'])('%s lists the services that opm serves', async (version) => {
-    expect(await requestReflection(version, { list_services: '' })).toMatchObject({
+    expect(await requestGrpcReflection(version, { list_services: '' })).toMatchObject({
       list_services_response: {
         service: [
           { name: 'api.ExperimentalRegistry' },
@@ -95,7 +95,7 @@ describe('reflection', () => {
     })
   })
   test('describes them completely enough for a client to call them', async () => {
-    const { file_descriptor_response: found } = await requestReflection('v1', {
+    const { file_descriptor_response: found } = await requestGrpcReflection('v1', {
       file_containing_symbol: 'api.Registry.GetPackage',
     })
     const { file_descriptor_proto: files } = found as { file_descriptor_proto: Uint8Array[] }
@@ -123,7 +123,7 @@ describe('reflection', () => {
       { file_containing_symbol: 'api.Nothing' },
       { all_extension_numbers_of_type: 'api.Bundle' },
     ])
-      expect(await requestReflection('v1', request)).toMatchObject({
+      expect(await requestGrpcReflection('v1', request)).toMatchObject({
         error_response: { error_code: status.NOT_FOUND },
       })
   })
@@ -136,7 +136,7 @@ describe('a long list', () => {
       for await (const _ of streamBundles()) events.push('bundle')
     })()
     const packages = (async () => {
-      for await (const answer of openStream('api.Registry', 'ListPackages', {}))
+      for await (const answer of openGrpcStream('api.Registry', 'ListPackages', {}))
         events.push((answer as { name: string }).name)
     })()
     await Promise.all([list, packages])

@@ -5,7 +5,7 @@ import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
 import {
   openHttpServer,
   type HttpServer,
-  evaluateConditions,
+  evaluateConditionalRequest,
 } from '../../../packages/fbc-server/src/http-server.ts'
 import { unusualCatalog } from './unusual-catalog.ts'
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => httpServer.close(1000))
 
-async function sendRequest(
+async function sendHttpRequest(
   path: string,
   headers: Record<string, string> = {},
   method: 'GET' | 'HEAD' | 'POST' = 'GET',
@@ -41,7 +41,7 @@ const allBlobsPath = '/api/v1/all'
 
 describe('/api/v1/all', () => {
   test('returns every blob as a line of JSON with sorted keys, as opm converts the file', async () => {
-    const { status, headers, text } = await sendRequest(allBlobsPath)
+    const { status, headers, text } = await sendHttpRequest(allBlobsPath)
     expect({ status, type: headers['content-type'], date: headers['last-modified'] }).toEqual({
       status: 200,
       type: 'application/jsonl',
@@ -53,7 +53,7 @@ describe('/api/v1/all', () => {
     )
   })
   test('is not sent again to a client that has it', async () => {
-    const { headers } = await sendRequest(allBlobsPath)
+    const { headers } = await sendHttpRequest(allBlobsPath)
     const etag = String(headers.etag)
     for (const [condition, status] of [
       [{ 'if-none-match': etag }, 304],
@@ -62,7 +62,7 @@ describe('/api/v1/all', () => {
       [{ 'if-modified-since': 'Sun, 22 Nov 2026 09:59:59 GMT' }, 200],
       [{ 'if-match': '"other"' }, 412],
     ] as const) {
-      const answer = await sendRequest(allBlobsPath, condition)
+      const answer = await sendHttpRequest(allBlobsPath, condition)
       expect({ condition, status: answer.status, empty: answer.text === '' }).toEqual({
         condition,
         status,
@@ -72,8 +72,8 @@ describe('/api/v1/all', () => {
   })
   test('returns only the length in response to HEAD', async () => {
     const [head, whole] = await Promise.all([
-      sendRequest(allBlobsPath, {}, 'HEAD'),
-      sendRequest(allBlobsPath),
+      sendHttpRequest(allBlobsPath, {}, 'HEAD'),
+      sendHttpRequest(allBlobsPath),
     ])
     expect(head).toMatchObject({ status: 200, text: '' })
     expect(head.headers['content-length']).toBe(String(Buffer.byteLength(whole.text)))
@@ -91,14 +91,14 @@ describe('/api/v1/metas', () => {
     ['schema=no.such', 0],
     ['', unusualCatalogBlobs.length],
   ])('%s gives the blobs that say so', async (query, count) => {
-    const { status, text } = await sendRequest(`/api/v1/metas?${query}`)
+    const { status, text } = await sendHttpRequest(`/api/v1/metas?${query}`)
     expect(status).toBe(200)
     expect(parseJsonLines(text)).toHaveLength(count)
     for (const [name, value] of new URLSearchParams(query))
       if (value !== '') for (const blob of parseJsonLines(text)) expect(blob).toMatchObject({ [name]: value })
   })
   test('accepts no parameter that catalogd does not know', async () => {
-    expect(await sendRequest('/api/v1/metas?schema=olm.package&version=1')).toMatchObject({
+    expect(await sendHttpRequest('/api/v1/metas?schema=olm.package&version=1')).toMatchObject({
       status: 400,
       text: '400 Bad Request\n',
     })
@@ -106,9 +106,9 @@ describe('/api/v1/metas', () => {
 })
 
 test('no other path exists, and nothing can be written', async () => {
-  expect(await sendRequest('/api/v1/other')).toMatchObject({ status: 404 })
-  expect(await sendRequest('/')).toMatchObject({ status: 404 })
-  expect(await sendRequest(allBlobsPath, {}, 'POST')).toMatchObject({
+  expect(await sendHttpRequest('/api/v1/other')).toMatchObject({ status: 404 })
+  expect(await sendHttpRequest('/')).toMatchObject({ status: 404 })
+  expect(await sendHttpRequest(allBlobsPath, {}, 'POST')).toMatchObject({
     status: 405,
     text: 'Method Not Allowed\n',
   })
@@ -137,6 +137,6 @@ describe('conditions', () => {
     [{ ifModifiedSince: 'tomorrow' }, 200],
     [{ ifModifiedSince: '2027-01-01' }, 200],
   ] as const)('%j are answered with %d', (asked, expected) => {
-    expect(evaluateConditions(asked, representation)).toBe(expected)
+    expect(evaluateConditionalRequest(asked, representation)).toBe(expected)
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const toBase64 = (text: string): string => Buffer.from(text).toString('base64')
 
-const csvJson = JSON.stringify({
+const csvManifestJson = JSON.stringify({
   apiVersion: 'operators.coreos.com/v1alpha1',
   kind: 'ClusterServiceVersion',
   metadata: { name: 'manifests.v1.0.0' },
@@ -128,7 +128,7 @@ const manifestsJson = `{"schema":"olm.channel","package":"manifests","name":"bet
  {"type":"olm.package","value":{"packageName":"manifests","version":"1.0.0"}},
  {"type":"olm.gvk","value":{"group":"example.com","kind":"Thing","version":"v1"}},
  {"type":"olm.bundle.object","value":{"data":"${toBase64('kind: Service\nmetadata: {name: "<s>"}\nspec:\n  ports: [8080, 1.50, 0x1F]\n')}"}},
- {"type":"olm.bundle.object","value":{"data":"${toBase64(`  ${csvJson}\n`)}"}},
+ {"type":"olm.bundle.object","value":{"data":"${toBase64(`  ${csvManifestJson}\n`)}"}},
  {"type":"olm.bundle.object","value":{}},
  {"type":"olm.bundle.object","value":{"data":"${toBase64('{kind: ConfigMap, data: {a: b}}')}"}},
  {"type":"olm.bundle.object","value":{"data":""}}

@@ -3,7 +3,7 @@ import type { Finding } from '../../../packages/findings/src/finding.ts'
 import { FindingList, getOmittedFindingCount } from '../../../packages/findings/src/finding-list.ts'
 import type { FindingRule } from '../../../packages/findings/src/rule.ts'
 
-let messageCount = 0
+let formattedMessageCount = 0
 const sampleRule: FindingRule<{ name: string }> = {
   id: 'r',
   check: 'validation',
@@ -12,24 +12,24 @@ const sampleRule: FindingRule<{ name: string }> = {
   severity: 'warning',
   title: '',
   format: ({ name }) => {
-    messageCount++
+    formattedMessageCount++
     return { what: name, why: '', fix: '' }
   },
 }
-const locationAtLine = (line: number) => ({ file: 'c.yaml', line, column: 1 })
-const findingLines = (findings: readonly Finding[]) => findings.map((found) => found.at?.line)
+const createLocationAtLine = (line: number) => ({ file: 'c.yaml', line, column: 1 })
+const listFindingLines = (findings: readonly Finding[]) => findings.map((found) => found.at?.line)
 
 test('of each rule the first are kept, in the order of places, whatever order they come in', () => {
   const list = new FindingList(3)
   for (const line of [70, 20, 90, 10, 60, 30, 80, 50, 40])
-    list.add(sampleRule, locationAtLine(line), { name: 'a' })
-  list.add({ ...sampleRule, id: 's' }, locationAtLine(5), { name: 'b' })
-  expect(findingLines(list.sorted())).toEqual([undefined, 5, 10, 20, 30])
+    list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
+  list.add({ ...sampleRule, id: 's' }, createLocationAtLine(5), { name: 'b' })
+  expect(listFindingLines(list.sorted())).toEqual([undefined, 5, 10, 20, 30])
 })
 
 test('the rest are counted, in a finding of the rule and its severity', () => {
   const list = new FindingList(3)
-  for (let line = 1; line <= 10_000; line++) list.add(sampleRule, locationAtLine(line), { name: 'a' })
+  for (let line = 1; line <= 10_000; line++) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
   const [left, ...listed] = list.sorted()
   expect(left).toMatchObject({
     ...{ rule: 'r', severity: 'warning', what: '9997 more findings of this rule are not shown' },
@@ -40,24 +40,24 @@ test('the rest are counted, in a finding of the rule and its severity', () => {
 })
 
 test('words are made of few more than are kept', () => {
-  messageCount = 0
+  formattedMessageCount = 0
   const list = new FindingList(10)
-  for (let line = 1; line <= 100_000; line++) list.add(sampleRule, locationAtLine(line), { name: 'a' })
-  expect(findingLines(list.sorted())).toHaveLength(11)
-  expect(messageCount).toBe(20)
+  for (let line = 1; line <= 100_000; line++) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
+  expect(listFindingLines(list.sorted())).toHaveLength(11)
+  expect(formattedMessageCount).toBe(20)
 })
 
 test('nothing is counted as left out where all are kept', () => {
   const list = new FindingList(3)
-  for (const line of [3, 1, 2]) list.add(sampleRule, locationAtLine(line), { name: 'a' })
-  expect(findingLines(list.sorted())).toEqual([1, 2, 3])
+  for (const line of [3, 1, 2]) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
+  expect(listFindingLines(list.sorted())).toEqual([1, 2, 3])
   expect(new FindingList(3).sorted()).toEqual([])
 })
 
 test('what is said twice at one place is one finding', () => {
   const list = new FindingList(2)
-  for (const line of [1, 2, 1, 2]) list.add(sampleRule, locationAtLine(line), { name: 'a' })
-  list.add(sampleRule, locationAtLine(1), { name: 'b' })
+  for (const line of [1, 2, 1, 2]) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
+  list.add(sampleRule, createLocationAtLine(1), { name: 'b' })
   expect(list.sorted().map(({ what }) => what)).toEqual([
     '1 more finding of this rule is not shown',
     'a',
@@ -84,8 +84,8 @@ test('of findings that are made already no more are kept', () => {
       what: '',
       why: '',
       fix: '',
-      at: locationAtLine(line),
+      at: createLocationAtLine(line),
     })),
   )
-  expect(findingLines(list.sorted())).toEqual([undefined, 1, 2])
+  expect(listFindingLines(list.sorted())).toEqual([undefined, 1, 2])
 })

@@ -16,13 +16,21 @@ const sampleFindings = [
   createFinding('error', 'd'),
   createFinding('warning', 'e'),
 ]
-const selectTopRules = (maxFindings: number) =>
+const selectMostSevereRules = (maxFindings: number) =>
   selectMostSevereFindings(sampleFindings, maxFindings)
     .findings.map(({ rule }) => rule)
     .join('')
 
 test('errors are kept before warnings and warnings before notes, in their original order', () => {
-  expect([0, 1, 2, 3, 4, 5, 9].map(selectTopRules)).toEqual(['', 'b', 'bd', 'bcd', 'bcde', 'abcde', 'abcde'])
+  expect([0, 1, 2, 3, 4, 5, 9].map(selectMostSevereRules)).toEqual([
+    '',
+    'b',
+    'bd',
+    'bcd',
+    'bcde',
+    'abcde',
+    'abcde',
+  ])
   expect(selectMostSevereFindings(sampleFindings, 2).leftOut).toBe(3)
   expect(selectMostSevereFindings(sampleFindings, 5).leftOut).toBe(0)
 })

@@ -7,21 +7,21 @@ import type { FindingRuleWithoutFormatter } from '../../../packages/findings/src
 // What SARIF 2.1.0 requires of the objects that we write: required properties, types, bounds and closed sets,
 // as its sections 3.13 (sarifLog) to 3.54 (reportingConfiguration) state them. Unknown properties are rejected,
 // as in the published schema.
-const closedObjectSchema = (properties: object, required: string[] = []) => ({
+const createClosedObjectSchema = (properties: object, required: string[] = []) => ({
   type: 'object',
   additionalProperties: false,
   properties,
   required,
 })
-const messageSchema = closedObjectSchema({ text: { type: 'string' } }, ['text'])
+const messageSchema = createClosedObjectSchema({ text: { type: 'string' } }, ['text'])
 const positiveIntegerSchema = { type: 'integer', minimum: 1 }
-const physicalLocationSchema = closedObjectSchema(
+const physicalLocationSchema = createClosedObjectSchema(
   {
-    artifactLocation: closedObjectSchema({
+    artifactLocation: createClosedObjectSchema({
       uri: { type: 'string', format: 'uri-reference' },
       uriBaseId: { type: 'string' },
     }),
-    region: closedObjectSchema({
+    region: createClosedObjectSchema({
       startLine: positiveIntegerSchema,
       startColumn: positiveIntegerSchema,
       endLine: positiveIntegerSchema,
@@ -31,29 +31,29 @@ const physicalLocationSchema = closedObjectSchema(
   ['artifactLocation'],
 )
 const levelSchema = { enum: ['none', 'note', 'warning', 'error'] }
-const sarifSchema = closedObjectSchema(
+const sarifSchema = createClosedObjectSchema(
   {
     $schema: { type: 'string' },
     version: { const: '2.1.0' },
     runs: {
       type: 'array',
-      items: closedObjectSchema(
+      items: createClosedObjectSchema(
         {
-          tool: closedObjectSchema(
+          tool: createClosedObjectSchema(
             {
-              driver: closedObjectSchema(
+              driver: createClosedObjectSchema(
                 {
                   name: { type: 'string' },
                   semanticVersion: { type: 'string' },
                   rules: {
                     type: 'array',
                     uniqueItems: true,
-                    items: closedObjectSchema(
+                    items: createClosedObjectSchema(
                       {
                         id: { type: 'string' },
                         shortDescription: messageSchema,
                         helpUri: { type: 'string' },
-                        defaultConfiguration: closedObjectSchema({ level: levelSchema }),
+                        defaultConfiguration: createClosedObjectSchema({ level: levelSchema }),
                         properties: { type: 'object' },
                       },
                       ['id'],
@@ -68,7 +68,7 @@ const sarifSchema = closedObjectSchema(
           columnKind: { enum: ['utf16CodeUnits', 'unicodeCodePoints'] },
           results: {
             type: 'array',
-            items: closedObjectSchema(
+            items: createClosedObjectSchema(
               {
                 ruleId: { type: 'string' },
                 ruleIndex: { type: 'integer', minimum: 0 },
@@ -76,12 +76,12 @@ const sarifSchema = closedObjectSchema(
                 message: messageSchema,
                 locations: {
                   type: 'array',
-                  items: closedObjectSchema({ physicalLocation: physicalLocationSchema }),
+                  items: createClosedObjectSchema({ physicalLocation: physicalLocationSchema }),
                 },
                 relatedLocations: {
                   type: 'array',
                   uniqueItems: true,
-                  items: closedObjectSchema({
+                  items: createClosedObjectSchema({
                     id: { type: 'integer', minimum: 0 },
                     physicalLocation: physicalLocationSchema,
                     message: messageSchema,

@@ -8,8 +8,8 @@ import type { PublishResponse, PublishRequest } from '../../../src/publish/proce
 import { parsePushTargets } from '../../../src/publish/process/push-targets.ts'
 import { formatCosignTag } from '../../../src/adapters/image/provenance/provenance-artifacts.ts'
 import {
-  openSigningKey,
-  openVerifyingKey,
+  parseSigningKeyPem,
+  parseVerifyingKeyPem,
   type SigningKey,
   type VerifyingKey,
 } from '../../../src/adapters/image/provenance/signing-key.ts'
@@ -20,7 +20,7 @@ import { computeDigest, FakePublisher } from '../../adapters/image/fake-publishe
 import { ImageError } from '../../../src/adapters/image/image-error.ts'
 
 const catalogImage = 'quay.io/coast/catalog'
-const baseImage = 'quay.io/opm/opm:latest'
+const baseImageReference = 'quay.io/opm/opm:latest'
 const internalBaseImage = 'registry.inside.example/base'
 const requestingRepository = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
 
@@ -35,11 +35,11 @@ let loadSigningKey: () => Promise<SigningKey | undefined>
 let mirroredImageReferences: Map<string, string>
 
 /** The first entry's registry: every entry has its own client, and so its own credentials. */
-const getFirstRegistry = () => fakeRegistries[0] as FakePublisher
+const getFirstFakeRegistry = () => fakeRegistries[0] as FakePublisher
 
 beforeEach(() => {
   fakeRegistries = [new FakePublisher(), new FakePublisher()]
-  for (const one of fakeRegistries) one.bases.set(baseImage, `sha256:${'b'.repeat(64)}`)
+  for (const one of fakeRegistries) one.bases.set(baseImageReference, `sha256:${'b'.repeat(64)}`)
   openedPublishEntries = []
   loadSigningKey = () => Promise.resolve(undefined)
   mirroredImageReferences = new Map()
@@ -66,12 +66,12 @@ beforeEach(() => {
   }
 })
 
-const catalogBlob = toBlobSha('1'.repeat(40))
+const catalogBlobSha = toBlobSha('1'.repeat(40))
 const treeReader: TreeReader = {
   list: (_tree, prefix) =>
     Promise.resolve(
       prefix === 'catalogs/v4'
-        ? [{ path: 'catalogs/v4/catalog.json', mode: '100644', oid: catalogBlob }]
+        ? [{ path: 'catalogs/v4/catalog.json', mode: '100644', oid: catalogBlobSha }]
         : [],
     ),
   entry: () => Promise.resolve(undefined),
@@ -87,7 +87,7 @@ const publishRequest: Extract<PublishRequest, { kind: 'publish' }> = {
   tree: toTreeSha('2'.repeat(40)),
   root: 'catalogs/v4',
   tags: ['latest', 'v4'],
-  settings: { base: baseImage, platforms: [], cache: true, compression: 'gzip', format: 'oci' },
+  settings: { base: baseImageReference, platforms: [], cache: true, compression: 'gzip', format: 'oci' },
   annotations: {},
 }
 
@@ -103,18 +103,18 @@ describe('an order to publish', () => {
     let intended = ''
     const answer = await runPublishRequest(publishRequest, (digest) => {
       intended = digest
-      expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBeUndefined()
+      expect(getFirstFakeRegistry().findDigest(`${catalogImage}:latest`)).toBeUndefined()
       return 'go'
     })
     expect(answer).toMatchObject({ kind: 'published', digest: intended, before: { latest: null, v4: null } })
-    expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBe(intended)
-    expect(getFirstRegistry().findDigest(`${catalogImage}:v4`)).toBe(intended)
-    expect(getFirstRegistry().calls).toContain(`verify ${catalogImage}`)
+    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:latest`)).toBe(intended)
+    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:v4`)).toBe(intended)
+    expect(getFirstFakeRegistry().calls).toContain(`verify ${catalogImage}`)
   })
 
   test('writes nothing if a newer commit exists', async () => {
     expect(await runPublishRequest(publishRequest, () => 'superseded')).toEqual({ kind: 'superseded' })
-    expect(getFirstRegistry().calls.filter((asked) => asked.startsWith('push'))).toEqual([])
+    expect(getFirstFakeRegistry().calls.filter((asked) => asked.startsWith('push'))).toEqual([])
   })
 
   test('for an existing image changes nothing', async () => {
@@ -126,18 +126,18 @@ describe('an order to publish', () => {
     const orderWithHistory = { ...publishRequest, history: { tag: 'v4-0123' } }
     const first = await runPublishRequest(orderWithHistory)
     expect(first).toMatchObject({ history: 'v4-0123' })
-    getFirstRegistry().bases.set(baseImage, `sha256:${'c'.repeat(64)}`)
+    getFirstFakeRegistry().bases.set(baseImageReference, `sha256:${'c'.repeat(64)}`)
     const second = await runPublishRequest(orderWithHistory)
     if (first.kind !== 'published' || second.kind !== 'published') throw new Error('not published')
     expect(second.history).toBe(`v4-0123-${second.digest.slice(7, 15)}`)
-    expect(getFirstRegistry().findDigest(`${catalogImage}:v4-0123`)).toBe(first.digest)
+    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:v4-0123`)).toBe(first.digest)
     expect(
       await runPublishRequest({ ...orderWithHistory, history: { tag: 'v4-0124', known: second.digest } }),
     ).not.toHaveProperty('history')
   })
 
   test('fails if the registry returns something else, and reports the differences', async () => {
-    getFirstRegistry().verify = () =>
+    getFirstFakeRegistry().verify = () =>
       Promise.resolve({
         digest: '',
         contentDigest: '',
@@ -152,18 +152,18 @@ describe('an order to publish', () => {
   })
 
   test('fails with a retryable error if a tag moves during the push or verification', async () => {
-    getFirstRegistry().beforeCall = (asked) => {
-      if (asked.startsWith('push')) getFirstRegistry().putImage(catalogImage, 'latest', 'theirs')
+    getFirstFakeRegistry().beforeCall = (asked) => {
+      if (asked.startsWith('push')) getFirstFakeRegistry().putImage(catalogImage, 'latest', 'theirs')
     }
     expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: true })
-    getFirstRegistry().beforeCall = (asked) => {
-      if (asked.startsWith('verify')) getFirstRegistry().putImage(catalogImage, 'latest', 'theirs')
+    getFirstFakeRegistry().beforeCall = (asked) => {
+      if (asked.startsWith('verify')) getFirstFakeRegistry().putImage(catalogImage, 'latest', 'theirs')
     }
     expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: true })
   })
 
   test('reports registry errors, and whether a retry helps', async () => {
-    getFirstRegistry().beforeCall = () => {
+    getFirstFakeRegistry().beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503', { retryAfter: 9 })
     }
     expect(await runPublishRequest(publishRequest)).toEqual({
@@ -172,7 +172,7 @@ describe('an order to publish', () => {
       retryable: true,
       retryAfter: 9,
     })
-    getFirstRegistry().beforeCall = () => {
+    getFirstFakeRegistry().beforeCall = () => {
       throw new RegistryError('credentials', 'we may not push there')
     }
     expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: false })
@@ -183,13 +183,13 @@ describe('an order to publish', () => {
       kind: 'failed',
       retryable: false,
     })
-    expect(getFirstRegistry().calls).toEqual([])
+    expect(getFirstFakeRegistry().calls).toEqual([])
   })
 })
 
 /** The types of the artifacts attached to an image. */
 const listAttachedArtifactTypes = async (digest: string) =>
-  (await getFirstRegistry().attached(catalogImage, digest)).map(({ artifactType }) =>
+  (await getFirstFakeRegistry().attached(catalogImage, digest)).map(({ artifactType }) =>
     artifactType.split('.').at(-1),
   )
 
@@ -203,7 +203,7 @@ describe('the attachments of an image', () => {
   let verifying: VerifyingKey
   const verified = () =>
     verifyImage(
-      getFirstRegistry().reader,
+      getFirstFakeRegistry().reader,
       { host: 'quay.io', repository: 'coast/catalog', tag: 'latest' },
       verifying,
     )
@@ -212,8 +212,8 @@ describe('the attachments of an image', () => {
 
   beforeAll(async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    signing = await openSigningKey(privateKey.export({ format: 'pem', type: 'pkcs8' }) as string)
-    verifying = openVerifyingKey(publicKey.export({ format: 'pem', type: 'spki' }) as string)
+    signing = await parseSigningKeyPem(privateKey.export({ format: 'pem', type: 'pkcs8' }) as string)
+    verifying = parseVerifyingKeyPem(publicKey.export({ format: 'pem', type: 'spki' }) as string)
   })
 
   test('are its bill of materials and provenance, once, even if it is published again', async () => {
@@ -227,7 +227,7 @@ describe('the attachments of an image', () => {
   })
 
   test('are optional without a key: if they fail, the image counts as published', async () => {
-    getFirstRegistry().beforeCall = (asked) => {
+    getFirstFakeRegistry().beforeCall = (asked) => {
       if (asked.startsWith('attach')) throw new RegistryError('server', 'quay.io answered 500')
     }
     expect(await runPublishRequest(given)).toMatchObject({
@@ -247,7 +247,7 @@ describe('the attachments of an image', () => {
           builder: 'urn:catalog-bot:installation:7',
           sources: [
             `git+https://github.com/coast/operators@${'0'.repeat(40)}`,
-            `oci://${baseImage}@${'b'.repeat(64)}`,
+            `oci://${baseImageReference}@${'b'.repeat(64)}`,
           ],
         },
       ],
@@ -261,7 +261,7 @@ describe('the attachments of an image', () => {
 
   test('are required with a key: until they are signed, the image is not published', async () => {
     loadSigningKey = () => Promise.resolve(signing)
-    getFirstRegistry().beforeCall = (asked) => {
+    getFirstFakeRegistry().beforeCall = (asked) => {
       if (asked.startsWith('attach')) throw new RegistryError('unsupported', 'quay.io takes no such thing')
     }
     expect(await runPublishRequest(given)).toMatchObject({
@@ -269,7 +269,7 @@ describe('the attachments of an image', () => {
       retryable: true,
       why: expect.stringMatching(/is not signed: quay.io takes no such thing/),
     })
-    getFirstRegistry().beforeCall = () => undefined
+    getFirstFakeRegistry().beforeCall = () => undefined
     expect(await runPublishRequest(given)).toMatchObject({ kind: 'published' })
     expect(await verified()).toMatchObject({ signatures: 1 })
   })
@@ -277,13 +277,13 @@ describe('the attachments of an image', () => {
   test('with an unusable key, nothing is pushed', async () => {
     loadSigningKey = () => Promise.reject(new ImageError('key', 'the password does not fit the key'))
     expect(await runPublishRequest(given)).toMatchObject({ kind: 'failed', retryable: true })
-    expect(getFirstRegistry().calls).toEqual([])
+    expect(getFirstFakeRegistry().calls).toEqual([])
   })
 
   test('an image from elsewhere with the same content is replaced by ours and not signed', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     const ours = publishedDigest(await runPublishRequest(given))
-    const shelf = getFirstRegistry().getRepository(catalogImage)
+    const shelf = getFirstFakeRegistry().getRepository(catalogImage)
     const known = shelf.images.get(ours)
     if (!known) throw new Error('there is no image')
     const bytes = Buffer.from('{"layers":["theirs"]}')
@@ -295,7 +295,7 @@ describe('the attachments of an image', () => {
       unchanged: false,
     })
     expect(
-      getFirstRegistry().findDigest(`${catalogImage}:${formatCosignTag(computeDigest(bytes), 'sig')}`),
+      getFirstFakeRegistry().findDigest(`${catalogImage}:${formatCosignTag(computeDigest(bytes), 'sig')}`),
     ).toBeUndefined()
   })
 
@@ -317,7 +317,7 @@ describe('the attachments of an image', () => {
   test('name the image that the catalog came from after a rebase', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     const old = publishedDigest(await runPublishRequest(given))
-    getFirstRegistry().bases.set(baseImage, `sha256:${'c'.repeat(64)}`)
+    getFirstFakeRegistry().bases.set(baseImageReference, `sha256:${'c'.repeat(64)}`)
     const { settings, tags, annotations } = given
     const now = publishedDigest(
       await runPublishRequest({
@@ -334,7 +334,7 @@ describe('the attachments of an image', () => {
     expect([digest, signatures]).toEqual([now, 1])
     expect(provenance[0]?.sources).toEqual([
       `git+https://github.com/coast/operators@${'0'.repeat(40)}`,
-      `oci://${baseImage}@${'c'.repeat(64)}`,
+      `oci://${baseImageReference}@${'c'.repeat(64)}`,
       `oci://${catalogImage}@${old.slice('sha256:'.length)}`,
     ])
   })
@@ -371,7 +371,7 @@ describe("the operator's list", () => {
   })
 
   test("rejects base images on the operator's network unless the entry allows them", async () => {
-    getFirstRegistry().bases.set(`${internalBaseImage}:1`, `sha256:${'d'.repeat(64)}`)
+    getFirstFakeRegistry().bases.set(`${internalBaseImage}:1`, `sha256:${'d'.repeat(64)}`)
     const other = {
       ...publishRequest,
       settings: { ...publishRequest.settings, base: 'registry.inside.example/secret:1' },
@@ -447,20 +447,20 @@ describe('removing old images', () => {
     runPublishRequest({ kind: 'remove', ...requestingRepository, image: catalogImage, images })
 
   test('removes images that no other tag names', async () => {
-    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
-    getFirstRegistry().putImage(catalogImage, 'latest', 'new')
+    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
+    getFirstFakeRegistry().putImage(catalogImage, 'latest', 'new')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toEqual({
       kind: 'removed',
       gone: [old],
       kept: [],
     })
-    expect(getFirstRegistry().findDigest(`${catalogImage}:v4-old`)).toBeUndefined()
-    expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBeDefined()
+    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:v4-old`)).toBeUndefined()
+    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:latest`)).toBeDefined()
   })
 
   test('leaves an image that has any other tag, even one that we did not set', async () => {
-    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
-    getFirstRegistry().putImage(catalogImage, 'somebody', 'old')
+    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
+    getFirstFakeRegistry().putImage(catalogImage, 'somebody', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       kept: [{ digest: old, why: 'the tag somebody still uses it' }],
@@ -468,8 +468,8 @@ describe('removing old images', () => {
   })
 
   test('leaves an image that belongs to a retained index', async () => {
-    const child = getFirstRegistry().putImage(catalogImage, 'v4-old', 'child')
-    getFirstRegistry().putImage(catalogImage, 'latest', 'index', [child])
+    const child = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'child')
+    getFirstFakeRegistry().putImage(catalogImage, 'latest', 'index', [child])
     expect(await remove([{ digest: child, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       kept: [{ digest: child }],
@@ -477,9 +477,9 @@ describe('removing old images', () => {
   })
 
   test('uses what a tag names now, not what it named before', async () => {
-    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
     // Our tag was moved to another image.
-    const theirs = getFirstRegistry().putImage(catalogImage, 'v4-old', 'theirs')
+    const theirs = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'theirs')
     expect(
       await remove([
         { digest: old, tags: ['v4-old'] },
@@ -494,7 +494,8 @@ describe('removing old images', () => {
     const put = async (document: object, ...tags: readonly string[]) => {
       const bytes = Buffer.from(JSON.stringify(document))
       const manifest = { mediaType: 'application/vnd.oci.image.manifest.v1+json', bytes }
-      return (await getFirstRegistry().attach({ repository: catalogImage, manifest, blobs: [], tags })).digest
+      return (await getFirstFakeRegistry().attach({ repository: catalogImage, manifest, blobs: [], tags }))
+        .digest
     }
     const descriptor = { mediaType: 'application/vnd.oci.empty.v1+json', digest: subject, size: 2 }
     const artifact = {
@@ -509,12 +510,12 @@ describe('removing old images', () => {
     )
     return { bill, signature }
   }
-  const isThere = (digest: string) => getFirstRegistry().getRepository(catalogImage).artifacts.has(digest)
+  const isThere = (digest: string) => getFirstFakeRegistry().getRepository(catalogImage).artifacts.has(digest)
 
   test('removes the attachments of removed images, and leaves those of retained images', async () => {
-    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
-    const kept = getFirstRegistry().putImage(catalogImage, 'v4-kept', 'kept')
-    getFirstRegistry().putImage(catalogImage, 'somebody', 'kept')
+    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const kept = getFirstFakeRegistry().putImage(catalogImage, 'v4-kept', 'kept')
+    getFirstFakeRegistry().putImage(catalogImage, 'somebody', 'kept')
     const gone = await dress(old, 'old')
     const stays = await dress(kept, 'kept')
     expect(
@@ -529,24 +530,26 @@ describe('removing old images', () => {
       true,
       true,
     ])
-    expect(getFirstRegistry().findDigest(`${catalogImage}:${formatCosignTag(old, 'sig')}`)).toBeUndefined()
+    expect(
+      getFirstFakeRegistry().findDigest(`${catalogImage}:${formatCosignTag(old, 'sig')}`),
+    ).toBeUndefined()
   })
 
   test('leaves an artifact that the referrers of an image list but that names another subject', async () => {
-    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
-    const kept = getFirstRegistry().putImage(catalogImage, 'latest', 'kept')
+    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const kept = getFirstFakeRegistry().putImage(catalogImage, 'latest', 'kept')
     const { bill } = await dress(kept, 'kept')
-    getFirstRegistry().extraAttached = [{ digest: bill, artifactType: 'bill' }]
+    getFirstFakeRegistry().extraAttached = [{ digest: bill, artifactType: 'bill' }]
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({ gone: [old] })
     expect(isThere(bill)).toBe(true)
   })
 
   test('leaves the signature of a removed image if a retained image shares it', async () => {
-    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
-    const kept = getFirstRegistry().putImage(catalogImage, 'v4-kept', 'kept')
-    getFirstRegistry().putImage(catalogImage, 'somebody', 'kept')
+    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const kept = getFirstFakeRegistry().putImage(catalogImage, 'v4-kept', 'kept')
+    getFirstFakeRegistry().putImage(catalogImage, 'somebody', 'kept')
     const { signature } = await dress(old, 'old')
-    getFirstRegistry().getRepository(catalogImage).tags.set(formatCosignTag(kept, 'sig'), signature)
+    getFirstFakeRegistry().getRepository(catalogImage).tags.set(formatCosignTag(kept, 'sig'), signature)
     await remove([
       { digest: old, tags: ['v4-old'] },
       { digest: kept, tags: ['v4-kept'] },
@@ -555,8 +558,8 @@ describe('removing old images', () => {
   })
 
   test('reports that a registry does not support deletion', async () => {
-    getFirstRegistry().supportsDeletion = false
-    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
+    getFirstFakeRegistry().supportsDeletion = false
+    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       kept: [{ digest: old, why: 'the registry does not support deleting images' }],
@@ -566,8 +569,8 @@ describe('removing old images', () => {
 
 describe('an order to retag', () => {
   test('moves the tags to an existing image, and returns their previous digests', async () => {
-    const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
-    const now = getFirstRegistry().putImage(catalogImage, 'latest', 'new')
+    const old = getFirstFakeRegistry().putImage(catalogImage, 'v4-old', 'old')
+    const now = getFirstFakeRegistry().putImage(catalogImage, 'latest', 'new')
     const answer = await runPublishRequest({
       kind: 'retag',
       ...requestingRepository,
@@ -576,11 +579,11 @@ describe('an order to retag', () => {
       tags: ['latest'],
     })
     expect(answer).toMatchObject({ kind: 'published', digest: old, before: { latest: now } })
-    expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBe(old)
+    expect(getFirstFakeRegistry().findDigest(`${catalogImage}:latest`)).toBe(old)
   })
 
   test('to a missing image fails', async () => {
-    getFirstRegistry().putImage(catalogImage, 'latest', 'new')
+    getFirstFakeRegistry().putImage(catalogImage, 'latest', 'new')
     const gone = `sha256:${'e'.repeat(64)}`
     expect(
       await runPublishRequest({

@@ -11,28 +11,30 @@ import { allowLoopbackRegistries } from '../../../src/adapters/registry/transpor
 import { openTransport, type Transport } from '../../../src/adapters/registry/transport/transport.ts'
 
 const webhookSecret = 'a secret of the operator'
-let server: Server
+let webhookServer: Server
 let transport: Transport
-let host: string
-let receivedRequests: { request: IncomingMessage; body: string }[]
-let serverResponse: { status: number; body: string; headers?: Record<string, string> }
+let webhookServerHost: string
+let receivedWebhookRequests: { request: IncomingMessage; body: string }[]
+let webhookServerResponse: { status: number; body: string; headers?: Record<string, string> }
 let publisherContext: PublishContext
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
+  webhookServer = createServer((request, response) => {
     let body = ''
     request.on('data', (part: Buffer) => (body += part.toString()))
     request.on('end', () => {
-      receivedRequests.push({ request, body })
-      response.writeHead(serverResponse.status, serverResponse.headers).end(serverResponse.body)
+      receivedWebhookRequests.push({ request, body })
+      response
+        .writeHead(webhookServerResponse.status, webhookServerResponse.headers)
+        .end(webhookServerResponse.body)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  transport = openTransport({ egress: allowLoopbackRegistries(host) })
+  await new Promise<void>((resolve) => webhookServer.listen(0, '127.0.0.1', resolve))
+  webhookServerHost = `127.0.0.1:${(webhookServer.address() as AddressInfo).port}`
+  transport = openTransport({ egress: allowLoopbackRegistries(webhookServerHost) })
   publisherContext = {
     targets: parsePushTargets(
-      `[{github: coast/operators, webhooks: [{url: 'http://${host}/hook', secret: hook.secret}, {url: 'http://10.1.2.3/hook', secret: s}]}]`,
+      `[{github: coast/operators, webhooks: [{url: 'http://${webhookServerHost}/hook', secret: hook.secret}, {url: 'http://10.1.2.3/hook', secret: s}]}]`,
     ),
     registryFor: () => Promise.reject(new Error('no registry is asked')),
     mirrorAt: () => Promise.reject(new Error('no tree is read')),
@@ -44,17 +46,17 @@ beforeAll(async () => {
   }
 })
 beforeEach(() => {
-  receivedRequests = []
-  serverResponse = { status: 202, body: '' }
+  receivedWebhookRequests = []
+  webhookServerResponse = { status: 202, body: '' }
 })
 afterAll(async () => {
   await transport.close()
-  server.closeAllConnections()
-  await new Promise((resolve) => server.close(resolve))
+  webhookServer.closeAllConnections()
+  await new Promise((resolve) => webhookServer.close(resolve))
 })
 
 const requestingRepository = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
-const getWebhookUrl = () => `http://${host}/hook`
+const getWebhookUrl = () => `http://${webhookServerHost}/hook`
 const deliverWebhook = (more: Partial<PublishRequest> = {}) =>
   handlePublishRequest(
     {
@@ -72,7 +74,7 @@ const deliverWebhook = (more: Partial<PublishRequest> = {}) =>
 describe('a webhook', () => {
   test('gets a body that its signature covers, with time and delivery id in it', async () => {
     expect(await deliverWebhook()).toEqual({ kind: 'delivered' })
-    const [{ request, body } = { request: undefined, body: '' }] = receivedRequests
+    const [{ request, body } = { request: undefined, body: '' }] = receivedWebhookRequests
     const wanted = `sha256=${createHmac('sha256', webhookSecret).update(body).digest('hex')}`
     expect(request?.headers['x-hub-signature-256']).toBe(wanted)
     expect(request?.headers['x-catalog-bot-delivery']).toBe('d1')
@@ -86,7 +88,7 @@ describe('a webhook', () => {
     [404, false],
     [401, false],
   ])('that answers %i is tried again: %s', async (status, retryable) => {
-    serverResponse = { status, body: 'no' }
+    webhookServerResponse = { status, body: 'no' }
     expect(await deliverWebhook()).toEqual({
       kind: 'failed',
       why: `the webhook returned HTTP ${status}`,
@@ -95,13 +97,19 @@ describe('a webhook', () => {
   })
 
   test('that redirects gets nothing anywhere else', async () => {
-    serverResponse = { status: 307, body: '', headers: { location: `http://${host}/elsewhere` } }
+    webhookServerResponse = {
+      status: 307,
+      body: '',
+      headers: { location: `http://${webhookServerHost}/elsewhere` },
+    }
     expect(await deliverWebhook()).toMatchObject({ kind: 'failed' })
-    expect(receivedRequests).toHaveLength(1)
+    expect(receivedWebhookRequests).toHaveLength(1)
   })
 
   test('is not called where the operator did not allow it, nor inside the network', async () => {
-    expect(await deliverWebhook({ url: `http://${host}/other` })).toMatchObject({ kind: 'refused' })
+    expect(await deliverWebhook({ url: `http://${webhookServerHost}/other` })).toMatchObject({
+      kind: 'refused',
+    })
     expect(await deliverWebhook({ github: { owner: 'mallory', name: 'operators' } })).toMatchObject({
       kind: 'refused',
     })
@@ -109,13 +117,19 @@ describe('a webhook', () => {
       kind: 'failed',
       retryable: false,
     })
-    expect(receivedRequests).toEqual([])
+    expect(receivedWebhookRequests).toEqual([])
   })
 
   test('is followed at the address that it names, on its own host alone', async () => {
-    serverResponse = { status: 201, body: JSON.stringify({ status_url: '/builds/1' }) }
-    expect(await deliverWebhook()).toEqual({ kind: 'delivered', status: `http://${host}/builds/1` })
-    serverResponse = { status: 201, body: JSON.stringify({ status_url: 'http://169.254.169.254/latest' }) }
+    webhookServerResponse = { status: 201, body: JSON.stringify({ status_url: '/builds/1' }) }
+    expect(await deliverWebhook()).toEqual({
+      kind: 'delivered',
+      status: `http://${webhookServerHost}/builds/1`,
+    })
+    webhookServerResponse = {
+      status: 201,
+      body: JSON.stringify({ status_url: 'http://169.254.169.254/latest' }),
+    }
     expect(await deliverWebhook()).toEqual({ kind: 'delivered' })
     const followStatus = (status: string) =>
       handlePublishRequest(
@@ -123,16 +137,25 @@ describe('a webhook', () => {
         publisherContext,
         () => Promise.resolve('go'),
       )
-    serverResponse = { status: 200, body: JSON.stringify({ status: 'queued' }) }
-    expect(await followStatus(`http://${host}/builds/1`)).toEqual({ kind: 'followed', state: 'running' })
-    serverResponse = { status: 200, body: JSON.stringify({ status: 'failed', url: 'https://ci.example/1' }) }
-    expect(await followStatus(`http://${host}/builds/1`)).toEqual({
+    webhookServerResponse = { status: 200, body: JSON.stringify({ status: 'queued' }) }
+    expect(await followStatus(`http://${webhookServerHost}/builds/1`)).toEqual({
+      kind: 'followed',
+      state: 'running',
+    })
+    webhookServerResponse = {
+      status: 200,
+      body: JSON.stringify({ status: 'failed', url: 'https://ci.example/1' }),
+    }
+    expect(await followStatus(`http://${webhookServerHost}/builds/1`)).toEqual({
       kind: 'followed',
       state: 'failed',
       url: 'https://ci.example/1',
     })
-    serverResponse = { status: 200, body: '<html>' }
-    expect(await followStatus(`http://${host}/builds/1`)).toMatchObject({ kind: 'failed', retryable: true })
+    webhookServerResponse = { status: 200, body: '<html>' }
+    expect(await followStatus(`http://${webhookServerHost}/builds/1`)).toMatchObject({
+      kind: 'failed',
+      retryable: true,
+    })
     expect(await followStatus('http://169.254.169.254/latest')).toMatchObject({ kind: 'refused' })
   })
 })

@@ -3,32 +3,32 @@ import { describe, expect, test } from '@jest/globals'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { computeRelease } from '../../../src/release/worker/compute-release.ts'
 import { formatChangeAsText } from '../../../src/report/describe-change.ts'
-import { base, createFakeRepository, type FileTree } from '../../checks/bundles/bundle-trees.ts'
+import { base, createFakeGitRepository, type FileTree } from '../../checks/bundles/bundle-trees.ts'
 import {
   catalogYaml,
-  createImageContent,
-  createDigest,
+  createBundleImageContent,
+  createFakeDigest,
   createMergedBundleFiles,
   releaseRepositoryFiles,
   templateYaml,
   templatePath,
 } from './release-files.ts'
 
-const bundleImageReference = `quay.io/foo/foo@${createDigest('b')}`
-const releasedImage = { reference: bundleImageReference, content: createImageContent('1.1.0') }
+const bundleImageReference = `quay.io/foo/foo@${createFakeDigest('b')}`
+const releasedImage = { reference: bundleImageReference, content: createBundleImageContent('1.1.0') }
 
-async function computeReleaseOfFiles(
+async function computeReleaseFromFiles(
   files: FileTree,
   more: { image?: typeof releasedImage | undefined; version?: string } = { image: releasedImage },
 ) {
-  const { read } = createFakeRepository(files, {})
+  const { read } = createFakeGitRepository(files, {})
   const { image: its, version = '1.1.0' } = more
   const order = { tree: base, directory: 'foo', version, config: defaultConfig, ...(its && { image: its }) }
   return computeRelease(order, read)
 }
 
 async function expectReadyRelease(files: FileTree) {
-  const releaseState = await computeReleaseOfFiles(files)
+  const releaseState = await computeReleaseFromFiles(files)
   if (releaseState.kind !== 'ready') throw new Error(JSON.stringify(releaseState))
   const written = Object.fromEntries(
     releaseState.files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]),
@@ -76,16 +76,16 @@ describe('a release', () => {
     expect(written).toEqual({
       'catalogs/v4.20/foo/catalog.yaml': first.written['catalogs/v4.20/foo/catalog.yaml'],
     })
-    expect(await computeReleaseOfFiles({ ...half, ...written })).toEqual({ kind: 'done' })
+    expect(await computeReleaseFromFiles({ ...half, ...written })).toEqual({ kind: 'done' })
   })
 
   test('waits for the image, and needs none if there is nothing to release', async () => {
-    expect(await computeReleaseOfFiles(mergedRepositoryFiles, {})).toEqual({ kind: 'awaited' })
+    expect(await computeReleaseFromFiles(mergedRepositoryFiles, {})).toEqual({ kind: 'awaited' })
     const { 'operators/foo/1.1.0/release-config.yaml': _, ...quiet } = mergedRepositoryFiles
-    expect(await computeReleaseOfFiles(quiet, {})).toMatchObject({ kind: 'unwanted' })
+    expect(await computeReleaseFromFiles(quiet, {})).toMatchObject({ kind: 'unwanted' })
     const off = { ...mergedRepositoryFiles, 'operators/foo/ci.yaml': 'updateGraph: replaces-mode\n' }
-    expect(await computeReleaseOfFiles(off, {})).toMatchObject({ kind: 'unwanted' })
-    expect(await computeReleaseOfFiles(releaseRepositoryFiles, {})).toMatchObject({
+    expect(await computeReleaseFromFiles(off, {})).toMatchObject({ kind: 'unwanted' })
+    expect(await computeReleaseFromFiles(releaseRepositoryFiles, {})).toMatchObject({
       kind: 'unwanted',
       why: 'its directory no longer exists',
     })
@@ -100,10 +100,10 @@ describe('a release', () => {
   })
 
   test.each([
-    ['content that differs from the merged bundle', createImageContent('1.1.1'), 'name differs'],
+    ['content that differs from the merged bundle', createBundleImageContent('1.1.1'), 'name differs'],
     ['content that is not a bundle', undefined, 'opm cannot read its image'],
   ])('is rejected if the image has %s', async (_, content, why) => {
-    const releaseState = await computeReleaseOfFiles(mergedRepositoryFiles, {
+    const releaseState = await computeReleaseFromFiles(mergedRepositoryFiles, {
       image: { reference: bundleImageReference, content } as typeof releasedImage,
     })
     expect(releaseState).toMatchObject({ kind: 'refused', isImage: true, why: expect.stringContaining(why) })
@@ -158,7 +158,7 @@ describe('a release', () => {
       'cannot be changed',
     ],
   ])('that %s is rejected', async (_, files, why) => {
-    const releaseState = await computeReleaseOfFiles({ ...mergedRepositoryFiles, ...files }).catch(
+    const releaseState = await computeReleaseFromFiles({ ...mergedRepositoryFiles, ...files }).catch(
       (error: Error) => ({
         kind: error.name === 'Unwritable' ? 'refused' : 'failed',
         why: error.message,
@@ -168,7 +168,7 @@ describe('a release', () => {
   })
 
   test('never writes to a link or through a link', async () => {
-    const { read } = createFakeRepository(mergedRepositoryFiles, {})
+    const { read } = createFakeGitRepository(mergedRepositoryFiles, {})
     for (const linked of [templatePath, 'catalogs/v4.20/foo/catalog.yaml']) {
       const list = async (tree: string, prefix?: string) =>
         (await read.list(tree, prefix)).map((one) => (one.path === linked ? { ...one, mode: '120000' } : one))

@@ -4,11 +4,11 @@ import type { ComparableBundle } from '../../../packages/bundle/src/render/compa
 import { renderBundle } from '../../../packages/bundle/src/render/render-bundle.ts'
 import { createBundleDirectoryFiles, type FileTree } from '../../checks/bundles/bundle-trees.ts'
 
-export const createDigest = (letter: string) => `sha256:${letter.repeat(64)}`
-const publishedImage = `quay.io/foo/foo@${createDigest('a')}`
+export const createFakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`
+const publishedImageReference = `quay.io/foo/foo@${createFakeDigest('a')}`
 
 const createBundleYaml = (version: string) => `---
-image: ${publishedImage}
+image: ${publishedImageReference}
 name: foo.v${version}
 package: foo
 properties:
@@ -17,7 +17,7 @@ properties:
     packageName: foo
     version: ${version}
 relatedImages:
-- image: ${publishedImage}
+- image: ${publishedImageReference}
   name: ""
 schema: olm.bundle
 `
@@ -47,7 +47,7 @@ entries:
       - name: foo.v1.0.0 # the first
   # Images.
   - schema: olm.bundle
-    image: ${publishedImage}
+    image: ${publishedImageReference}
 `
 export const templatePath = 'operators/foo/catalog-templates/basic.yaml'
 
@@ -80,7 +80,7 @@ export function createMergedBundleFiles(version: string, replaces = 'foo.v1.0.0'
 }
 
 /** What the image of a bundle directory holds that was built from it. */
-export function createImageContent(
+export function createBundleImageContent(
   version: string,
   files: FileTree = createBundleDirectoryFiles(version),
 ): ComparableBundle {

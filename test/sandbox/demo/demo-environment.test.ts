@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { openDemoEnvironment } from '../../../sandbox/demo/demo-environment.ts'
 
-const listTcpServers = () =>
+const countTcpServers = () =>
   process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length
 
 test('a coast that cannot be furnished leaves no server behind', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'coast-'))
-  const before = listTcpServers()
+  const before = countTcpServers()
   const bad = 'schema: olm.bundle\nname: x\nimage: a\nrelatedImages: 5\n'
   try {
     await expect(openDemoEnvironment({ directory, files: { 'catalogs/x.yaml': bad } })).rejects.toThrow(
       /iterable/,
     )
-    while (listTcpServers() > before) await new Promise(setImmediate)
+    while (countTcpServers() > before) await new Promise(setImmediate)
   } finally {
     rmSync(directory, { recursive: true })
   }

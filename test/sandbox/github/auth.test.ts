@@ -12,24 +12,27 @@ import {
 import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
-let now = Date.now()
+let currentTimeMs = Date.now()
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture({ clock: { now: () => now } })
+  githubFixture = await openGitHubFixture({ clock: { now: () => currentTimeMs } })
 })
 afterAll(async () => githubFixture.stop())
 
-const getNowSeconds = (): number => Math.floor(Date.now() / 1000)
+const getCurrentTimeSeconds = (): number => Math.floor(Date.now() / 1000)
 const createStatusErrorMatcher = (value: number): object => expect.objectContaining({ status: value })
 
 describe('an app authenticates with a JWT', () => {
   test.each<[string, () => string]>([
     ['signed with another key', () => signJwt({ iss: githubFixture.app.id }, generatePrivateKey())],
-    ['that has expired', () => signJwt({ iss: githubFixture.app.id, exp: getNowSeconds() - 5 })],
+    ['that has expired', () => signJwt({ iss: githubFixture.app.id, exp: getCurrentTimeSeconds() - 5 })],
     [
       'with a longer lifetime than GitHub allows',
-      () => signJwt({ iss: githubFixture.app.id, exp: getNowSeconds() + 3600 }),
+      () => signJwt({ iss: githubFixture.app.id, exp: getCurrentTimeSeconds() + 3600 }),
     ],
-    ['issued in the future', () => signJwt({ iss: githubFixture.app.id, iat: getNowSeconds() + 300 })],
+    [
+      'issued in the future',
+      () => signJwt({ iss: githubFixture.app.id, iat: getCurrentTimeSeconds() + 300 }),
+    ],
     ['of an app that does not exist', () => signJwt({ iss: 1 })],
     [
       'with another algorithm in its header',
@@ -64,7 +67,7 @@ describe('an installation token', () => {
   test('expires after an hour for REST and Git', async () => {
     const token = await githubFixture.token()
     await githubFixture.client(token).rest.repos.get(repositoryParams)
-    now += 3_600_000
+    currentTimeMs += 3_600_000
     await expect(githubFixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
       createStatusErrorMatcher(401),
     )

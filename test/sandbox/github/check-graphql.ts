@@ -11,7 +11,7 @@ interface GraphqlExchange {
 }
 
 /** Returns one line per problem. Skips exchanges with errors in the response: their requests are wrong on purpose. */
-export function checkGraphql({ requestBody, responseBody }: GraphqlExchange): readonly string[] {
+export function validateGraphqlExchange({ requestBody, responseBody }: GraphqlExchange): readonly string[] {
   const { data, errors } = (responseBody ?? {}) as { readonly data?: unknown; readonly errors?: unknown }
   if (errors !== undefined || data === null || data === undefined) return []
   const { query = '', variables = {} } = (requestBody ?? {}) as {

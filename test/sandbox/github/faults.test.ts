@@ -6,10 +6,10 @@ import { fullRepositoryName, openGitHubFixture, runGit, repositoryParams } from 
 import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
-let pull: MockPull
+let mockPull: MockPull
 beforeAll(async () => {
   githubFixture = await openGitHubFixture()
-  pull = await githubFixture.github.openPull({
+  mockPull = await githubFixture.github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
     title: 'Alpha',
@@ -22,36 +22,36 @@ afterAll(async () => githubFixture.stop())
 const createComment = async (): Promise<unknown> =>
   githubFixture.octokit.rest.issues.createComment({
     ...repositoryParams,
-    issue_number: pull.number,
+    issue_number: mockPull.number,
     body: 'x',
   })
-const createCommentRoute = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
+const commentCreationRoute = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
 
 test('a status comes instead of the deed, so many times', async () => {
-  const before = pull.comments.length
-  githubFixture.github.fail(createCommentRoute, { status: 502 }, 2)
+  const before = mockPull.comments.length
+  githubFixture.github.fail(commentCreationRoute, { status: 502 }, 2)
   await expect(createComment()).rejects.toMatchObject({ status: 502 })
   await expect(createComment()).rejects.toMatchObject({ status: 502 })
-  expect(pull.comments).toHaveLength(before)
+  expect(mockPull.comments).toHaveLength(before)
   await createComment()
-  expect(pull.comments).toHaveLength(before + 1)
+  expect(mockPull.comments).toHaveLength(before + 1)
 })
 
 test('a failure after the deed leaves it done', async () => {
-  const before = pull.comments.length
-  githubFixture.github.fail(createCommentRoute, { applyThenFail: 504 })
+  const before = mockPull.comments.length
+  githubFixture.github.fail(commentCreationRoute, { applyThenFail: 504 })
   await expect(createComment()).rejects.toMatchObject({ status: 504 })
-  expect(pull.comments).toHaveLength(before + 1)
+  expect(mockPull.comments).toHaveLength(before + 1)
 })
 
 test.each([
   ['before', 0],
   ['after', 1],
 ] as const)('a connection that is cut %s the deed', async (disconnect, done) => {
-  const before = pull.comments.length
-  githubFixture.github.fail(createCommentRoute, { disconnect })
+  const before = mockPull.comments.length
+  githubFixture.github.fail(commentCreationRoute, { disconnect })
   await expect(createComment()).rejects.toMatchObject({ status: 500 })
-  expect(pull.comments).toHaveLength(before + done)
+  expect(mockPull.comments).toHaveLength(before + done)
 })
 
 test('no answer at all, until the client gives up', async () => {
@@ -67,12 +67,13 @@ test('no answer at all, until the client gives up', async () => {
 
 test('a replica that lags says what it said before, to reads alone', async () => {
   const read = async (): Promise<string> =>
-    (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })).data.title
+    (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: mockPull.number })).data
+      .title
   const old = await read()
   const end = githubFixture.github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
   await githubFixture.octokit.rest.pulls.update({
     ...repositoryParams,
-    pull_number: pull.number,
+    pull_number: mockPull.number,
     title: 'Another title',
   })
   expect(await read()).toBe(old)
@@ -103,15 +104,15 @@ test('a push can be applied and its answer lost', async () => {
   const folder = await mkdtemp(join(githubFixture.directory, 'push-'))
   const token = await githubFixture.token()
   await runGit(folder, token, 'clone', '-q', `${githubFixture.github.url}/${fullRepositoryName}.git`, '.')
-  await runGit(folder, token, 'fetch', '-q', 'origin', `refs/pull/${pull.number}/head`)
+  await runGit(folder, token, 'fetch', '-q', 'origin', `refs/pull/${mockPull.number}/head`)
   const mergedTip = await runGit(folder, token, 'rev-parse', 'FETCH_HEAD')
   const pushing = 'POST /{owner}/{repo}.git/git-receive-pack'
   githubFixture.github.fail(pushing, { status: 500 })
   await expect(runGit(folder, token, 'push', '-q', 'origin', 'FETCH_HEAD:main')).rejects.toThrow()
-  expect(pull.state).toBe('open')
+  expect(mockPull.state).toBe('open')
   githubFixture.github.fail(pushing, { applyThenFail: 502 })
   await expect(runGit(folder, token, 'push', '-q', 'origin', 'FETCH_HEAD:main')).rejects.toThrow()
-  expect(pull).toMatchObject({ state: 'closed', merged: { sha: mergedTip } })
+  expect(mockPull).toMatchObject({ state: 'closed', merged: { sha: mergedTip } })
   const log = githubFixture.github.requests
     .filter((each) => each.template.endsWith('git-receive-pack'))
     .map((each) => each.status)

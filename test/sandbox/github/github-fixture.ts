@@ -19,7 +19,7 @@ export const webhookSecret = 'a secret of the tests'
 /** One key for all tests of a file: making one takes longer than most tests. */
 export const privateKey = generatePrivateKey()
 
-export const appEvents = [
+export const appWebhookEvents = [
   'pull_request',
   'pull_request_review',
   'issue_comment',
@@ -103,7 +103,7 @@ export interface GitHubFixture {
 export const repositoryParams = { owner: 'catalogs', repo: 'community' }
 export const fullRepositoryName = 'catalogs/community'
 
-export const allPermissions = {
+export const allAppPermissions = {
   contents: 'write',
   pull_requests: 'write',
   issues: 'write',
@@ -141,7 +141,13 @@ export async function openGitHubFixture({
   }
   await github.createRepository('catalogs', 'community', { files })
   const { app, installations } = github.installApp(
-    { slug: 'catalog-bot', privateKey, webhookSecret, events: appEvents, permissions: allPermissions },
+    {
+      slug: 'catalog-bot',
+      privateKey,
+      webhookSecret,
+      events: appWebhookEvents,
+      permissions: allAppPermissions,
+    },
     [fullRepositoryName],
   )
   const [installation] = installations
@@ -207,7 +213,7 @@ export async function runGit(cwd: string, token: string | undefined, ...args: st
     GIT_COMMITTER_NAME: 'a',
     GIT_COMMITTER_EMAIL: 'a@example.invalid',
   }
-  const { code, stdout, stderr } = await runGitIn(cwd, environment, [
+  const { code, stdout, stderr } = await runGitInDirectory(cwd, environment, [
     ...header.flatMap((it) => ['-c', it]),
     ...args,
   ])
@@ -216,7 +222,7 @@ export async function runGit(cwd: string, token: string | undefined, ...args: st
 }
 
 /** Resolves however git ends. */
-export const runGitIn = (
+export const runGitInDirectory = (
   directory: string,
   environment: Readonly<Record<string, string>>,
   args: readonly string[],

@@ -106,7 +106,7 @@ describe('git over HTTP', () => {
 })
 
 test('a webhook is signed over its raw bytes and carries the headers of GitHub', () => {
-  const { headers, body } = githubFixture.receiver.received[0] ?? throwNothingReceived()
+  const { headers, body } = githubFixture.receiver.received[0] ?? throwNoWebhookReceived()
   const signature = createHmac('sha256', webhookSecret).update(body).digest('hex')
   expect(headers['x-hub-signature-256']).toBe(`sha256=${signature}`)
   expect(headers).toMatchObject({
@@ -116,6 +116,6 @@ test('a webhook is signed over its raw bytes and carries the headers of GitHub',
   })
 })
 
-function throwNothingReceived(): never {
+function throwNoWebhookReceived(): never {
   throw new Error('nothing was received')
 }

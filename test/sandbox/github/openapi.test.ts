@@ -9,7 +9,7 @@ import { fullRepositoryName, openGitHubFixture, repositoryParams } from './githu
 import type { GitHubFixture } from './github-fixture.ts'
 
 let githubFixture: GitHubFixture
-let pull: MockPull
+let mockPull: MockPull
 beforeAll(async () => {
   githubFixture = await openGitHubFixture({ validateTraffic: true })
   const { github } = githubFixture
@@ -22,24 +22,24 @@ beforeAll(async () => {
     milliseconds: 2,
   })
   github.addRules(fullRepositoryName, [{ type: 'non_fast_forward' }])
-  pull = await github.openPull({
+  mockPull = await github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
     title: 'Alpha',
     changes: { 'catalogs/v4.18/alpha/catalog.yaml': 'new: 1\n' },
   })
-  github.comment(pull, 'bob', 'Looks good')
-  github.review(pull, 'bob', 'approve', 'Yes')
+  github.comment(mockPull, 'bob', 'Looks good')
+  github.review(mockPull, 'bob', 'approve', 'Yes')
 })
 afterAll(async () => githubFixture.stop())
 
 test('every operation responds as the OpenAPI document specifies', async () => {
   const { rest } = githubFixture.octokit
   const { asApp } = githubFixture
-  const number = pull.number
+  const number = mockPull.number
   const issue = { ...repositoryParams, issue_number: number }
   const request = { ...repositoryParams, pull_number: number }
-  const sha = pull.headSha
+  const sha = mockPull.headSha
 
   // The app and its installation.
   await asApp.rest.apps.getAuthenticated()

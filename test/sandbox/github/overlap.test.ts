@@ -9,8 +9,8 @@ import type { AddressInfo } from 'node:net'
 import { createEmulator } from 'emulate'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import {
-  allPermissions,
-  appEvents,
+  allAppPermissions,
+  appWebhookEvents,
   fullRepositoryName,
   openGitHubFixture,
   signJwt,
@@ -62,8 +62,8 @@ async function startEmulator(): Promise<GitHubServerUnderTest> {
     app_id: 4711,
     slug: 'catalog-bot',
     name: 'catalog-bot',
-    permissions: allPermissions,
-    events: appEvents,
+    permissions: allAppPermissions,
+    events: appWebhookEvents,
     webhook_url: receiver.url,
     webhook_secret: webhookSecret,
     installations: [{ installation_id: 100, account: repositoryParams.owner, repository_selection: 'all' }],

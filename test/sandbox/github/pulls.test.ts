@@ -18,17 +18,17 @@ const openPull = async (more: object = {}): Promise<MockPull> =>
     changes: { [alphaCatalogPath]: 'new: 1\n' },
     ...more,
   })
-const readPull = async (
+const readPullFromApi = async (
   pull: MockPull,
 ): Promise<Awaited<ReturnType<GitHubFixture['octokit']['rest']['pulls']['get']>>['data']> =>
   (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })).data
 /** The response after GitHub finished what it computes on request. */
-const readPullWithMergeability = async (pull: MockPull): ReturnType<typeof readPull> => {
-  await readPull(pull)
+const readPullWithMergeability = async (pull: MockPull): ReturnType<typeof readPullFromApi> => {
+  await readPullFromApi(pull)
   await githubFixture.github.settled()
-  return readPull(pull)
+  return readPullFromApi(pull)
 }
-const findReceivedEvent = async (
+const findReceivedWebhookEvent = async (
   pull: MockPull,
   action: string,
 ): Promise<Record<string, unknown> | undefined> => {
@@ -46,7 +46,7 @@ describe('the head', () => {
     const pull = await openPull()
     const before = pull.headSha
     const after = await githubFixture.github.pushToPull(pull, { 'two.yaml': '2\n' })
-    expect(await findReceivedEvent(pull, 'synchronize')).toMatchObject({
+    expect(await findReceivedWebhookEvent(pull, 'synchronize')).toMatchObject({
       before,
       after,
       pull_request: { head: { sha: after }, commits: 2 },
@@ -57,16 +57,19 @@ describe('the head', () => {
     const pull = await openPull()
     const before = pull.headSha
     const after = await githubFixture.github.forcePush(pull, { 'other.yaml': '2\n' })
-    expect(await readPull(pull)).toMatchObject({ commits: 1, head: { sha: after } })
-    expect(await findReceivedEvent(pull, 'synchronize')).toMatchObject({ before, after })
+    expect(await readPullFromApi(pull)).toMatchObject({ commits: 1, head: { sha: after } })
+    expect(await findReceivedWebhookEvent(pull, 'synchronize')).toMatchObject({ before, after })
     await githubFixture.github.forcePush(pull, { commit: before })
-    expect((await readPull(pull)).head.sha).toBe(before)
+    expect((await readPullFromApi(pull)).head.sha).toBe(before)
   })
 
   test('stays when the fork is deleted, but has no repository', async () => {
     const pull = await openPull()
     if (pull.headRepo !== null) githubFixture.github.deleteFork(pull.headRepo)
-    expect(await readPull(pull)).toMatchObject({ state: 'open', head: { repo: null, sha: pull.headSha } })
+    expect(await readPullFromApi(pull)).toMatchObject({
+      state: 'open',
+      head: { repo: null, sha: pull.headSha },
+    })
   })
 
   test('closes its pull request when its branch is deleted', async () => {
@@ -91,14 +94,14 @@ describe('the base', () => {
     const tip = await githubFixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' })
     const { data } = await githubFixture.octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/main' })
     expect(data.object.sha).toBe(tip)
-    expect((await readPull(pull)).base.sha).not.toBe(tip)
+    expect((await readPullFromApi(pull)).base.sha).not.toBe(tip)
   })
 
   test('can be changed, and edited names the previous base', async () => {
     const pull = await openPull()
     await githubFixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' }, { branch: 'release' })
     await githubFixture.github.retarget(pull, 'release')
-    expect(await findReceivedEvent(pull, 'edited')).toMatchObject({
+    expect(await findReceivedWebhookEvent(pull, 'edited')).toMatchObject({
       changes: { base: { ref: { from: 'main' } } },
       pull_request: { base: { ref: 'release' } },
     })
@@ -108,7 +111,7 @@ describe('the base', () => {
     const pull = await openPull()
     expect(await readPullWithMergeability(pull)).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
     await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'else: 2\n' })
-    expect(await readPull(pull)).toMatchObject({ mergeable: null, mergeable_state: 'unknown' })
+    expect(await readPullFromApi(pull)).toMatchObject({ mergeable: null, mergeable_state: 'unknown' })
     expect(await readPullWithMergeability(pull)).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
   })
 })
@@ -119,7 +122,7 @@ describe('users', () => {
     const pull = await openPull()
     githubFixture.github.renameUser('alice', 'alicia')
     const squatter = githubFixture.github.createUser('alice')
-    expect((await readPull(pull)).user).toMatchObject({ id, login: 'alicia' })
+    expect((await readPullFromApi(pull)).user).toMatchObject({ id, login: 'alicia' })
     expect((await githubFixture.octokit.rest.users.getByUsername({ username: 'alice' })).data.id).toBe(
       squatter.id,
     )
@@ -132,7 +135,7 @@ describe('users', () => {
     githubFixture.github.review(pull, 'bob', 'approve')
     githubFixture.github.deleteUser('bob')
     githubFixture.github.deleteUser('alice')
-    expect((await readPull(pull)).user).toBeNull()
+    expect((await readPullFromApi(pull)).user).toBeNull()
     const issue = { ...repositoryParams, issue_number: pull.number }
     expect((await githubFixture.octokit.rest.issues.listComments(issue)).data[0]?.user).toBeNull()
     expect(

@@ -7,51 +7,55 @@ import {
   type GitHubFixture,
 } from './github-fixture.ts'
 
-let now = Date.now()
+let currentTimeMs = Date.now()
 let githubFixture: GitHubFixture
-let issue_number: number
+let issueNumber: number
 beforeAll(async () => {
-  githubFixture = await openGitHubFixture({ clock: { now: () => now } })
+  githubFixture = await openGitHubFixture({ clock: { now: () => currentTimeMs } })
   const pull = await githubFixture.github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
     title: 'Alpha',
     changes: { a: '1' },
   })
-  issue_number = pull.number
+  issueNumber = pull.number
 })
 afterAll(() => githubFixture.stop())
 beforeEach(() => {
-  now += 120_000
+  currentTimeMs += 120_000
 })
 
-const readRepository = () => githubFixture.octokit.rest.repos.get(repositoryParams)
+const readTestRepository = () => githubFixture.octokit.rest.repos.get(repositoryParams)
 const createComment = () =>
-  githubFixture.octokit.rest.issues.createComment({ ...repositoryParams, issue_number, body: 'x' })
-const queryViewer = () => githubFixture.octokit.graphql('{ viewer { login } }')
+  githubFixture.octokit.rest.issues.createComment({
+    ...repositoryParams,
+    issue_number: issueNumber,
+    body: 'x',
+  })
+const queryGraphqlViewer = () => githubFixture.octokit.graphql('{ viewer { login } }')
 
 test('an exhausted hourly limit reports its reset time, and starts again after it', async () => {
   githubFixture.github.setLimits(githubFixture.installation, { hourly: 2, windowSeconds: 10 })
-  expect((await readRepository()).headers).toMatchObject({
+  expect((await readTestRepository()).headers).toMatchObject({
     'x-ratelimit-limit': '2',
     'x-ratelimit-remaining': '1',
     'x-ratelimit-resource': 'core',
   })
-  await readRepository()
-  await expect(readRepository()).rejects.toMatchObject({
+  await readTestRepository()
+  await expect(readTestRepository()).rejects.toMatchObject({
     status: 403,
     response: {
       headers: {
         'x-ratelimit-remaining': '0',
-        'x-ratelimit-reset': String(Math.floor(now / 1000) + 10),
+        'x-ratelimit-reset': String(Math.floor(currentTimeMs / 1000) + 10),
         'x-ratelimit-resource': 'core',
       },
     },
   })
   // GraphQL has its own limit.
-  await queryViewer()
-  now += 10_000
-  await readRepository()
+  await queryGraphqlViewer()
+  currentTimeMs += 10_000
+  await readTestRepository()
 })
 
 test('too much content within a minute rejects every request, and longer for clients that continue', async () => {
@@ -64,11 +68,11 @@ test('too much content within a minute rejects every request, and longer for cli
   await createComment()
   const secondaryLimitError = { status: 403, response: { headers: { 'retry-after': '30' } } }
   await expect(createComment()).rejects.toMatchObject(secondaryLimitError)
-  now += 29_000
-  await expect(readRepository()).rejects.toMatchObject(secondaryLimitError)
-  now += 29_000
-  await expect(queryViewer()).rejects.toMatchObject(secondaryLimitError)
-  now += 30_000
+  currentTimeMs += 29_000
+  await expect(readTestRepository()).rejects.toMatchObject(secondaryLimitError)
+  currentTimeMs += 29_000
+  await expect(queryGraphqlViewer()).rejects.toMatchObject(secondaryLimitError)
+  currentTimeMs += 30_000
   await createComment()
 })
 
@@ -79,9 +83,9 @@ test('a write costs five points of a minute, and a read costs one', async () => 
     pauseSeconds: 60,
   })
   await createComment()
-  await readRepository()
-  await queryViewer()
-  await expect(readRepository()).rejects.toThrow('secondary rate limit')
-  now += 60_000
-  await readRepository()
+  await readTestRepository()
+  await queryGraphqlViewer()
+  await expect(readTestRepository()).rejects.toThrow('secondary rate limit')
+  currentTimeMs += 60_000
+  await readTestRepository()
 })

@@ -6,7 +6,7 @@ import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import type { GitHubTrafficValidator } from '../../../sandbox/github/github.ts'
-import { checkGraphql } from './check-graphql.ts'
+import { validateGraphqlExchange } from './check-graphql.ts'
 
 type JsonSchema = Record<string, unknown>
 
@@ -79,7 +79,7 @@ export function createTrafficValidator(): GitHubTrafficValidator {
     const { method, template, query, requestBody, status, responseBody } = exchange
     const name = `${method} ${template}`
     // GraphQL has a separate schema, and its only address is not part of REST.
-    if (name === 'POST /graphql') return status === 200 ? [...checkGraphql(exchange)] : []
+    if (name === 'POST /graphql') return status === 200 ? [...validateGraphqlExchange(exchange)] : []
     const operation = document.operations[name]
     if (operation === undefined)
       return status === 404

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readOpenApiDocument } from './traffic-validator.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../../sandbox/github/views/account-view.ts'
-import { createStatusChecksRule, createQueueRule } from './branch-rules/merge-rules-fixture.ts'
+import { createStatusChecksRule, createMergeQueueRule } from './branch-rules/merge-rules-fixture.ts'
 import {
-  appEvents,
+  appWebhookEvents,
   fullRepositoryName,
   openGitHubFixture,
   signJwt,
@@ -23,7 +23,7 @@ const openPull = async (title: string): Promise<MockPull> =>
     title,
     changes: { [`catalogs/${title}.yaml`]: 'a: 1\n' },
   })
-const listReceivedLabels = (): unknown[] =>
+const listLabelsFromWebhooks = (): unknown[] =>
   githubFixture.receiver.received
     .filter((each) => each.payload['action'] === 'labeled')
     .map((each) => (each.payload['label'] as { name: string }).name)
@@ -45,14 +45,14 @@ describe('configured delivery faults', () => {
     const end = githubFixture.github.webhooks.drop(labeled)
     await label('a')
     end()
-    expect(listReceivedLabels()).toEqual([])
+    expect(listLabelsFromWebhooks()).toEqual([])
     const { data } = await githubFixture.asApp.rest.apps.listWebhookDeliveries({ status: 'failure' })
     expect(data.map((each) => [each.event, each.action, each.status_code])).toEqual([
       ['pull_request', 'labeled', 0],
     ])
     await githubFixture.asApp.rest.apps.redeliverWebhookDelivery({ delivery_id: data[0]?.id ?? 0 })
     await githubFixture.github.settled()
-    expect(listReceivedLabels()).toEqual(['a'])
+    expect(listLabelsFromWebhooks()).toEqual(['a'])
     expect(githubFixture.receiver.received.at(-1)?.headers['x-github-delivery']).toBe(data[0]?.guid)
     const { data: after } = await githubFixture.asApp.rest.apps.listWebhookDeliveries({ per_page: 1 })
     expect(after[0]).toMatchObject({ guid: data[0]?.guid, redelivery: true, status_code: 202 })
@@ -61,7 +61,7 @@ describe('configured delivery faults', () => {
   test('a duplicated delivery arrives twice with the same GUID', async () => {
     githubFixture.github.webhooks.double(labeled)
     await label('a')
-    expect(listReceivedLabels()).toEqual(['a', 'a'])
+    expect(listLabelsFromWebhooks()).toEqual(['a', 'a'])
     expect(
       new Set(githubFixture.receiver.received.slice(-2).map((each) => each.headers['x-github-delivery']))
         .size,
@@ -73,25 +73,25 @@ describe('configured delivery faults', () => {
       (each) => (each.payload['label'] as { name?: string } | undefined)?.name === 'a',
     )
     await label('a', 'b')
-    expect(listReceivedLabels()).toEqual(['b'])
+    expect(listLabelsFromWebhooks()).toEqual(['b'])
     end()
     await githubFixture.github.settled()
-    expect(listReceivedLabels()).toEqual(['b', 'a'])
+    expect(listLabelsFromWebhooks()).toEqual(['b', 'a'])
     githubFixture.github.webhooks.delay(labeled, 20)
     await label('c')
-    expect(listReceivedLabels()).toEqual(['b', 'a'])
+    expect(listLabelsFromWebhooks()).toEqual(['b', 'a'])
     await new Promise((resolve) => setTimeout(resolve, 40))
     await githubFixture.github.settled()
-    expect(listReceivedLabels()).toEqual(['b', 'a', 'c'])
+    expect(listLabelsFromWebhooks()).toEqual(['b', 'a', 'c'])
   })
 
   test('reordered deliveries arrive in reverse', async () => {
     githubFixture.github.webhooks.reorder(labeled, 3)
     await label('a', 'b')
-    expect(listReceivedLabels()).toEqual([])
+    expect(listLabelsFromWebhooks()).toEqual([])
     await label('c')
-    expect([...listReceivedLabels()].sort()).toEqual(['a', 'b', 'c'])
-    expect(listReceivedLabels()[0]).toBe('c')
+    expect([...listLabelsFromWebhooks()].sort()).toEqual(['a', 'b', 'c'])
+    expect(listLabelsFromWebhooks()[0]).toBe('c')
   })
 
   test('the failure of a receiver is recorded, and nothing is redelivered automatically', async () => {
@@ -99,7 +99,7 @@ describe('configured delivery faults', () => {
     await label('a')
     const { data } = await githubFixture.asApp.rest.apps.listWebhookDeliveries({ per_page: 1 })
     expect(data[0]).toMatchObject({ status_code: 500, status: 'Invalid HTTP Response: 500' })
-    expect(listReceivedLabels()).toEqual(['a'])
+    expect(listLabelsFromWebhooks()).toEqual(['a'])
   })
 
   test('deliveries are listed newest first, by cursor', async () => {
@@ -168,7 +168,7 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
   await github.dissolve(group, 'invalidated')
   const rules = github.addRules(
     fullRepositoryName,
-    [createQueueRule(), createStatusChecksRule([{ context: 'catalog-bot / images' }])],
+    [createMergeQueueRule(), createStatusChecksRule([{ context: 'catalog-bot / images' }])],
     {
       conditions: { ref_name: { include: ['~ALL'] } },
     },
@@ -266,7 +266,7 @@ test('an app receives subscribed events where it is installed, and reruns only o
     each.headers['x-github-hook-installation-target-id'],
   ])
   expect(heard).toEqual([['check_run', String(other.app.id)]])
-  expect(appEvents).toContain('check_run')
+  expect(appWebhookEvents).toContain('check_run')
   await expect(
     githubFixture.octokit.rest.checks.update({
       ...repositoryParams,

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startMockRegistry } from '../../../sandbox/registry/registry.ts'
 import type { MockRegistry, MockRegistryOptions } from '../../../sandbox/registry/registry.ts'
-import { computeBytesDigest, mediaTypes } from '../../../sandbox/registry/registry-image.ts'
+import { computeBytesDigest, manifestMediaTypes } from '../../../sandbox/registry/registry-image.ts'
 import { findMissingProgram } from '../../left-out.ts'
 
-const runCommand = promisify(execFile)
-const allMediaTypes = Object.values(mediaTypes).join(', ')
+const execFileAsync = promisify(execFile)
+const allMediaTypes = Object.values(manifestMediaTypes).join(', ')
 let mockRegistry: MockRegistry
 const startTestRegistry = async (options: MockRegistryOptions = {}): Promise<MockRegistry> =>
   (mockRegistry = await startMockRegistry(options))
@@ -41,13 +41,15 @@ describe('pulling', () => {
     mockRegistry.putImage('org/one', 'v1', { format: 'oci' })
     mockRegistry.putImage('org/two', 'v1', { platforms: ['linux/amd64', 'linux/arm64'], format: 'docker' })
     expect(
-      (await fetchFromRegistry('/v2/org/one/manifests/v1', { accept: mediaTypes.dockerManifest })).status,
+      (await fetchFromRegistry('/v2/org/one/manifests/v1', { accept: manifestMediaTypes.dockerManifest }))
+        .status,
     ).toBe(404)
     expect(
-      (await fetchFromRegistry('/v2/org/two/manifests/v1', { accept: mediaTypes.dockerManifest })).status,
+      (await fetchFromRegistry('/v2/org/two/manifests/v1', { accept: manifestMediaTypes.dockerManifest }))
+        .status,
     ).toBe(404)
     expect((await fetchFromRegistry('/v2/org/two/manifests/v1')).headers.get('content-type')).toBe(
-      mediaTypes.dockerList,
+      manifestMediaTypes.dockerList,
     )
   })
 
@@ -71,7 +73,7 @@ describe('pulling', () => {
       files: { 'manifests/csv.yaml': 'kind: x\n' },
     })
     const folder = await mkdtemp(join(tmpdir(), 'registry-'))
-    await runCommand('skopeo', [
+    await execFileAsync('skopeo', [
       'copy',
       '--quiet',
       '--src-tls-verify=false',
@@ -84,10 +86,10 @@ describe('pulling', () => {
     )
     expect(blobs.some((it) => it.toString().includes('"channel":"stable"'))).toBe(true)
     const layer = files.filter((it) => /^[0-9a-f]{64}$/.test(it)).find((_, at) => blobs[at]?.[0] === 0x1f)
-    const { stdout } = await runCommand('tar', ['xzOf', join(folder, layer ?? ''), 'manifests/csv.yaml'])
+    const { stdout } = await execFileAsync('tar', ['xzOf', join(folder, layer ?? ''), 'manifests/csv.yaml'])
     expect(stdout).toBe('kind: x\n')
     // Copy it back under another name, to upload blobs and the manifest as a client does.
-    await runCommand('skopeo', [
+    await execFileAsync('skopeo', [
       'copy',
       '--quiet',
       '--dest-tls-verify=false',
@@ -242,11 +244,11 @@ describe('pushing', () => {
     const config = { mediaType: 'x', digest: computeBytesDigest(Buffer.from('{}')), size: 2 }
     const manifest = JSON.stringify({
       schemaVersion: 2,
-      mediaType: mediaTypes.ociManifest,
+      mediaType: manifestMediaTypes.ociManifest,
       config,
       layers: [],
     })
-    expect((await put('/v2/new/one/manifests/v1', manifest, mediaTypes.ociManifest)).status).toBe(400)
+    expect((await put('/v2/new/one/manifests/v1', manifest, manifestMediaTypes.ociManifest)).status).toBe(400)
     const { headers } = await fetch(`${mockRegistry.url}/v2/new/one/blobs/uploads/`, { method: 'POST' })
     const location = headers.get('location') ?? ''
     expect((await put(`${location}?digest=${computeBytesDigest(Buffer.from('else'))}`, '{}')).status).toBe(
@@ -254,7 +256,7 @@ describe('pushing', () => {
     )
     const again = await fetch(`${mockRegistry.url}/v2/new/one/blobs/uploads/`, { method: 'POST' })
     expect((await put(`${again.headers.get('location')}?digest=${config.digest}`, '{}')).status).toBe(201)
-    expect((await put('/v2/new/one/manifests/v1', manifest, mediaTypes.ociManifest)).status).toBe(201)
+    expect((await put('/v2/new/one/manifests/v1', manifest, manifestMediaTypes.ociManifest)).status).toBe(201)
     expect((await fetchFromRegistry('/v2/new/one/tags/list')).status).toBe(200)
   })
 })
@@ -264,7 +266,7 @@ test('serves TLS with a certificate', async () => {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  await runCommand('openssl', [
+  await execFileAsync('openssl', [
     'req',
     '-x509',
     ...curve,

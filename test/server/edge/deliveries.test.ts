@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import {
   createDeliveryHandler,
-  deliveryPath,
+  webhookDeliveryPath,
   hasValidSignature,
 } from '../../../src/server/edge/deliveries.ts'
 import { parsePassingCommitStatus, mapDeliveryToJobs } from '../../../src/server/edge/jobs-of-delivery.ts'
@@ -22,7 +22,11 @@ const webhookPayloadBase = {
   repository: { name: 'operators', owner: { login: 'coast' } },
   installation: { id: 5 },
 }
-const openedPayload = JSON.stringify({ ...webhookPayloadBase, action: 'opened', pull_request: { number: 7 } })
+const pullOpenedPayload = JSON.stringify({
+  ...webhookPayloadBase,
+  action: 'opened',
+  pull_request: { number: 7 },
+})
 
 describe('the webhook endpoint', () => {
   let server: Server
@@ -51,7 +55,7 @@ describe('the webhook endpoint', () => {
       )
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${deliveryPath}`
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${webhookDeliveryPath}`
   })
   afterAll(() => void server.close())
   beforeEach(() => {
@@ -70,11 +74,11 @@ describe('the webhook endpoint', () => {
   }
 
   test('stores a signed delivery with its job and answers 202', async () => {
-    expect(await send(openedPayload)).toBe(202)
+    expect(await send(pullOpenedPayload)).toBe(202)
     expect(accepted[0]?.jobs).toEqual([
       { kind: 'pull', installation: 5, repository: { owner: 'coast', name: 'operators' }, pull: 7 },
     ])
-    expect(Buffer.from(accepted[0]?.delivery.body ?? []).toString()).toBe(openedPayload)
+    expect(Buffer.from(accepted[0]?.delivery.body ?? []).toString()).toBe(pullOpenedPayload)
   })
 
   test('requeues pull requests that wait for a passing status, and none for any other status', async () => {
@@ -88,14 +92,14 @@ describe('the webhook endpoint', () => {
   test('labels unverified deliveries and unknown events with fixed names', async () => {
     for (let count = 0; count < 20; count += 1)
       expect(
-        await send(openedPayload, {
+        await send(pullOpenedPayload, {
           'x-github-event': `event_${'x'.repeat(count)}`,
           'x-hub-signature-256': signWebhookBody('x'),
         }),
       ).toBe(401)
-    expect(await send(openedPayload, { 'x-github-event': 'NOT A NAME' })).toBe(400)
-    expect(await send(openedPayload, { 'x-github-event': 'star' })).toBe(202)
-    expect(await send(openedPayload)).toBe(202)
+    expect(await send(pullOpenedPayload, { 'x-github-event': 'NOT A NAME' })).toBe(400)
+    expect(await send(pullOpenedPayload, { 'x-github-event': 'star' })).toBe(202)
+    expect(await send(pullOpenedPayload)).toBe(202)
     expect([...new Set(labels)]).toEqual(['unverified', 'other', 'pull_request'])
   })
 
@@ -126,13 +130,13 @@ describe('the webhook endpoint', () => {
 
   test('answers a redelivery with 202 too', async () => {
     const guid = { 'x-github-delivery': randomUUID() }
-    expect([await send(openedPayload, guid), await send(openedPayload, guid)]).toEqual([202, 202])
+    expect([await send(pullOpenedPayload, guid), await send(pullOpenedPayload, guid)]).toEqual([202, 202])
   })
 
   test('accepts the previous secret after a rotation', async () => {
     expect(
-      await send(openedPayload, {
-        'x-hub-signature-256': signWebhookBody(openedPayload, previousWebhookSecret),
+      await send(pullOpenedPayload, {
+        'x-hub-signature-256': signWebhookBody(pullOpenedPayload, previousWebhookSecret),
       }),
     ).toBe(202)
   })
@@ -141,27 +145,27 @@ describe('the webhook endpoint', () => {
     ['no signature', { 'x-hub-signature-256': '' }],
     [
       'a signature made with another secret',
-      { 'x-hub-signature-256': signWebhookBody(openedPayload, 'development') },
+      { 'x-hub-signature-256': signWebhookBody(pullOpenedPayload, 'development') },
     ],
-    ['a signature for another body', { 'x-hub-signature-256': signWebhookBody(`${openedPayload} `) }],
+    ['a signature for another body', { 'x-hub-signature-256': signWebhookBody(`${pullOpenedPayload} `) }],
     [
       'only a SHA-1 signature',
       {
         'x-hub-signature-256': '',
-        'x-hub-signature': `sha1=${createHmac('sha1', webhookSecret).update(openedPayload).digest('hex')}`,
+        'x-hub-signature': `sha1=${createHmac('sha1', webhookSecret).update(pullOpenedPayload).digest('hex')}`,
       },
     ],
-    ['an uppercase signature', { 'x-hub-signature-256': signWebhookBody(openedPayload).toUpperCase() }],
+    ['an uppercase signature', { 'x-hub-signature-256': signWebhookBody(pullOpenedPayload).toUpperCase() }],
   ])(
     'rejects a delivery with %s and stores nothing (T42)',
     async (_name, headers: Record<string, string>) => {
-      expect(await send(openedPayload, headers)).toBe(401)
+      expect(await send(pullOpenedPayload, headers)).toBe(401)
       expect(accepted).toEqual([])
     },
   )
 
   test('verifies the bytes as received, not the JSON parsed from them', async () => {
-    const spaced = openedPayload.replaceAll(':', ' : ')
+    const spaced = pullOpenedPayload.replaceAll(':', ' : ')
     expect(
       await send(spaced, { 'x-hub-signature-256': signWebhookBody(JSON.stringify(JSON.parse(spaced))) }),
     ).toBe(401)
@@ -173,9 +177,9 @@ describe('the webhook endpoint', () => {
   })
 
   test.each([
-    ['without an event', { 'x-github-event': '' }, openedPayload],
-    ['without a GUID', { 'x-github-delivery': '' }, openedPayload],
-    ['with an invalid GUID', { 'x-github-delivery': "1'; drop table" }, openedPayload],
+    ['without an event', { 'x-github-event': '' }, pullOpenedPayload],
+    ['without a GUID', { 'x-github-delivery': '' }, pullOpenedPayload],
+    ['with an invalid GUID', { 'x-github-delivery': "1'; drop table" }, pullOpenedPayload],
     ['that is not JSON', {}, 'hello'],
   ])('rejects a delivery %s', async (_name, headers: Record<string, string>, body) => {
     expect(await send(body, headers)).toBe(400)
@@ -201,9 +205,13 @@ describe('the webhook endpoint', () => {
       const headers = {
         'x-github-event': 'pull_request',
         'x-github-delivery': randomUUID(),
-        'x-hub-signature-256': signWebhookBody(openedPayload),
+        'x-hub-signature-256': signWebhookBody(pullOpenedPayload),
       }
-      const request = Object.assign(Readable.from(body), { method: 'POST', url: deliveryPath, headers })
+      const request = Object.assign(Readable.from(body), {
+        method: 'POST',
+        url: webhookDeliveryPath,
+        headers,
+      })
       let status = 0
       const response = { writeHead: (given: number) => ((status = given), { end: () => undefined }) }
       await handler(request as never, response as never)
@@ -213,7 +221,7 @@ describe('the webhook endpoint', () => {
     const held = Array.from({ length: 8 }, () => statusOf(endless()))
     await filled.promise
     async function* usual() {
-      yield Buffer.from(openedPayload)
+      yield Buffer.from(pullOpenedPayload)
     }
     expect(await statusOf(usual())).toBe(202)
     over.resolve()
@@ -229,7 +237,7 @@ describe('the webhook endpoint', () => {
 
 describe('a signature', () => {
   test('does not match a body with a flipped bit', () => {
-    const body = Buffer.from(openedPayload)
+    const body = Buffer.from(pullOpenedPayload)
     const good = signWebhookBody(body)
     expect(hasValidSignature(body, good, [webhookSecret])).toBe(true)
     for (let bit = 0; bit < 8; bit++) {

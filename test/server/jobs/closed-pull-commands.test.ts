@@ -4,8 +4,9 @@ import { findRecentRollbacks } from '../../../src/server/jobs/handle-closed-pull
 import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { PullComment } from '../../../src/pull-request/snapshot.ts'
 
-const now = Date.UTC(2026, 10, 22, 12)
-const formatIsoTimeMinutesAgo = (minutesAgo: number) => new Date(now - minutesAgo * 60_000).toISOString()
+const currentTimeMs = Date.UTC(2026, 10, 22, 12)
+const formatIsoTimeMinutesAgo = (minutesAgo: number) =>
+  new Date(currentTimeMs - minutesAgo * 60_000).toISOString()
 const createComment = (more: Partial<PullComment> = {}): PullComment => ({
   id: 1,
   author: { id: toUserId(1), login: 'maria', kind: 'user' },
@@ -16,7 +17,7 @@ const createComment = (more: Partial<PullComment> = {}): PullComment => ({
 })
 
 test('accepts a recent /rollback from a person', () => {
-  expect(findRecentRollbacks([createComment()], now)).toHaveLength(1)
+  expect(findRecentRollbacks([createComment()], currentTimeMs)).toHaveLength(1)
 })
 
 test.each([
@@ -30,5 +31,5 @@ test.each([
   ['that gives another command', createComment({ body: '/merge' })],
   ['that only mentions the command', createComment({ body: 'Should we /rollback this?' })],
 ])('ignores a comment %s', (_name, one) => {
-  expect(findRecentRollbacks([one], now)).toEqual([])
+  expect(findRecentRollbacks([one], currentTimeMs)).toEqual([])
 })

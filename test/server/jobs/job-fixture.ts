@@ -13,7 +13,7 @@ import {
   type GitHubFixture,
 } from '../../sandbox/github/github-fixture.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
-import { systemTestClock } from '../../adapters/store/sample-records.ts'
+import { realTimeClock } from '../../adapters/store/sample-records.ts'
 
 export interface JobFixture {
   readonly github: GitHubFixture
@@ -32,10 +32,10 @@ export async function openJobFixture(): Promise<JobFixture> {
     webhookSecret,
     apiUrl: github.github.url,
     throttle: false,
-    clock: systemTestClock,
+    clock: realTimeClock,
     log: pino({ level: 'silent' }),
   })
-  const store = await openPreparedStore({ clock: systemTestClock })
+  const store = await openPreparedStore({ clock: realTimeClock })
   const directory = await mkdtemp(join(tmpdir(), 'job-'))
   return {
     github,

@@ -3,7 +3,7 @@ import { runJob, type JobRunnerOptions } from '../../../src/server/jobs/run-job.
 import { ForgeError } from '../../../src/adapters/github/forge-error.ts'
 import type { Job } from '../../../src/ports/store.ts'
 
-const job: Job = {
+const branchJob: Job = {
   kind: 'branch',
   installation: 1,
   repository: { owner: 'coast', name: 'catalog' },
@@ -25,7 +25,7 @@ async function runFailingJob(failure: Error, isInstalled: JobRunnerOptions['isIn
     },
   } as unknown as JobRunnerOptions['app']
   let outcome = ''
-  const run = runJob(job, {
+  const run = runJob(branchJob, {
     app,
     isInstalled,
     openJobContext: () => Promise.reject(failure),

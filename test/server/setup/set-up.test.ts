@@ -24,26 +24,26 @@ import { hasBrowser, launchBrowser } from '../../browser.ts'
 import { reportSkipped } from '../../left-out.ts'
 import { copyPreparedStore } from '../../adapters/store/prepared-store.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'set-up-'))
+const temporaryDirectory = mkdtempSync(join(tmpdir(), 'set-up-'))
 const outputLines: string[] = []
-let github: MockGitHub
+let mockGitHub: MockGitHub
 let botServer: Awaited<ReturnType<typeof startFromEnvironment>>
 let browser: Browser
 let page: Page
 let setupUrl: URL
 
-const dataDirectory = join(directory, 'data')
-const browserTest = hasBrowser ? test : test.skip
+const dataDirectory = join(temporaryDirectory, 'data')
+const testIfBrowserInstalled = hasBrowser ? test : test.skip
 if (!hasBrowser) reportSkipped('chromium')
 
 beforeAll(async () => {
-  github = await startMockGitHub({ directory: join(directory, 'github') })
-  github.createUser('ann')
-  github.createOrganization('harbour', ['ann'])
-  await github.createRepository('harbour', 'catalogs', {
+  mockGitHub = await startMockGitHub({ directory: join(temporaryDirectory, 'github') })
+  mockGitHub.createUser('ann')
+  mockGitHub.createOrganization('harbour', ['ann'])
+  await mockGitHub.createRepository('harbour', 'catalogs', {
     files: { 'catalogs/v4.20/.keep': '', '.github/catalog-bot.yml': 'install:\n  required: true\n' },
   })
-  await github.createRepository('harbour', 'other', { files: { 'README.md': 'nothing\n' } })
+  await mockGitHub.createRepository('harbour', 'other', { files: { 'README.md': 'nothing\n' } })
   await copyPreparedStore(getStoreFolder(dataDirectory))
   botServer = await startFromEnvironment({
     environment: {
@@ -51,8 +51,8 @@ beforeAll(async () => {
       PORT: '0',
       HOST: '127.0.0.1',
       LOG_LEVEL: 'silent',
-      GITHUB_API_URL: github.url,
-      GITHUB_URL: github.url,
+      GITHUB_API_URL: mockGitHub.url,
+      GITHUB_URL: mockGitHub.url,
       GITHUB_THROTTLE: 'off',
       METRICS_PORT: '0',
     },
@@ -68,11 +68,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await botServer?.close()
-  await github?.stop()
-  rmSync(directory, { recursive: true, force: true })
+  await mockGitHub?.stop()
+  rmSync(temporaryDirectory, { recursive: true, force: true })
 })
 
-const readBodyText = () => page.locator('body').innerText()
+const readPageBodyText = () => page.locator('body').innerText()
 
 describe('the setup page', () => {
   test.each(['/setup', '/setup?word=wrong', '/setup/created?code=x&state=wrong', '/'])(
@@ -102,32 +102,32 @@ describe('the setup page', () => {
       expect(await reply.text()).toContain(words)
     }
   })
-  browserTest('tells what is wrong with what was typed, at its field', async () => {
+  testIfBrowserInstalled('shows each input error at its field', async () => {
     await page.goto(setupUrl.href)
     await page.fill('#organization', 'no such name')
     await page.fill('#address', 'https://bot.example.org/?x')
     await page.click('button')
     expect(await page.locator('[aria-invalid=true]').count()).toBe(2)
-    expect(await readBodyText()).toContain('Remove the query (after ?)')
+    expect(await readPageBodyText()).toContain('Remove the query (after ?)')
   })
-  browserTest('passes on what GitHub refuses, and nothing is made', async () => {
+  testIfBrowserInstalled('shows the error if GitHub rejects the App, and creates nothing', async () => {
     await page.goto(setupUrl.href)
     await page.fill('#organization', 'harbour')
     // The page accepts this because this GitHub isn't github.com and could be an enterprise server.
     await page.fill('#address', 'http://localhost:3000')
     await page.click('button')
     await page.click('button')
-    expect(await readBodyText()).toContain("isn't reachable over the public Internet")
+    expect(await readPageBodyText()).toContain("isn't reachable over the public Internet")
   })
-  browserTest(
-    'makes an App of the organization, without a hook, and says where it is installed',
+  testIfBrowserInstalled(
+    'creates an App of the organization without a webhook, and lists its installations',
     async () => {
       const started = performance.now()
       await page.goto(setupUrl.href)
       await page.fill('#organization', 'harbour')
       await page.fill('#name', 'Catalog bot of the harbour')
       await page.click('button')
-      expect(await readBodyText()).toContain('GitHub sends no webhooks')
+      expect(await readPageBodyText()).toContain('GitHub sends no webhooks')
       await page.click('button')
       await page.click('text=Create GitHub App >> nth=-1')
       await page.getByText('Install the App on GitHub').click({ timeout: 60_000 })
@@ -136,7 +136,7 @@ describe('the setup page', () => {
       await page.goto(new URL(`/setup/installed${setupUrl.search}`, setupUrl).href)
       // The page may briefly show the state before the installation, and then refreshes automatically.
       await page.getByRole('heading', { name: 'harbour/catalogs' }).waitFor({ timeout: 60_000 })
-      const shown = await readBodyText()
+      const shown = await readPageBodyText()
       expect(shown).toContain('Branch main')
       expect(shown).not.toContain('harbour/other')
       const [download] = await Promise.all([
@@ -151,30 +151,36 @@ describe('the setup page', () => {
     },
     120_000,
   )
-  browserTest('keeps the credentials for this account alone, with a secret of its own', () => {
-    const file = join(dataDirectory, 'credentials.env')
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-    const text = readFileSync(file, 'utf8')
-    expect(text).toMatch(/^WEBHOOK_SECRET=[\da-f]{64}$/m)
-    const key = /^PRIVATE_KEY=(?<base64>[\w+/=]+)$/m.exec(text)?.groups?.base64 ?? ''
-    expect(Buffer.from(key, 'base64').toString()).toMatch(/^-----BEGIN/)
-    // A shell and `docker run --env-file` read the same values.
-    const sourced = execFileSync('sh', ['-c', '. "$1" && printf %s "$PRIVATE_KEY"', 'sh', file], {
-      encoding: 'utf8',
-    })
-    expect(sourced).toBe(key)
-    expect(outputLines.join('\n')).not.toContain('BEGIN')
-    expect(outputLines.join('\n')).toMatch(
-      /Install the App on your catalog repository: http\S+\/installations\/new/,
-    )
-  })
-  browserTest('leaves the metrics to their own port, so that an ingress does not expose them', async () => {
-    const metricsUrl = /metrics are at (?<url>\S+)\.$/m.exec(outputLines.join('\n'))?.groups?.url ?? ''
-    expect(await (await fetch(metricsUrl)).text()).toContain('catalog_bot_memory_bytes')
-    expect((await fetch(new URL('/readyz', metricsUrl))).status).toBe(404)
-    expect((await fetch(new URL('/metrics', setupUrl))).status).toBe(404)
-  })
-  browserTest('is over for everybody else', async () => {
+  testIfBrowserInstalled(
+    'stores the credentials readable by this account only, with a generated webhook secret',
+    () => {
+      const file = join(dataDirectory, 'credentials.env')
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+      const text = readFileSync(file, 'utf8')
+      expect(text).toMatch(/^WEBHOOK_SECRET=[\da-f]{64}$/m)
+      const key = /^PRIVATE_KEY=(?<base64>[\w+/=]+)$/m.exec(text)?.groups?.base64 ?? ''
+      expect(Buffer.from(key, 'base64').toString()).toMatch(/^-----BEGIN/)
+      // A shell and `docker run --env-file` read the same values.
+      const sourced = execFileSync('sh', ['-c', '. "$1" && printf %s "$PRIVATE_KEY"', 'sh', file], {
+        encoding: 'utf8',
+      })
+      expect(sourced).toBe(key)
+      expect(outputLines.join('\n')).not.toContain('BEGIN')
+      expect(outputLines.join('\n')).toMatch(
+        /Install the App on your catalog repository: http\S+\/installations\/new/,
+      )
+    },
+  )
+  testIfBrowserInstalled(
+    'leaves the metrics to their own port, so that an ingress does not expose them',
+    async () => {
+      const metricsUrl = /metrics are at (?<url>\S+)\.$/m.exec(outputLines.join('\n'))?.groups?.url ?? ''
+      expect(await (await fetch(metricsUrl)).text()).toContain('catalog_bot_memory_bytes')
+      expect((await fetch(new URL('/readyz', metricsUrl))).status).toBe(404)
+      expect((await fetch(new URL('/metrics', setupUrl))).status).toBe(404)
+    },
+  )
+  testIfBrowserInstalled('is closed to visitors without the token', async () => {
     const reply = await fetch(new URL('/setup/installed?word=wrong', setupUrl))
     expect(reply.status).toBe(404)
     const again = await fetch(new URL(`/setup${setupUrl.search}`, setupUrl))
@@ -190,7 +196,7 @@ describe('the credentials of a new App', () => {
   }
 
   test('go to a new file that no other user could have open', () => {
-    const folder = join(directory, 'kept')
+    const folder = join(temporaryDirectory, 'kept')
     mkdirSync(folder)
     const file = join(folder, 'credentials.env')
     writeFileSync(file, 'old\n', { mode: 0o644 })
@@ -205,9 +211,9 @@ describe('the credentials of a new App', () => {
   })
 
   test('are not written through a symbolic link, and setup rejects one at startup', async () => {
-    const folder = join(directory, 'linked')
+    const folder = join(temporaryDirectory, 'linked')
     mkdirSync(folder)
-    const target = join(directory, 'target')
+    const target = join(temporaryDirectory, 'target')
     writeFileSync(target, '')
     symlinkSync(target, join(folder, 'credentials.env'))
     expect(() => saveCredentials(app, folder)).toThrow('symbolic link')

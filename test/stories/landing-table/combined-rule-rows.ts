@@ -2,7 +2,7 @@
 import {
   createStatusChecksRule,
   createPullRequestRule,
-  createQueueRule,
+  createMergeQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import type { BranchProtectionRequest } from '../../../sandbox/github/branch-rules/rule-types.ts'
 import {
@@ -15,7 +15,7 @@ import {
   type TableRowRepository,
 } from './table-row.ts'
 
-const approvalMessage = 'At least 1 approving review is required by reviewers with write access.'
+const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
 
 /** The two recommended rulesets: only the App can update the branch, and the checks bind even the App. */
 const addRecommendedRulesets = (it: TableRowRepository, pullRequest?: Record<string, unknown>): void => {
@@ -67,8 +67,8 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     name: 'the two recommended rulesets, with an approval that is missing',
     source: 'rocq 8183',
     set: (it) => addRecommendedRulesets(it, { required_approving_review_count: 1 }),
-    push: approvalMessage,
-    api: { merge: approvalMessage },
+    push: approvalRequiredMessage,
+    api: { merge: approvalRequiredMessage },
     bot: {
       ends: 'waits',
       textPatterns: [/approv/i],
@@ -190,7 +190,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     withBot: true,
     source: 'managing a merge queue: checks on the head of the group; dco 303: the entry stalls without',
     set: ({ github, full }) =>
-      github.addRules(full, [createQueueRule(), createRequiredChecksRule(botCheckNames)]),
+      github.addRules(full, [createMergeQueueRule(), createRequiredChecksRule(botCheckNames)]),
     push: 'Changes must be made through the merge queue',
     api: { merge: 'Changes must be made through the merge queue' },
     bot: createExpectedMergeResult('queue'),
@@ -201,7 +201,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     source: 'managing a merge queue: merge method',
     set: ({ github, full }) =>
       github.addRules(full, [
-        createQueueRule({ merge_method: 'SQUASH', max_entries_to_build: 1, max_entries_to_merge: 1 }),
+        createMergeQueueRule({ merge_method: 'SQUASH', max_entries_to_build: 1, max_entries_to_merge: 1 }),
         { type: 'required_linear_history' },
         createRequiredChecksRule(botCheckNames),
       ]),
@@ -247,8 +247,8 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     name: 'classic: an approval is missing',
     source: 'about protected branches: require pull request reviews',
     set: createClassicProtection({ required_pull_request_reviews: { required_approving_review_count: 1 } }),
-    push: approvalMessage,
-    api: { merge: approvalMessage },
+    push: approvalRequiredMessage,
+    api: { merge: approvalRequiredMessage },
     bot: {
       ends: 'waits',
       textPatterns: [/approv/i],

@@ -12,7 +12,7 @@ const requireBotChecks = ({ github, full }: TableRowRepository): unknown =>
   github.addRules(full, [createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
 
 /** Named like one of catalog-bot's temporary branches, but pushed by a person. */
-export const personTemporaryBranch = 'catalog-bot/tmp-1-main-0123456789ab'
+export const userCreatedTemporaryBranch = 'catalog-bot/tmp-1-main-0123456789ab'
 
 export const interruptedMergeRows: readonly MergeTableRow[] = [
   {
@@ -99,7 +99,7 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
     set: async (it) => {
       requireBotChecks(it)
       const files = { 'catalogs/v4.20/lighthouse/catalog.yaml': 'schema: olm.package\nname: theirs\n' }
-      await it.github.pushToBase(it.full, files, { by: 'bob', branch: personTemporaryBranch })
+      await it.github.pushToBase(it.full, files, { by: 'bob', branch: userCreatedTemporaryBranch })
     },
     push: 'accepted',
     bot: createExpectedMergeResult('push'),

@@ -1,17 +1,17 @@
 // Whether a row's pull request is merged as it was validated, once, and by a way that is expected.
 import { expect } from '@jest/globals'
 import type { ExpectedMergeResult, MergeRoute } from './table-row.ts'
-import { runGitIn, type PreparedTableRow } from './table-fixture.ts'
+import { runGitInDirectory, type PreparedMergeTableRow } from './table-fixture.ts'
 
 async function detectMergeRoute({
   github,
   full,
   pull: { repo, merged, number },
-}: PreparedTableRow): Promise<MergeRoute> {
+}: PreparedMergeTableRow): Promise<MergeRoute> {
   const sha = merged?.sha ?? ''
-  const parents = (await runGitIn(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
+  const parents = (await runGitInDirectory(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
   const queued = /^Merge pull request #\d+ from|gh-readonly-queue/.test(
-    await runGitIn(repo.path, 'log', '-1', '--format=%s', sha),
+    await runGitInDirectory(repo.path, 'log', '-1', '--format=%s', sha),
   )
   const byApi = github.requests.some(
     ({ method, path, status }) =>
@@ -27,18 +27,20 @@ async function detectMergeRoute({
 }
 
 export async function expectMergedAsValidated(
-  it: PreparedTableRow,
+  it: PreparedMergeTableRow,
   expected: ExpectedMergeResult,
 ): Promise<void> {
   const { repo, merged, headSha, author } = it.pull
   expect(merged).not.toBeNull()
   const sha = merged?.sha ?? ''
   // The base as it was, the head as it is, nothing else.
-  const [first = ''] = (await runGitIn(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
-  const isBase = await runGitIn(repo.path, 'merge-base', it.base, first)
+  const [first = ''] = (await runGitInDirectory(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
+  const isBase = await runGitInDirectory(repo.path, 'merge-base', it.base, first)
   expect(isBase).toBe(it.base)
-  const predicted = (await runGitIn(repo.path, 'merge-tree', '--write-tree', first, headSha)).split('\n')[0]
-  expect(await runGitIn(repo.path, 'rev-parse', `${sha}^{tree}`)).toBe(predicted)
+  const predicted = (await runGitInDirectory(repo.path, 'merge-tree', '--write-tree', first, headSha)).split(
+    '\n',
+  )[0]
+  expect(await runGitInDirectory(repo.path, 'rev-parse', `${sha}^{tree}`)).toBe(predicted)
   // Once: nothing came after it.
   expect(repo.knownRefs.get('refs/heads/main')).toBe(sha)
   expect(author.login).toBe(it.row.pull?.author ?? 'alice')

@@ -2,7 +2,7 @@
 import {
   createStatusChecksRule,
   createPullRequestRule,
-  createQueueRule,
+  createMergeQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import {
   approveAsBob,
@@ -16,7 +16,7 @@ import {
 } from './table-row.ts'
 
 const expectedCheckMessage = 'is expected'
-const approvalMessage = 'At least 1 approving review is required by reviewers with write access.'
+const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
 const createRuleSetter =
   (...rules: Parameters<TableRowRepository['github']['addRules']>[1]) =>
   ({ github, full }: TableRowRepository) =>
@@ -28,20 +28,20 @@ const requireBotChecks = (strict = false) =>
       { strict_required_status_checks_policy: strict },
     ),
   )
-const requirePinnedCheck = (to: 'app' | 'otherApp') => (it: TableRowRepository) => {
+const requireCheckFromApp = (to: 'app' | 'otherApp') => (it: TableRowRepository) => {
   const [, validation = ''] = botCheckNames
   return it.github.addRules(it.full, [
     createStatusChecksRule([{ context: validation, integration_id: it[to].id }]),
   ])
 }
-const requireForeignCheck = (strict = false) =>
+const requireCiCheck = (strict = false) =>
   createRuleSetter(
     createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: strict }),
   )
 const createAppBypass = (it: TableRowRepository, bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
   bypass_actors: [{ actor_type: 'Integration', actor_id: it.app.id, bypass_mode }] as const,
 })
-const restrictUpdates = (mode: 'always' | 'exempt' | 'pull_request') => (it: TableRowRepository) =>
+const restrictBranchUpdates = (mode: 'always' | 'exempt' | 'pull_request') => (it: TableRowRepository) =>
   it.github.addRules(it.full, [{ type: 'update' }], createAppBypass(it, mode))
 const removeAllRulesets = (it: TableRowRepository): void => {
   for (const ruleset of [...it.github.repository(it.full).rulesets.values()])
@@ -87,7 +87,7 @@ const unrestrictedBranchRows: readonly MergeTableRow[] = [
   },
 ]
 
-const checkRows: readonly MergeTableRow[] = [
+const requiredCheckRows: readonly MergeTableRow[] = [
   {
     name: 'our checks are required, and the head is behind',
     withBot: true,
@@ -111,7 +111,7 @@ const checkRows: readonly MergeTableRow[] = [
     name: 'our check is required of our App',
     setting: 'required own checks',
     source: 'available rules for rulesets: expected source',
-    set: requirePinnedCheck('app'),
+    set: requireCheckFromApp('app'),
     push: 'accepted',
     bot: createExpectedMergeResult('push'),
   },
@@ -119,7 +119,7 @@ const checkRows: readonly MergeTableRow[] = [
     name: 'our check is required of another App',
     setting: 'required own checks',
     source: 'prow 915: "was not set by the expected GitHub app"',
-    set: requirePinnedCheck('otherApp'),
+    set: requireCheckFromApp('otherApp'),
     push: 'was not set by the expected GitHub app',
     api: { merge: 'was not set by the expected GitHub app' },
     bot: {
@@ -127,7 +127,7 @@ const checkRows: readonly MergeTableRow[] = [
       textPatterns: [/catalog-bot \/ validation/, /App/i],
       fix: (it) => {
         removeAllRulesets(it)
-        return requirePinnedCheck('app')(it)
+        return requireCheckFromApp('app')(it)
       },
       then: createExpectedMergeResult('push'),
     },
@@ -146,7 +146,7 @@ const checkRows: readonly MergeTableRow[] = [
     name: 'CI is required and green, and the head contains the base',
     setting: 'required foreign checks (CI)',
     source: 'troubleshooting required status checks: up to date and green can be merged locally and pushed',
-    set: requireForeignCheck(),
+    set: requireCiCheck(),
     behind: false,
     before: createCiStatusSetter('success'),
     push: 'accepted',
@@ -158,7 +158,7 @@ const checkRows: readonly MergeTableRow[] = [
     setting: 'required foreign checks (CI)',
     source:
       'loot 687, data-client 1016: a local merge of a head that is behind needs its own; the button does not',
-    set: requireForeignCheck(),
+    set: requireCiCheck(),
     before: createCiStatusSetter('success'),
     push: expectedCheckMessage,
     api: { merge: 'accepted' },
@@ -168,7 +168,7 @@ const checkRows: readonly MergeTableRow[] = [
     name: 'CI is required and green on an up-to-date branch, and the head is behind',
     setting: 'required foreign checks (CI)',
     source: 'aimee 2460: behind and strict is refused though all is green',
-    set: requireForeignCheck(true),
+    set: requireCiCheck(true),
     before: createCiStatusSetter('success'),
     push: expectedCheckMessage,
     api: { merge: expectedCheckMessage },
@@ -187,7 +187,7 @@ const checkRows: readonly MergeTableRow[] = [
     withBot: true,
     setting: 'required foreign checks (CI)',
     source: 'troubleshooting required status checks: a missing check is not a success',
-    set: requireForeignCheck(),
+    set: requireCiCheck(),
     behind: false,
     push: expectedCheckMessage,
     api: { merge: expectedCheckMessage },
@@ -202,7 +202,7 @@ const checkRows: readonly MergeTableRow[] = [
     name: 'CI is required and failed',
     setting: 'required foreign checks (CI)',
     source: 'troubleshooting required status checks',
-    set: requireForeignCheck(),
+    set: requireCiCheck(),
     before: createCiStatusSetter('failure'),
     push: expectedCheckMessage,
     api: { merge: 'is failing' },
@@ -218,7 +218,7 @@ const checkRows: readonly MergeTableRow[] = [
     withBot: true,
     setting: 'required foreign checks (CI)',
     source: 'bors-ng, obsidian-reminder 350: checks of a push to another branch count',
-    set: requireForeignCheck(),
+    set: requireCiCheck(),
     before: createCiStatusSetter('success'),
     runsOnTemporary: 'ci',
     push: expectedCheckMessage,
@@ -226,7 +226,7 @@ const checkRows: readonly MergeTableRow[] = [
   },
 ]
 
-const pullRequestRows: readonly MergeTableRow[] = [
+const pullRequestRuleRows: readonly MergeTableRow[] = [
   {
     name: 'a pull request is required, and no approval',
     setting: 'pull_request, 0 approvals',
@@ -250,8 +250,8 @@ const pullRequestRows: readonly MergeTableRow[] = [
     setting: 'pull_request, ≥1',
     source: 'rocq 8183: could not push without first approving',
     set: createRuleSetter(createPullRequestRule({ required_approving_review_count: 1 })),
-    push: approvalMessage,
-    api: { merge: approvalMessage },
+    push: approvalRequiredMessage,
+    api: { merge: approvalRequiredMessage },
     bot: {
       ends: 'waits',
       textPatterns: [/approv/i],
@@ -348,7 +348,7 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
       ],
       fix: (it) => {
         removeAllRulesets(it)
-        return restrictUpdates('always')(it)
+        return restrictBranchUpdates('always')(it)
       },
       then: createExpectedMergeResult('push'),
     },
@@ -357,7 +357,7 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
     name: 'the App alone may update the branch',
     setting: '`update` / restricted pushers',
     source: 'rust-lang/team: an update rule, bypassed by bors alone',
-    set: restrictUpdates('always'),
+    set: restrictBranchUpdates('always'),
     push: 'accepted',
     bot: createExpectedMergeResult('push'),
   },
@@ -365,7 +365,7 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
     name: 'the App alone is exempt from the update rule',
     setting: '`update` / restricted pushers',
     source: "GitHub's schema: rules will not be run for that actor",
-    set: restrictUpdates('exempt'),
+    set: restrictBranchUpdates('exempt'),
     push: 'accepted',
     bot: createExpectedMergeResult('push'),
   },
@@ -373,7 +373,7 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
     name: 'the App may update the branch by pull requests only',
     setting: '`update` / restricted pushers',
     source: "GitHub's schema: can only bypass rules on pull requests",
-    set: restrictUpdates('pull_request'),
+    set: restrictBranchUpdates('pull_request'),
     push: 'Cannot update this protected ref.',
     api: { merge: 'accepted' },
     bot: createExpectedMergeResult('merge'),
@@ -470,7 +470,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     withBot: true,
     setting: 'merge_queue',
     source: 'managing a merge queue; kargo 5405: PUT merge is refused',
-    set: createRuleSetter(createQueueRule()),
+    set: createRuleSetter(createMergeQueueRule()),
     push: 'Changes must be made through the merge queue',
     api: { merge: 'Changes must be made through the merge queue' },
     // GitHub merges a group as soon as its requirements are met; here, immediately.
@@ -539,8 +539,8 @@ const mergeMethodRows: readonly MergeTableRow[] = [
 
 export const singleRuleRows: readonly MergeTableRow[] = [
   ...unrestrictedBranchRows,
-  ...checkRows,
-  ...pullRequestRows,
+  ...requiredCheckRows,
+  ...pullRequestRuleRows,
   ...restrictedUpdateRows,
   ...mergeMethodRows,
 ]

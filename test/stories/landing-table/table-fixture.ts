@@ -15,11 +15,11 @@ import type { MockApp, Installation } from '../../../sandbox/github/github-data.
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
 import type { TableRowPull, MergeTableRow } from './table-row.ts'
 
-const runCommand = promisify(execFile)
+const execFileAsync = promisify(execFile)
 const catalogPath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 const organizationName = 'coast'
 
-export interface PreparedTableRow extends TableRowPull {
+export interface PreparedMergeTableRow extends TableRowPull {
   readonly row: MergeTableRow
   /** The base's tip after the setup. */
   readonly base: string
@@ -34,12 +34,12 @@ export interface MergeTableFixture {
   /** The environment variables that a bot needs to serve all repositories. */
   readonly environment: Readonly<Record<string, string>>
   /** A repository with the row's settings, and its pull request in the row's situation. */
-  openRow(row: MergeTableRow, name: string): Promise<PreparedTableRow>
+  openRow(row: MergeTableRow, name: string): Promise<PreparedMergeTableRow>
   stop(): Promise<void>
 }
 
 /** git in a repository of the sandbox. */
-export async function runGitIn(path: string, ...args: string[]): Promise<string> {
+export async function runGitInDirectory(path: string, ...args: string[]): Promise<string> {
   const environment = {
     PATH: process.env['PATH'],
     GIT_CONFIG_NOSYSTEM: '1',
@@ -50,7 +50,7 @@ export async function runGitIn(path: string, ...args: string[]): Promise<string>
     GIT_COMMITTER_EMAIL: 'a@example.invalid',
     LC_ALL: 'C',
   }
-  return (await runCommand('git', ['-C', path, ...args], { env: environment })).stdout.trim()
+  return (await execFileAsync('git', ['-C', path, ...args], { env: environment })).stdout.trim()
 }
 
 export async function openMergeTableFixture(): Promise<MergeTableFixture> {

@@ -1,7 +1,7 @@
 // Defines a row of the table: settings of a branch, a pull request in a situation, what GitHub accepts from pushes and
 // merges, and how the bot reacts. It is based on GitHub's documents and on observations.
 import type { MockGitHub } from '../../../sandbox/github/github.ts'
-import type { OpenPullOptions } from '../../../sandbox/github/user-actions.ts'
+import type { CreatePullOptions } from '../../../sandbox/github/user-actions.ts'
 import type { MockApp, MergeMethod, MockPull } from '../../../sandbox/github/github-data.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { getRequiredBotChecks } from '../../../src/policy/required-own-checks.ts'
@@ -24,7 +24,7 @@ export interface TableRowPull extends TableRowRepository {
 }
 
 /** `accepted`, or a part of GitHub's message. */
-export type GitHubVerdict = 'accepted' | (string & {})
+export type GitHubMergeVerdict = 'accepted' | (string & {})
 
 /**
  * How a pull request got onto its base, as its commit shows: a pushed merge, a merge that GitHub signed for the App, a
@@ -57,14 +57,14 @@ export interface MergeTableRow {
   readonly files?: Readonly<Record<string, string>>
   /** Whether the base moved after the pull request was opened. It did unless this is false. */
   readonly behind?: false
-  readonly pull?: Partial<OpenPullOptions>
+  readonly pull?: Partial<CreatePullOptions>
   /** What happened before the first merge attempt: reviews, and results of CI. */
   readonly before?: (it: TableRowPull) => unknown
   /** CI that also runs on our temporary branches. */
   readonly runsOnTemporary?: string
   /** How GitHub responds to a manual merge commit with our successful checks, and to merging by API. */
-  readonly push: GitHubVerdict
-  readonly api?: Partial<Record<MergeMethod, GitHubVerdict>>
+  readonly push: GitHubMergeVerdict
+  readonly api?: Partial<Record<MergeMethod, GitHubMergeVerdict>>
   /**
    * Whether a running bot also merges it: one row for each route and each reason to wait. Every row is also merged by
    * the route that the bot would choose, without its process.

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createEmulator, type Emulator } from 'emulate'
 import { signJwt } from '../../sandbox/github/github-fixture.ts'
 import { createGaps, type UnpatchedEmulate, type EmulateDelivery, type EmulateGapContext } from './gaps.ts'
-import type { SendRequestWithToken } from './served-git.ts'
+import type { TokenRequestSender } from './served-git.ts'
 
 const repositoryName = 'coast/operators'
 // The probes need none of the replacements.
@@ -54,7 +54,7 @@ describe('what emulate lacks', () => {
         },
       },
     })
-    const ask: SendRequestWithToken = async (token, method, path, body) => {
+    const ask: TokenRequestSender = async (token, method, path, body) => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
         headers: {

@@ -2,7 +2,7 @@
 // that shows that emulate still has it, and a replacement. `gaps.test.ts` fails when emulate has closed a gap; the
 // story fails when a gap is no longer needed.
 import { randomUUID } from 'node:crypto'
-import type { SendRequestWithToken, GitBackend } from './served-git.ts'
+import type { TokenRequestSender, GitBackend } from './served-git.ts'
 
 export interface EmulateRequest {
   readonly method: string
@@ -29,7 +29,7 @@ export interface EmulateGapContext {
   readonly administratorToken: string
   readonly appId: number
   readonly git: GitBackend
-  readonly ask: SendRequestWithToken
+  readonly ask: TokenRequestSender
   note(name: string): void
 }
 
@@ -42,7 +42,7 @@ export interface UnpatchedEmulate {
   readonly outsider: string
   readonly pull: number
   readonly head: string
-  readonly ask: SendRequestWithToken
+  readonly ask: TokenRequestSender
   /** The webhooks that emulate has sent so far. */
   readonly deliveries: readonly EmulateDelivery[]
 }

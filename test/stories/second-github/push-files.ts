@@ -5,7 +5,7 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { createPersonToken, type SecondGitHub } from './second-github.ts'
+import { createUserToken, type SecondGitHub } from './second-github.ts'
 
 const execFileAsync = promisify(execFile)
 
@@ -49,7 +49,7 @@ export async function pushFiles(github: SecondGitHub, wanted: PushFilesOptions):
     await git('commit', '--quiet', '--message', `Change ${branch}`)
     const address = new URL(`${github.url}/${repository}.git`)
     address.username = 'x-access-token'
-    address.password = createPersonToken(login)
+    address.password = createUserToken(login)
     await git('push', '--quiet', '--force', address.href, `HEAD:refs/heads/${branch}`)
     return await git('rev-parse', 'HEAD')
   } finally {

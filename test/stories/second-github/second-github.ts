@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createEmulator, type Emulator } from 'emulate'
-import { startSmartHttp, type SmartHttpServer } from '../../adapters/git/smart-http.ts'
+import { startSmartHttpServer, type SmartHttpServer } from '../../adapters/git/smart-http.ts'
 import { createGaps, type EmulateGap, type EmulateGapContext } from './gaps.ts'
-import { createGitBackend, type SendRequestWithToken, type GitBackend } from './served-git.ts'
+import { createGitBackend, type TokenRequestSender, type GitBackend } from './served-git.ts'
 
 export interface RecordedRequest {
   readonly method: string
@@ -31,7 +31,7 @@ export interface SecondGitHub {
   readonly recordedRequests: readonly RecordedRequest[]
   /** Sets the target of webhooks from now on. */
   sendWebhooksTo(url: string): void
-  ask: SendRequestWithToken
+  ask: TokenRequestSender
   stop(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export interface SecondGitHubOptions {
 }
 
 /** The token of each user is `token-of-LOGIN`. */
-export const createPersonToken = (login: string): string => `token-of-${login}`
+export const createUserToken = (login: string): string => `token-of-${login}`
 
 export async function startSecondGitHub(options: SecondGitHubOptions): Promise<SecondGitHub> {
   const { directory, organization, administrator, webhookSecret } = options
@@ -65,7 +65,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
     baseUrl: url,
     seed: {
       tokens: Object.fromEntries(
-        logins.map((login) => [createPersonToken(login), { login, scopes: ['repo', 'admin:org'] }]),
+        logins.map((login) => [createUserToken(login), { login, scopes: ['repo', 'admin:org'] }]),
       ),
       github: {
         users: logins.map((login) => ({ login })),
@@ -88,7 +88,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
   })
   const root = join(directory, 'git')
   await mkdir(root, { recursive: true })
-  const ask: SendRequestWithToken = async (token, method, path, body) => {
+  const ask: TokenRequestSender = async (token, method, path, body) => {
     const answer = await fetch(`${inner}${path}`, {
       method,
       headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
@@ -98,12 +98,12 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
     return { status: answer.status, data: text === '' ? null : (JSON.parse(text) as unknown) }
   }
   const git = createGitBackend(root, ask)
-  const backend = await startSmartHttp(join(root, 'any'))
+  const backend = await startSmartHttpServer(join(root, 'any'))
   const closedGaps = new Set<string>()
   const recordedRequests: RecordedRequest[] = []
   const gapContext: EmulateGapContext = {
     organization,
-    administratorToken: createPersonToken(administrator),
+    administratorToken: createUserToken(administrator),
     appId,
     git,
     ask,
@@ -115,7 +115,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
   front.on('request', (request, response) => {
     void (async () => {
       const path = request.url ?? '/'
-      const body = await readBody(request)
+      const body = await readRequestBody(request)
       if (path === '/_webhooks')
         await forwardWebhook(request, body, gaps, closedGaps, receiver, webhookSecret, response)
       else if (/\.git\//.test(path))
@@ -156,7 +156,7 @@ async function findFreePort(): Promise<number> {
   return port
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)

@@ -7,14 +7,14 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Sends emulate a request with this token. Resolves with status and body. */
-export type SendRequestWithToken = (
+export type TokenRequestSender = (
   token: string,
   method: string,
   path: string,
   body?: unknown,
 ) => Promise<{ readonly status: number; readonly data: unknown }>
 
-export interface RefCommand {
+export interface RefUpdateCommand {
   readonly old: string
   readonly new: string
   readonly ref: string
@@ -35,7 +35,7 @@ export interface GitBackend {
 
 const zeroSha = '0'.repeat(40)
 
-export function createGitBackend(root: string, ask: SendRequestWithToken): GitBackend {
+export function createGitBackend(root: string, ask: TokenRequestSender): GitBackend {
   const directoryOf = (repository: string): string => join(root, `${repository}.git`)
 
   const git: GitBackend['git'] = async (repository, args, input) =>
@@ -72,7 +72,7 @@ export function createGitBackend(root: string, ask: SendRequestWithToken): GitBa
       if (type === 'commit') await give('commits', sha, parseCommit(content.toString()))
   }
 
-  const move = async (repository: string, token: string, { old, new: to, ref }: RefCommand) => {
+  const move = async (repository: string, token: string, { old, new: to, ref }: RefUpdateCommand) => {
     const path = `/repos/${repository}/git/refs`
     const name = ref.replace(/^refs\//, '')
     if (to === zeroSha) return ask(token, 'DELETE', `${path}/${name}`)
@@ -104,7 +104,7 @@ export function createGitBackend(root: string, ask: SendRequestWithToken): GitBa
       await git(to, ['fetch', '--quiet', directoryOf(from), '+refs/heads/*:refs/heads/*'])
     },
     async checkPush(repository, token, body) {
-      const { commands, pack } = parseRefCommands(body)
+      const { commands, pack } = parseRefUpdateCommands(body)
       const refs = (await git(repository, ['for-each-ref', '--format=%(objectname) %(refname)'])).split('\n')
       // Git itself rejects a command with an outdated old value.
       const isStale = commands.some(
@@ -201,8 +201,8 @@ function parseCommit(text: string): unknown {
 }
 
 /** The request of a git-receive-pack client, as in gitprotocol-pack: commands, a flush, then the pack. */
-function parseRefCommands(body: Buffer): { commands: RefCommand[]; pack: Buffer } {
-  const commands: RefCommand[] = []
+function parseRefUpdateCommands(body: Buffer): { commands: RefUpdateCommand[]; pack: Buffer } {
+  const commands: RefUpdateCommand[] = []
   let at = 0
   for (;;) {
     const length = Number.parseInt(body.toString('latin1', at, at + 4), 16)
@@ -215,7 +215,7 @@ function parseRefCommands(body: Buffer): { commands: RefCommand[]; pack: Buffer 
   }
 }
 
-function formatPushRejection(commands: readonly RefCommand[], why: string): Buffer {
+function formatPushRejection(commands: readonly RefUpdateCommand[], why: string): Buffer {
   const packet = (content: Buffer): Buffer =>
     Buffer.concat([Buffer.from((content.length + 4).toString(16).padStart(4, '0')), content])
   const report = Buffer.concat([

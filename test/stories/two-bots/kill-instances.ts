@@ -59,15 +59,15 @@ export async function causeProcessDisruption(
         return { death: 'kill', description: `killed the ${seat.name}`, ended: await restart([seat]) }
       const child = dice.of(children)
       const description = `killed ${formatProcess(child)} of the ${seat.name}`
-      sendSignal(child, 'SIGKILL')
+      sendProcessSignal(child, 'SIGKILL')
       return { death, description, ended: [child] }
     }
     case 'stop and continue': {
       const id = seat.running?.process.pid
       const seconds = dice.between(...stillSeconds)
-      if (id !== undefined) sendSignal(id, 'SIGSTOP')
+      if (id !== undefined) sendProcessSignal(id, 'SIGSTOP')
       await pause(seconds * 1000)
-      if (id !== undefined) sendSignal(id, 'SIGCONT')
+      if (id !== undefined) sendProcessSignal(id, 'SIGCONT')
       return { death, description: `the ${seat.name} stood still for ${seconds} s`, ended: [] }
     }
     case 'rolling restart': {
@@ -82,7 +82,7 @@ export async function causeProcessDisruption(
 }
 
 /** Of processes that ended, those below them that did not. */
-export function findOrphans(deaths: readonly ProcessDisruptionRecord[]): readonly string[] {
+export function findOrphanProcesses(deaths: readonly ProcessDisruptionRecord[]): readonly string[] {
   return deaths.flatMap(({ ended, description }) =>
     ended
       .filter(isProcessAlive)
@@ -97,7 +97,7 @@ function formatProcess(id: number): string {
   return script?.split('/').at(-1) ?? readCommandLine(id).split(' ')[0] ?? String(id)
 }
 
-function sendSignal(id: number, signal: NodeJS.Signals): void {
+function sendProcessSignal(id: number, signal: NodeJS.Signals): void {
   try {
     process.kill(id, signal)
   } catch {

@@ -36,19 +36,19 @@ const weightByPlanKind = {
 } as const
 export type ChaosPlanKind = keyof typeof weightByPlanKind
 
-const countPulls = (kind: ChaosPlanKind): number => (kind === 'rivals' ? 2 : 1)
+const countPullsOfPlan = (kind: ChaosPlanKind): number => (kind === 'rivals' ? 2 : 1)
 
 /** Creates this many pull requests: each kind by its share, the remainder and the order at random. */
 export function pickPlanKinds(count: number, dice: SeededRandom): readonly ChaosPlanKind[] {
   const all: ChaosPlanKind[] = []
   const weighed = Object.entries(weightByPlanKind) as [ChaosPlanKind, number][]
-  const whole = weighed.reduce((sum, [kind, share]) => sum + share * countPulls(kind), 0)
+  const whole = weighed.reduce((sum, [kind, share]) => sum + share * countPullsOfPlan(kind), 0)
   for (const [kind, share] of weighed)
     for (let made = 0; made < Math.floor((share * count) / whole); made++) all.push(kind)
-  for (let left = count - all.reduce((sum, kind) => sum + countPulls(kind), 0); left > 0;) {
-    const kind = dice.pickWeighted(weighed.filter(([one]) => countPulls(one) <= left))
+  for (let left = count - all.reduce((sum, kind) => sum + countPullsOfPlan(kind), 0); left > 0;) {
+    const kind = dice.pickWeighted(weighed.filter(([one]) => countPullsOfPlan(one) <= left))
     all.push(kind)
-    left -= countPulls(kind)
+    left -= countPullsOfPlan(kind)
   }
   return all
     .map((kind) => ({ kind, place: dice.next() }))

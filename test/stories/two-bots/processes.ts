@@ -27,7 +27,7 @@ export function readResidentBytes(id: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readProcFile(id, 'status'))?.[1] ?? 0) * 1024
 }
 
-export function countDescriptors(id: number): number {
+export function countFileDescriptors(id: number): number {
   try {
     return readdirSync(`/proc/${id}/fd`).length
   } catch {

@@ -10,7 +10,7 @@ import { openPlannedPulls, type ChaosPlanKind, type ChaosPullPlan } from './plan
 import { openTwoBotsEnvironment, type TwoBotsEnvironment } from './two-bots.ts'
 import {
   causeProcessDisruption,
-  findOrphans,
+  findOrphanProcesses,
   type ProcessDisruptionRecord,
   type ProcessDisruptionKind,
 } from './kill-instances.ts'
@@ -94,7 +94,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     return {
       faults: [
         ...faults,
-        ...findOrphans(deaths),
+        ...findOrphanProcesses(deaths),
         ...(await findInvalidCatalogStates(bots, scratch)),
         ...(await findMissingImages(plans, bots)),
         ...(options.publishes ? await findUnpublishedImages(bots) : []),
@@ -143,10 +143,10 @@ async function waitUntilBotsSettled(
   let quiet = 0
   let faults: readonly string[] = []
   while (performance.now() < end) {
-    const before = countWrites(bots)
+    const before = countWriteRequests(bots)
     await pause(500)
     faults = await findInvariantViolations(plans, bots)
-    const wrote = countWrites(bots) > before
+    const wrote = countWriteRequests(bots) > before
     quiet = faults.length === 0 && !wrote ? quiet + 1 : 0
     // A sweep or two run in between, so that their effects show.
     if (quiet >= 14) return []
@@ -154,7 +154,7 @@ async function waitUntilBotsSettled(
   return faults.length > 0 ? faults : ['it goes on writing to GitHub']
 }
 
-const countWrites = ({ github }: TwoBotsEnvironment) =>
+const countWriteRequests = ({ github }: TwoBotsEnvironment) =>
   github.requests.reduce(
     (sum, { writes = 0, path }) => sum + (path.endsWith('/access_tokens') ? 0 : writes),
     0,

@@ -2,10 +2,10 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runQuery } from '../../adapters/store/local-postgres.ts'
-import { countDescriptors, readResidentBytes, listProcessTree } from './processes.ts'
+import { countFileDescriptors, readResidentBytes, listProcessTree } from './processes.ts'
 import type { BotInstance, TwoBotsEnvironment } from './two-bots.ts'
 
-export interface InstanceSample {
+export interface InstanceResourceSample {
   readonly resident: number
   /** The V8 heap, as the process reports it in its metrics. */
   readonly heap: number
@@ -22,7 +22,7 @@ export interface SoakSample {
   readonly seconds: number
   /** Pull requests that were opened until then. */
   readonly pulls: number
-  readonly instances: readonly InstanceSample[]
+  readonly instances: readonly InstanceResourceSample[]
   /** Bytes. */
   readonly database: number
   readonly rows: Readonly<Record<string, number>>
@@ -37,13 +37,16 @@ export async function takeSoakSample(
   return {
     seconds,
     pulls,
-    instances: await Promise.all(bots.instances.map(sampleInstance)),
+    instances: await Promise.all(bots.instances.map(sampleInstanceResources)),
     database: Number(size?.['bytes']),
     rows: await countDatabaseRows(bots.database),
   }
 }
 
-async function sampleInstance({ running, dataDirectory }: BotInstance): Promise<InstanceSample> {
+async function sampleInstanceResources({
+  running,
+  dataDirectory,
+}: BotInstance): Promise<InstanceResourceSample> {
   if (running?.process.pid === undefined) throw new Error('an instance is gone')
   const [main = 0, ...children] = listProcessTree(running.process.pid)
   const metrics = await (await fetch(`${running.url}/metrics`)).text()
@@ -51,10 +54,10 @@ async function sampleInstance({ running, dataDirectory }: BotInstance): Promise<
   return {
     resident: readResidentBytes(main),
     heap: Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(metrics)?.[1] ?? NaN),
-    descriptors: countDescriptors(main),
+    descriptors: countFileDescriptors(main),
     children: children.length,
     childrenResident: sum(readResidentBytes),
-    childrenDescriptors: sum(countDescriptors),
+    childrenDescriptors: sum(countFileDescriptors),
     disk: await measureDirectoryBytes(dataDirectory),
   }
 }
@@ -93,7 +96,7 @@ export const leakBounds = {
   descriptors: 6,
 } as const
 
-export interface GrowthTrend {
+export interface ResourceGrowthTrend {
   readonly name: string
   readonly before: number
   readonly after: number
@@ -111,7 +114,7 @@ const sampledResourceNames = [
 
 /** The mean for children: their number follows the work, up to the size of the pools, and they stay warm. */
 function getSampledResource(
-  seat: InstanceSample | undefined,
+  seat: InstanceResourceSample | undefined,
   what: (typeof sampledResourceNames)[number],
 ): number {
   if (seat === undefined) return NaN
@@ -119,7 +122,7 @@ function getSampledResource(
 }
 
 /** The first third is warm-up: caches fill, code is compiled, and readers start. */
-export function computeTrends(samples: readonly SoakSample[]): readonly GrowthTrend[] {
+export function computeGrowthTrends(samples: readonly SoakSample[]): readonly ResourceGrowthTrend[] {
   const warm = samples.slice(Math.floor(samples.length / 3))
   const half = Math.floor(warm.length / 2)
   const seats = warm[0]?.instances.length ?? 0

@@ -86,7 +86,7 @@ export function createSoakTraffic(
     ] as const)
     if (kind === 'bad') {
       const pull = await opened(owner, twoHeads)
-      return { pull, text, next: [waitStep, () => github.close(pull)] }
+      return { pull, text, next: [idleStep, () => github.close(pull)] }
     }
     if (kind === 'pushed twice') {
       const pull = await opened(owner, twoHeads)
@@ -95,7 +95,7 @@ export function createSoakTraffic(
     }
     if (kind === 'approved') {
       const pull = await opened('mallory', text)
-      return { pull, text, next: [waitStep, () => void github.review(pull, owner, 'approve')] }
+      return { pull, text, next: [idleStep, () => void github.review(pull, owner, 'approve')] }
     }
     if (kind === 'held') {
       const pull = await opened(owner, text, true)
@@ -111,4 +111,4 @@ export function createSoakTraffic(
 }
 
 /** A step in which users only wait. */
-const waitStep = () => undefined
+const idleStep = () => undefined

@@ -7,7 +7,7 @@ import { findBotComment } from '../../../sandbox/demo/story-outcome.ts'
 import { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { startLocalPostgres } from '../../adapters/store/local-postgres.ts'
 import { createSoakTraffic } from './soak-traffic.ts'
-import { leakBounds, takeSoakSample, computeTrends, type SoakSample } from './soak-sample.ts'
+import { leakBounds, takeSoakSample, computeGrowthTrends, type SoakSample } from './soak-sample.ts'
 import { openTwoBotsEnvironment } from './two-bots.ts'
 
 const { values } = parseArgs({
@@ -51,7 +51,7 @@ try {
     opens = Math.max(opens, Math.ceil(seconds() / Number(values.every)))
     if (seconds() >= samples.length * Number(values.sample)) {
       samples.push(await takeSoakSample(twoBotsEnvironment, Math.round(seconds()), traffic.opened))
-      printSample(samples.at(-1))
+      printSoakSample(samples.at(-1))
     }
     await pause(1000)
   }
@@ -61,8 +61,8 @@ try {
     await pause(1000)
   }
   samples.push(await takeSoakSample(twoBotsEnvironment, Math.round(seconds()), traffic.opened))
-  printSample(samples.at(-1))
-  printConclusion(samples)
+  printSoakSample(samples.at(-1))
+  printSoakConclusion(samples)
   const stuck = traffic
     .open()
     .map((pull) => `#${pull.number} (${/^### (.*)$/m.exec(findBotComment(pull) ?? '')?.[1] ?? 'no comment'})`)
@@ -85,7 +85,7 @@ try {
   await postgresServer.remove()
 }
 
-function printSample(sample: SoakSample | undefined): void {
+function printSoakSample(sample: SoakSample | undefined): void {
   if (sample === undefined) return
   const seats = sample.instances.map(
     (one) =>
@@ -98,7 +98,7 @@ function printSample(sample: SoakSample | undefined): void {
   )
 }
 
-function printConclusion(samples: readonly SoakSample[]): void {
+function printSoakConclusion(samples: readonly SoakSample[]): void {
   const first = samples[Math.floor(samples.length / 3)]
   const last = samples.at(-1)
   if (first === undefined || last === undefined) return
@@ -115,7 +115,7 @@ function printConclusion(samples: readonly SoakSample[]): void {
     if (rows !== 0) console.log(`  ${rows.toFixed(2)} rows of ${table} (now ${last.rows[table]})`)
   }
   console.log('\nmedians, half of the rest against the other:')
-  for (const { name, before, after, perHour, isWithin } of computeTrends(samples)) {
+  for (const { name, before, after, perHour, isWithin } of computeGrowthTrends(samples)) {
     const shown = /escriptors/.test(name)
       ? (value: number) => value.toFixed(1)
       : (value: number) => `${formatMegabytes(value)} MB`

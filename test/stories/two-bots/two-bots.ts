@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startBot, type BotProcess } from '../../../sandbox/demo/bot-process.ts'
+import { startBotProcess, type BotProcess } from '../../../sandbox/demo/bot-process.ts'
 import { openBotEnvironment, type BotEnvironment } from '../../../sandbox/demo/bot-environment.ts'
 import {
   pushCatalogImages,
@@ -117,7 +117,7 @@ export async function openTwoBotsEnvironment(
       instances,
       textOf,
       async start(seat) {
-        seat.running = await startBot({
+        seat.running = await startBotProcess({
           environment: { ...environment, DATA_DIR: seat.dataDirectory },
           onLog: (line) => {
             seat.log.push(line)

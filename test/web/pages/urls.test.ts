@@ -1,12 +1,12 @@
 // Generated addresses are parsed, and other addresses are rejected.
 import { describe, expect, test } from '@jest/globals'
 import {
-  badgeUrl,
-  catalogPageUrl,
-  pullPageUrl,
+  formatBadgeUrl,
+  formatCatalogPageUrl,
+  formatPullPageUrl,
   parsePageUrl,
-  repositoryPageUrl,
-  rulePageUrl,
+  formatRepositoryPageUrl,
+  formatRulePageUrl,
 } from '../../../src/report/page-urls.ts'
 import { toSafeSignInRedirectPath } from '../../../src/web/sign-in/local-path.ts'
 
@@ -14,24 +14,24 @@ const sampleRepository = { owner: 'Coast', name: 'operators.x' }
 
 describe('an address', () => {
   test.each([
-    [repositoryPageUrl(sampleRepository), { page: 'repository', repository: sampleRepository }],
-    [pullPageUrl(sampleRepository, 12), { page: 'pull', repository: sampleRepository, pull: 12 }],
+    [formatRepositoryPageUrl(sampleRepository), { page: 'repository', repository: sampleRepository }],
+    [formatPullPageUrl(sampleRepository, 12), { page: 'pull', repository: sampleRepository, pull: 12 }],
     [
-      catalogPageUrl(sampleRepository, 'catalogs~v4.20', 'a b/ü'),
+      formatCatalogPageUrl(sampleRepository, 'catalogs~v4.20', 'a b/ü'),
       { page: 'package', repository: sampleRepository, catalog: 'catalogs~v4.20', package: 'a b/ü' },
     ],
-    [badgeUrl(sampleRepository), { page: 'badge', repository: sampleRepository }],
-    [rulePageUrl('two-heads'), { page: 'rule', id: 'two-heads' }],
+    [formatBadgeUrl(sampleRepository), { page: 'badge', repository: sampleRepository }],
+    [formatRulePageUrl('two-heads'), { page: 'rule', id: 'two-heads' }],
     ['/rules/two-heads.md', { page: 'rule', id: 'two-heads' }],
     ['/', { page: 'home' }],
   ])('%s is read as it was written', (address, asked) =>
     expect(parsePageUrl(address)?.pageRequest).toEqual(asked),
   )
   test.each([
-    [`${repositoryPageUrl(sampleRepository)}.json`, 'json'],
-    [`${pullPageUrl(sampleRepository, 12)}.json`, 'json'],
-    [`${catalogPageUrl(sampleRepository, 'v4.20')}.json`, 'json'],
-    [`${repositoryPageUrl(sampleRepository)}/merged.atom`, 'atom'],
+    [`${formatRepositoryPageUrl(sampleRepository)}.json`, 'json'],
+    [`${formatPullPageUrl(sampleRepository, 12)}.json`, 'json'],
+    [`${formatCatalogPageUrl(sampleRepository, 'v4.20')}.json`, 'json'],
+    [`${formatRepositoryPageUrl(sampleRepository)}/merged.atom`, 'atom'],
     ['/home.json', 'json'],
   ])('%s requests another form', (address, form) => expect(parsePageUrl(address)?.form).toBe(form))
   test.each([

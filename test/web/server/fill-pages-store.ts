@@ -10,8 +10,8 @@ import type { PullVerdict, VerdictKind } from '../../../src/policy/verdict.ts'
 import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { writeScanState } from '../../../src/image-scan/scan-state.ts'
-import { startTime } from './pages-fixture.ts'
-import { pullPublicationState } from '../../../src/jobs/pull-publication.ts'
+import { startTimeMs } from './pages-fixture.ts'
+import { pullPublicationStateNamespace } from '../../../src/jobs/pull-publication.ts'
 
 export const publicRepository = { owner: 'coast', name: 'operators' }
 export const privateRepository = { owner: 'coast', name: 'secret-operators' }
@@ -40,13 +40,13 @@ export function createPullEvaluation(
     base: createSha('base'),
     baseRef: 'main',
     config: 'default',
-    openedAt: startTime - pull * hourMs,
+    openedAt: startTimeMs - pull * hourMs,
     verdict,
     reasons: [],
     checks: ['ownership: passed (1 file, 1 package)', 'validation: passed', 'images: passed (2 images)'],
     approvals: [],
     findings: [],
-    at: startTime - 30 * minuteMs,
+    at: startTimeMs - 30 * minuteMs,
     ...more,
   }
 }
@@ -63,7 +63,7 @@ const createFinding = (words: string): Finding => ({
 /** `isTame` omits the hostile text, for screenshots. */
 export async function fillPagesStore(store: Store, { isTame = false } = {}): Promise<void> {
   const strange = isTame ? 'tidepool 0.5.1' : maliciousHtmlText
-  await recordRepositories(store, startTime)
+  await recordRepositories(store, startTimeMs)
   const waits = {
     code: 'approval',
     text: 'an owner of tidepool must approve',
@@ -76,7 +76,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
       title: 'tidepool 0.6.0',
       author: 'mallory',
       reasons: [waits],
-      at: startTime - 5 * hourMs,
+      at: startTimeMs - 5 * hourMs,
     }),
   )
   await store.recordEvaluation(
@@ -94,7 +94,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
         { rule: 'several-heads', severity: 'error' },
         { rule: 'no-icon', severity: 'warning' },
       ],
-      at: startTime - 4 * hourMs,
+      at: startTimeMs - 4 * hourMs,
     }),
   )
   await store.recordEvaluation(
@@ -107,7 +107,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
   await recordMergedPull(store)
   const lease = await store.acquireLease('main', 60)
   if (lease === undefined) throw new Error('there is a lease already')
-  await store.startMerge(lease, { ...createPendingMerge(12), begunAt: startTime - minuteMs })
+  await store.startMerge(lease, { ...createPendingMerge(12), begunAt: startTimeMs - minuteMs })
   await store.freezeMerges({
     repository: publicRepository,
     branch: 'release-4.20',
@@ -173,28 +173,28 @@ async function recordPullReport(store: Store, pull: number, kind: VerdictKind, f
       changeLines: ['- **lighthouse** in `catalogs/v4.20`: adds `lighthouse.v1.11.0` to stable\\_x'],
       commandLines: [],
     },
-    decidedAt: startTime - minuteMs,
+    decidedAt: startTimeMs - minuteMs,
   })
 }
 
 /** #11 waited for a day, was approved, and was merged just now. */
 async function recordMergedPull(store: Store): Promise<void> {
-  const own = { title: 'lighthouse 1.11.0', openedAt: startTime - 30 * hourMs }
+  const own = { title: 'lighthouse 1.11.0', openedAt: startTimeMs - 30 * hourMs }
   await store.recordEvaluation(
     createPullEvaluation(11, 'wait', {
       ...own,
       reasons: [{ code: 'approval', text: 'an owner of lighthouse must approve', who: ['alice'] }],
-      at: startTime - 29 * hourMs,
+      at: startTimeMs - 29 * hourMs,
     }),
   )
   const approved = {
     login: 'alice',
     state: 'approved',
     commit: createSha('head 11'),
-    at: formatIsoTime(startTime - hourMs),
+    at: formatIsoTime(startTimeMs - hourMs),
   } as const
   await store.recordEvaluation(
-    createPullEvaluation(11, 'merge', { ...own, approvals: [approved], at: startTime - minuteMs }),
+    createPullEvaluation(11, 'merge', { ...own, approvals: [approved], at: startTimeMs - minuteMs }),
   )
   await recordPullReport(store, 11, 'merge', [])
   await store.recordCommand(publicRepository, toPullNumber(11), {
@@ -209,13 +209,13 @@ async function recordMergedPull(store: Store): Promise<void> {
   })
   const lease = await store.acquireLease('landing 11', 60)
   const intent =
-    lease && (await store.startMerge(lease, { ...createPendingMerge(11), begunAt: startTime - minuteMs }))
+    lease && (await store.startMerge(lease, { ...createPendingMerge(11), begunAt: startTimeMs - minuteMs }))
   if (intent === undefined || lease === undefined) throw new Error('the landing did not begin')
   await store.finishMerge(intent, 'landed')
   await store.releaseLease(lease)
-  await store.recordPullEnd(publicRepository, toPullNumber(11), 'merged', startTime)
+  await store.recordPullEnd(publicRepository, toPullNumber(11), 'merged', startTimeMs)
   await store.writeState(
-    pullPublicationState,
+    pullPublicationStateNamespace,
     publicRepository,
     new Map([
       [
@@ -248,7 +248,7 @@ async function recordTestCatalog(store: Store, words: string): Promise<void> {
         commit: createSha('base'),
         version: '4.20',
         content: 'one',
-        recordedAt: startTime - hourMs,
+        recordedAt: startTimeMs - hourMs,
       },
       packages,
     },
@@ -256,16 +256,16 @@ async function recordTestCatalog(store: Store, words: string): Promise<void> {
   const [first, second] = packages.flatMap(({ images }) => images)
   if (first === undefined || second === undefined) throw new Error('the fixture names no image')
   await store.recordImageSightings(publicRepository, [
-    { reference: first.reference, digest: `sha256:${'ab'.repeat(32)}`, seenAt: startTime - 2 * hourMs },
+    { reference: first.reference, digest: `sha256:${'ab'.repeat(32)}`, seenAt: startTimeMs - 2 * hourMs },
   ])
   await writeScanState(store, publicRepository, {
-    dueAt: startTime + hourMs,
-    finished: { at: startTime - 2 * hourMs, unknown: 1 },
+    dueAt: startTimeMs + hourMs,
+    finished: { at: startTimeMs - 2 * hourMs, unknown: 1 },
     missingImages: {
       [second.reference]: {
         kind: 'gone',
         reason: `registry.example does not have it (404) ${words}`,
-        since: startTime - 50 * hourMs,
+        since: startTimeMs - 50 * hourMs,
         confirmed: true,
       },
     },

@@ -14,7 +14,7 @@ import { readSettings, type BotSettings } from '../../../src/jobs/settings.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
-import { systemTestClock as realClock } from '../../adapters/store/sample-records.ts'
+import { realTimeClock as realClock } from '../../adapters/store/sample-records.ts'
 
 export interface PagesFixture {
   readonly url: string
@@ -33,13 +33,13 @@ export interface PagesFixture {
 }
 
 /** The time at which the pages are viewed. It is now, because merges are recorded with the database's time. */
-export const startTime = Date.now()
+export const startTimeMs = Date.now()
 
 export async function openPagesFixture(): Promise<PagesFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'pages-'))
   const github = await startMockGitHub({ directory })
   const store = await openPreparedStore({ clock: realClock })
-  const time = { now: startTime }
+  const time = { now: startTimeMs }
   const clock: Clock = { ...realClock, now: () => time.now }
   const resumed: UnfreezeRequest[] = []
   const log: string[] = []

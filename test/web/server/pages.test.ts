@@ -21,9 +21,9 @@ import {
   privateRepository,
   privateFindingText,
 } from './fill-pages-store.ts'
-import { startTime, openPagesFixture, type PagesFixture } from './pages-fixture.ts'
+import { startTimeMs, openPagesFixture, type PagesFixture } from './pages-fixture.ts'
 
-const testWithBrowser = hasBrowser ? test : test.skip
+const testIfBrowserInstalled = hasBrowser ? test : test.skip
 if (!hasBrowser) reportSkipped('chromium')
 
 let pagesFixture: PagesFixture
@@ -46,12 +46,12 @@ afterAll(async () => {
 })
 
 /** Advances the time, and lists again where the App is installed. */
-async function advanceMinutes(minutes: number): Promise<void> {
+async function advanceClockMinutes(minutes: number): Promise<void> {
   pagesFixture.time.now += minutes * minuteMs
   await recordRepositories(pagesFixture.store, pagesFixture.time.now)
 }
 // So many requests would exceed the rate limit without a pause.
-beforeEach(() => advanceMinutes(1))
+beforeEach(() => advanceClockMinutes(1))
 
 const fetchPage = (path: string, init: RequestInit = {}, address = pagesFixture.url) =>
   fetch(`${address}${path}`, { redirect: 'manual', ...init })
@@ -109,7 +109,7 @@ describe('a visitor who is not signed in', () => {
     const about = { installation: 1, repository: publicRepository }
     const waits = (job: Job, seconds: number) => recordRateLimitWait(job, seconds, time.now, store)
     // This pull request was evaluated since then.
-    const before = startTime - 20 * 24 * 60 * minuteMs
+    const before = startTimeMs - 20 * 24 * 60 * minuteMs
     await recordRateLimitWait({ kind: 'pull', ...about, pull: toPullNumber(15) }, 40 * 86_400, before, store)
     await waits({ kind: 'pull', ...about, pull: toPullNumber(14) }, 600)
     await waits({ kind: 'sweep', ...about }, 1800)
@@ -341,7 +341,7 @@ describe('a URL', () => {
     const original = store.listOpenPullRecords.bind(store)
     store.listOpenPullRecords = (...given) => ((reads += 1), original(...given))
     try {
-      await advanceMinutes(1)
+      await advanceClockMinutes(1)
       const made = await fetchPageText(publicRepositoryPath)
       const first = reads
       for (let turn = 0; turn < 20; turn++)
@@ -371,7 +371,7 @@ describe('a URL', () => {
       '/badge/coast/operators.svg',
     ])
       for (const address of [plain, pagesFixture.url]) {
-        await advanceMinutes(1)
+        await advanceClockMinutes(1)
         const { port } = new URL(address)
         const text = await new Promise<string>((resolve) => {
           const headers = {
@@ -418,7 +418,7 @@ describe('the settings', () => {
 })
 
 /** Signs in through GitHub's page and returns the session cookie and the redirect target. */
-async function signIn(login: string, to = '/'): Promise<{ cookie: string; location: string }> {
+async function signInViaGitHub(login: string, to = '/'): Promise<{ cookie: string; location: string }> {
   const started = await fetchPage(`/sign-in?to=${encodeURIComponent(to)}`)
   const agreed = await fetch(`${started.headers.get('location') ?? ''}&as=${login}`, {
     method: 'POST',
@@ -433,7 +433,7 @@ async function signIn(login: string, to = '/'): Promise<{ cookie: string; locati
 
 describe('a signed-in user', () => {
   test('can read what GitHub lets them read, and returns to where they were', async () => {
-    const ann = await signIn('ann', '/r/coast/secret-operators/pull/3')
+    const ann = await signInViaGitHub('ann', '/r/coast/secret-operators/pull/3')
     expect(ann.location).toBe('/r/coast/secret-operators/pull/3')
     const page = await fetchPage(ann.location, { headers: { cookie: ann.cookie } })
     expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'private, no-cache'])
@@ -450,7 +450,7 @@ describe('a signed-in user', () => {
   })
 
   test('gets the same response for an unreadable repository as for a nonexistent one', async () => {
-    const { cookie } = await signIn('eve')
+    const { cookie } = await signInViaGitHub('eve')
     const [one, other] = await Promise.all(
       ['secret-operators', 'no-such-repository'].map((name) =>
         fetchPage(`/r/coast/${name}`, { headers: { cookie } }),
@@ -464,23 +464,23 @@ describe('a signed-in user', () => {
   })
 
   test('loses access within minutes if GitHub revokes it or does not respond', async () => {
-    await advanceMinutes(10)
-    const { cookie } = await signIn('ann')
+    await advanceClockMinutes(10)
+    const { cookie } = await signInViaGitHub('ann')
     const path = '/r/coast/secret-operators'
     expect((await fetchPage(path, { headers: { cookie } })).status).toBe(200)
     const release = pagesFixture.github.fail('GET /repos/{owner}/{repo}', { status: 502 }, 10)
-    await advanceMinutes(6)
+    await advanceClockMinutes(6)
     expect((await fetchPage(path, { headers: { cookie } })).status).toBe(503)
     release()
     pagesFixture.github.fail('GET /repos/{owner}/{repo}', { status: 404 }, 1)
     expect((await fetchPage(path, { headers: { cookie } })).status).toBe(404)
-    await advanceMinutes(61)
+    await advanceClockMinutes(61)
     // The session has expired.
     expect(await fetchPageText('/', { headers: { cookie } })).not.toContain('signed in as')
   })
 
   test('has an encrypted, tamper-proof cookie, and no token in the log', async () => {
-    const { cookie } = await signIn('ann')
+    const { cookie } = await signInViaGitHub('ann')
     const [name = '', value = ''] = cookie.split('=')
     expect(Buffer.from(value, 'base64url').toString('latin1')).not.toContain('ghu_')
     for (const at of [0, 20, value.length - 1]) {
@@ -493,7 +493,7 @@ describe('a signed-in user', () => {
   })
 
   test('unfreezes a branch, but only from one of our pages', async () => {
-    const { cookie } = await signIn('ann')
+    const { cookie } = await signInViaGitHub('ann')
     const page = await fetchPageText(publicRepositoryPath, { headers: { cookie } })
     const word = /name="word" value="(?<word>[^"]+)"/.exec(page)?.groups?.['word'] ?? ''
     const post = (fields: Record<string, string>, origin = pagesFixture.url, by = cookie) =>
@@ -514,7 +514,7 @@ describe('a signed-in user', () => {
   })
 
   test('signs out, and the session ends', async () => {
-    const { cookie } = await signIn('ann')
+    const { cookie } = await signInViaGitHub('ann')
     const gone = await fetchPage('/sign-out', {
       method: 'POST',
       headers: { cookie, origin: pagesFixture.url },
@@ -559,7 +559,7 @@ describe('a signed-in user', () => {
     )
 
   test('signs out of every tab and every instance: a copy of the cookie ends no freeze', async () => {
-    const { cookie } = await signIn('ann')
+    const { cookie } = await signInViaGitHub('ann')
     const word = await wordOf(cookie)
     expect(word).not.toBe('')
     const other = await pagesFixture.serve(pagesFixture.environment)
@@ -573,7 +573,7 @@ describe('a signed-in user', () => {
   })
 
   test('acts only while GitHub accepts their token, regardless of the cache', async () => {
-    const { cookie } = await signIn('ann')
+    const { cookie } = await signInViaGitHub('ann')
     const word = await wordOf(cookie)
     await fetchPage('/r/coast/secret-operators', { headers: { cookie } })
     pagesFixture.resumed.length = 0
@@ -616,7 +616,7 @@ describe('in a browser', () => {
   }
 
   for (const { colorScheme, width } of looks)
-    testWithBrowser(
+    testIfBrowserInstalled(
       `every page is readable and accessible, ${colorScheme}, ${width} pixels wide`,
       async () => {
         if (browser === undefined) return
@@ -638,7 +638,7 @@ describe('in a browser', () => {
       },
     )
 
-  testWithBrowser('signing in goes by GitHub and back, and out again', async () => {
+  testIfBrowserInstalled('signing in goes by GitHub and back, and out again', async () => {
     const page = await browser?.newPage()
     if (page === undefined) return
     await page.goto(`${pagesFixture.url}/r/coast/secret-operators`)

@@ -1,14 +1,14 @@
 // What GitHub answered to one session's token is no answer to another's, and none for what changes something.
 import { beforeEach, expect, test } from '@jest/globals'
-import { createRepositoryAccess } from '../../../src/web/server/repository-access.ts'
+import { createRepositoryAccessChecker } from '../../../src/web/server/repository-access.ts'
 
 const repository = { owner: 'coast', name: 'secret' }
 const privateRepositoryListing = { repository, installation: 1, isPublic: false, listedAt: 0 }
-const createSession = (word: string) => ({ id: 7, login: 'ann', token: `token of ${word}`, word })
+const createPageSession = (word: string) => ({ id: 7, login: 'ann', token: `token of ${word}`, word })
 const checkedAccessTokens: string[] = []
 let isSessionEnded = (_token: string) => false
 
-const repositoryAccess = createRepositoryAccess({
+const repositoryAccessChecker = createRepositoryAccessChecker({
   pages: 'public',
   client: {
     checkReadAccess: (token) => {
@@ -27,25 +27,25 @@ beforeEach(() => void (checkedAccessTokens.length = 0))
 
 test('an answer is cached for its session alone', async () => {
   isSessionEnded = (token) => token.includes('two')
-  expect(await repositoryAccess.checkRead(createSession('one'), repository, privateRepositoryListing)).toBe(
-    'yes',
-  )
-  expect(await repositoryAccess.checkRead(createSession('one'), repository, privateRepositoryListing)).toBe(
-    'yes',
-  )
+  expect(
+    await repositoryAccessChecker.checkRead(createPageSession('one'), repository, privateRepositoryListing),
+  ).toBe('yes')
+  expect(
+    await repositoryAccessChecker.checkRead(createPageSession('one'), repository, privateRepositoryListing),
+  ).toBe('yes')
   expect(checkedAccessTokens).toEqual(['token of one'])
-  expect(await repositoryAccess.checkRead(createSession('two'), repository, privateRepositoryListing)).toBe(
-    'ended',
-  )
+  expect(
+    await repositoryAccessChecker.checkRead(createPageSession('two'), repository, privateRepositoryListing),
+  ).toBe('ended')
 })
 
 test('an act is asked about each time', async () => {
   isSessionEnded = () => false
-  expect(await repositoryAccess.checkAction(createSession('three'), repository)).toBe('yes')
-  expect(await repositoryAccess.checkRead(createSession('three'), repository, privateRepositoryListing)).toBe(
-    'yes',
-  )
+  expect(await repositoryAccessChecker.checkAction(createPageSession('three'), repository)).toBe('yes')
+  expect(
+    await repositoryAccessChecker.checkRead(createPageSession('three'), repository, privateRepositoryListing),
+  ).toBe('yes')
   isSessionEnded = () => true
-  expect(await repositoryAccess.checkAction(createSession('three'), repository)).toBe('ended')
+  expect(await repositoryAccessChecker.checkAction(createPageSession('three'), repository)).toBe('ended')
   expect(checkedAccessTokens).toEqual(['token of three', 'token of three'])
 })

@@ -1,14 +1,19 @@
 // Who may see which repository, as a table, and an invariant over all settings.
 import { describe, expect, test } from '@jest/globals'
-import { decideVisibility, type VisibilityInputs } from '../../../src/web/server/repository-access.ts'
 import {
-  parseClientAddress,
+  decideRepositoryVisibility,
+  type RepositoryVisibilityInputs,
+} from '../../../src/web/server/repository-access.ts'
+import {
+  parseClientIpAddress,
   createConcurrencyLimiter,
   createRequestRateLimiter,
 } from '../../../src/web/server/request-rate-limiter.ts'
 
 const hourMs = 3600_000
-const createVisibilityInputs = (more: Partial<VisibilityInputs>): VisibilityInputs => ({
+const createRepositoryVisibilityInputs = (
+  more: Partial<RepositoryVisibilityInputs>,
+): RepositoryVisibilityInputs => ({
   pages: 'public',
   listed: { isPublic: true, listedAt: 0 },
   isSignedIn: false,
@@ -41,15 +46,17 @@ test.each([
     'yes',
   ],
   ['a public repository with PAGES=off, for a signed-in user', { pages: 'off', isSignedIn: true }, 'no'],
-] as const)('%s', (_name, more, sight) => expect(decideVisibility(createVisibilityInputs(more))).toBe(sight))
+] as const)('%s', (_name, more, sight) =>
+  expect(decideRepositoryVisibility(createRepositoryVisibilityInputs(more))).toBe(sight),
+)
 
 test('no settings show a private repository without asking GitHub', () => {
   for (const pages of ['off', 'public', 'signed-in'] as const)
     for (const isSignedIn of [false, true])
       for (const now of [0, 2 * hourMs])
         expect(
-          decideVisibility(
-            createVisibilityInputs({ pages, isSignedIn, now, listed: privateRepositoryListing }),
+          decideRepositoryVisibility(
+            createRepositoryVisibilityInputs({ pages, isSignedIn, now, listed: privateRepositoryListing }),
           ),
         ).not.toBe('yes')
 })
@@ -64,7 +71,7 @@ describe('the limits for clients', () => {
     expect([budget.take('one'), budget.take('one')]).toEqual([true, false])
   })
   const from = (remoteAddress: string, forwarded?: string) =>
-    parseClientAddress({
+    parseClientIpAddress({
       socket: { remoteAddress },
       headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
     } as never)

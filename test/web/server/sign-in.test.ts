@@ -5,27 +5,27 @@ import { createSignInFlow } from '../../../src/web/server/sign-in.ts'
 import { openInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
 
-const clockState = { now: 0 }
-const exchangedCodes: string[] = []
+const fakeClockState = { now: 0 }
+const exchangedOAuthCodes: string[] = []
 const revokedTokens: string[] = []
-const store = openInMemoryCache({ now: () => clockState.now })
+const store = openInMemoryCache({ now: () => fakeClockState.now })
 const signInOptions = {
   clientSecret: 'a secret of the App',
   publicUrl: 'https://bot.example.com',
-  now: () => clockState.now,
+  now: () => fakeClockState.now,
   client: {
     authorizeUrl: ({ state }: { state: string }) => `https://github.example/?state=${state}`,
     exchange: ({ code }: { code: string }) => {
-      exchangedCodes.push(code)
+      exchangedOAuthCodes.push(code)
       return Promise.resolve({ id: 7, login: 'ann', token: 'ghu_token' })
     },
     checkReadAccess: () => Promise.resolve('yes' as const),
     revoke: (token: string) => Promise.resolve(void revokedTokens.push(token)),
   },
 } satisfies Omit<Parameters<typeof createSignInFlow>[0], 'store'>
-const signIn = createSignInFlow({ ...signInOptions, store })
+const signInFlow = createSignInFlow({ ...signInOptions, store })
 const startSignIn = () => {
-  const { to, cookies } = signIn.begin('/r/a/b')
+  const { to, cookies } = signInFlow.begin('/r/a/b')
   return { state: new URL(to).searchParams.get('state') ?? '', cookie: cookies[0]?.split(';')[0] ?? '' }
 }
 const createRequestWithCookie = (cookie: string) => ({ headers: { cookie } }) as IncomingMessage
@@ -33,7 +33,7 @@ const createCallbackQuery = (state: string, code = 'abc') => new URLSearchParams
 
 test('the browser that started signing in returns to its page with a one-hour session', async () => {
   const { state, cookie } = startSignIn()
-  const done = await signIn.finish(createRequestWithCookie(cookie), createCallbackQuery(state))
+  const done = await signInFlow.finish(createRequestWithCookie(cookie), createCallbackQuery(state))
   expect(done?.to).toBe('/r/a/b')
   expect(done?.cookies).toEqual([
     expect.stringMatching(
@@ -42,9 +42,9 @@ test('the browser that started signing in returns to its page with a one-hour se
     expect.stringContaining('__Host-catalog-bot-way=; Path=/; Max-Age=0'),
   ])
   const session = createRequestWithCookie(done?.cookies[0]?.split(';')[0] ?? '')
-  expect(await signIn.readSession(session)).toMatchObject({ login: 'ann' })
-  clockState.now += 3600_000
-  expect(await signIn.readSession(session)).toBeUndefined()
+  expect(await signInFlow.readSession(session)).toMatchObject({ login: 'ann' })
+  fakeClockState.now += 3600_000
+  expect(await signInFlow.readSession(session)).toBeUndefined()
 })
 
 test.each([
@@ -53,28 +53,28 @@ test.each([
   ['an invalid code', () => undefined],
 ])('sends nothing to GitHub with %s', async (_name, query) => {
   const { state, cookie } = startSignIn()
-  exchangedCodes.length = 0
+  exchangedOAuthCodes.length = 0
   expect(
-    await signIn.finish(createRequestWithCookie(cookie), query() ?? createCallbackQuery(state, '../x')),
+    await signInFlow.finish(createRequestWithCookie(cookie), query() ?? createCallbackQuery(state, '../x')),
   ).toBeUndefined()
-  expect(exchangedCodes).toEqual([])
+  expect(exchangedOAuthCodes).toEqual([])
 })
 
 test('rejects a browser that took too long or never started', async () => {
   const { state, cookie } = startSignIn()
-  expect(await signIn.finish(createRequestWithCookie(''), createCallbackQuery(state))).toBeUndefined()
-  clockState.now += 600_001
-  expect(await signIn.finish(createRequestWithCookie(cookie), createCallbackQuery(state))).toBeUndefined()
+  expect(await signInFlow.finish(createRequestWithCookie(''), createCallbackQuery(state))).toBeUndefined()
+  fakeClockState.now += 600_001
+  expect(await signInFlow.finish(createRequestWithCookie(cookie), createCallbackQuery(state))).toBeUndefined()
 })
 
 test('the cookie of a started sign-in is not accepted as a session', async () => {
   const { cookie } = startSignIn()
   expect(
-    await signIn.readSession(createRequestWithCookie(cookie.replace('-way=', '-session='))),
+    await signInFlow.readSession(createRequestWithCookie(cookie.replace('-way=', '-session='))),
   ).toBeUndefined()
 })
 
-async function completeSignIn(by = signIn, also = '') {
+async function completeSignIn(by = signInFlow, also = '') {
   const { state, cookie } = startSignIn()
   const done = await by.finish(createRequestWithCookie(`${cookie}; ${also}`), createCallbackQuery(state))
   return done?.cookies[0]?.split(';')[0] ?? ''
@@ -82,14 +82,14 @@ async function completeSignIn(by = signIn, also = '') {
 
 test('ending a session ends it on every instance and after a restart, without affecting others', async () => {
   const [mine, other] = [await completeSignIn(), await completeSignIn()]
-  const session = await signIn.readSession(createRequestWithCookie(mine))
+  const session = await signInFlow.readSession(createRequestWithCookie(mine))
   if (session === undefined) throw new Error('there is no session')
   const elsewhere = createSignInFlow({ ...signInOptions, store })
   expect(await elsewhere.readSession(createRequestWithCookie(mine))).toMatchObject({ login: 'ann' })
   revokedTokens.length = 0
-  await signIn.end(session)
+  await signInFlow.end(session)
   expect(revokedTokens).toEqual(['ghu_token'])
-  for (const instance of [signIn, elsewhere, createSignInFlow({ ...signInOptions, store })]) {
+  for (const instance of [signInFlow, elsewhere, createSignInFlow({ ...signInOptions, store })]) {
     expect(await instance.readSession(createRequestWithCookie(mine))).toBeUndefined()
     expect(await instance.readSession(createRequestWithCookie(other))).toMatchObject({ login: 'ann' })
   }
@@ -99,7 +99,7 @@ test('rejects a session that the store does not know, even if its seal is valid'
   const mine = await completeSignIn()
   const empty = createSignInFlow({
     ...signInOptions,
-    store: openInMemoryCache({ now: () => clockState.now }),
+    store: openInMemoryCache({ now: () => fakeClockState.now }),
   })
   expect(await empty.readSession(createRequestWithCookie(mine))).toBeUndefined()
 })
@@ -107,9 +107,9 @@ test('rejects a session that the store does not know, even if its seal is valid'
 test('signing in ends the session that the browser had', async () => {
   const before = await completeSignIn()
   revokedTokens.length = 0
-  const after = await completeSignIn(signIn, before)
-  expect(await signIn.readSession(createRequestWithCookie(before))).toBeUndefined()
-  expect(await signIn.readSession(createRequestWithCookie(after))).toMatchObject({ login: 'ann' })
+  const after = await completeSignIn(signInFlow, before)
+  expect(await signInFlow.readSession(createRequestWithCookie(before))).toBeUndefined()
+  expect(await signInFlow.readSession(createRequestWithCookie(after))).toMatchObject({ login: 'ann' })
   expect(revokedTokens).toEqual(['ghu_token'])
 })
 

@@ -6,7 +6,7 @@ import type { ForgeQuestion } from '../../../src/ports/forge.ts'
 import type { UnfreezeRequest } from '../../../src/ports/merge-freezes.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
-const listedRepository = { repository, installation: 1, isPublic: true, listedAt: 0 }
+const listedPublicRepository = { repository, installation: 1, isPublic: true, listedAt: 0 }
 
 async function submitUnfreezeRequest(
   config: string,
@@ -47,7 +47,12 @@ async function submitUnfreezeRequest(
       } as never),
     onResumed: () => void done.push('told'),
   })
-  const why = await resume({ listed: listedRepository, kind: 'frozen', branch, by: { id: 7, login: 'Ann' } })
+  const why = await resume({
+    listed: listedPublicRepository,
+    kind: 'frozen',
+    branch,
+    by: { id: 7, login: 'Ann' },
+  })
   return { why, ended, done, fetched }
 }
 

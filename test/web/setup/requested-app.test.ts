@@ -3,15 +3,19 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { validateAppManifest } from '../../../sandbox/github/app-registration.ts'
-import { buildAppManifest, parseSetupForm, formatRegistrationUrl } from '../../../src/web/setup/setup-page.ts'
+import {
+  buildAppManifest,
+  parseSetupForm,
+  formatAppRegistrationUrl,
+} from '../../../src/web/setup/setup-page.ts'
 
 const appManifest = parse(readFileSync('app.yml', 'utf8')) as Record<string, unknown>
-const createFormFields = (given: Record<string, string>) =>
+const createSetupFormFields = (given: Record<string, string>) =>
   new URLSearchParams({ name: 'catalog-bot acme', ...given })
 const callbackUrl = 'http://localhost:3000/setup/created'
 
 function readRequestedApp(given: Record<string, string>) {
-  const form = parseSetupForm(createFormFields(given), true)
+  const form = parseSetupForm(createSetupFormFields(given), true)
   if ('problems' in form) throw new Error(JSON.stringify(form.problems))
   return form.wanted
 }
@@ -49,10 +53,10 @@ describe('the manifest', () => {
     })
   })
   test('is posted to the account that will own the App', () => {
-    expect(formatRegistrationUrl('https://github.com', readRequestedApp({ organization: 'acme' }), 'w')).toBe(
-      'https://github.com/organizations/acme/settings/apps/new?state=w',
-    )
-    expect(formatRegistrationUrl('https://ghe.acme.io', readRequestedApp({}), 'w')).toBe(
+    expect(
+      formatAppRegistrationUrl('https://github.com', readRequestedApp({ organization: 'acme' }), 'w'),
+    ).toBe('https://github.com/organizations/acme/settings/apps/new?state=w')
+    expect(formatAppRegistrationUrl('https://ghe.acme.io', readRequestedApp({}), 'w')).toBe(
       'https://ghe.acme.io/settings/apps/new?state=w',
     )
   })
@@ -95,7 +99,7 @@ describe("the imitation of GitHub's validation", () => {
 
 describe('the form', () => {
   const problemsOf = (given: Record<string, string>, isHosted = true) => {
-    const form = parseSetupForm(createFormFields(given), isHosted)
+    const form = parseSetupForm(createSetupFormFields(given), isHosted)
     return 'problems' in form ? Object.keys(form.problems) : []
   }
   test.each([

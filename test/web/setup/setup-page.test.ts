@@ -3,11 +3,11 @@ import { request } from 'node:http'
 import { afterEach, expect, test } from '@jest/globals'
 import { startSetupServer, type RunningSetupServer } from '../../../src/web/setup/setup-page.ts'
 
-let setupPage: RunningSetupServer | undefined
-afterEach(() => setupPage?.close())
+let setupServer: RunningSetupServer | undefined
+afterEach(() => setupServer?.close())
 
 async function requestSetupPage(host: string, target: string, publicUrl?: string) {
-  setupPage = await startSetupServer({
+  setupServer = await startSetupServer({
     host: '127.0.0.1',
     port: 0,
     token: 'the-word',
@@ -18,7 +18,7 @@ async function requestSetupPage(host: string, target: string, publicUrl?: string
     manifest: {},
     onCreated: () => Promise.resolve(),
   })
-  const { port } = setupPage
+  const { port } = setupServer
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const headers = { host, 'x-forwarded-proto': 'https', 'x-forwarded-host': host }
     request({ host: '127.0.0.1', port, path: target, headers }, (reply) => {
@@ -33,17 +33,17 @@ async function requestSetupPage(host: string, target: string, publicUrl?: string
       .end()
   })
 }
-const setupPath = '/setup?word=the-word&name=bot&organization=coast'
+const setupPagePath = '/setup?word=the-word&name=bot&organization=coast'
 const findRedirectUrl = (text: string) =>
   /redirect_url&quot;:&quot;(?<url>[^&]+)&quot;/.exec(text)?.groups?.['url']
 
 test.each([
-  ['localhost:8080', setupPath, undefined, 'http://localhost:8080/setup/created'],
-  ['127.0.0.1:3000', setupPath, 'https://bot.example.com', 'http://127.0.0.1:3000/setup/created'],
-  ['evil.example', setupPath, 'https://bot.example.com', 'https://bot.example.com/setup/created'],
+  ['localhost:8080', setupPagePath, undefined, 'http://localhost:8080/setup/created'],
+  ['127.0.0.1:3000', setupPagePath, 'https://bot.example.com', 'http://127.0.0.1:3000/setup/created'],
+  ['evil.example', setupPagePath, 'https://bot.example.com', 'https://bot.example.com/setup/created'],
   [
     'evil.example',
-    `${setupPath}&address=https://bot.example.com`,
+    `${setupPagePath}&address=https://bot.example.com`,
     undefined,
     'https://bot.example.com/setup/created',
   ],
@@ -59,7 +59,7 @@ test.each([
   'localhost:80@evil.example',
   '127.0.0.1.evil.example:80',
 ])('asked as %s, and told no address, it makes no manifest', async (host) => {
-  const { status, text } = await requestSetupPage(host, setupPath)
+  const { status, text } = await requestSetupPage(host, setupPagePath)
   expect([status, findRedirectUrl(text)]).toEqual([422, undefined])
   expect(text).toContain('PUBLIC_URL')
   expect(text).not.toContain('evil')

@@ -11,7 +11,7 @@ import {
 import type { FieldPath } from '../bundle-locator.ts'
 import { missingManifestField, mistypedManifestField, unknownManifestField } from '../rules/reported-rules.ts'
 import { detectBundleFormat } from '../bundle-format.ts'
-import { readRegistryBundlePartially } from '../registry-bundle.ts'
+import { readPartialRegistryBundle } from '../registry-bundle.ts'
 import { csvSchema } from './csv-schema.ts'
 import { coerceToSchema } from './coerce-to-schema.ts'
 import { findSchemaName, type SchemaType } from './schemas.ts'
@@ -19,7 +19,7 @@ import { findSchemaName, type SchemaType } from './schemas.ts'
 /** Sorted. Skips kinds and versions that aren't part of Kubernetes, because their schemas exist only on clusters. */
 export function checkManifests(files: BundleFiles): readonly Finding[] {
   const locate = createManifestObjectLocator(files)
-  const rejected = findPathsRejectedByOpm(files)
+  const rejected = findFieldsRejectedByOpm(files)
   return readBundleManifestObjects(files)
     .objects.flatMap((object) => {
       const type = findObjectSchemaType(object)
@@ -60,10 +60,10 @@ function isFieldReportedByOtherRule({ kind }: ParsedManifestObject, path: FieldP
 }
 
 /** Locations that `unreadable-bundle` reports, because opm also rejects some wrong types. */
-function findPathsRejectedByOpm(files: BundleFiles): ReadonlySet<string> {
+function findFieldsRejectedByOpm(files: BundleFiles): ReadonlySet<string> {
   if (detectBundleFormat(files) !== 'registry+v1') return new Set()
   return new Set(
-    readRegistryBundlePartially(files).rejections.flatMap(({ at }) =>
+    readPartialRegistryBundle(files).rejections.flatMap(({ at }) =>
       at ? [formatLocationKey(at.file, at.path)] : [],
     ),
   )

@@ -4,7 +4,7 @@ import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { convertValueToJson } from '../manifest-document.ts'
+import { convertParsedValueToJson } from '../manifest-document.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 import { parseSchemaFields, resolveSchemaType, type SchemaType } from './schemas.ts'
 
@@ -74,9 +74,9 @@ const scalarTypes: Readonly<
       value.kind === 'string' && typeof decodeBase64(value.value) !== 'number' ? value.value : undefined,
   },
   ':boolean': { words: 'a boolean', fit: (value) => (value.kind === 'bool' ? value.value : undefined) },
-  ':int32': { words: 'a 32-bit integer', fit: (value) => parseWholeNumber(value, 2 ** 31) },
-  ':int64': { words: 'an integer', fit: (value) => parseWholeNumber(value, 2 ** 63) },
-  ':integer': { words: 'an integer', fit: (value) => parseWholeNumber(value, 2 ** 63) },
+  ':int32': { words: 'a 32-bit integer', fit: (value) => parseIntegerWithinLimit(value, 2 ** 31) },
+  ':int64': { words: 'an integer', fit: (value) => parseIntegerWithinLimit(value, 2 ** 63) },
+  ':integer': { words: 'an integer', fit: (value) => parseIntegerWithinLimit(value, 2 ** 63) },
   ':double': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
   ':number': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
   ':quantity': {
@@ -88,7 +88,7 @@ const scalarTypes: Readonly<
   },
   ':int-or-string': {
     words: 'an integer or a string',
-    fit: (value) => (value.kind === 'string' ? value.value : parseWholeNumber(value, 2 ** 31)),
+    fit: (value) => (value.kind === 'string' ? value.value : parseIntegerWithinLimit(value, 2 ** 31)),
   },
 }
 
@@ -139,11 +139,11 @@ class SchemaCoercer {
   }
 
   private scalar(type: string, value: ParsedValue, path: FieldPath): Json | undefined {
-    if (type === ':any') return convertValueToJson(value) ?? null
+    if (type === ':any') return convertParsedValueToJson(value) ?? null
     if (type === ':object')
-      return value.kind === 'map' ? convertValueToJson(value) : this.mismatch('an object', value, path)
+      return value.kind === 'map' ? convertParsedValueToJson(value) : this.mismatch('an object', value, path)
     const scalar = scalarTypes[type]
-    if (!scalar) return convertValueToJson(value) ?? null
+    if (!scalar) return convertParsedValueToJson(value) ?? null
     const fitted = scalar.fit(value)
     return fitted === undefined ? this.mismatch(scalar.words, value, path) : fitted
   }
@@ -240,7 +240,7 @@ function scalarToString(value: ParsedValue): string | undefined {
   return value.kind === 'string' ? value.value : undefined
 }
 
-function parseWholeNumber(value: ParsedValue, limit: number): number | undefined {
+function parseIntegerWithinLimit(value: ParsedValue, limit: number): number | undefined {
   if (value.kind !== 'number' || !Number.isInteger(value.value)) return undefined
   return value.value >= -limit && value.value < limit ? value.value : undefined
 }

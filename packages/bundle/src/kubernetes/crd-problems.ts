@@ -4,7 +4,7 @@ import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
 import { replaceMapEntries, replaceListItems, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import type { FieldPath } from '../bundle-locator.ts'
-import { getField, asList, asString } from '../fields.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 import { isDnsLabel, isDnsSubdomain } from './names.ts'
 
 export type CrdValidationProblem = readonly [FieldPath, string]
@@ -14,21 +14,21 @@ export function* findCrdProblems(tree: ParsedValue, apiVersion: string): Generat
   // Schemas make up most of the definition, and these checks don't need them.
   const crd = toPlainJson(replaceSchemasWithTrue(tree))
   const isOld = apiVersion.endsWith('/v1beta1')
-  const spec = getField(crd, 'spec')
-  const group = asString(getField(spec, 'group'))
+  const spec = getJsonFieldAtPath(crd, 'spec')
+  const group = asStringOrEmpty(getJsonFieldAtPath(spec, 'group'))
   yield* findCrdNameProblems(crd, group)
   if (!isDnsSubdomain(group)) yield [['spec', 'group'], `its group "${group}" is not a domain name`]
   else if (!group.includes('.')) yield [['spec', 'group'], `its group "${group}" has no dot`]
-  const scope = asString(getField(spec, 'scope')) || (isOld ? 'Namespaced' : '')
+  const scope = asStringOrEmpty(getJsonFieldAtPath(spec, 'scope')) || (isOld ? 'Namespaced' : '')
   if (!['Namespaced', 'Cluster'].includes(scope))
     yield [['spec', 'scope'], 'its scope is neither Namespaced nor Cluster']
   yield* findCrdVersionProblems(spec, isOld)
-  yield* findAcceptedNamesProblems(getField(spec, 'names'))
-  yield* findColumnAndScaleProblems(spec, ['spec'], isOld)
+  yield* findAcceptedNamesProblems(getJsonFieldAtPath(spec, 'names'))
+  yield* findPrinterColumnAndScaleProblems(spec, ['spec'], isOld)
   yield* findConversionProblems(spec, isOld)
   yield* findApiApprovalProblems(crd, group)
   // v1beta1 preserves unknown fields by default.
-  const preserves = getField(spec, 'preserveUnknownFields')
+  const preserves = getJsonFieldAtPath(spec, 'preserveUnknownFields')
   if (preserves === true || (isOld && (preserves === undefined || preserves === null)))
     yield [
       preserves === true ? ['spec', 'preserveUnknownFields'] : ['spec'],
@@ -51,15 +51,15 @@ function replaceSchemasWithTrue(value: ParsedValue): ParsedValue {
 }
 
 function* findCrdNameProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
-  const name = asString(getField(crd, 'metadata', 'name'))
-  const wanted = `${asString(getField(crd, 'spec', 'names', 'plural'))}.${group}`
+  const name = asStringOrEmpty(getJsonFieldAtPath(crd, 'metadata', 'name'))
+  const wanted = `${asStringOrEmpty(getJsonFieldAtPath(crd, 'spec', 'names', 'plural'))}.${group}`
   if (name !== wanted) yield [['metadata', 'name'], `its name is not "${wanted}"`]
 }
 
 function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Generator<CrdValidationProblem> {
-  const versions = asList(getField(spec, 'versions'))
-  const single = asString(getField(spec, 'version'))
-  const names = versions.map((version) => asString(getField(version, 'name')))
+  const versions = asListOrEmpty(getJsonFieldAtPath(spec, 'versions'))
+  const single = asStringOrEmpty(getJsonFieldAtPath(spec, 'version'))
+  const names = versions.map((version) => asStringOrEmpty(getJsonFieldAtPath(version, 'name')))
   if (isOld && single !== '') {
     if (!isDnsLabel(single)) yield [['spec', 'version'], `"${single}" is not a valid version name`]
     if (names.length > 0 && names[0] !== single)
@@ -67,17 +67,17 @@ function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Genera
     // With an empty list, the single version is served and stored.
     if (versions.length === 0) return
   }
-  const stored = versions.filter((version) => getField(version, 'storage') === true).length
+  const stored = versions.filter((version) => getJsonFieldAtPath(version, 'storage') === true).length
   if (stored !== 1) yield [['spec', 'versions'], `it has ${stored} storage versions instead of one`]
   for (const [index, version] of versions.entries()) {
     const name = names[index] ?? ''
     const path = ['spec', 'versions', index]
     if (!isDnsLabel(name)) yield [[...path, 'name'], `"${name}" is not a valid version name`]
     if (names.indexOf(name) !== index) yield [path, `it lists the version "${name}" twice`]
-    if (!isOld && getField(version, 'schema', 'openAPIV3Schema') !== true)
+    if (!isOld && getJsonFieldAtPath(version, 'schema', 'openAPIV3Schema') !== true)
       yield [path, `its version "${name}" has no schema`]
-    const warning = getField(version, 'deprecationWarning')
-    if (typeof warning === 'string' && getField(version, 'deprecated') !== true)
+    const warning = getJsonFieldAtPath(version, 'deprecationWarning')
+    if (typeof warning === 'string' && getJsonFieldAtPath(version, 'deprecated') !== true)
       yield [
         [...path, 'deprecationWarning'],
         `its version "${name}" has a deprecationWarning but is not deprecated`,
@@ -90,16 +90,17 @@ function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Genera
         [...path, 'deprecationWarning'],
         `the deprecationWarning of its version "${name}" is empty, too long, or has invalid characters`,
       ]
-    yield* findColumnAndScaleProblems(version, path, isOld)
+    yield* findPrinterColumnAndScaleProblems(version, path, isOld)
   }
 }
 
 function* findAcceptedNamesProblems(names: Json | undefined): Generator<CrdValidationProblem> {
-  const kind = asString(getField(names, 'kind'))
-  const listKind = asString(getField(names, 'listKind')) || (kind === '' ? '' : `${kind}List`)
-  const singular = asString(getField(names, 'singular')) || kind.toLowerCase()
+  const kind = asStringOrEmpty(getJsonFieldAtPath(names, 'kind'))
+  const listKind =
+    asStringOrEmpty(getJsonFieldAtPath(names, 'listKind')) || (kind === '' ? '' : `${kind}List`)
+  const singular = asStringOrEmpty(getJsonFieldAtPath(names, 'singular')) || kind.toLowerCase()
   for (const [field, name, isLower] of [
-    ['plural', asString(getField(names, 'plural')), true],
+    ['plural', asStringOrEmpty(getJsonFieldAtPath(names, 'plural')), true],
     ['singular', singular, true],
     ['kind', kind, false],
     ['listKind', listKind, false],
@@ -109,9 +110,9 @@ function* findAcceptedNamesProblems(names: Json | undefined): Generator<CrdValid
   if (kind !== '' && kind === listKind)
     yield [['spec', 'names', 'listKind'], 'its kind and its listKind are the same']
   for (const field of ['shortNames', 'categories'])
-    for (const [index, name] of asList(getField(names, field)).entries())
-      if (!isDnsLabel(asString(name)))
-        yield [['spec', 'names', field, index], `"${asString(name)}" is not a valid entry of ${field}`]
+    for (const [index, name] of asListOrEmpty(getJsonFieldAtPath(names, field)).entries())
+      if (!isDnsLabel(asStringOrEmpty(name)))
+        yield [['spec', 'names', field, index], `"${asStringOrEmpty(name)}" is not a valid entry of ${field}`]
 }
 
 const printerColumnTypes = ['boolean', 'date', 'integer', 'number', 'string']
@@ -128,44 +129,46 @@ const printerColumnFormats = [
 ]
 
 /** Checks columns and scale, which v1beta1 also allows outside the versions. */
-function* findColumnAndScaleProblems(
+function* findPrinterColumnAndScaleProblems(
   part: Json | undefined,
   path: FieldPath,
   isOld: boolean,
 ): Generator<CrdValidationProblem> {
-  for (const [index, column] of asList(getField(part, 'additionalPrinterColumns')).entries()) {
+  for (const [index, column] of asListOrEmpty(
+    getJsonFieldAtPath(part, 'additionalPrinterColumns'),
+  ).entries()) {
     const columnPath = [...path, 'additionalPrinterColumns', index]
-    const name = asString(getField(column, 'name'))
+    const name = asStringOrEmpty(getJsonFieldAtPath(column, 'name'))
     if (name === '') yield [columnPath, 'one of its printer columns has no name']
-    const type = asString(getField(column, 'type'))
+    const type = asStringOrEmpty(getJsonFieldAtPath(column, 'type'))
     if (!printerColumnTypes.includes(type))
       yield [columnPath, `its printer column "${name}" has the unsupported type "${type}"`]
-    const format = asString(getField(column, 'format'))
+    const format = asStringOrEmpty(getJsonFieldAtPath(column, 'format'))
     if (!printerColumnFormats.includes(format))
       yield [columnPath, `its printer column "${name}" has the unsupported format "${format}"`]
-    if (!asString(getField(column, isOld ? 'JSONPath' : 'jsonPath')).startsWith('.'))
+    if (!asStringOrEmpty(getJsonFieldAtPath(column, isOld ? 'JSONPath' : 'jsonPath')).startsWith('.'))
       yield [columnPath, `the JSON path of its printer column "${name}" does not start with a dot`]
   }
-  const scale = getField(part, 'subresources', 'scale')
+  const scale = getJsonFieldAtPath(part, 'subresources', 'scale')
   if (scale === undefined || scale === null) return
   const scalePath = [...path, 'subresources', 'scale']
-  if (!asString(getField(scale, 'specReplicasPath')).startsWith('.spec.'))
+  if (!asStringOrEmpty(getJsonFieldAtPath(scale, 'specReplicasPath')).startsWith('.spec.'))
     yield [scalePath, 'its specReplicasPath does not start with .spec.']
-  if (!asString(getField(scale, 'statusReplicasPath')).startsWith('.status.'))
+  if (!asStringOrEmpty(getJsonFieldAtPath(scale, 'statusReplicasPath')).startsWith('.status.'))
     yield [scalePath, 'its statusReplicasPath does not start with .status.']
-  const selector = asString(getField(scale, 'labelSelectorPath'))
+  const selector = asStringOrEmpty(getJsonFieldAtPath(scale, 'labelSelectorPath'))
   if (selector !== '' && !/^\.(?:spec|status)\./.test(selector))
     yield [scalePath, 'its labelSelectorPath starts with neither .spec. nor .status.']
 }
 
 function* findConversionProblems(spec: Json | undefined, isOld: boolean): Generator<CrdValidationProblem> {
-  const conversion = getField(spec, 'conversion')
+  const conversion = getJsonFieldAtPath(spec, 'conversion')
   if (conversion === undefined || conversion === null) return
   const path = ['spec', 'conversion']
-  const strategy = asString(getField(conversion, 'strategy'))
-  const webhook = isOld ? conversion : getField(conversion, 'webhook')
-  const config = getField(webhook, isOld ? 'webhookClientConfig' : 'clientConfig')
-  const written = asList(getField(webhook, 'conversionReviewVersions')).map(asString)
+  const strategy = asStringOrEmpty(getJsonFieldAtPath(conversion, 'strategy'))
+  const webhook = isOld ? conversion : getJsonFieldAtPath(conversion, 'webhook')
+  const config = getJsonFieldAtPath(webhook, isOld ? 'webhookClientConfig' : 'clientConfig')
+  const written = asListOrEmpty(getJsonFieldAtPath(webhook, 'conversionReviewVersions')).map(asStringOrEmpty)
   if (strategy !== 'Webhook') {
     if (strategy !== 'None')
       yield [[...path, 'strategy'], `its conversion strategy "${strategy}" is neither None nor Webhook`]
@@ -180,21 +183,26 @@ function* findConversionProblems(spec: Json | undefined, isOld: boolean): Genera
     yield [path, 'its conversionReviewVersions list contains neither v1 nor v1beta1']
   if (new Set(reviews).size < reviews.length)
     yield [path, 'its conversionReviewVersions list contains a duplicate']
-  const [url, service] = [getField(config, 'url'), getField(config, 'service')].map((one) => one ?? undefined)
+  const [url, service] = [getJsonFieldAtPath(config, 'url'), getJsonFieldAtPath(config, 'service')].map(
+    (one) => one ?? undefined,
+  )
   if ((url === undefined) === (service === undefined))
     yield [path, 'its conversion webhook must set either url or service, but not both']
-  else if (url !== undefined && !/^https:\/\/[^/?#@]+(?:\/[^?#]*)?$/.test(asString(url)))
+  else if (url !== undefined && !/^https:\/\/[^/?#@]+(?:\/[^?#]*)?$/.test(asStringOrEmpty(url)))
     yield [
       path,
       'the URL of its conversion webhook must use https and must not contain a user name, query, or fragment',
     ]
   else if (service !== undefined) {
-    if (asString(getField(service, 'name')) === '' || asString(getField(service, 'namespace')) === '')
+    if (
+      asStringOrEmpty(getJsonFieldAtPath(service, 'name')) === '' ||
+      asStringOrEmpty(getJsonFieldAtPath(service, 'namespace')) === ''
+    )
       yield [path, 'the service of its conversion webhook must have a name and a namespace']
-    const port = getField(service, 'port') ?? 443
+    const port = getJsonFieldAtPath(service, 'port') ?? 443
     if (typeof port !== 'number' || port < 1 || port > 65535)
       yield [path, 'the port of its conversion webhook is invalid']
-    const servicePath = asString(getField(service, 'path'))
+    const servicePath = asStringOrEmpty(getJsonFieldAtPath(service, 'path'))
     if (servicePath !== '' && !servicePath.startsWith('/'))
       yield [path, 'the path of its conversion webhook does not start with /']
   }
@@ -205,7 +213,9 @@ const apiApprovalAnnotation = 'api-approved.kubernetes.io'
 /** API groups of the Kubernetes community require an approval annotation. */
 function* findApiApprovalProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
   if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)) return
-  const annotation = asString(getField(crd, 'metadata', 'annotations', apiApprovalAnnotation))
+  const annotation = asStringOrEmpty(
+    getJsonFieldAtPath(crd, 'metadata', 'annotations', apiApprovalAnnotation),
+  )
   if (annotation.startsWith('unapproved') || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+\S*$/i.test(annotation)) return
   yield [
     ['metadata'],

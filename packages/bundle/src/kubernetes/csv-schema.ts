@@ -1,7 +1,7 @@
 // OLM's Go type of a ClusterServiceVersion (operator-framework/api, pkg/operators/v1alpha1).
 import type { SchemaType } from './schemas.ts'
 
-const permissionsSchema: SchemaType = [
+const csvPermissionsSchema: SchemaType = [
   { fields: { 'serviceAccountName*': ':string', 'rules*': ['rbac.v1.PolicyRule'] } },
 ]
 
@@ -42,9 +42,9 @@ const apiServiceDescriptionsSchema: SchemaType = [
   },
 ]
 
-const linkSchema: SchemaType = { fields: { name: ':string', url: ':string' } }
+const csvLinkSchema: SchemaType = { fields: { name: ':string', url: ':string' } }
 
-const webhookSchema: SchemaType = {
+const csvWebhookSchema: SchemaType = {
   fields: {
     'generateName*': ':string',
     'type*': ':string',
@@ -64,7 +64,7 @@ const webhookSchema: SchemaType = {
   },
 }
 
-const deploymentSchema: SchemaType = {
+const csvDeploymentSchema: SchemaType = {
   fields: { 'name*': ':string', 'spec*': 'apps.v1.DeploymentSpec', label: { values: ':string' } },
 }
 
@@ -81,9 +81,9 @@ export const csvSchema: SchemaType = {
             'strategy*': ':string',
             spec: {
               fields: {
-                'deployments*': [deploymentSchema],
-                permissions: permissionsSchema,
-                clusterPermissions: permissionsSchema,
+                'deployments*': [csvDeploymentSchema],
+                permissions: csvPermissionsSchema,
+                clusterPermissions: csvPermissionsSchema,
               },
             },
           },
@@ -97,15 +97,15 @@ export const csvSchema: SchemaType = {
         apiservicedefinitions: {
           fields: { owned: apiServiceDescriptionsSchema, required: apiServiceDescriptionsSchema },
         },
-        webhookdefinitions: [webhookSchema],
+        webhookdefinitions: [csvWebhookSchema],
         nativeAPIs: [{ fields: { 'group*': ':string', 'version*': ':string', 'kind*': ':string' } }],
         minKubeVersion: ':string',
         'displayName*': ':string',
         description: ':string',
         keywords: [':string'],
         maintainers: [{ fields: { name: ':string', email: ':string' } }],
-        provider: linkSchema,
-        links: [linkSchema],
+        provider: csvLinkSchema,
+        links: [csvLinkSchema],
         icon: [{ fields: { 'base64data*': ':string', 'mediatype*': ':string' } }],
         installModes: [{ fields: { 'type*': ':string', 'supported*': ':boolean' } }],
         replaces: ':string',

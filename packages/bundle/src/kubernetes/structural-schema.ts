@@ -1,7 +1,13 @@
 // Validates a value against a CRD's structural schema as an API server does. Ignores CEL rules and patterns that could
 // take too long.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { getField, asList, asObject, asString, type JsonObject } from '../fields.ts'
+import {
+  getJsonFieldAtPath,
+  asListOrEmpty,
+  asObjectOrEmpty,
+  asStringOrEmpty,
+  type JsonObject,
+} from '../fields.ts'
 import { toCanonicalJson } from '../upgrade/canonical-json.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 
@@ -14,12 +20,12 @@ export interface SchemaProblem {
 const maxSchemaProblems = 20
 const maxSchemaDepth = 100
 /** Limits work, because alternatives can check the same value repeatedly. */
-const maxValidationSteps = 100_000
+const maxSchemaValidationSteps = 100_000
 
 /** Ignores `apiVersion`, `kind` and `metadata`, because every object has them. */
 export function findSchemaProblems(schema: Json | undefined, object: JsonObject): readonly SchemaProblem[] {
   const validator = new SchemaValidator()
-  validator.visit(asObject(schema), object, [], true)
+  validator.visit(asObjectOrEmpty(schema), object, [], true)
   return validator.problems.slice(0, maxSchemaProblems)
 }
 
@@ -32,7 +38,7 @@ class SchemaValidator {
   visit(schema: JsonObject, value: Json, path: FieldPath, isObject = false): void {
     if (
       path.length > maxSchemaDepth ||
-      this.steps++ > maxValidationSteps ||
+      this.steps++ > maxSchemaValidationSteps ||
       this.problems.length > maxSchemaProblems
     )
       return
@@ -51,26 +57,29 @@ class SchemaValidator {
   }
 
   private hasType(schema: JsonObject, value: Json, path: FieldPath): boolean {
-    const wanted = asString(schema['type'])
+    const wanted = asStringOrEmpty(schema['type'])
     if (schema['x-kubernetes-int-or-string'] === true) {
       if (typeof value === 'string' || Number.isInteger(value)) return true
-      this.report(path, `is of type ${getJsonType(value)}, but the schema expects an integer or a string`)
+      this.report(
+        path,
+        `is of type ${getJsonSchemaType(value)}, but the schema expects an integer or a string`,
+      )
       return false
     }
-    const kind = getJsonType(value)
+    const kind = getJsonSchemaType(value)
     if (wanted === '' || kind === wanted || (wanted === 'number' && kind === 'integer')) return true
     this.report(path, `is of type ${kind}, but the schema expects ${wanted}`)
     return false
   }
 
   private checkEnum(schema: JsonObject, value: Json, path: FieldPath): void {
-    const allowed = asList(schema['enum'])
+    const allowed = asListOrEmpty(schema['enum'])
     if (allowed.length === 0) return
     const text = toCanonicalJson(value)
     if (!allowed.some((one) => toCanonicalJson(one) === text))
       this.report(
         path,
-        `is ${formatValue(value)}, which is not one of ${allowed.map(formatValue).join(', ')}`,
+        `is ${formatTruncatedJson(value)}, which is not one of ${allowed.map(formatTruncatedJson).join(', ')}`,
       )
   }
 
@@ -93,7 +102,7 @@ class SchemaValidator {
 
   private checkText(schema: JsonObject, value: string, path: FieldPath): void {
     this.checkSize(schema, 'Length', 'characters', [...value].length, path)
-    const pattern = asString(schema['pattern'])
+    const pattern = asStringOrEmpty(schema['pattern'])
     const expression = pattern === '' ? undefined : compileSafePattern(pattern, value)
     if (expression && !expression.test(value)) this.report(path, `does not match the pattern ${pattern}`)
   }
@@ -103,17 +112,20 @@ class SchemaValidator {
     const items = schema['items']
     if (typeof items === 'object' && items !== null && !Array.isArray(items))
       for (const [index, item] of value.entries()) this.visit(items as JsonObject, item, [...path, index])
-    const type = asString(schema['x-kubernetes-list-type'])
+    const type = asStringOrEmpty(schema['x-kubernetes-list-type'])
     if (type !== 'set' && type !== 'map') return
-    const keys = asList(schema['x-kubernetes-list-map-keys']).map(asString)
-    const defaults = getField(items, 'properties')
+    const keys = asListOrEmpty(schema['x-kubernetes-list-map-keys']).map(asStringOrEmpty)
+    const defaults = getJsonFieldAtPath(items, 'properties')
     const seen = new Set<string>()
     for (const [index, item] of value.entries()) {
       const key =
         type === 'set'
           ? toCanonicalJson(item)
           : toCanonicalJson(
-              keys.map((name) => getField(item, name) ?? getField(defaults, name, 'default') ?? null),
+              keys.map(
+                (name) =>
+                  getJsonFieldAtPath(item, name) ?? getJsonFieldAtPath(defaults, name, 'default') ?? null,
+              ),
             )
       if (seen.has(key))
         this.report([...path, index], `is listed twice, but a list of type ${type} must not have duplicates`)
@@ -123,20 +135,20 @@ class SchemaValidator {
 
   private checkObject(schema: JsonObject, value: JsonObject, path: FieldPath, isObject: boolean): void {
     this.checkSize(schema, 'Properties', 'fields', Object.keys(value).length, path)
-    const properties = asObject(schema['properties'])
+    const properties = asObjectOrEmpty(schema['properties'])
     const additional = schema['additionalProperties']
     const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true
     const isEmbedded = isObject || schema['x-kubernetes-embedded-resource'] === true
-    for (const name of asList(schema['required']).map(asString))
-      if (!Object.hasOwn(value, name) && getField(properties, name, 'default') === undefined)
+    for (const name of asListOrEmpty(schema['required']).map(asStringOrEmpty))
+      if (!Object.hasOwn(value, name) && getJsonFieldAtPath(properties, name, 'default') === undefined)
         this.report(path, `does not set "${name}", which the schema requires`)
     for (const [name, inner] of Object.entries(value)) {
       const at = [...path, name]
       if (isEmbedded && commonKubernetesObjectFields.has(name)) continue
-      if (Object.hasOwn(properties, name)) this.visit(asObject(properties[name]), inner, at)
+      if (Object.hasOwn(properties, name)) this.visit(asObjectOrEmpty(properties[name]), inner, at)
       else if (typeof additional === 'object' && additional !== null)
-        this.visit(asObject(additional), inner, at)
-      else if (additional !== true && !keepsUnknown && asString(schema['type']) === 'object')
+        this.visit(asObjectOrEmpty(additional), inner, at)
+      else if (additional !== true && !keepsUnknown && asStringOrEmpty(schema['type']) === 'object')
         this.report(at, 'is not defined in the schema')
     }
   }
@@ -156,12 +168,12 @@ class SchemaValidator {
   }
 
   private checkAlternatives(schema: JsonObject, value: Json, path: FieldPath): void {
-    for (const one of asList(schema['allOf'])) this.visit(asObject(one), value, path)
-    const fits = (one: Json) => this.fits(asObject(one), value, path)
-    const any = asList(schema['anyOf'])
+    for (const one of asListOrEmpty(schema['allOf'])) this.visit(asObjectOrEmpty(one), value, path)
+    const fits = (one: Json) => this.fits(asObjectOrEmpty(one), value, path)
+    const any = asListOrEmpty(schema['anyOf'])
     if (any.length > 0 && !any.some(fits))
       this.report(path, 'does not match any of the schema alternatives (anyOf)')
-    const only = asList(schema['oneOf'])
+    const only = asListOrEmpty(schema['oneOf'])
     const fitting = only.length > 0 ? only.filter(fits).length : 1
     if (fitting !== 1)
       this.report(path, `matches ${fitting} schema alternatives instead of exactly one (oneOf)`)
@@ -183,13 +195,13 @@ class SchemaValidator {
   }
 }
 
-function getJsonType(value: Json): string {
+function getJsonSchemaType(value: Json): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
   return value === null ? 'null' : typeof value
 }
 
-function formatValue(value: Json): string {
+function formatTruncatedJson(value: Json): string {
   const text = JSON.stringify(value)
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

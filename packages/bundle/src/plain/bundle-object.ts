@@ -109,14 +109,14 @@ function* unpackManifestObjects(
 ): Generator<ParsedManifestObject> {
   if (value.kind === 'null') return
   if (value.kind !== 'map') throw new UnreadableManifestError('one of its documents is not an object')
-  const whole = parseObjectIdentity(value)
+  const whole = parseManifestObjectIdentity(value)
   if (whole.kind === '') throw new UnreadableManifestError("Object 'Kind' is missing")
   const items = getMapValue(value, 'items')
   if (items === undefined) yield { file, ...whole, document: { start, end }, path: [] }
   else if (items.kind === 'list')
     for (const [index, item] of items.items.entries()) {
       if (item.kind !== 'map') throw new UnreadableManifestError('one of its items is not an object')
-      const own = parseObjectIdentity(item)
+      const own = parseManifestObjectIdentity(item)
       const inherited = own.kind === '' || own.apiVersion === ''
       const ofList = { apiVersion: whole.apiVersion, kind: whole.kind.replace(/List$/, '') }
       if (inherited && ofList.kind === '') throw new UnreadableManifestError("Object 'Kind' is missing")
@@ -128,7 +128,7 @@ function* unpackManifestObjects(
   else if (items.kind !== 'null') throw new UnreadableManifestError('its items field is not a list')
 }
 
-function parseObjectIdentity(
+function parseManifestObjectIdentity(
   tree: MapValue,
 ): Pick<ParsedManifestObject, 'apiVersion' | 'kind' | 'name' | 'tree'> {
   return {

@@ -1,16 +1,16 @@
 // The service of a deployment with webhooks, and the provider of its certificate: cert-manager or OpenShift.
-import { getField, asObject } from '../fields.ts'
+import { getJsonFieldAtPath, asObjectOrEmpty } from '../fields.ts'
 import { createRenderedObject, type ManifestGeneratorInput } from './generator-input.ts'
-import { formatObjectName } from './object-name.ts'
+import { formatObjectNameWithSuffix } from './object-name.ts'
 import type { JsonObject, RenderedObject } from './rendering.ts'
 
 /** OLM v1 keeps OLM v0's names. */
 export function formatServiceName(deployment: string): string {
-  return formatObjectName(deployment.replaceAll('.', '-'), 'service')
+  return formatObjectNameWithSuffix(deployment.replaceAll('.', '-'), 'service')
 }
 
 export function formatCertificateName(deployment: string): string {
-  return formatObjectName(formatServiceName(deployment), 'cert')
+  return formatObjectNameWithSuffix(formatServiceName(deployment), 'cert')
 }
 
 /** Returns the object with the annotation that makes the provider inject its certificate authority. */
@@ -42,8 +42,8 @@ export function addServingCertAnnotation(
 }
 
 function addAnnotations(object: RenderedObject, annotations: JsonObject): RenderedObject {
-  const metadata = asObject(object.manifest['metadata'])
-  const all = { ...asObject(getField(metadata, 'annotations')), ...annotations }
+  const metadata = asObjectOrEmpty(object.manifest['metadata'])
+  const all = { ...asObjectOrEmpty(getJsonFieldAtPath(metadata, 'annotations')), ...annotations }
   return { ...object, manifest: { ...object.manifest, metadata: { ...metadata, annotations: all } } }
 }
 
@@ -54,7 +54,7 @@ export function generateCertificates(generation: ManifestGeneratorInput): readon
   const deployments = new Set(csv.webhooks.map(({ deployment }) => deployment))
   return [...deployments].sort().flatMap((deployment) => {
     const name = formatCertificateName(deployment)
-    const issuer = formatObjectName(name, 'selfsigned-issuer')
+    const issuer = formatObjectNameWithSuffix(name, 'selfsigned-issuer')
     const host = `${formatServiceName(deployment)}.${namespace}`
     return [
       createRenderedObject(

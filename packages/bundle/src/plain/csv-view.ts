@@ -1,4 +1,4 @@
-import { getField, asList, asObject, asString } from '../fields.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asObjectOrEmpty, asStringOrEmpty } from '../fields.ts'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { JsonObject, RenderedObject } from './rendering.ts'
 
@@ -28,7 +28,7 @@ export interface CsvPermission {
   readonly rules: readonly Json[]
 }
 
-export interface CsvRenderFields {
+export interface CsvFieldsForRendering {
   readonly name: string
   readonly file: string
   readonly annotations: JsonObject
@@ -41,26 +41,26 @@ export interface CsvRenderFields {
   readonly modes: readonly string[]
 }
 
-export function parseCsvRenderFields({ manifest, file }: RenderedObject): CsvRenderFields {
-  const listInSpec = (...path: string[]) => asList(getField(manifest, 'spec', ...path))
+export function parseCsvFieldsForRendering({ manifest, file }: RenderedObject): CsvFieldsForRendering {
+  const listInSpec = (...path: string[]) => asListOrEmpty(getJsonFieldAtPath(manifest, 'spec', ...path))
   const parsePermissions = (list: string) => listInSpec('install', 'spec', list).map(parsePermission)
   const modes = listInSpec('installModes')
-    .filter((mode) => getField(mode, 'supported') === true)
-    .map((mode) => asString(getField(mode, 'type')))
+    .filter((mode) => getJsonFieldAtPath(mode, 'supported') === true)
+    .map((mode) => asStringOrEmpty(getJsonFieldAtPath(mode, 'type')))
   return {
-    name: asString(getField(manifest, 'metadata', 'name')),
+    name: asStringOrEmpty(getJsonFieldAtPath(manifest, 'metadata', 'name')),
     file,
-    annotations: asObject(getField(manifest, 'metadata', 'annotations')),
+    annotations: asObjectOrEmpty(getJsonFieldAtPath(manifest, 'metadata', 'annotations')),
     deployments: listInSpec('install', 'spec', 'deployments').map((entry) => ({
-      name: asString(getField(entry, 'name')),
-      spec: asObject(getField(entry, 'spec')),
-      labels: asObject(getField(entry, 'label')),
+      name: asStringOrEmpty(getJsonFieldAtPath(entry, 'name')),
+      spec: asObjectOrEmpty(getJsonFieldAtPath(entry, 'spec')),
+      labels: asObjectOrEmpty(getJsonFieldAtPath(entry, 'label')),
     })),
     permissions: parsePermissions('permissions'),
     clusterPermissions: parsePermissions('clusterPermissions'),
     webhooks: listInSpec('webhookdefinitions').map(parseWebhook),
     ownedCrds: listInSpec('customresourcedefinitions', 'owned').map((entry) =>
-      asString(getField(entry, 'name')),
+      asStringOrEmpty(getJsonFieldAtPath(entry, 'name')),
     ),
     ownsServices: listInSpec('apiservicedefinitions', 'owned').length > 0,
     modes: [...new Set(modes)].sort(),
@@ -68,23 +68,23 @@ export function parseCsvRenderFields({ manifest, file }: RenderedObject): CsvRen
 }
 
 function parsePermission(entry: Json): CsvPermission {
-  const account = asString(getField(entry, 'serviceAccountName'))
+  const account = asStringOrEmpty(getJsonFieldAtPath(entry, 'serviceAccountName'))
   return {
     account: account === '' ? 'default' : account,
-    entry: asObject(entry),
-    rules: asList(getField(entry, 'rules')),
+    entry: asObjectOrEmpty(entry),
+    rules: asListOrEmpty(getJsonFieldAtPath(entry, 'rules')),
   }
 }
 
 function parseWebhook(entry: Json): CsvWebhook {
-  const port = getField(entry, 'containerPort')
+  const port = getJsonFieldAtPath(entry, 'containerPort')
   return {
-    type: asString(getField(entry, 'type')),
-    name: asString(getField(entry, 'generateName')),
-    deployment: asString(getField(entry, 'deploymentName')),
+    type: asStringOrEmpty(getJsonFieldAtPath(entry, 'type')),
+    name: asStringOrEmpty(getJsonFieldAtPath(entry, 'generateName')),
+    deployment: asStringOrEmpty(getJsonFieldAtPath(entry, 'deploymentName')),
     port: typeof port === 'number' ? port : 0,
-    conversionCrds: asList(getField(entry, 'conversionCRDs')).map(asString),
-    rules: asList(getField(entry, 'rules')),
-    definition: asObject(entry),
+    conversionCrds: asListOrEmpty(getJsonFieldAtPath(entry, 'conversionCRDs')).map(asStringOrEmpty),
+    rules: asListOrEmpty(getJsonFieldAtPath(entry, 'rules')),
+    definition: asObjectOrEmpty(entry),
   }
 }

@@ -1,7 +1,7 @@
 // The deployments of a ClusterServiceVersion, with its annotations on their pods, the watched namespaces, and the
 // certificates of its webhooks.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { getField, asList, asObject, asString } from '../fields.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asObjectOrEmpty, asStringOrEmpty } from '../fields.ts'
 import { formatCertificateName } from './certificates.ts'
 import { createRenderedObject, type ManifestGeneratorInput } from './generator-input.ts'
 import type { JsonObject, RenderedObject, DeploymentConfig } from './rendering.ts'
@@ -28,16 +28,16 @@ export function generateDeployments(generation: ManifestGeneratorInput): readonl
   const { csv, installNamespace, watchNamespaces, certificates, deploymentConfig } = generation
   const served = new Set(csv.webhooks.map(({ deployment }) => deployment))
   return csv.deployments.map(({ name, spec, labels }) => {
-    const template = asObject(spec['template'])
-    const metadata = asObject(template['metadata'])
+    const template = asObjectOrEmpty(spec['template'])
+    const metadata = asObjectOrEmpty(template['metadata'])
     const annotations = {
       ...csv.annotations,
       // In OLM v0, the ClusterServiceVersion takes precedence instead.
-      ...asObject(metadata['annotations']),
+      ...asObjectOrEmpty(metadata['annotations']),
       'olm.targetNamespaces': watchNamespaces.join(','),
       'olm.operatorNamespace': installNamespace,
     }
-    const pod = asObject(template['spec'])
+    const pod = asObjectOrEmpty(template['spec'])
     const mounted =
       certificates !== undefined && served.has(name)
         ? mountCertificates(pod, formatCertificateName(name))
@@ -63,15 +63,15 @@ export function generateDeployments(generation: ManifestGeneratorInput): readonl
 
 /** Returns the pod with the certificate volumes, which replace any volumes with the same names or mount paths. */
 function mountCertificates(pod: JsonObject, secretName: string): JsonObject {
-  const containers = asList(pod['containers']).map(asObject)
+  const containers = asListOrEmpty(pod['containers']).map(asObjectOrEmpty)
   const mountPaths = new Set<string>(certificateVolumeMounts.map(({ mountPath }) => mountPath))
   const replaced = new Set<string>(certificateVolumeMounts.map(({ name }) => name))
   for (const container of containers)
-    for (const mount of asList(container['volumeMounts']))
-      if (mountPaths.has(asString(getField(mount, 'mountPath'))))
-        replaced.add(asString(getField(mount, 'name')))
+    for (const mount of asListOrEmpty(container['volumeMounts']))
+      if (mountPaths.has(asStringOrEmpty(getJsonFieldAtPath(mount, 'mountPath'))))
+        replaced.add(asStringOrEmpty(getJsonFieldAtPath(mount, 'name')))
   const withoutReplaced = (list: Json | undefined) =>
-    asList(list).filter((entry) => !replaced.has(asString(getField(entry, 'name'))))
+    asListOrEmpty(list).filter((entry) => !replaced.has(asStringOrEmpty(getJsonFieldAtPath(entry, 'name'))))
   return {
     ...pod,
     volumes: [
@@ -99,9 +99,9 @@ function mountCertificates(pod: JsonObject, secretName: string): JsonObject {
 
 /** Applies OLM v1's deploymentConfig, which follows a Subscription's config, to all deployments. */
 function applyDeploymentConfig(deployment: RenderedObject, config: DeploymentConfig): RenderedObject {
-  const spec = asObject(deployment.manifest['spec'])
-  const template = asObject(spec['template'])
-  const pod = applyConfigToPod(asObject(template['spec']), config)
+  const spec = asObjectOrEmpty(deployment.manifest['spec'])
+  const template = asObjectOrEmpty(spec['template'])
+  const pod = applyConfigToPod(asObjectOrEmpty(template['spec']), config)
   const whole = {
     ...deployment.manifest,
     metadata: addAnnotationsToMetadata(deployment.manifest['metadata'], config.annotations),
@@ -119,14 +119,17 @@ function applyDeploymentConfig(deployment: RenderedObject, config: DeploymentCon
 
 function applyConfigToPod(pod: JsonObject, config: DeploymentConfig): JsonObject {
   const { env, envFrom, volumes, volumeMounts, tolerations, resources, nodeSelector, affinity } = config
-  const containers = asList(pod['containers']).map((container) => ({
-    ...asObject(container),
-    ...(env && env.length > 0 && { env: overrideListEntriesByName(getField(container, 'env'), env) }),
+  const containers = asListOrEmpty(pod['containers']).map((container) => ({
+    ...asObjectOrEmpty(container),
+    ...(env &&
+      env.length > 0 && { env: overrideListEntriesByName(getJsonFieldAtPath(container, 'env'), env) }),
     ...(envFrom &&
-      envFrom.length > 0 && { envFrom: appendMissingListEntries(getField(container, 'envFrom'), envFrom) }),
+      envFrom.length > 0 && {
+        envFrom: appendMissingListEntries(getJsonFieldAtPath(container, 'envFrom'), envFrom),
+      }),
     ...(volumeMounts &&
       volumeMounts.length > 0 && {
-        volumeMounts: overrideListEntriesByName(getField(container, 'volumeMounts'), volumeMounts),
+        volumeMounts: overrideListEntriesByName(getJsonFieldAtPath(container, 'volumeMounts'), volumeMounts),
       }),
     ...(resources && { resources }),
   }))
@@ -137,16 +140,16 @@ function applyConfigToPod(pod: JsonObject, config: DeploymentConfig): JsonObject
     ...(tolerations &&
       tolerations.length > 0 && { tolerations: appendMissingListEntries(pod['tolerations'], tolerations) }),
     ...(nodeSelector && { nodeSelector }),
-    ...(affinity && { affinity: mergeAffinity(asObject(pod['affinity']), affinity) }),
+    ...(affinity && { affinity: mergeAffinity(asObjectOrEmpty(pod['affinity']), affinity) }),
   }
 }
 
 /** An entry replaces the original entry with its name, or the last one if there are several. */
 function overrideListEntriesByName(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
-  const result = [...asList(list)]
-  const before = result.map((entry) => asString(getField(entry, 'name')))
+  const result = [...asListOrEmpty(list)]
+  const before = result.map((entry) => asStringOrEmpty(getJsonFieldAtPath(entry, 'name')))
   for (const entry of entries) {
-    const index = before.lastIndexOf(asString(entry['name']))
+    const index = before.lastIndexOf(asStringOrEmpty(entry['name']))
     if (index >= 0) result[index] = entry
     else result.push(entry)
   }
@@ -155,7 +158,7 @@ function overrideListEntriesByName(list: Json | undefined, entries: readonly Jso
 
 /** Skips entries that are already present. */
 function appendMissingListEntries(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
-  const result = [...asList(list)]
+  const result = [...asListOrEmpty(list)]
   for (const entry of entries)
     if (!result.some((other) => toCanonicalJson(other) === toCanonicalJson(entry))) result.push(entry)
   return result
@@ -182,20 +185,20 @@ function isNonNullJson(value: Json | undefined): boolean {
 }
 
 function isEmptyAffinity(part: Json | undefined): boolean {
-  const requiredTerms = getField(part, requiredAffinityField)
+  const requiredTerms = getJsonFieldAtPath(part, requiredAffinityField)
   const terms = Array.isArray(requiredTerms)
     ? requiredTerms
-    : asList(getField(requiredTerms, 'nodeSelectorTerms'))
-  return terms.length === 0 && asList(getField(part, preferredAffinityField)).length === 0
+    : asListOrEmpty(getJsonFieldAtPath(requiredTerms, 'nodeSelectorTerms'))
+  return terms.length === 0 && asListOrEmpty(getJsonFieldAtPath(part, preferredAffinityField)).length === 0
 }
 
 function addAnnotationsToMetadata(
   metadata: Json | undefined,
   annotations: DeploymentConfig['annotations'],
 ): JsonObject {
-  const before = asObject(metadata)
+  const before = asObjectOrEmpty(metadata)
   if (!annotations || Object.keys(annotations).length === 0) return before
-  return { ...before, annotations: { ...annotations, ...asObject(before['annotations']) } }
+  return { ...before, annotations: { ...annotations, ...asObjectOrEmpty(before['annotations']) } }
 }
 
 function toCanonicalJson(value: Json): string {

@@ -1,26 +1,29 @@
 // Why OLM v1 doesn't render a bundle (operator-controller, rukpak/render/registryv1/validators), with OLM's messages
 // and in OLM's order.
-import { getField, asList, asString } from '../fields.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 import type { FieldPath } from '../bundle-locator.ts'
-import type { CsvRenderFields, CsvWebhook } from './csv-view.ts'
+import type { CsvFieldsForRendering, CsvWebhook } from './csv-view.ts'
 import type { RegistryV1Bundle } from './registry-v1.ts'
 import type { RenderRejection } from './rendering.ts'
 import { isNamespacedKind } from './supported-kinds.ts'
 
-type RegistryV1BundleCheck = (csv: CsvRenderFields, bundle: RegistryV1Bundle) => Iterable<RenderRejection>
+type RegistryV1BundleCheck = (
+  csv: CsvFieldsForRendering,
+  bundle: RegistryV1Bundle,
+) => Iterable<RenderRejection>
 
 export function findBundleRejections(
-  csv: CsvRenderFields,
+  csv: CsvFieldsForRendering,
   bundle: RegistryV1Bundle,
 ): readonly RenderRejection[] {
   return registryV1Checks.flatMap((check) => [...check(csv, bundle)])
 }
 
-const toCsvSpecLocation = (csv: CsvRenderFields, ...path: FieldPath) => ({
+const toCsvSpecLocation = (csv: CsvFieldsForRendering, ...path: FieldPath) => ({
   file: csv.file,
   path: ['spec', ...path],
 })
-const toCsvDeploymentLocation = (csv: CsvRenderFields, name: string) =>
+const toCsvDeploymentLocation = (csv: CsvFieldsForRendering, name: string) =>
   toCsvSpecLocation(
     csv,
     'install',
@@ -29,10 +32,13 @@ const toCsvDeploymentLocation = (csv: CsvRenderFields, name: string) =>
     csv.deployments.findLastIndex((one) => one.name === name),
     'name',
   )
-const toCsvWebhookLocation = (csv: CsvRenderFields, webhook: CsvWebhook | undefined, ...path: FieldPath) =>
-  toCsvSpecLocation(csv, 'webhookdefinitions', webhook ? csv.webhooks.indexOf(webhook) : 0, ...path)
+const toCsvWebhookLocation = (
+  csv: CsvFieldsForRendering,
+  webhook: CsvWebhook | undefined,
+  ...path: FieldPath
+) => toCsvSpecLocation(csv, 'webhookdefinitions', webhook ? csv.webhooks.indexOf(webhook) : 0, ...path)
 
-function* findDuplicateDeployments(csv: CsvRenderFields): Generator<RenderRejection> {
+function* findDuplicateDeployments(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   for (const name of findDuplicateStrings(csv.deployments.map((one) => one.name)))
     yield {
       message: `cluster service version contains duplicate strategy deployment spec '${name}'`,
@@ -41,7 +47,7 @@ function* findDuplicateDeployments(csv: CsvRenderFields): Generator<RenderReject
     }
 }
 
-function* findInvalidDeploymentNames(csv: CsvRenderFields): Generator<RenderRejection> {
+function* findInvalidDeploymentNames(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   for (const name of toSortedUniqueStrings(csv.deployments.map((one) => one.name))) {
     const problems = findDnsSubdomainProblems(name)
     if (problems.length > 0)
@@ -54,7 +60,10 @@ function* findInvalidDeploymentNames(csv: CsvRenderFields): Generator<RenderReje
   }
 }
 
-function* findDuplicateCrds(_csv: CsvRenderFields, { crds }: RegistryV1Bundle): Generator<RenderRejection> {
+function* findDuplicateCrds(
+  _csv: CsvFieldsForRendering,
+  { crds }: RegistryV1Bundle,
+): Generator<RenderRejection> {
   for (const name of findDuplicateStrings(crds.map((crd) => crd.name))) {
     const { file = '' } = crds.findLast((crd) => crd.name === name) ?? {}
     yield {
@@ -65,7 +74,10 @@ function* findDuplicateCrds(_csv: CsvRenderFields, { crds }: RegistryV1Bundle): 
   }
 }
 
-function* findMissingCrds(csv: CsvRenderFields, { crds }: RegistryV1Bundle): Generator<RenderRejection> {
+function* findMissingCrds(
+  csv: CsvFieldsForRendering,
+  { crds }: RegistryV1Bundle,
+): Generator<RenderRejection> {
   const present = new Set(crds.map((crd) => crd.name))
   for (const name of toSortedUniqueStrings(csv.ownedCrds))
     if (!present.has(name))
@@ -77,7 +89,7 @@ function* findMissingCrds(csv: CsvRenderFields, { crds }: RegistryV1Bundle): Gen
 }
 
 function* findEmptyPackageName(
-  _csv: CsvRenderFields,
+  _csv: CsvFieldsForRendering,
   { packageName }: RegistryV1Bundle,
 ): Generator<RenderRejection> {
   if (packageName === '')
@@ -88,7 +100,7 @@ function* findEmptyPackageName(
     }
 }
 
-function* findUnsupportedConversions(csv: CsvRenderFields): Generator<RenderRejection> {
+function* findUnsupportedConversions(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   if (csv.modes.join() === 'AllNamespaces') return
   for (const webhook of getConversionWebhooks(csv))
     yield {
@@ -99,7 +111,7 @@ function* findUnsupportedConversions(csv: CsvRenderFields): Generator<RenderReje
     }
 }
 
-function* findWebhooksWithoutDeployment(csv: CsvRenderFields): Generator<RenderRejection> {
+function* findWebhooksWithoutDeployment(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   const deployments = new Set(csv.deployments.map((one) => one.name))
   const orphans = csv.webhooks.filter(({ deployment }) => !deployments.has(deployment))
   for (const webhook of orphans.toSorted(
@@ -115,7 +127,7 @@ function* findWebhooksWithoutDeployment(csv: CsvRenderFields): Generator<RenderR
     }
 }
 
-function* findDuplicateWebhooks(csv: CsvRenderFields): Generator<RenderRejection> {
+function* findDuplicateWebhooks(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   for (const type of toSortedUniqueStrings(csv.webhooks.map((one) => one.type))) {
     const ofType = csv.webhooks.filter((one) => one.type === type)
     for (const name of findDuplicateStrings(ofType.map((one) => one.name)))
@@ -131,7 +143,7 @@ function* findDuplicateWebhooks(csv: CsvRenderFields): Generator<RenderRejection
   }
 }
 
-function* findInvalidWebhookNames(csv: CsvRenderFields): Generator<RenderRejection> {
+function* findInvalidWebhookNames(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   for (const type of toSortedUniqueStrings(csv.webhooks.map((one) => one.type))) {
     const ofType = csv.webhooks.filter((one) => one.type === type)
     for (const name of toSortedUniqueStrings(ofType.map((one) => one.name))) {
@@ -149,7 +161,7 @@ function* findInvalidWebhookNames(csv: CsvRenderFields): Generator<RenderRejecti
   }
 }
 
-function* findCrdsWithSeveralConversions(csv: CsvRenderFields): Generator<RenderRejection> {
+function* findCrdsWithSeveralConversions(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   const references = getConversionWebhooks(csv).flatMap(({ name, conversionCrds }) =>
     conversionCrds.map((crd) => ({ name, crd })),
   )
@@ -162,7 +174,7 @@ function* findCrdsWithSeveralConversions(csv: CsvRenderFields): Generator<Render
   }
 }
 
-function* findConversionsOfUnownedCrds(csv: CsvRenderFields): Generator<RenderRejection> {
+function* findConversionsOfUnownedCrds(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   const owned = new Set(csv.ownedCrds)
   for (const webhook of [...getConversionWebhooks(csv)].sort((a, b) => compareStrings(a.name, b.name)))
     for (const crd of [...webhook.conversionCrds].sort(compareStrings))
@@ -183,17 +195,17 @@ const forbiddenWebhookResources = new Set([
   'validatingwebhookconfigurations',
 ])
 
-function* findForbiddenWebhookRules(csv: CsvRenderFields): Generator<RenderRejection> {
+function* findForbiddenWebhookRules(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   for (const webhook of csv.webhooks) {
     if (webhook.type === 'ConversionWebhook') continue
     const before = `webhook ${JSON.stringify(webhook.name)} contains forbidden rule: admission webhook rules cannot reference `
     for (const [index, rule] of webhook.rules.entries())
-      for (const group of asList(getField(rule, 'apiGroups')).map(asString)) {
+      for (const group of asListOrEmpty(getJsonFieldAtPath(rule, 'apiGroups')).map(asStringOrEmpty)) {
         const location = toCsvWebhookLocation(csv, webhook, 'rules', index)
         if (forbiddenWebhookApiGroups.has(group))
           yield { message: `${before}API group ${JSON.stringify(group)}`, at: location }
         if (group === 'admissionregistration.k8s.io')
-          for (const resource of asList(getField(rule, 'resources')).map(asString))
+          for (const resource of asListOrEmpty(getJsonFieldAtPath(rule, 'resources')).map(asStringOrEmpty))
             if (forbiddenWebhookResources.has(resource.toLowerCase()))
               yield {
                 message: `${before}resource ${JSON.stringify(resource)} for API group ${JSON.stringify(group)}`,
@@ -204,7 +216,7 @@ function* findForbiddenWebhookRules(csv: CsvRenderFields): Generator<RenderRejec
 }
 
 function* findUnsupportedKinds(
-  _csv: CsvRenderFields,
+  _csv: CsvFieldsForRendering,
   { others }: RegistryV1Bundle,
 ): Generator<RenderRejection> {
   for (const { name, kind, file } of others)
@@ -233,7 +245,7 @@ const registryV1Checks: readonly RegistryV1BundleCheck[] = [
   findUnsupportedKinds,
 ]
 
-function getConversionWebhooks(csv: CsvRenderFields): readonly CsvWebhook[] {
+function getConversionWebhooks(csv: CsvFieldsForRendering): readonly CsvWebhook[] {
   return csv.webhooks.filter(({ type }) => type === 'ConversionWebhook')
 }
 

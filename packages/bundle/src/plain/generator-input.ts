@@ -1,10 +1,10 @@
-import type { CsvRenderFields } from './csv-view.ts'
+import type { CsvFieldsForRendering } from './csv-view.ts'
 import type { RegistryV1Bundle } from './registry-v1.ts'
 import type { CertificateProvider, DeploymentConfig, JsonObject, RenderedObject } from './rendering.ts'
 
 export interface ManifestGeneratorInput {
   readonly bundle: RegistryV1Bundle
-  readonly csv: CsvRenderFields
+  readonly csv: CsvFieldsForRendering
   readonly installNamespace: string
   /** `['']` means all namespaces. */
   readonly watchNamespaces: readonly string[]

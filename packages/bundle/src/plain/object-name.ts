@@ -7,16 +7,16 @@ import { sha224 } from './sha224.ts'
 const maxNameLength = 63
 
 /** Truncates the base if both exceed 63 bytes. As in OLM, the dash doesn't count, so the result can have 64 bytes. */
-export function formatObjectName(base: string, suffix: string): string {
+export function formatObjectNameWithSuffix(base: string, suffix: string): string {
   const bytes = new TextEncoder().encode(base)
   const isLong = bytes.length + suffix.length > maxNameLength
   return `${isLong ? decodeUtf8LikeGo(bytes.subarray(0, maxNameLength - suffix.length - 1)) : base}-${suffix}`
 }
 
 /** The base with the hash of a value: base 36 of the SHA-224 of Go's JSON and a line feed. */
-export function formatHashedName(base: string, value: Json): string {
+export function formatObjectNameWithHash(base: string, value: Json): string {
   const text = `${formatGoStructJson(value)}\n`
-  return formatObjectName(base, BigInt(`0x${sha224(new TextEncoder().encode(text))}`).toString(36))
+  return formatObjectNameWithSuffix(base, BigInt(`0x${sha224(new TextEncoder().encode(text))}`).toString(36))
 }
 
 /** Keeps the order of the fields, because a Go struct is written in the order of its type. */

@@ -12,12 +12,12 @@ import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
 import type { BundleFiles } from '../bundle-files.ts'
-import { annotationsType, propertiesType } from '../csv-type.ts'
+import { annotationsStructType, propertiesStructType } from '../csv-type.ts'
 import { csvSchema } from '../kubernetes/csv-schema.ts'
 import { coerceToSchema } from '../kubernetes/coerce-to-schema.ts'
 import type { SchemaType } from '../kubernetes/schemas.ts'
-import { getField, asString } from '../fields.ts'
-import { convertValueToJson, formatGoJsonWithRawNumbers } from '../manifest-document.ts'
+import { getJsonFieldAtPath, asStringOrEmpty } from '../fields.ts'
+import { convertParsedValueToJson, formatGoJsonWithRawNumbers } from '../manifest-document.ts'
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { readBundleManifestObjects, type ParsedManifestObject } from './bundle-object.ts'
 import type { JsonObject, RenderedObject, RenderRejection } from './rendering.ts'
@@ -33,9 +33,9 @@ export type ParsedRegistryV1 =
   | { readonly bundle: RegistryV1Bundle; readonly rejections: readonly [] }
   | { readonly bundle?: undefined; readonly rejections: readonly RenderRejection[] }
 
-const annotationsPath = 'metadata/annotations.yaml'
-const propertiesPath = 'metadata/properties.yaml'
-const crdSchemaName = 'apiextensions.v1.CustomResourceDefinition'
+const annotationsFilePath = 'metadata/annotations.yaml'
+const propertiesFilePath = 'metadata/properties.yaml'
+const crdOpenApiSchemaName = 'apiextensions.v1.CustomResourceDefinition'
 
 /** Reports every reason to reject the bundle. OLM reports only the first. */
 export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegistryV1 => {
@@ -47,7 +47,7 @@ export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegi
     rejections.push({
       message: `error parsing objects in "${file}": ${reason}`,
       at: { file, path: [] },
-      ...(isReportedAsUndecodable(reason) && { reportedByRule: 'undecodable-manifest' }),
+      ...(isReportedAsUndecodableManifest(reason) && { reportedByRule: 'undecodable-manifest' }),
     })
   let csv: RenderedObject | undefined
   const crds: RenderedObject[] = []
@@ -56,8 +56,8 @@ export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegi
     // The last one takes precedence.
     if (object.kind === 'ClusterServiceVersion') csv = coerceManifestToSchema(object, csvSchema, rejections)
     else if (object.kind === 'CustomResourceDefinition')
-      crds.push(coerceManifestToSchema(object, crdSchemaName, rejections))
-    else others.push(toRenderedObject(object, convertValueToJson(object.tree) as JsonObject))
+      crds.push(coerceManifestToSchema(object, crdOpenApiSchemaName, rejections))
+    else others.push(toRenderedObject(object, convertParsedValueToJson(object.tree) as JsonObject))
   if (!csv) {
     if (unreadable.length === 0)
       rejections.push({
@@ -73,27 +73,30 @@ export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegi
 })
 
 /** Whether `validateBundle` reports this as `undecodable-manifest`. Like opm, it reads only first documents. */
-function isReportedAsUndecodable(reason: string): boolean {
+function isReportedAsUndecodableManifest(reason: string): boolean {
   return !reason.startsWith('its items') && !reason.startsWith('invalid Yaml document separator')
 }
 
 function parsePackageName(files: BundleFiles, rejections: RenderRejection[]): string {
-  const bytes = files.get(annotationsPath)
+  const bytes = files.get(annotationsFilePath)
   if (!bytes) {
     rejections.push({
-      message: `open ${annotationsPath}: file does not exist`,
+      message: `open ${annotationsFilePath}: file does not exist`,
       reportedByRule: 'unreadable-bundle',
     })
     return ''
   }
   const read = readYaml(decodeYaml(bytes))
   const annotations = read.ok ? getMapValue(read.value, 'annotations') : undefined
-  const { decoded, problems } = decodeGoStruct(annotationsType, annotations ?? nullValueNode, {
+  const { decoded, problems } = decodeGoStruct(annotationsStructType, annotations ?? nullValueNode, {
     coerces: true,
   })
   const problem = read.ok ? problems[0]?.message : read.error.message
   if (problem !== undefined)
-    rejections.push({ message: `${annotationsPath}: ${problem}`, at: { file: annotationsPath, path: [] } })
+    rejections.push({
+      message: `${annotationsFilePath}: ${problem}`,
+      at: { file: annotationsFilePath, path: [] },
+    })
   return decodedText(decoded, 'operators.operatorframework.io.bundle.package.v1')
 }
 
@@ -131,7 +134,7 @@ function toRenderedObject(
   { file, apiVersion, kind, name, tree, path }: ParsedManifestObject,
   data: JsonObject,
 ): RenderedObject {
-  const namespace = asString(getField(data, 'metadata', 'namespace'))
+  const namespace = asStringOrEmpty(getJsonFieldAtPath(data, 'metadata', 'namespace'))
   // A list can set them for its items.
   const isInherited =
     path.length > 0 &&
@@ -145,7 +148,7 @@ function toRenderedObject(
 
 function rejectInvalidVersions({ manifest, file }: RenderedObject, rejections: RenderRejection[]): void {
   for (const field of ['version', 'release'] as const) {
-    const text = getField(manifest, 'spec', field)
+    const text = getJsonFieldAtPath(manifest, 'spec', field)
     if (typeof text !== 'string') continue
     const parts =
       field === 'version' ? [parseVersionTolerantly(text)] : text.split('.').map(parsePrereleaseIdentifier)
@@ -159,8 +162,8 @@ function rejectInvalidVersions({ manifest, file }: RenderedObject, rejections: R
   }
 }
 
-const propertyListStruct = createStructType('list', {
-  list: propertiesType.fields['properties'] ?? createSliceType(propertiesType),
+const propertyListStructType = createStructType('list', {
+  list: propertiesStructType.fields['properties'] ?? createSliceType(propertiesStructType),
 })
 
 /** Adds the properties from the properties file to those in the ClusterServiceVersion's annotation. */
@@ -169,7 +172,7 @@ function mergeBundleProperties(
   files: BundleFiles,
   rejections: RenderRejection[],
 ): RenderedObject {
-  const own = getField(csv.manifest, 'metadata', 'annotations', 'olm.properties')
+  const own = getJsonFieldAtPath(csv.manifest, 'metadata', 'annotations', 'olm.properties')
   const propertyJsons: string[] = []
   if (typeof own === 'string') {
     const read = parsePropertiesAnnotation(own)
@@ -181,11 +184,11 @@ function mergeBundleProperties(
       })
     propertyJsons.push(...read.texts)
   }
-  const bytes = files.get(propertiesPath)
+  const bytes = files.get(propertiesFilePath)
   if (!bytes || bytes.length === 0) return csv
   const read = readYaml(decodeYaml(bytes))
   const { decoded, problems } = decodeGoStruct(
-    propertiesType,
+    propertiesStructType,
     (read.ok ? read.value : undefined) ?? nullValueNode,
     {
       coerces: true,
@@ -195,19 +198,19 @@ function mergeBundleProperties(
   if (problem !== undefined)
     rejections.push({
       message: `failed to unmarshal metadata/properties.yaml: ${problem}`,
-      at: { file: propertiesPath, path: [] },
+      at: { file: propertiesFilePath, path: [] },
     })
   for (const property of getDecodedStructList(decoded, 'properties')) {
     const value = property.fields.get('value')
     propertyJsons.push(
       formatPropertyJson(
         decodedText(property, 'type'),
-        isParsedTreeValue(value) ? formatGoJsonWithRawNumbers(value) : 'null',
+        isParsedValue(value) ? formatGoJsonWithRawNumbers(value) : 'null',
       ),
     )
   }
-  const metadata = getField(csv.manifest, 'metadata') as JsonObject | undefined
-  const annotations = getField(metadata, 'annotations') as JsonObject | undefined
+  const metadata = getJsonFieldAtPath(csv.manifest, 'metadata') as JsonObject | undefined
+  const annotations = getJsonFieldAtPath(metadata, 'annotations') as JsonObject | undefined
   return {
     ...csv,
     manifest: {
@@ -225,7 +228,7 @@ function formatPropertyListJson(propertyJsons: readonly string[]): string {
   return propertyJsons.length === 0 ? 'null' : `[${propertyJsons.join(',')}]`
 }
 
-function isParsedTreeValue(value: unknown): value is ParsedValue {
+function isParsedValue(value: unknown): value is ParsedValue {
   return typeof value === 'object' && value !== null && 'kind' in value
 }
 
@@ -247,12 +250,12 @@ function parsePropertiesAnnotation(text: string): {
     end: 0,
     entries: [{ key: 'list', keyStart: 0, keyEnd: 0, value: list }],
   }
-  const { decoded, problems } = decodeGoStruct(propertyListStruct, whole)
+  const { decoded, problems } = decodeGoStruct(propertyListStructType, whole)
   if (problems[0]) return { texts: [], problem: problems[0].message }
   return {
     texts: getDecodedStructList(decoded, 'list').map((property) => {
       const value = property.fields.get('value')
-      const raw = isParsedTreeValue(value) ? compactJson(text.slice(value.start, value.end)) : 'null'
+      const raw = isParsedValue(value) ? compactJson(text.slice(value.start, value.end)) : 'null'
       return formatPropertyJson(decodedText(property, 'type'), raw)
     }),
   }

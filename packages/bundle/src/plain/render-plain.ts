@@ -2,11 +2,11 @@
 // templates.
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { createBundleLocator } from '../bundle-locator.ts'
+import { createBundleFieldLocator } from '../bundle-locator.ts'
 import { findHelmChartDirectory, detectBundleFormat } from '../bundle-format.ts'
 import type { BundleFiles } from '../bundle-files.ts'
-import { getField, asString } from '../fields.ts'
-import { convertValueToJson } from '../manifest-document.ts'
+import { getJsonFieldAtPath, asStringOrEmpty } from '../fields.ts'
+import { convertParsedValueToJson } from '../manifest-document.ts'
 import { refusedByOlmV1 } from '../rules/reported-rules.ts'
 import { readBundleManifestObjects } from './bundle-object.ts'
 import { parseRegistryV1 } from './registry-v1.ts'
@@ -32,7 +32,12 @@ export function renderPlainManifests(files: BundleFiles, options: PlainRenderOpt
       : format === 'plain+v0'
         ? renderPlainV0Bundle(files)
         : renderHelmChartBundle(files)
-  return { format, open: [], ...rendered, findings: toNotYetReportedFindings(files, rendered.rejections) }
+  return {
+    format,
+    open: [],
+    ...rendered,
+    findings: toUnreportedRejectionFindings(files, rendered.rejections),
+  }
 }
 
 type PartialPlainRendering = Pick<PlainRendering, 'objects' | 'rejections'> &
@@ -57,8 +62,8 @@ function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
   }))
   if (rejections.length > 0) return { objects: [], rejections }
   const plain = objects.map(({ file, apiVersion, kind, name, tree }): RenderedObject => {
-    const data = { ...(convertValueToJson(tree) as JsonObject), apiVersion, kind }
-    const namespace = asString(getField(data, 'metadata', 'namespace'))
+    const data = { ...(convertParsedValueToJson(tree) as JsonObject), apiVersion, kind }
+    const namespace = asStringOrEmpty(getJsonFieldAtPath(data, 'metadata', 'namespace'))
     return { file, apiVersion, kind, name, ...(namespace !== '' && { namespace }), manifest: data }
   })
   const braces = [...new Set(plain.filter(hasTemplateBraces).map(({ file }) => file))]
@@ -93,7 +98,7 @@ function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
   return {
     objects: objects.map(({ file, apiVersion, kind, name, tree }) => ({
       ...{ file: toChartPath(file), apiVersion, kind, name },
-      manifest: convertValueToJson(tree) as JsonObject,
+      manifest: convertParsedValueToJson(tree) as JsonObject,
     })),
     rejections: unreadable.map(({ file, reason }) => ({
       message: `${toChartPath(file)}: ${reason}`,
@@ -108,11 +113,11 @@ function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
   }
 }
 
-function toNotYetReportedFindings(
+function toUnreportedRejectionFindings(
   files: BundleFiles,
   rejections: readonly RenderRejection[],
 ): readonly Finding[] {
-  const locate = createBundleLocator(files)
+  const locate = createBundleFieldLocator(files)
   return rejections
     .filter(({ reportedByRule, isAboutOptions }) => reportedByRule === undefined && isAboutOptions !== true)
     .map(({ message, at: location }) =>

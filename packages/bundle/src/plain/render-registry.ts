@@ -3,7 +3,7 @@
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { RenderedObject, PlainRenderOptions, RenderRejection, JsonObject } from './rendering.ts'
 import { generateCertificates } from './certificates.ts'
-import { parseCsvRenderFields, type CsvRenderFields, type CsvPermission } from './csv-view.ts'
+import { parseCsvFieldsForRendering, type CsvFieldsForRendering, type CsvPermission } from './csv-view.ts'
 import { generateDeployments } from './deployments.ts'
 import { type ManifestGeneratorInput, createRenderedObject, watchesAllNamespaces } from './generator-input.ts'
 import { findBundleRejections } from './find-bundle-rejections.ts'
@@ -15,8 +15,8 @@ import {
   generateWebhookServices,
   generateValidatingWebhooks,
 } from './webhooks.ts'
-import { asObject } from '../fields.ts'
-import { formatHashedName } from './object-name.ts'
+import { asObjectOrEmpty } from '../fields.ts'
+import { formatObjectNameWithHash } from './object-name.ts'
 
 const rbacApiGroup = 'rbac.authorization.k8s.io'
 
@@ -46,7 +46,7 @@ export function renderRegistryV1(
   bundle: RegistryV1Bundle,
   options: PlainRenderOptions,
 ): RegistryRenderResult {
-  const csv = parseCsvRenderFields(bundle.csv)
+  const csv = parseCsvFieldsForRendering(bundle.csv)
   const bundleRejections = findBundleRejections(csv, bundle)
   if (bundleRejections.length > 0) return { objects: [], rejections: bundleRejections }
   const { watchNamespaces = [], installNamespace, certificates: provider = 'cert-manager' } = options
@@ -69,7 +69,7 @@ export function findClusterExtensionRejections(
   bundle: RegistryV1Bundle,
   options: PlainRenderOptions,
 ): readonly RenderRejection[] {
-  const csv = parseCsvRenderFields(bundle.csv)
+  const csv = parseCsvFieldsForRendering(bundle.csv)
   const specFieldLocation = (field: string) => ({ file: csv.file, path: ['spec', field] })
   const rejections: RenderRejection[] = []
   if (csv.ownsServices)
@@ -120,7 +120,7 @@ function isRenderRejection(one: RenderedObject | RenderRejection): one is Render
 
 /** OLM v1's message, or undefined if allowed. An empty list means no requested namespaces and no default. */
 function findTargetNamespaceRejection(
-  { modes, file }: CsvRenderFields,
+  { modes, file }: CsvFieldsForRendering,
   installNamespace: string,
   targets: readonly string[],
 ): RenderRejection | undefined {
@@ -198,7 +198,10 @@ function createRoleAndBinding(
   namespace?: string,
 ): readonly RenderedObject[] {
   const prefix = namespace === undefined ? 'Cluster' : ''
-  const name = formatHashedName(`${generation.csv.name}-${account}`, orderPermissionFieldsForHash(entry))
+  const name = formatObjectNameWithHash(
+    `${generation.csv.name}-${account}`,
+    orderPermissionFieldsForHash(entry),
+  )
   const metadata = { name, ...(namespace !== undefined && { namespace }) }
   return [
     createRenderedObject(generation, [`${rbacApiGroup}/v1`, `${prefix}Role`], metadata, { rules }),
@@ -216,7 +219,7 @@ function orderPermissionFieldsForHash(entry: JsonObject): Json {
   return {
     serviceAccountName,
     rules: (rules as readonly Json[]).map((rule) => {
-      const { verbs = null, ...others } = asObject(rule)
+      const { verbs = null, ...others } = asObjectOrEmpty(rule)
       const orderedFields = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'].flatMap(
         (field) => {
           const value = others[field]

@@ -1,11 +1,11 @@
-import { getField, asObject } from '../fields.ts'
+import { getJsonFieldAtPath, asObjectOrEmpty } from '../fields.ts'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { formatServiceName, addCaInjectionAnnotation, addServingCertAnnotation } from './certificates.ts'
 import type { CsvWebhook, WebhookType } from './csv-view.ts'
 import { createRenderedObject, type ManifestGeneratorInput } from './generator-input.ts'
 import type { JsonObject, RenderedObject, RenderRejection } from './rendering.ts'
 
-const copiedWebhookFields = [
+const passthroughWebhookFields = [
   'rules',
   'failurePolicy',
   'matchPolicy',
@@ -20,12 +20,12 @@ export function generateValidatingWebhooks(generation: ManifestGeneratorInput): 
     generation,
     'ValidatingAdmissionWebhook',
     'ValidatingWebhookConfiguration',
-    copiedWebhookFields,
+    passthroughWebhookFields,
   )
 }
 
 export function generateMutatingWebhooks(generation: ManifestGeneratorInput): readonly RenderedObject[] {
-  const fields = [...copiedWebhookFields, 'reinvocationPolicy']
+  const fields = [...passthroughWebhookFields, 'reinvocationPolicy']
   return generateWebhookConfigurations(
     generation,
     'MutatingAdmissionWebhook',
@@ -90,7 +90,7 @@ export function generateCrds(
   return generation.bundle.crds.map((crd) => {
     const webhook = converters.get(crd.name)
     if (!webhook) return crd
-    if (getField(crd.manifest, 'spec', 'preserveUnknownFields') === true)
+    if (getJsonFieldAtPath(crd.manifest, 'spec', 'preserveUnknownFields') === true)
       return {
         message: `custom resource definition '${crd.name}' must have .spec.preserveUnknownFields set to false to let API Server call webhook to do the conversion`,
         at: { file: crd.file, path: ['spec', 'preserveUnknownFields'] },
@@ -121,7 +121,7 @@ function addConversionWebhook(
       ...(versions !== undefined && { conversionReviewVersions: versions }),
     },
   }
-  const spec = asObject(crd.manifest['spec'])
+  const spec = asObjectOrEmpty(crd.manifest['spec'])
   return { ...crd, manifest: { ...crd.manifest, spec: { ...spec, conversion } } }
 }
 
@@ -131,19 +131,19 @@ export function generateWebhookServices(generation: ManifestGeneratorInput): rea
   return csv.deployments.flatMap(({ name: deployment, spec }) => {
     const webhooks = csv.webhooks.filter((webhook) => webhook.deployment === deployment)
     if (webhooks.length === 0) return []
-    const selector = getField(spec, 'selector', 'matchLabels')
+    const selector = getJsonFieldAtPath(spec, 'selector', 'matchLabels')
     const object = createRenderedObject(
       generation,
       ['v1', 'Service'],
       { name: formatServiceName(deployment), namespace },
-      { spec: { ports: toServicePorts(webhooks), ...(selector !== undefined && { selector }) } },
+      { spec: { ports: toWebhookServicePorts(webhooks), ...(selector !== undefined && { selector }) } },
     )
     return [addServingCertAnnotation(generation, deployment, object)]
   })
 }
 
 /** Unique ports, sorted by number and then by target. A named port counts as 0. */
-function toServicePorts(webhooks: readonly CsvWebhook[]): readonly Json[] {
+function toWebhookServicePorts(webhooks: readonly CsvWebhook[]): readonly Json[] {
   const ports = new Map<string, { name: string; port: number; targetPort: number | string }>()
   for (const { port: named, definition } of webhooks) {
     const port = named > 0 ? named : 443

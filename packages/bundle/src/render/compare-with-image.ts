@@ -2,7 +2,7 @@
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { sortByBytes } from '@catalog-bot/fbc/go/text'
 import { toSortedJson } from '@catalog-bot/fbc/go/json/sorted-json'
-import { bulkyPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
+import { bundleMetadataPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
 
 export interface ComparableBundle {
   readonly name: string
@@ -65,7 +65,7 @@ function createBundleDifference(
 function groupPropertiesByType(statement: ComparableBundle): Map<string, Set<string>> {
   const byType = new Map<string, Set<string>>()
   for (const { type, value } of statement.properties) {
-    if (bulkyPropertyTypes.has(type)) continue
+    if (bundleMetadataPropertyTypes.has(type)) continue
     const values = byType.get(type) ?? new Set()
     byType.set(type, values.add(toSortedJson(value)))
   }

@@ -8,8 +8,14 @@ import { decodeGoStruct } from '@catalog-bot/fbc/go/decode/decode'
 import type { DecodedStruct, DecodedValue } from '@catalog-bot/fbc/go/decode/decoded'
 import type { GoType, StructType } from '@catalog-bot/fbc/go/decode/go-type'
 import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
-import { csvType } from '../csv-type.ts'
-import { getField, asList, asObject, asString, type JsonObject } from '../fields.ts'
+import { csvStructType } from '../csv-type.ts'
+import {
+  getJsonFieldAtPath,
+  asListOrEmpty,
+  asObjectOrEmpty,
+  asStringOrEmpty,
+  type JsonObject,
+} from '../fields.ts'
 
 interface DecodedJsonResult {
   readonly json: JsonObject
@@ -25,14 +31,14 @@ export interface CsvMetadataResult {
 
 /** The property's value for a ClusterServiceVersion (the whole document), without unreadable parts. */
 export function parseCsvMetadata(tree: ParsedValue): CsvMetadataResult {
-  const { json, problem } = decodeToJson(csvType, tree)
+  const { json, problem } = decodeGoStructToJson(csvStructType, tree)
   // Go stops immediately at an error in a type with a custom decoder. It reports other errors at the end.
-  const found = findVersionProblem(getMapValue(tree, 'spec')) ?? problem
+  const found = findCsvVersionProblem(getMapValue(tree, 'spec')) ?? problem
   return { metadata: toCsvMetadata(json), ...(found !== undefined && { problem: found }) }
 }
 
 /** The error in release or version. Null counts as an empty string. */
-function findVersionProblem(spec: ParsedValue | undefined): string | undefined {
+function findCsvVersionProblem(spec: ParsedValue | undefined): string | undefined {
   for (const field of ['release', 'version'] as const) {
     const value = getMapValue(spec, field)
     if (!value) continue
@@ -49,9 +55,12 @@ function findVersionProblem(spec: ParsedValue | undefined): string | undefined {
 }
 
 function toCsvMetadata(csv: Json): JsonObject {
-  const spec = asObject(getField(csv, 'spec'))
+  const spec = asObjectOrEmpty(getJsonFieldAtPath(csv, 'spec'))
   return {
-    ...toNonEmptyField('annotations', filterStringMap(getField(csv, 'metadata', 'annotations'))),
+    ...createFieldIfNonEmpty(
+      'annotations',
+      filterStringMap(getJsonFieldAtPath(csv, 'metadata', 'annotations')),
+    ),
     // These two and the provider are always written, even if empty.
     apiServiceDefinitions: toOwnedAndRequiredDescriptions(
       spec['apiservicedefinitions'],
@@ -59,25 +68,29 @@ function toCsvMetadata(csv: Json): JsonObject {
     ),
     crdDescriptions: toOwnedAndRequiredDescriptions(spec['customresourcedefinitions'], toCrdDescription),
     ...pickNonEmptyStringFields(spec, 'description', 'displayName'),
-    ...toNonEmptyField('installModes', asList(spec['installModes']).map(toInstallMode)),
-    ...toNonEmptyField('keywords', filterStrings(spec['keywords'])),
-    ...toNonEmptyField('labels', filterStringMap(getField(csv, 'metadata', 'labels'))),
-    ...toNonEmptyField(
+    ...createFieldIfNonEmpty('installModes', asListOrEmpty(spec['installModes']).map(toInstallMode)),
+    ...createFieldIfNonEmpty('keywords', filterStringItems(spec['keywords'])),
+    ...createFieldIfNonEmpty('labels', filterStringMap(getJsonFieldAtPath(csv, 'metadata', 'labels'))),
+    ...createFieldIfNonEmpty(
       'links',
-      asList(spec['links']).map((link) => pickNonEmptyStringFields(asObject(link), 'name', 'url')),
+      asListOrEmpty(spec['links']).map((link) =>
+        pickNonEmptyStringFields(asObjectOrEmpty(link), 'name', 'url'),
+      ),
     ),
-    ...toNonEmptyField(
+    ...createFieldIfNonEmpty(
       'maintainers',
-      asList(spec['maintainers']).map((person) =>
-        pickNonEmptyStringFields(asObject(person), 'name', 'email'),
+      asListOrEmpty(spec['maintainers']).map((person) =>
+        pickNonEmptyStringFields(asObjectOrEmpty(person), 'name', 'email'),
       ),
     ),
     ...pickNonEmptyStringFields(spec, 'maturity', 'minKubeVersion'),
-    ...toNonEmptyField(
+    ...createFieldIfNonEmpty(
       'nativeAPIs',
-      asList(spec['nativeAPIs']).map((api) => pickStringFields(asObject(api), 'group', 'version', 'kind')),
+      asListOrEmpty(spec['nativeAPIs']).map((api) =>
+        pickStringFields(asObjectOrEmpty(api), 'group', 'version', 'kind'),
+      ),
     ),
-    provider: pickNonEmptyStringFields(asObject(spec['provider']), 'name', 'url'),
+    provider: pickNonEmptyStringFields(asObjectOrEmpty(spec['provider']), 'name', 'url'),
   }
 }
 
@@ -85,21 +98,21 @@ function toOwnedAndRequiredDescriptions(
   value: Json | undefined,
   describe: (entry: JsonObject) => JsonObject,
 ): JsonObject {
-  const definitions = asObject(value)
+  const definitions = asObjectOrEmpty(value)
   return {
-    ...toNonEmptyField(
+    ...createFieldIfNonEmpty(
       'owned',
-      asList(definitions['owned']).map((entry) => describe(asObject(entry))),
+      asListOrEmpty(definitions['owned']).map((entry) => describe(asObjectOrEmpty(entry))),
     ),
-    ...toNonEmptyField(
+    ...createFieldIfNonEmpty(
       'required',
-      asList(definitions['required']).map((entry) => describe(asObject(entry))),
+      asListOrEmpty(definitions['required']).map((entry) => describe(asObjectOrEmpty(entry))),
     ),
   }
 }
 
 function toCrdDescription(entry: JsonObject): JsonObject {
-  return { ...pickStringFields(entry, 'name', 'version', 'kind'), ...toDescriptionFields(entry) }
+  return { ...pickStringFields(entry, 'name', 'version', 'kind'), ...toApiDescriptionFields(entry) }
 }
 
 function toApiServiceDescription(entry: JsonObject): JsonObject {
@@ -108,65 +121,76 @@ function toApiServiceDescription(entry: JsonObject): JsonObject {
     ...pickStringFields(entry, 'name', 'group', 'version', 'kind'),
     ...pickNonEmptyStringFields(entry, 'deploymentName'),
     ...(typeof port === 'number' && port !== 0 && { containerPort: port }),
-    ...toDescriptionFields(entry),
+    ...toApiDescriptionFields(entry),
   }
 }
 
-function toDescriptionFields(entry: JsonObject): JsonObject {
+function toApiDescriptionFields(entry: JsonObject): JsonObject {
   return {
     ...pickNonEmptyStringFields(entry, 'displayName', 'description'),
-    ...toNonEmptyField(
+    ...createFieldIfNonEmpty(
       'resources',
-      asList(entry['resources']).map((resource) =>
-        pickStringFields(asObject(resource), 'name', 'kind', 'version'),
+      asListOrEmpty(entry['resources']).map((resource) =>
+        pickStringFields(asObjectOrEmpty(resource), 'name', 'kind', 'version'),
       ),
     ),
-    ...toNonEmptyField('statusDescriptors', asList(entry['statusDescriptors']).map(toDescriptor)),
-    ...toNonEmptyField('specDescriptors', asList(entry['specDescriptors']).map(toDescriptor)),
-    ...toNonEmptyField('actionDescriptors', asList(entry['actionDescriptors']).map(toDescriptor)),
+    ...createFieldIfNonEmpty(
+      'statusDescriptors',
+      asListOrEmpty(entry['statusDescriptors']).map(toCsvDescriptor),
+    ),
+    ...createFieldIfNonEmpty('specDescriptors', asListOrEmpty(entry['specDescriptors']).map(toCsvDescriptor)),
+    ...createFieldIfNonEmpty(
+      'actionDescriptors',
+      asListOrEmpty(entry['actionDescriptors']).map(toCsvDescriptor),
+    ),
   }
 }
 
-function toDescriptor(value: Json): JsonObject {
-  const entry = asObject(value)
+function toCsvDescriptor(value: Json): JsonObject {
+  const entry = asObjectOrEmpty(value)
   return {
     ...pickStringFields(entry, 'path'),
     ...pickNonEmptyStringFields(entry, 'displayName', 'description'),
-    ...toNonEmptyField('x-descriptors', filterStrings(entry['x-descriptors'])),
+    ...createFieldIfNonEmpty('x-descriptors', filterStringItems(entry['x-descriptors'])),
     ...(entry['value'] !== undefined && { value: entry['value'] }),
   }
 }
 
 function toInstallMode(value: Json): JsonObject {
-  return { type: asString(getField(value, 'type')), supported: getField(value, 'supported') === true }
+  return {
+    type: asStringOrEmpty(getJsonFieldAtPath(value, 'type')),
+    supported: getJsonFieldAtPath(value, 'supported') === true,
+  }
 }
 
 function pickStringFields(entry: JsonObject, ...keys: readonly string[]): JsonObject {
-  return Object.fromEntries(keys.map((key) => [key, asString(entry[key])]))
+  return Object.fromEntries(keys.map((key) => [key, asStringOrEmpty(entry[key])]))
 }
 
 function pickNonEmptyStringFields(entry: JsonObject, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(
-    keys.map((key) => [key, asString(entry[key])] as const).filter(([, text]) => text !== ''),
+    keys.map((key) => [key, asStringOrEmpty(entry[key])] as const).filter(([, text]) => text !== ''),
   )
 }
 
-function filterStrings(value: Json | undefined): readonly string[] {
-  return asList(value).filter((entry) => typeof entry === 'string')
+function filterStringItems(value: Json | undefined): readonly string[] {
+  return asListOrEmpty(value).filter((entry) => typeof entry === 'string')
 }
 
 function filterStringMap(value: Json | undefined): JsonObject {
-  return Object.fromEntries(Object.entries(asObject(value)).filter(([, entry]) => typeof entry === 'string'))
+  return Object.fromEntries(
+    Object.entries(asObjectOrEmpty(value)).filter(([, entry]) => typeof entry === 'string'),
+  )
 }
 
 /** The field, unless its value is an empty list or an empty map. */
-function toNonEmptyField(key: string, value: readonly Json[] | JsonObject): JsonObject {
+function createFieldIfNonEmpty(key: string, value: readonly Json[] | JsonObject): JsonObject {
   const isEmpty = Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
   return isEmpty ? {} : { [key]: value }
 }
 
 /** Fields that are absent in `value` are also absent in the result. Never throws. */
-function decodeToJson(type: StructType, value: ParsedValue): DecodedJsonResult {
+function decodeGoStructToJson(type: StructType, value: ParsedValue): DecodedJsonResult {
   const { decoded, problems } = decodeGoStruct(type, value)
   const [first] = problems
   return { json: decodedStructToJson(type, decoded), ...(first && { problem: first.message }) }
@@ -196,7 +220,7 @@ function decodedValueToJson(
       return typeof value === 'object' && 'fields' in value ? decodedStructToJson(type, value) : undefined
     case 'slice':
       return Array.isArray(value)
-        ? value.map((item, index) => listItemToJson(type.element, item, source, index))
+        ? value.map((item, index) => decodedListItemToJson(type.element, item, source, index))
         : undefined
     case 'string':
     case 'bool':
@@ -206,7 +230,7 @@ function decodedValueToJson(
   }
 }
 
-function listItemToJson(
+function decodedListItemToJson(
   type: GoType,
   item: DecodedValue,
   source: ParsedValue | undefined,

@@ -45,7 +45,7 @@ export function renderBundle(
 }
 
 /** Returns opm's error if it can't migrate the bundle. */
-export function findMigrationProblem(bundle: RegistryBundle, image: string): string | undefined {
+export function findOpmMigrationError(bundle: RegistryBundle, image: string): string | undefined {
   if (image === '') return undefined
   const { problem } = parseCsvMetadata(bundle.csv.tree)
   return problem && `migrate: ${problem}`

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
 import { parseCsvExamples } from '../csv-examples.ts'
 
-export const apiWithoutExample = defineRule<{ api: string }, BundleRuleTypes>({
+export const apiWithoutExample = defineRule<{ api: string }, BundleRuleSignature>({
   id: 'api-without-example',
   check: 'images',
   overridable: true,

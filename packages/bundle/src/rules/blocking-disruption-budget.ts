@@ -1,10 +1,10 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asStringOrEmpty } from '../fields.ts'
 
 export const blockingDisruptionBudget = defineRule<
   { name: string; field: string; value: string },
-  BundleRuleTypes
+  BundleRuleSignature
 >({
   id: 'blocking-disruption-budget',
   check: 'images',
@@ -28,12 +28,12 @@ export const blockingDisruptionBudget = defineRule<
         ['maxUnavailable', [0, '0', '0%']],
         ['minAvailable', ['100%']],
       ] as const) {
-        const value = getField(object.data, 'spec', field)
+        const value = getJsonFieldAtPath(object.data, 'spec', field)
         if ((blocking as readonly unknown[]).includes(value))
           yield {
             file,
             path: ['spec', field],
-            data: { name, field, value: typeof value === 'number' ? String(value) : asString(value) },
+            data: { name, field, value: typeof value === 'number' ? String(value) : asStringOrEmpty(value) },
           }
       }
     }

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
 import { findCrdProblems } from '../kubernetes/crd-problems.ts'
 
-export const brokenCrd = defineRule<{ crd: string; problem: string }, BundleRuleTypes>({
+export const brokenCrd = defineRule<{ crd: string; problem: string }, BundleRuleSignature>({
   id: 'broken-crd',
   check: 'images',
   overridable: true,

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 
-export const brokenDeployment = defineRule<{ deployment: string; problem: string }, BundleRuleTypes>({
+export const brokenDeployment = defineRule<{ deployment: string; problem: string }, BundleRuleSignature>({
   id: 'broken-deployment',
   check: 'images',
   overridable: true,
@@ -17,8 +17,8 @@ export const brokenDeployment = defineRule<{ deployment: string; problem: string
     fix: 'Give each deployment a unique DNS name.',
   }),
   *find({ csv }) {
-    const names = asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments')).map((entry) =>
-      asString(getField(entry, 'name')),
+    const names = asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec', 'deployments')).map(
+      (entry) => asStringOrEmpty(getJsonFieldAtPath(entry, 'name')),
     )
     for (const [index, deployment] of names.entries()) {
       const path = ['spec', 'install', 'spec', 'deployments', index, 'name']

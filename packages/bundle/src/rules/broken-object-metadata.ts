@@ -1,12 +1,12 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
 import { findMetadataProblems } from '../kubernetes/metadata-problems.ts'
-import { convertValueToJson } from '../manifest-document.ts'
+import { convertParsedValueToJson } from '../manifest-document.ts'
 
 export const brokenObjectMetadata = defineRule<
   { file: string; kind: string; name: string; problem: string; isNamespace: boolean },
-  BundleRuleTypes
+  BundleRuleSignature
 >({
   id: 'broken-object-metadata',
   check: 'images',
@@ -26,7 +26,7 @@ export const brokenObjectMetadata = defineRule<
   *find({ objects }) {
     for (const { file, kind, name, tree } of objects) {
       if (kind === 'ClusterServiceVersion') continue
-      const metadata = convertValueToJson(getMapValue(tree, 'metadata'))
+      const metadata = convertParsedValueToJson(getMapValue(tree, 'metadata'))
       for (const [path, problem] of findMetadataProblems(metadata === undefined ? {} : { metadata }))
         yield {
           file,

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 
-export const brokenWebhook = defineRule<{ webhook: string; problem: string }, BundleRuleTypes>({
+export const brokenWebhook = defineRule<{ webhook: string; problem: string }, BundleRuleSignature>({
   id: 'broken-webhook',
   check: 'images',
   overridable: true,
@@ -17,12 +17,14 @@ export const brokenWebhook = defineRule<{ webhook: string; problem: string }, Bu
     fix: 'Reference a deployment in the install strategy and CRDs that the bundle owns.',
   }),
   *find({ csv }) {
-    const spec = (...path: string[]) => asList(getField(csv.data, 'spec', ...path))
-    const deployments = spec('install', 'spec', 'deployments').map((entry) => getField(entry, 'name'))
-    const owned = spec('customresourcedefinitions', 'owned').map((entry) => getField(entry, 'name'))
+    const spec = (...path: string[]) => asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', ...path))
+    const deployments = spec('install', 'spec', 'deployments').map((entry) =>
+      getJsonFieldAtPath(entry, 'name'),
+    )
+    const owned = spec('customresourcedefinitions', 'owned').map((entry) => getJsonFieldAtPath(entry, 'name'))
     for (const [index, entry] of spec('webhookdefinitions').entries()) {
-      const webhook = asString(getField(entry, 'generateName'))
-      const deployment = asString(getField(entry, 'deploymentName'))
+      const webhook = asStringOrEmpty(getJsonFieldAtPath(entry, 'generateName'))
+      const deployment = asStringOrEmpty(getJsonFieldAtPath(entry, 'deploymentName'))
       const path = ['spec', 'webhookdefinitions', index]
       if (!deployments.includes(deployment))
         yield {
@@ -32,11 +34,11 @@ export const brokenWebhook = defineRule<{ webhook: string; problem: string }, Bu
             problem: `references the deployment "${deployment}", which is not in the install strategy`,
           },
         }
-      for (const crd of asList(getField(entry, 'conversionCRDs')))
+      for (const crd of asListOrEmpty(getJsonFieldAtPath(entry, 'conversionCRDs')))
         if (!owned.includes(crd))
           yield {
             path,
-            data: { webhook, problem: `converts ${asString(crd)}, which the bundle does not own` },
+            data: { webhook, problem: `converts ${asStringOrEmpty(crd)}, which the bundle does not own` },
           }
     }
   },

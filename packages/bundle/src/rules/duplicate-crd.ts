@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getDefinedApis } from '../registry-bundle.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getApisDefinedByCrds } from '../registry-bundle.ts'
 
-export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRuleTypes>({
+export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRuleSignature>({
   id: 'duplicate-crd',
   check: 'images',
   overridable: true,
@@ -19,7 +19,7 @@ export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRul
   *find({ crds }) {
     const seen = new Map<string, string>()
     for (const crd of crds)
-      for (const { group, version, kind } of getDefinedApis([crd])) {
+      for (const { group, version, kind } of getApisDefinedByCrds([crd])) {
         const api = `${group}/${version} ${kind}`
         const first = seen.get(api)
         // Another rule covers several versions in one file.

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 
-export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleTypes>({
+export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleSignature>({
   id: 'duplicate-webhook',
   check: 'images',
   overridable: true,
@@ -18,9 +18,11 @@ export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleTypes>
   }),
   *find({ csv }) {
     const seen = new Set<string>()
-    for (const [index, entry] of asList(getField(csv.data, 'spec', 'webhookdefinitions')).entries()) {
-      const webhook = asString(getField(entry, 'generateName'))
-      const key = `${asString(getField(entry, 'type'))} ${webhook}`
+    for (const [index, entry] of asListOrEmpty(
+      getJsonFieldAtPath(csv.data, 'spec', 'webhookdefinitions'),
+    ).entries()) {
+      const webhook = asStringOrEmpty(getJsonFieldAtPath(entry, 'generateName'))
+      const key = `${asStringOrEmpty(getJsonFieldAtPath(entry, 'type'))} ${webhook}`
       if (seen.has(key))
         yield { path: ['spec', 'webhookdefinitions', index, 'generateName'], data: { webhook } }
       seen.add(key)

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
 import { parseCsvExamples } from '../csv-examples.ts'
 
-export const exampleOfOtherApi = defineRule<{ api: string }, BundleRuleTypes>({
+export const exampleOfOtherApi = defineRule<{ api: string }, BundleRuleSignature>({
   id: 'example-of-other-api',
   check: 'images',
   overridable: true,

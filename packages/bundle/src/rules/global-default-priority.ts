@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath } from '../fields.ts'
 
-export const globalDefaultPriority = defineRule<{ name: string }, BundleRuleTypes>({
+export const globalDefaultPriority = defineRule<{ name: string }, BundleRuleSignature>({
   id: 'global-default-priority',
   check: 'images',
   overridable: true,
@@ -19,7 +19,7 @@ export const globalDefaultPriority = defineRule<{ name: string }, BundleRuleType
   }),
   *find({ objects }) {
     for (const object of objects)
-      if (object.kind === 'PriorityClass' && getField(object.data, 'globalDefault') === true)
+      if (object.kind === 'PriorityClass' && getJsonFieldAtPath(object.data, 'globalDefault') === true)
         yield { file: object.file, path: ['globalDefault'], data: { name: object.name } }
   },
 })

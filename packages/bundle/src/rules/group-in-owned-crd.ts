@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 
-export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, BundleRuleTypes>({
+export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, BundleRuleSignature>({
   id: 'group-in-owned-crd',
   check: 'images',
   overridable: true,
@@ -17,13 +17,13 @@ export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, Bundle
     fix: 'Remove the group field. The CRD name already contains the group.',
   }),
   *find({ csv }) {
-    const owned = asList(getField(csv.data, 'spec', 'customresourcedefinitions', 'owned'))
+    const owned = asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'customresourcedefinitions', 'owned'))
     for (const [index, entry] of owned.entries()) {
-      const group = asString(getField(entry, 'group'))
+      const group = asStringOrEmpty(getJsonFieldAtPath(entry, 'group'))
       if (group !== '')
         yield {
           path: ['spec', 'customresourcedefinitions', 'owned', index, 'group'],
-          data: { crd: asString(getField(entry, 'name')), group },
+          data: { crd: asStringOrEmpty(getJsonFieldAtPath(entry, 'name')), group },
         }
     }
   },

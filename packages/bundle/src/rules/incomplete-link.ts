@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 
-export const incompleteLink = defineRule<{ name: string; url: string }, BundleRuleTypes>({
+export const incompleteLink = defineRule<{ name: string; url: string }, BundleRuleSignature>({
   id: 'incomplete-link',
   check: 'images',
   overridable: true,
@@ -18,8 +18,11 @@ export const incompleteLink = defineRule<{ name: string; url: string }, BundleRu
     fix: 'Set name and url.',
   }),
   *find({ csv }) {
-    for (const [index, entry] of asList(getField(csv.data, 'spec', 'links')).entries()) {
-      const [name, url] = [asString(getField(entry, 'name')), asString(getField(entry, 'url'))]
+    for (const [index, entry] of asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'links')).entries()) {
+      const [name, url] = [
+        asStringOrEmpty(getJsonFieldAtPath(entry, 'name')),
+        asStringOrEmpty(getJsonFieldAtPath(entry, 'url')),
+      ]
       if (name === '' || !isRequestUri(url)) yield { path: ['spec', 'links', index], data: { name, url } }
     }
   },

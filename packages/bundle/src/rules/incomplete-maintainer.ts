@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 
-export const incompleteMaintainer = defineRule<{ name: string; email: string }, BundleRuleTypes>({
+export const incompleteMaintainer = defineRule<{ name: string; email: string }, BundleRuleSignature>({
   id: 'incomplete-maintainer',
   check: 'images',
   overridable: true,
@@ -18,8 +18,13 @@ export const incompleteMaintainer = defineRule<{ name: string; email: string }, 
     fix: 'Set name and email.',
   }),
   *find({ csv }) {
-    for (const [index, entry] of asList(getField(csv.data, 'spec', 'maintainers')).entries()) {
-      const [name, email] = [asString(getField(entry, 'name')), asString(getField(entry, 'email'))]
+    for (const [index, entry] of asListOrEmpty(
+      getJsonFieldAtPath(csv.data, 'spec', 'maintainers'),
+    ).entries()) {
+      const [name, email] = [
+        asStringOrEmpty(getJsonFieldAtPath(entry, 'name')),
+        asStringOrEmpty(getJsonFieldAtPath(entry, 'email')),
+      ]
       if (name === '' || !/^(?:[^<>@]*<)?[^\s<>@]+@[^\s<>@]+>?$/.test(email))
         yield { path: ['spec', 'maintainers', index], data: { name, email } }
     }

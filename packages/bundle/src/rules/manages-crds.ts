@@ -1,9 +1,9 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 
-export const managesCrds = defineRule<{ account: string }, BundleRuleTypes>({
+export const managesCrds = defineRule<{ account: string }, BundleRuleSignature>({
   id: 'manages-crds',
   check: 'images',
   overridable: true,
@@ -20,19 +20,21 @@ export const managesCrds = defineRule<{ account: string }, BundleRuleTypes>({
   }),
   *find({ csv }) {
     for (const list of ['permissions', 'clusterPermissions'])
-      for (const [index, entry] of asList(getField(csv.data, 'spec', 'install', 'spec', list)).entries())
-        for (const [position, rule] of asList(getField(entry, 'rules')).entries())
+      for (const [index, entry] of asListOrEmpty(
+        getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec', list),
+      ).entries())
+        for (const [position, rule] of asListOrEmpty(getJsonFieldAtPath(entry, 'rules')).entries())
           if (grantsCrdManagement(rule))
             yield {
               path: ['spec', 'install', 'spec', list, index, 'rules', position],
-              data: { account: asString(getField(entry, 'serviceAccountName')) },
+              data: { account: asStringOrEmpty(getJsonFieldAtPath(entry, 'serviceAccountName')) },
             }
   },
 })
 
 function grantsCrdManagement(rule: Json): boolean {
   const has = (field: string, ...wanted: string[]) =>
-    asList(getField(rule, field)).some((entry) => wanted.includes(asString(entry)))
+    asListOrEmpty(getJsonFieldAtPath(rule, field)).some((entry) => wanted.includes(asStringOrEmpty(entry)))
   return (
     has('apiGroups', 'apiextensions.k8s.io') &&
     has('resources', 'customresourcedefinitions', '*', '[*]') &&

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asObject } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asObjectOrEmpty } from '../fields.ts'
 
-export const missingCsvField = defineRule<{ field: string }, BundleRuleTypes>({
+export const missingCsvField = defineRule<{ field: string }, BundleRuleSignature>({
   id: 'missing-csv-field',
   check: 'images',
   overridable: true,
@@ -18,13 +18,13 @@ export const missingCsvField = defineRule<{ field: string }, BundleRuleTypes>({
   }),
   *find({ csv }) {
     for (const path of [['displayName'], ['install'], ['install', 'strategy']] as const) {
-      const value = getField(csv.data, 'spec', ...path)
+      const value = getJsonFieldAtPath(csv.data, 'spec', ...path)
       // If install is missing, don't also report its fields.
-      if (path.length > 1 && getField(csv.data, 'spec', 'install') === undefined) continue
+      if (path.length > 1 && getJsonFieldAtPath(csv.data, 'spec', 'install') === undefined) continue
       if (value === undefined || value === '')
         yield { path: ['spec'], data: { field: `spec.${path.join('.')}` } }
     }
-    const strategy = asObject(getField(csv.data, 'spec', 'install', 'spec'))
+    const strategy = asObjectOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec'))
     if (Object.keys(strategy).length > 0 && (strategy.deployments ?? null) === null)
       yield { path: ['spec', 'install', 'spec'], data: { field: 'spec.install.spec.deployments' } }
   },

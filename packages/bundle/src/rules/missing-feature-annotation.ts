@@ -1,6 +1,6 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath } from '../fields.ts'
 
 const openshiftFeatureNames = [
   'disconnected',
@@ -14,7 +14,7 @@ const openshiftFeatureNames = [
   'token-auth-azure',
   'token-auth-gcp',
 ]
-export const missingFeatureAnnotation = defineRule<{ annotation: string }, BundleRuleTypes>({
+export const missingFeatureAnnotation = defineRule<{ annotation: string }, BundleRuleSignature>({
   id: 'missing-feature-annotation',
   check: 'images',
   overridable: true,
@@ -32,7 +32,7 @@ export const missingFeatureAnnotation = defineRule<{ annotation: string }, Bundl
   *find({ csv }) {
     for (const feature of openshiftFeatureNames) {
       const annotation = `features.operators.openshift.io/${feature}`
-      const value = getField(csv.data, 'metadata', 'annotations', annotation)
+      const value = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', annotation)
       if (value !== 'true' && value !== 'false')
         yield { path: ['metadata', 'annotations', annotation], data: { annotation } }
     }

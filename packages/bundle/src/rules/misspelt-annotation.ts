@@ -1,6 +1,6 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asObject } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asObjectOrEmpty } from '../fields.ts'
 
 const olmAnnotationKeys = [
   'olm.operatorGroup',
@@ -9,7 +9,7 @@ const olmAnnotationKeys = [
   'olm.providedAPIs',
   'olm.skipRange',
 ]
-export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, BundleRuleTypes>({
+export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, BundleRuleSignature>({
   id: 'misspelt-annotation',
   check: 'images',
   overridable: true,
@@ -24,7 +24,9 @@ export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, 
     fix: 'Use the exact spelling that OLM expects.',
   }),
   *find({ csv }) {
-    for (const found of Object.keys(asObject(getField(csv.data, 'metadata', 'annotations')))) {
+    for (const found of Object.keys(
+      asObjectOrEmpty(getJsonFieldAtPath(csv.data, 'metadata', 'annotations')),
+    )) {
       const wanted = olmAnnotationKeys.find((name) => name.toLowerCase() === found.toLowerCase())
       if (wanted !== undefined && wanted !== found)
         yield { path: ['metadata', 'annotations', found], data: { found, wanted } }

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asStringOrEmpty } from '../fields.ts'
 
-export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, BundleRuleTypes>({
+export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, BundleRuleSignature>({
   id: 'name-without-release',
   check: 'images',
   overridable: true,
@@ -17,8 +17,8 @@ export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, B
     fix: 'Name the ClusterServiceVersion PACKAGE-vVERSION-RELEASE.',
   }),
   *find({ csv, package: its }) {
-    const release = asString(getField(csv.data, 'spec', 'release'))
-    const wanted = `${its}-v${asString(getField(csv.data, 'spec', 'version'))}-${release}`
+    const release = asStringOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'release'))
+    const wanted = `${its}-v${asStringOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'version'))}-${release}`
     if (release !== '' && csv.name !== wanted)
       yield { path: ['metadata', 'name'], data: { name: csv.name, wanted } }
   },

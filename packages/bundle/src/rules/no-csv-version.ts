@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asStringOrEmpty } from '../fields.ts'
 
-export const noCsvVersion = defineRule<Record<never, never>, BundleRuleTypes>({
+export const noCsvVersion = defineRule<Record<never, never>, BundleRuleSignature>({
   id: 'no-csv-version',
   check: 'images',
   overridable: true,
@@ -18,7 +18,7 @@ export const noCsvVersion = defineRule<Record<never, never>, BundleRuleTypes>({
     fix: 'Set spec.version.',
   }),
   *find({ csv }) {
-    if (['', '0.0.0'].includes(asString(getField(csv.data, 'spec', 'version'))))
+    if (['', '0.0.0'].includes(asStringOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'version'))))
       yield { path: ['spec', 'version'], data: {} }
   },
 })

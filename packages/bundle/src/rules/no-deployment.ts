@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath } from '../fields.ts'
 
-export const noDeployment = defineRule<Record<never, never>, BundleRuleTypes>({
+export const noDeployment = defineRule<Record<never, never>, BundleRuleSignature>({
   id: 'no-deployment',
   check: 'images',
   overridable: true,
@@ -18,7 +18,7 @@ export const noDeployment = defineRule<Record<never, never>, BundleRuleTypes>({
     fix: 'Define the deployment in spec.install.spec.deployments.',
   }),
   *find({ csv }) {
-    if ((getField(csv.data, 'spec', 'install', 'spec', 'deployments') ?? null) === null)
+    if ((getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec', 'deployments') ?? null) === null)
       yield { path: ['spec', 'install'], data: {} }
   },
 })

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty } from '../fields.ts'
 
-export const noIcon = defineRule<Record<never, never>, BundleRuleTypes>({
+export const noIcon = defineRule<Record<never, never>, BundleRuleSignature>({
   id: 'no-icon',
   check: 'images',
   overridable: true,
@@ -18,6 +18,7 @@ export const noIcon = defineRule<Record<never, never>, BundleRuleTypes>({
     fix: 'Set spec.icon.',
   }),
   *find({ csv }) {
-    if (asList(getField(csv.data, 'spec', 'icon')).length === 0) yield { path: ['spec'], data: {} }
+    if (asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'icon')).length === 0)
+      yield { path: ['spec'], data: {} }
   },
 })

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { findReleaseRemovingApi } from '../removed-apis.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { findKubeVersionRemovingApi } from '../removed-apis.ts'
 
-export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleTypes>({
+export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleSignature>({
   id: 'no-max-openshift-version',
   check: 'images',
   overridable: true,
@@ -19,7 +19,7 @@ export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleType
   }),
   *find({ objects, derivedProperties }) {
     const removed = objects.filter(
-      ({ apiVersion, kind }) => findReleaseRemovingApi(apiVersion, kind) === '1.22',
+      ({ apiVersion, kind }) => findKubeVersionRemovingApi(apiVersion, kind) === '1.22',
     )
     if (removed.length === 0) return
     const limit = derivedProperties.find(({ type }) => type === 'olm.maxOpenShiftVersion')?.value

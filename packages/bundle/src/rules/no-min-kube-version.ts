@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asStringOrEmpty } from '../fields.ts'
 
-export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleTypes>({
+export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleSignature>({
   id: 'no-min-kube-version',
   check: 'images',
   overridable: true,
@@ -18,7 +18,7 @@ export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleTypes
     fix: 'Set spec.minKubeVersion.',
   }),
   *find({ csv }) {
-    if (asString(getField(csv.data, 'spec', 'minKubeVersion')).trim() === '')
+    if (asStringOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'minKubeVersion')).trim() === '')
       yield { path: ['spec'], data: {} }
   },
 })

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asStringOrEmpty } from '../fields.ts'
 
-export const noProvider = defineRule<Record<never, never>, BundleRuleTypes>({
+export const noProvider = defineRule<Record<never, never>, BundleRuleSignature>({
   id: 'no-provider',
   check: 'images',
   overridable: true,
@@ -18,7 +18,7 @@ export const noProvider = defineRule<Record<never, never>, BundleRuleTypes>({
     fix: 'Set spec.provider.name.',
   }),
   *find({ csv }) {
-    if (asString(getField(csv.data, 'spec', 'provider', 'name')).trim() === '')
+    if (asStringOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'provider', 'name')).trim() === '')
       yield { path: ['spec', 'provider'], data: {} }
   },
 })

@@ -1,8 +1,14 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asObject, asString, getPodFieldPath } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import {
+  getJsonFieldAtPath,
+  asListOrEmpty,
+  asObjectOrEmpty,
+  asStringOrEmpty,
+  getCsvPodSpecFieldPath,
+} from '../fields.ts'
 
-export const noResourceRequests = defineRule<{ container: string }, BundleRuleTypes>({
+export const noResourceRequests = defineRule<{ container: string }, BundleRuleSignature>({
   id: 'no-resource-requests',
   check: 'images',
   overridable: true,
@@ -18,15 +24,15 @@ export const noResourceRequests = defineRule<{ container: string }, BundleRuleTy
     fix: 'Set resources.requests for cpu and memory.',
   }),
   *find({ csv }) {
-    const deployments = asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments'))
+    const deployments = asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec', 'deployments'))
     for (const [index, entry] of deployments.entries())
-      for (const [position, container] of asList(
-        getField(entry, 'spec', 'template', 'spec', 'containers'),
+      for (const [position, container] of asListOrEmpty(
+        getJsonFieldAtPath(entry, 'spec', 'template', 'spec', 'containers'),
       ).entries()) {
-        const requests = asObject(getField(container, 'resources', 'requests'))
+        const requests = asObjectOrEmpty(getJsonFieldAtPath(container, 'resources', 'requests'))
         if ('cpu' in requests && 'memory' in requests) continue
-        const path = getPodFieldPath(index, 'containers', position)
-        yield { path, data: { container: asString(getField(container, 'name')) } }
+        const path = getCsvPodSpecFieldPath(index, 'containers', position)
+        yield { path, data: { container: asStringOrEmpty(getJsonFieldAtPath(container, 'name')) } }
       }
   },
 })

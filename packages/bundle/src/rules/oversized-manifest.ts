@@ -1,12 +1,15 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
 import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { formatUntypedGoJson } from '../manifest-document.ts'
 
 // etcd's default request limit.
 const maxManifestBytes = 1_572_864
 
-export const oversizedManifest = defineRule<{ file: string; bytes: number; limit: number }, BundleRuleTypes>({
+export const oversizedManifest = defineRule<
+  { file: string; bytes: number; limit: number },
+  BundleRuleSignature
+>({
   id: 'oversized-manifest',
   check: 'images',
   overridable: true,
@@ -23,13 +26,13 @@ export const oversizedManifest = defineRule<{ file: string; bytes: number; limit
   *find({ objects }) {
     for (const { file, tree } of objects) {
       if (computeMaxJsonBytes(tree, maxManifestBytes) <= maxManifestBytes) continue
-      const bytes = computeUtf8Bytes(formatUntypedGoJson(tree))
+      const bytes = computeUtf8ByteLength(formatUntypedGoJson(tree))
       if (bytes > maxManifestBytes) yield { file, data: { file, bytes, limit: maxManifestBytes } }
     }
   },
 })
 
-function computeUtf8Bytes(text: string): number {
+function computeUtf8ByteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }
 

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath } from '../fields.ts'
 
-export const propertiesInAnnotation = defineRule<Record<never, never>, BundleRuleTypes>({
+export const propertiesInAnnotation = defineRule<Record<never, never>, BundleRuleSignature>({
   id: 'properties-in-annotation',
   check: 'images',
   overridable: true,
@@ -17,7 +17,7 @@ export const propertiesInAnnotation = defineRule<Record<never, never>, BundleRul
     fix: 'Move the properties to metadata/properties.yaml.',
   }),
   *find({ csv }) {
-    if (getField(csv.data, 'metadata', 'annotations', 'olm.properties') !== undefined)
+    if (getJsonFieldAtPath(csv.data, 'metadata', 'annotations', 'olm.properties') !== undefined)
       yield { path: ['metadata', 'annotations', 'olm.properties'], data: {} }
   },
 })

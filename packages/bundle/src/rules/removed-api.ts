@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
 import { findRemovedApiUses } from '../removed-apis.ts'
 
-export const removedApi = defineRule<{ api: string; name: string; release: string }, BundleRuleTypes>({
+export const removedApi = defineRule<{ api: string; name: string; release: string }, BundleRuleSignature>({
   id: 'removed-api',
   check: 'images',
   overridable: true,

@@ -1,6 +1,6 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 
 const defaultSccNames = [
   'privileged',
@@ -12,7 +12,7 @@ const defaultSccNames = [
   'node-exporter',
   'nonroot',
 ]
-export const riskyPermission = defineRule<{ name: string; what: string }, BundleRuleTypes>({
+export const riskyPermission = defineRule<{ name: string; what: string }, BundleRuleSignature>({
   id: 'risky-permission',
   check: 'images',
   overridable: true,
@@ -31,9 +31,11 @@ export const riskyPermission = defineRule<{ name: string; what: string }, Bundle
     for (const object of objects) {
       const { file, kind, name } = object
       if (kind !== 'Role' && kind !== 'ClusterRole') continue
-      for (const [index, rule] of asList(getField(object.data, 'rules')).entries()) {
+      for (const [index, rule] of asListOrEmpty(getJsonFieldAtPath(object.data, 'rules')).entries()) {
         const ruleIncludes = (field: string, wanted: readonly string[]) =>
-          asList(getField(rule, field)).some((entry) => wanted.includes(asString(entry)))
+          asListOrEmpty(getJsonFieldAtPath(rule, field)).some((entry) =>
+            wanted.includes(asStringOrEmpty(entry)),
+          )
         const hit = (permission: string) => ({
           file,
           path: ['rules', index],

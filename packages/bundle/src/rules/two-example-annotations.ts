@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asObject } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asObjectOrEmpty } from '../fields.ts'
 
-export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRuleTypes>({
+export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRuleSignature>({
   id: 'two-example-annotations',
   check: 'images',
   overridable: true,
@@ -17,7 +17,7 @@ export const twoExampleAnnotations = defineRule<Record<never, never>, BundleRule
     fix: 'Keep alm-examples, and remove olm.examples.',
   }),
   *find({ csv }) {
-    const annotations = asObject(getField(csv.data, 'metadata', 'annotations'))
+    const annotations = asObjectOrEmpty(getJsonFieldAtPath(csv.data, 'metadata', 'annotations'))
     if ('alm-examples' in annotations && 'olm.examples' in annotations)
       yield { path: ['metadata', 'annotations', 'olm.examples'], data: {} }
   },

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { bundleAnnotationKeys } from '../bundle-metadata.ts'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
 
-export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleTypes>({
+export const unconventionalChannel = defineRule<{ channel: string }, BundleRuleSignature>({
   id: 'unconventional-channel',
   check: 'images',
   overridable: true,

@@ -1,12 +1,12 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { parseVersion } from '@catalog-bot/fbc/versions/version'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asStringOrEmpty } from '../fields.ts'
 
 /** Matches a trailing version after any prefix, like the good-practices validator. */
 const trailingVersionPattern = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
 
-export const unconventionalCsvName = defineRule<{ name: string }, BundleRuleTypes>({
+export const unconventionalCsvName = defineRule<{ name: string }, BundleRuleSignature>({
   id: 'unconventional-csv-name',
   check: 'images',
   overridable: true,
@@ -23,7 +23,7 @@ export const unconventionalCsvName = defineRule<{ name: string }, BundleRuleType
   }),
   *find({ csv }) {
     // Another rule covers names with a release.
-    if (asString(getField(csv.data, 'spec', 'release')) !== '') return
+    if (asStringOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'release')) !== '') return
     const [version = ''] = trailingVersionPattern.exec(csv.name) ?? []
     if (csv.name.split('.v').length !== 2 || !parseVersion(version).ok)
       yield { path: ['metadata', 'name'], data: { name: csv.name } }

@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
 
-export const undescribedCrd = defineRule<{ crd: string }, BundleRuleTypes>({
+export const undescribedCrd = defineRule<{ crd: string }, BundleRuleSignature>({
   id: 'undescribed-crd',
   check: 'images',
   overridable: true,
@@ -19,13 +19,13 @@ export const undescribedCrd = defineRule<{ crd: string }, BundleRuleTypes>({
   }),
   *find({ csv }) {
     for (const list of ['owned', 'required'])
-      for (const [index, entry] of asList(
-        getField(csv.data, 'spec', 'customresourcedefinitions', list),
+      for (const [index, entry] of asListOrEmpty(
+        getJsonFieldAtPath(csv.data, 'spec', 'customresourcedefinitions', list),
       ).entries())
-        if (asString(getField(entry, 'description')) === '')
+        if (asStringOrEmpty(getJsonFieldAtPath(entry, 'description')) === '')
           yield {
             path: ['spec', 'customresourcedefinitions', list, index],
-            data: { crd: asString(getField(entry, 'name')) },
+            data: { crd: asStringOrEmpty(getJsonFieldAtPath(entry, 'name')) },
           }
   },
 })

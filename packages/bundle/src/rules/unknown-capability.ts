@@ -1,6 +1,6 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath } from '../fields.ts'
 
 const capabilityLevels = [
   'Basic Install',
@@ -9,7 +9,7 @@ const capabilityLevels = [
   'Deep Insights',
   'Auto Pilot',
 ]
-export const unknownCapability = defineRule<{ capability: string }, BundleRuleTypes>({
+export const unknownCapability = defineRule<{ capability: string }, BundleRuleSignature>({
   id: 'unknown-capability',
   check: 'images',
   overridable: true,
@@ -25,7 +25,7 @@ export const unknownCapability = defineRule<{ capability: string }, BundleRuleTy
     fix: 'Use Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights or Auto Pilot.',
   }),
   *find({ csv }) {
-    const capability = getField(csv.data, 'metadata', 'annotations', 'capabilities')
+    const capability = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', 'capabilities')
     if (typeof capability === 'string' && !capabilityLevels.includes(capability))
       yield { path: ['metadata', 'annotations', 'capabilities'], data: { capability } }
   },

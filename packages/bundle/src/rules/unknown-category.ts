@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath } from '../fields.ts'
 
-const knownCategories: ReadonlySet<string> = new Set([
+const standardOperatorCategories: ReadonlySet<string> = new Set([
   'AI/Machine Learning',
   'Application Runtime',
   'Big Data',
@@ -20,7 +20,7 @@ const knownCategories: ReadonlySet<string> = new Set([
   'Storage',
   'Streaming & Messaging',
 ])
-export const unknownCategory = defineRule<{ category: string }, BundleRuleTypes>({
+export const unknownCategory = defineRule<{ category: string }, BundleRuleSignature>({
   id: 'unknown-category',
   check: 'images',
   overridable: true,
@@ -36,10 +36,10 @@ export const unknownCategory = defineRule<{ category: string }, BundleRuleTypes>
     fix: "Use one of the categories listed in this rule's documentation.",
   }),
   *find({ csv }) {
-    const listed = getField(csv.data, 'metadata', 'annotations', 'categories')
+    const listed = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', 'categories')
     if (typeof listed !== 'string') return
     for (const category of listed.split(',').map((name) => name.trim()))
-      if (!knownCategories.has(category))
+      if (!standardOperatorCategories.has(category))
         yield { path: ['metadata', 'annotations', 'categories'], data: { category } }
   },
 })

@@ -1,7 +1,7 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
 
-export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleTypes>({
+export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleSignature>({
   id: 'unknown-csv-version',
   check: 'images',
   overridable: true,

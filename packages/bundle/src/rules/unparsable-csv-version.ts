@@ -1,9 +1,9 @@
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath } from '../fields.ts'
 
-export const unparsableCsvVersion = defineRule<{ field: string; text: string }, BundleRuleTypes>({
+export const unparsableCsvVersion = defineRule<{ field: string; text: string }, BundleRuleSignature>({
   id: 'unparsable-csv-version',
   check: 'images',
   overridable: true,
@@ -18,10 +18,10 @@ export const unparsableCsvVersion = defineRule<{ field: string; text: string }, 
     fix: 'Write the version as defined by https://semver.org, for example 1.2.3. A release follows the same rules as a pre-release (the part after the dash).',
   }),
   *find({ csv }) {
-    const version = getField(csv.data, 'spec', 'version')
+    const version = getJsonFieldAtPath(csv.data, 'spec', 'version')
     if (typeof version === 'string' && !parseVersionTolerantly(version).ok)
       yield { path: ['spec', 'version'], data: { field: 'version', text: version } }
-    const release = getField(csv.data, 'spec', 'release')
+    const release = getJsonFieldAtPath(csv.data, 'spec', 'release')
     if (typeof release === 'string' && release.split('.').some((part) => !parsePrereleaseIdentifier(part).ok))
       yield { path: ['spec', 'release'], data: { field: 'release', text: release } }
   },

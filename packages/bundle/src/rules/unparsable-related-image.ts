@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 
-export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, BundleRuleTypes>({
+export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, BundleRuleSignature>({
   id: 'unparsable-related-image',
   check: 'images',
   overridable: true,

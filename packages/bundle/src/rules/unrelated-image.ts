@@ -1,8 +1,8 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString, getPodFieldPath } from '../fields.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty, getCsvPodSpecFieldPath } from '../fields.ts'
 
-export const unrelatedImage = defineRule<{ image: string; where: string }, BundleRuleTypes>({
+export const unrelatedImage = defineRule<{ image: string; where: string }, BundleRuleSignature>({
   id: 'unrelated-image',
   check: 'images',
   overridable: true,
@@ -19,22 +19,25 @@ export const unrelatedImage = defineRule<{ image: string; where: string }, Bundl
   }),
   *find({ csv, relatedImages }) {
     const related = new Set(relatedImages.map(({ image }) => image))
-    const deployments = asList(getField(csv.data, 'spec', 'install', 'spec', 'deployments'))
+    const deployments = asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec', 'deployments'))
     for (const [index, entry] of deployments.entries())
       for (const list of ['initContainers', 'containers'])
-        for (const [position, container] of asList(
-          getField(entry, 'spec', 'template', 'spec', list),
+        for (const [position, container] of asListOrEmpty(
+          getJsonFieldAtPath(entry, 'spec', 'template', 'spec', list),
         ).entries()) {
-          const name = asString(getField(container, 'name'))
-          const variables = asList(getField(container, 'env'))
+          const name = asStringOrEmpty(getJsonFieldAtPath(container, 'name'))
+          const variables = asListOrEmpty(getJsonFieldAtPath(container, 'env'))
             .map(
               (variable) =>
-                [asString(getField(variable, 'name')), asString(getField(variable, 'value'))] as const,
+                [
+                  asStringOrEmpty(getJsonFieldAtPath(variable, 'name')),
+                  asStringOrEmpty(getJsonFieldAtPath(variable, 'value')),
+                ] as const,
             )
             .filter(([variable]) => variable.startsWith('RELATED_IMAGE_'))
-          const path = getPodFieldPath(index, list, position)
+          const path = getCsvPodSpecFieldPath(index, list, position)
           for (const [where, image] of [
-            [`container ${name}`, asString(getField(container, 'image'))] as const,
+            [`container ${name}`, asStringOrEmpty(getJsonFieldAtPath(container, 'image'))] as const,
             ...variables,
           ])
             if (image !== '' && !related.has(image)) yield { path, data: { image, where } }

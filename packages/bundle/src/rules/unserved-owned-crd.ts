@@ -1,10 +1,10 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
-import type { BundleRuleTypes } from '../bundle-rule.ts'
-import { getField, asList, asString } from '../fields.ts'
-import { convertValueToJson } from '../manifest-document.ts'
+import type { BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
+import { convertParsedValueToJson } from '../manifest-document.ts'
 
-export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, BundleRuleTypes>({
+export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, BundleRuleSignature>({
   id: 'unserved-owned-crd',
   check: 'images',
   overridable: true,
@@ -19,18 +19,21 @@ export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, Bun
     fix: 'Serve this version in the CRD, or list a different version as owned.',
   }),
   *find({ csv, crds }) {
-    for (const [index, owned] of asList(
-      getField(csv.data, 'spec', 'customresourcedefinitions', 'owned'),
+    for (const [index, owned] of asListOrEmpty(
+      getJsonFieldAtPath(csv.data, 'spec', 'customresourcedefinitions', 'owned'),
     ).entries()) {
-      const [crd, version] = [asString(getField(owned, 'name')), asString(getField(owned, 'version'))]
+      const [crd, version] = [
+        asStringOrEmpty(getJsonFieldAtPath(owned, 'name')),
+        asStringOrEmpty(getJsonFieldAtPath(owned, 'version')),
+      ]
       const found = crds
         .filter(({ name }) => name === crd)
         .flatMap(({ tree }) => {
           const versions = getMapValue(getMapValue(tree, 'spec'), 'versions')
           return versions?.kind === 'list' ? versions.items : []
         })
-        .find((entry) => convertValueToJson(getMapValue(entry, 'name')) === version)
-      if (found !== undefined && convertValueToJson(getMapValue(found, 'served')) !== true)
+        .find((entry) => convertParsedValueToJson(getMapValue(entry, 'name')) === version)
+      if (found !== undefined && convertParsedValueToJson(getMapValue(found, 'served')) !== true)
         yield { path: ['spec', 'customresourcedefinitions', 'owned', index], data: { crd, version } }
     }
   },

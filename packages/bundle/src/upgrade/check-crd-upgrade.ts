@@ -3,15 +3,15 @@
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { BundleFiles } from '../bundle-files.ts'
-import { createBundleLocator, type FieldPath } from '../bundle-locator.ts'
-import { getField, asList, asString, type JsonObject } from '../fields.ts'
-import { parseCsvRenderFields } from '../plain/csv-view.ts'
+import { createBundleFieldLocator, type FieldPath } from '../bundle-locator.ts'
+import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty, type JsonObject } from '../fields.ts'
+import { parseCsvFieldsForRendering } from '../plain/csv-view.ts'
 import { parseRegistryV1, type RegistryV1Bundle } from '../plain/registry-v1.ts'
 import type { RenderedObject } from '../plain/rendering.ts'
 import { unsafeCrdUpgrade } from '../rules/reported-rules.ts'
 import { toCanonicalJson } from './canonical-json.ts'
 import { compareSchemaProperties } from './compare-properties.ts'
-import { flattenSchema, getVersionSchema, type FlatSchema } from './flat-schema.ts'
+import { flattenSchema, getCrdVersionSchema, type FlatSchema } from './flat-schema.ts'
 
 interface CrdUpgradeProblem {
   readonly message: string
@@ -24,7 +24,7 @@ interface CrdVersion {
   readonly schema: FlatSchema
 }
 
-interface LocatedPropertyProblem {
+interface LocatedSchemaPropertyProblem {
   readonly location: string
   readonly name: string
   readonly message: string
@@ -35,7 +35,7 @@ interface LocatedPropertyProblem {
 /** Locations are in `after`. Skips bundles that OLM v1 can't read; `renderPlainManifests` reports the reason. */
 export function checkCrdUpgrade(before: BundleFiles, after: BundleFiles): readonly Finding[] {
   const [old, now] = [readBundledCrds(before), readBundledCrds(after)]
-  return old && now ? compareBundledCrds(old, now, createBundleLocator(after)) : []
+  return old && now ? compareBundledCrds(old, now, createBundleFieldLocator(after)) : []
 }
 
 export type BundledCrd = Pick<RenderedObject, 'name' | 'file' | 'manifest'>
@@ -50,7 +50,7 @@ export function readBundledCrds(files: BundleFiles): readonly BundledCrd[] | und
 export function compareBundledCrds(
   old: readonly BundledCrd[],
   now: readonly BundledCrd[],
-  locate?: ReturnType<typeof createBundleLocator>,
+  locate?: ReturnType<typeof createBundleFieldLocator>,
 ): readonly Finding[] {
   const next = new Map(now.map((crd) => [crd.name, crd]))
   return old
@@ -82,7 +82,7 @@ export function compareBundledCrds(
 /** Includes the conversion that the ClusterServiceVersion defines. */
 function getCrdsWithConversions(bundle: RegistryV1Bundle): readonly RenderedObject[] {
   const converted = new Set(
-    parseCsvRenderFields(bundle.csv).webhooks.flatMap(({ type, conversionCrds }) =>
+    parseCsvFieldsForRendering(bundle.csv).webhooks.flatMap(({ type, conversionCrds }) =>
       type === 'ConversionWebhook' ? conversionCrds : [],
     ),
   )
@@ -95,9 +95,9 @@ function getCrdsWithConversions(bundle: RegistryV1Bundle): readonly RenderedObje
 
 /** Installing the old bundle stores objects in its storage version. */
 function getStorageVersions(crd: JsonObject): readonly string[] {
-  return asList(getField(crd, 'spec', 'versions'))
-    .filter((version) => getField(version, 'storage') === true)
-    .map((version) => asString(getField(version, 'name')))
+  return asListOrEmpty(getJsonFieldAtPath(crd, 'spec', 'versions'))
+    .filter((version) => getJsonFieldAtPath(version, 'storage') === true)
+    .map((version) => asStringOrEmpty(getJsonFieldAtPath(version, 'name')))
 }
 
 /** OLM v1 accepts these because they store no objects, but clients might still use them. */
@@ -106,9 +106,9 @@ function* findUnservedVersions(
   after: JsonObject,
 ): Generator<{ readonly problem: string; readonly path: readonly string[]; readonly isSilent: true }> {
   const getServedVersions = (crd: JsonObject) =>
-    asList(getField(crd, 'spec', 'versions'))
-      .filter((version) => getField(version, 'served') === true)
-      .map((version) => asString(getField(version, 'name')))
+    asListOrEmpty(getJsonFieldAtPath(crd, 'spec', 'versions'))
+      .filter((version) => getJsonFieldAtPath(version, 'served') === true)
+      .map((version) => asStringOrEmpty(getJsonFieldAtPath(version, 'name')))
   const now = getServedVersions(after)
   const [stored] = getStorageVersions(before)
   for (const name of getServedVersions(before))
@@ -128,22 +128,24 @@ export function compareCrds(
     ...compareCrdStructure(before, after, old, now, stored),
     ...[...old].flatMap(([name, { schema }]) => {
       const next = now.get(name)
-      return next ? compareSchemas(schema, next.schema).map((one) => toCrdProblem(name, one, next.index)) : []
+      return next
+        ? compareSchemas(schema, next.schema).map((one) => toCrdUpgradeProblem(name, one, next.index))
+        : []
     }),
-    ...compareServedVersions(before, after),
+    ...findNewServedVersionProblems(before, after),
   ]
 }
 
 /** Only the first version with a given name counts. */
 function parseCrdVersions(crd: JsonObject): ReadonlyMap<string, CrdVersion> {
   const versions = new Map<string, CrdVersion>()
-  for (const [index, version] of asList(getField(crd, 'spec', 'versions')).entries()) {
-    const name = asString(getField(version, 'name'))
+  for (const [index, version] of asListOrEmpty(getJsonFieldAtPath(crd, 'spec', 'versions')).entries()) {
+    const name = asStringOrEmpty(getJsonFieldAtPath(version, 'name'))
     if (!versions.has(name))
       versions.set(name, {
         index,
-        isServed: getField(version, 'served') === true,
-        schema: flattenSchema(getVersionSchema(version)),
+        isServed: getJsonFieldAtPath(version, 'served') === true,
+        schema: flattenSchema(getCrdVersionSchema(version)),
       })
   }
   return versions
@@ -164,8 +166,8 @@ function* compareCrdStructure(
           path: ['spec', 'versions', index, 'schema', 'openAPIV3Schema'],
         }
   const [scope, newScope] = [
-    asString(getField(before, 'spec', 'scope')),
-    asString(getField(after, 'spec', 'scope')),
+    asStringOrEmpty(getJsonFieldAtPath(before, 'spec', 'scope')),
+    asStringOrEmpty(getJsonFieldAtPath(after, 'spec', 'scope')),
   ]
   if (scope !== newScope)
     yield {
@@ -180,7 +182,7 @@ function* compareCrdStructure(
     }
 }
 
-function compareSchemas(before: FlatSchema, after: FlatSchema): readonly LocatedPropertyProblem[] {
+function compareSchemas(before: FlatSchema, after: FlatSchema): readonly LocatedSchemaPropertyProblem[] {
   return [...before].flatMap(([location, { schema }]) => {
     const next = after.get(location)
     if (next && toCanonicalJson(schema) === toCanonicalJson(next.schema)) return []
@@ -191,9 +193,9 @@ function compareSchemas(before: FlatSchema, after: FlatSchema): readonly Located
   })
 }
 
-function toCrdProblem(
+function toCrdUpgradeProblem(
   version: string,
-  { location, name, message, path }: LocatedPropertyProblem,
+  { location, name, message, path }: LocatedSchemaPropertyProblem,
   index: number,
 ): CrdUpgradeProblem {
   return {
@@ -203,13 +205,13 @@ function toCrdProblem(
 }
 
 /** Served versions share the same objects, unless a webhook converts them. */
-function* compareServedVersions(before: JsonObject, after: JsonObject): Generator<CrdUpgradeProblem> {
-  if (getField(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
-  const known = new Set([...compareServedCrdVersionPairs(before)].map(({ key }) => key))
-  for (const { key, ...problem } of compareServedCrdVersionPairs(after)) if (!known.has(key)) yield problem
+function* findNewServedVersionProblems(before: JsonObject, after: JsonObject): Generator<CrdUpgradeProblem> {
+  if (getJsonFieldAtPath(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
+  const known = new Set([...findServedVersionPairProblems(before)].map(({ key }) => key))
+  for (const { key, ...problem } of findServedVersionPairProblems(after)) if (!known.has(key)) yield problem
 }
 
-function* compareServedCrdVersionPairs(
+function* findServedVersionPairProblems(
   crd: JsonObject,
 ): Generator<CrdUpgradeProblem & { readonly key: string }> {
   const served = [...parseCrdVersions(crd)]
@@ -218,7 +220,7 @@ function* compareServedCrdVersionPairs(
   for (const [at, [older, { schema }]] of served.entries())
     for (const [newer, { schema: next, index }] of served.slice(at + 1))
       for (const one of compareSchemas(schema, next)) {
-        const problem = toCrdProblem(`${older} -> ${newer}`, one, index)
+        const problem = toCrdUpgradeProblem(`${older} -> ${newer}`, one, index)
         yield { ...problem, key: `${problem.message} ${one.detail ?? ''}` }
       }
 }

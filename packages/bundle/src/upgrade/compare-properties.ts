@@ -3,7 +3,7 @@
 import { formatGoFloat } from '@catalog-bot/fbc/go/number'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import { asList, asObject, asString, type JsonObject } from '../fields.ts'
+import { asListOrEmpty, asObjectOrEmpty, asStringOrEmpty, type JsonObject } from '../fields.ts'
 import { toCanonicalJson } from './canonical-json.ts'
 
 export interface SchemaPropertyProblem {
@@ -33,18 +33,18 @@ const comparatorBySchemaProperty: Readonly<Record<string, SchemaPropertyComparat
     const removed = old.filter((value) => !now.includes(value))
     return removed.length > 0 ? `allowed enum values removed : [${removed.join(' ')}]` : undefined
   },
-  ...createLimitComparators('max', ['maximum', 'maxItems', 'maxLength', 'maxProperties']),
-  ...createLimitComparators('min', ['minimum', 'minItems', 'minLength', 'minProperties']),
+  ...createMinMaxComparators('max', ['maximum', 'maxItems', 'maxLength', 'maxProperties']),
+  ...createMinMaxComparators('min', ['minimum', 'minItems', 'minLength', 'minProperties']),
   required: (before, after) => {
-    const old = asList(before['required'])
-    const added = asList(after['required']).filter((name) => !old.includes(name))
+    const old = asListOrEmpty(before['required'])
+    const added = asListOrEmpty(after['required']).filter((name) => !old.includes(name))
     return added.length > 0
-      ? `new required fields: [${[...new Set(added.map(asString))].sort().join(' ')}]`
+      ? `new required fields: [${[...new Set(added.map(asStringOrEmpty))].sort().join(' ')}]`
       : undefined
   },
   type: (before, after) => formatStringPropertyChange('type changed', before['type'], after['type']),
   pattern: ({ pattern: before }, { pattern: after }) => {
-    const [old, now] = [asString(before), asString(after)]
+    const [old, now] = [asStringOrEmpty(before), asStringOrEmpty(after)]
     const label = old === '' ? 'pattern added' : now === '' ? 'pattern removed' : 'pattern changed'
     return formatStringPropertyChange(label, old, now)
   },
@@ -98,7 +98,7 @@ function getUnhandledSchemaProperties(schema: JsonObject): JsonObject {
 }
 
 /** Flags for which absent means false. For others, Go distinguishes absent from false. */
-const falseByDefaultProperties = new Set([
+const schemaFlagsDefaultingToFalse = new Set([
   'exclusiveMaximum',
   'exclusiveMinimum',
   'uniqueItems',
@@ -108,10 +108,10 @@ const falseByDefaultProperties = new Set([
 
 function isEmptySchemaValue(field: string, value: Json): boolean {
   if (Array.isArray(value)) return value.length === 0
-  return value === null || value === '' || (value === false && falseByDefaultProperties.has(field))
+  return value === null || value === '' || (value === false && schemaFlagsDefaultingToFalse.has(field))
 }
 
-function createLimitComparators(
+function createMinMaxComparators(
   kind: 'max' | 'min',
   fields: readonly string[],
 ): Readonly<Record<string, SchemaPropertyComparator>> {
@@ -135,7 +135,7 @@ function formatStringPropertyChange(
   before: Json | undefined,
   after: Json | undefined,
 ): string | undefined {
-  const [old, now] = [asString(before), asString(after)]
+  const [old, now] = [asStringOrEmpty(before), asStringOrEmpty(after)]
   return old === now ? undefined : `${label} : ${quoteLikeGo(old)} -> ${quoteLikeGo(now)}`
 }
 
@@ -147,17 +147,17 @@ function formatHtmlEscapedJson(value: Json): string {
 }
 
 function getEnumValues(schema: JsonObject): readonly string[] {
-  return [...new Set(asList(schema['enum']).map(formatHtmlEscapedJson))].sort()
+  return [...new Set(asListOrEmpty(schema['enum']).map(formatHtmlEscapedJson))].sort()
 }
 
 const descriptiveSchemaFields = new Set(['description', 'title', 'example', 'externalDocs'])
 
 /** Ignores descriptions. */
 function getOneOfAlternatives(schema: JsonObject): readonly string[] {
-  return asList(schema['oneOf']).map((one) =>
+  return asListOrEmpty(schema['oneOf']).map((one) =>
     toCanonicalJson(
       Object.fromEntries(
-        Object.entries(asObject(one)).filter(([field]) => !descriptiveSchemaFields.has(field)),
+        Object.entries(asObjectOrEmpty(one)).filter(([field]) => !descriptiveSchemaFields.has(field)),
       ),
     ),
   )

@@ -1,16 +1,16 @@
 // Builds the cache that `opm serve --cache-only` writes in JSON format, byte for byte (opm v1.73, pkg/cache).
 import { Fnv64a } from '../go/fnv.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import type { Meta } from '../load/meta.ts'
+import type { BlobMeta } from '../load/meta.ts'
 import {
   UnservableCatalogError,
-  formatPackageProblem,
+  formatPackageIndexError,
   parseBundleContent,
-  formatOpmStoredJson,
+  formatJsonAsStoredByOpm,
 } from './bundle-content.ts'
 import { createBundleEncoder, formatPackageIndex } from './cache-json.ts'
 import { findCustomBlobProblem } from './custom-blobs.ts'
-import { addIndexBlob, type IndexBlobs } from './index-blobs.ts'
+import { addPackageIndexBlob, type PackageIndexBlobs } from './index-blobs.ts'
 import { buildPackageIndex, type PackageIndex } from './package-index.ts'
 import { EscapedJsonCache, type JsonChunks } from './escaped-json-cache.ts'
 
@@ -35,7 +35,7 @@ const utf8Encoder = new TextEncoder()
 const maxFileNameBytes = 255
 
 /** `documents`: all blobs of a catalog that opm finds valid, in any order. */
-export function buildOpmCache(documents: readonly Meta[]): OpmCacheResult {
+export function buildOpmCache(documents: readonly BlobMeta[]): OpmCacheResult {
   try {
     return { ok: true, ...buildCacheFiles(documents) }
   } catch (error) {
@@ -44,19 +44,19 @@ export function buildOpmCache(documents: readonly Meta[]): OpmCacheResult {
   }
 }
 
-function buildCacheFiles(documents: readonly Meta[]): Omit<OpmCacheResult & { ok: true }, 'ok'> {
+function buildCacheFiles(documents: readonly BlobMeta[]): Omit<OpmCacheResult & { ok: true }, 'ok'> {
   const files = new Map<string, JsonChunks>()
-  const declared: IndexBlobs = { packages: [], channels: [], deprecations: [] }
-  const bundles: Meta[] = []
+  const declared: PackageIndexBlobs = { packages: [], channels: [], deprecations: [] }
+  const bundles: BlobMeta[] = []
   for (const meta of documents) {
-    if (addIndexBlob(declared, meta)) continue
+    if (addPackageIndexBlob(declared, meta)) continue
     if (meta.schema === 'olm.bundle') bundles.push(meta)
     else addCustomBlobFile(files, meta)
   }
   const index = buildPackageIndex(declared)
   const shared = new EscapedJsonCache()
   for (const bundle of bundles)
-    addPackageNameToErrors(bundle.package, () => addBundleCacheFiles(files, bundle, index, shared))
+    runWithPackageNameInErrors(bundle.package, () => addBundleCacheFiles(files, bundle, index, shared))
   files.set('packages.json', [utf8Encoder.encode(formatPackageIndex(index))])
   return {
     files: [...files].map(([path, pieces]) => ({ path, pieces })),
@@ -66,10 +66,10 @@ function buildCacheFiles(documents: readonly Meta[]): Omit<OpmCacheResult & { ok
 }
 
 /** opm uses schema and package as directory names. */
-function addCustomBlobFile(files: Map<string, JsonChunks>, blob: Meta): void {
+function addCustomBlobFile(files: Map<string, JsonChunks>, blob: BlobMeta): void {
   const problem = findCustomBlobProblem(blob)
   if (problem !== undefined) throw new UnservableCatalogError(problem)
-  const content = utf8Encoder.encode(`${formatOpmStoredJson(blob.value)}\n`)
+  const content = utf8Encoder.encode(`${formatJsonAsStoredByOpm(blob.value)}\n`)
   const hash = new Fnv64a()
   hash.update(content)
   const path = ['metas', blob.schema, blob.package, `${hash.hex()}.json`].filter((part) => part !== '')
@@ -77,19 +77,19 @@ function addCustomBlobFile(files: Map<string, JsonChunks>, blob: Meta): void {
 }
 
 /** opm processes one package at a time and reports the package that fails. */
-function addPackageNameToErrors(name: string, work: () => void): void {
+function runWithPackageNameInErrors(name: string, work: () => void): void {
   try {
     work()
   } catch (error) {
     if (error instanceof UnservableCatalogError)
-      throw new UnservableCatalogError(formatPackageProblem(name, error.message))
+      throw new UnservableCatalogError(formatPackageIndexError(name, error.message))
     throw error
   }
 }
 
 function addBundleCacheFiles(
   files: Map<string, JsonChunks>,
-  { package: of, value }: Meta,
+  { package: of, value }: BlobMeta,
   index: PackageIndex,
   shared: EscapedJsonCache,
 ): void {
@@ -102,7 +102,7 @@ function addBundleCacheFiles(
     if (!line) continue
     const path = `${of}_${channel.name}_${line.name}.json`
     const problem =
-      findFileNameProblem(path) ?? (files.has(path) ? 'another bundle has the same file' : undefined)
+      findCacheFileNameProblem(path) ?? (files.has(path) ? 'another bundle has the same file' : undefined)
     if (problem !== undefined)
       throw new UnservableCatalogError(
         `opm cannot write the cache file ${quoteLikeGo(path)} for a bundle: ${problem}`,
@@ -112,7 +112,7 @@ function addBundleCacheFiles(
 }
 
 /** Channel and bundle names can contain characters that file names cannot. */
-function findFileNameProblem(name: string): string | undefined {
+function findCacheFileNameProblem(name: string): string | undefined {
   if (name.includes('/')) return 'the name contains a slash'
   if (name.includes('\0')) return 'the name contains a NUL character'
   return utf8Encoder.encode(name).length > maxFileNameBytes

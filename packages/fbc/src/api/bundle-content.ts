@@ -12,7 +12,7 @@ import { readYaml } from '../go/yaml/read-yaml.ts'
 import { trimLeadingSpace } from '../go/yaml/chunks.ts'
 import { bundleStructType } from '../load/blob-types.ts'
 import { parseBundleObject, parseManifest } from '../load/bundle-object.ts'
-import { propertyTypes } from '../load/property-types.ts'
+import { structTypeByPropertyType } from '../load/property-types.ts'
 import type { GroupVersionKind, ApiRelatedImage, ApiTypedValue } from './api-types.ts'
 
 export interface ApiBundleContent {
@@ -40,28 +40,28 @@ export interface ApiBundleContent {
 export class UnservableCatalogError extends Error {}
 
 /** opm processes one package at a time and reports the package that fails. */
-export function formatPackageProblem(name: string, problem: string): string {
+export function formatPackageIndexError(name: string, problem: string): string {
   return `build package index: process package ${quoteLikeGo(name)}: ${problem}`
 }
 
-const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
+const bundleMetadataPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
 const csvKind = 'ClusterServiceVersion'
 
 /** Aliases can expand without limit; V8's longest string is eight times this. */
 const maxBlobJsonLength = 1 << 26
 
-interface RawProperty {
+interface UndecodedProperty {
   readonly type: string
   readonly value: ParsedValue
 }
 
 export function parseBundleContent(blob: ParsedValue): ApiBundleContent {
   const { decoded } = decodeGoStruct(bundleStructType, blob)
-  const properties = getDecodedStructList(decoded, 'properties').map((property): RawProperty => ({
+  const properties = getDecodedStructList(decoded, 'properties').map((property): UndecodedProperty => ({
     type: getDecodedStringField(property, 'type'),
     value: property.sources.get('value') ?? nullValueNode,
   }))
-  const ofType = (type: string): readonly RawProperty[] => properties.filter((one) => one.type === type)
+  const ofType = (type: string): readonly UndecodedProperty[] => properties.filter((one) => one.type === type)
   const [metadata, ...others] = ofType('olm.csv.metadata')
   if (others.length > 0)
     throw new UnservableCatalogError(
@@ -76,28 +76,28 @@ export function parseBundleContent(blob: ParsedValue): ApiBundleContent {
       name: getDecodedStringField(related, 'name'),
       image: getDecodedStringField(related, 'image'),
     })),
-    version: identity ? getDecodedStringField(decodeProperty(identity), 'version') : '',
+    version: identity ? getDecodedStringField(decodePropertyValue(identity), 'version') : '',
     providedApis: ofType('olm.gvk').map(parseGroupVersionKind),
     requiredApis: ofType('olm.gvk.required').map(parseGroupVersionKind),
     dependencies: properties.flatMap(toApiDependencies),
     properties: properties
-      .filter(({ type }) => !bulkyPropertyTypes.has(type))
-      .map(({ type, value }) => ({ type, value: formatOpmStoredJson(value) })),
+      .filter(({ type }) => !bundleMetadataPropertyTypes.has(type))
+      .map(({ type, value }) => ({ type, value: formatJsonAsStoredByOpm(value) })),
     ...extractBundleObjects(ofType('olm.bundle.object')),
-    ...(metadata && { csvMetadata: decodeProperty(metadata) }),
+    ...(metadata && { csvMetadata: decodePropertyValue(metadata) }),
   }
 }
 
 const nullValueNode: ParsedValue = { kind: 'null', start: 0, end: 0 }
 
-function decodeProperty({ type, value }: RawProperty): DecodedStruct {
-  const known = propertyTypes.get(type)
+function decodePropertyValue({ type, value }: UndecodedProperty): DecodedStruct {
+  const known = structTypeByPropertyType.get(type)
   if (!known) throw new Error(`properties of type ${type} are not decoded`)
   return decodeGoStruct(known, value).decoded
 }
 
-function parseGroupVersionKind(property: RawProperty): GroupVersionKind {
-  const gvk = decodeProperty(property)
+function parseGroupVersionKind(property: UndecodedProperty): GroupVersionKind {
+  const gvk = decodePropertyValue(property)
   return {
     group: getDecodedStringField(gvk, 'group'),
     version: getDecodedStringField(gvk, 'version'),
@@ -106,13 +106,13 @@ function parseGroupVersionKind(property: RawProperty): GroupVersionKind {
 }
 
 /** The older form of a requirement. */
-function toApiDependencies(property: RawProperty): ApiTypedValue[] {
+function toApiDependencies(property: UndecodedProperty): ApiTypedValue[] {
   if (property.type === 'olm.gvk.required')
-    return [{ type: 'olm.gvk', value: formatOpmStoredJson(property.value) }]
+    return [{ type: 'olm.gvk', value: formatJsonAsStoredByOpm(property.value) }]
   if (property.type !== 'olm.package.required') return []
-  const required = decodeProperty(property)
+  const required = decodePropertyValue(property)
   const text = (field: string): string =>
-    formatOpmStoredJson({ ...emptyStringNode, value: getDecodedStringField(required, field) })
+    formatJsonAsStoredByOpm({ ...emptyStringNode, value: getDecodedStringField(required, field) })
   const range = `{"packageName":${text('packageName')},"version":${text('versionRange')}}`
   return [{ type: 'olm.package', value: range }]
 }
@@ -120,12 +120,12 @@ function toApiDependencies(property: RawProperty): ApiTypedValue[] {
 const emptyStringNode = { kind: 'string', start: 0, end: 0, quoted: true } as const
 
 /** The JSON that opm stores for a blob: keys sorted by bytes, HTML unescaped, numbers as floats. */
-export function formatOpmStoredJson(value: ParsedValue): string {
+export function formatJsonAsStoredByOpm(value: ParsedValue): string {
   return formatLengthLimitedJson(value, { escapeHtml: false, exactNumbers: false })
 }
 
 /** The JSON that Go writes when it embeds the value in other JSON. */
-export function formatGoEmbeddedJson(value: ParsedValue): string {
+export function formatJsonAsEmbeddedByGo(value: ParsedValue): string {
   return formatLengthLimitedJson(value, { escapeHtml: true, exactNumbers: false })
 }
 
@@ -138,14 +138,16 @@ function formatLengthLimitedJson(
   return text
 }
 
-function extractBundleObjects(properties: readonly RawProperty[]): Pick<ApiBundleContent, 'objects' | 'csv'> {
+function extractBundleObjects(
+  properties: readonly UndecodedProperty[],
+): Pick<ApiBundleContent, 'objects' | 'csv'> {
   const objects: string[] = []
   let csv = -1
   let previous: (() => Uint8Array) | undefined
   for (const { value } of properties) {
     const { data, problem, summary } = parseBundleObject(value, previous)
     if (problem !== undefined) throw new UnservableCatalogError(problem)
-    const json = decodeObjectToJson(data())
+    const json = decodeBundleObjectToJson(data())
     if (csv < 0 && isCsvJson(json, summary.kind)) csv = objects.length
     objects.push(json)
     previous = data
@@ -154,7 +156,7 @@ function extractBundleObjects(properties: readonly RawProperty[]): Pick<ApiBundl
 }
 
 /** opm accepts anything that starts with a brace, even invalid JSON, and parses everything else as YAML. */
-function decodeObjectToJson(data: Uint8Array): string {
+function decodeBundleObjectToJson(data: Uint8Array): string {
   const text = decodeUtf8LikeGo(data, invalidByteMarker)
   if (trimLeadingSpace(text).startsWith('{')) return text
   const manifest = parseManifest(data)

@@ -2,22 +2,22 @@
 // permissions included (opm v1.73, pkg/cache/tar.go).
 import { Fnv64a } from '../go/fnv.ts'
 import { forEachByteChunk } from '../go/tar/byte-pieces.ts'
-import { getTarEndMarker, packTarTree, type TarTreeFile, type TarTreeModes } from '../go/tar/tar-tree.ts'
+import { getTarEndMarker, packTarTree, type TarTreeFile, type TarTreeFileModes } from '../go/tar/tar-tree.ts'
 
 /** The permissions that opm gives cache files. */
-export const cacheFileModes: TarTreeModes = { directory: 0o750, file: 0o640 }
+export const opmCacheFileModes: TarTreeFileModes = { directory: 0o750, file: 0o640 }
 
 /** Returns 16 hexadecimal digits. `catalog` has all files of the directory, ignored ones included. */
 export function computeCacheDigest(
   catalog: readonly TarTreeFile[],
-  modes: TarTreeModes,
+  modes: TarTreeFileModes,
   cache: readonly TarTreeFile[],
 ): string {
   const hash = new Fnv64a()
   const take = (bytes: Uint8Array) => hash.update(bytes)
   for (const [files, itsModes] of [
     [catalog, modes],
-    [cache, cacheFileModes],
+    [cache, opmCacheFileModes],
   ] as const) {
     for (const piece of packTarTree(files, itsModes, (path) => (path === '' ? '.' : path)))
       forEachByteChunk(piece, take)

@@ -8,7 +8,7 @@ import type { ByteChunkTree } from '../go/tar/byte-pieces.ts'
 export type JsonChunks = readonly ByteChunkTree[]
 
 const utf8Encoder = new TextEncoder()
-const quoteByte = utf8Encoder.encode('"')
+const doubleQuoteBytes = utf8Encoder.encode('"')
 
 export class EscapedJsonCache {
   private readonly ofJson = new Map<string, Uint8Array>()
@@ -16,7 +16,7 @@ export class EscapedJsonCache {
 
   /** JSON as a JSON string. */
   quoted(parts: JsonChunkTree): JsonChunks {
-    return [quoteByte, ...parts.map((part) => this.piece(part)), quoteByte]
+    return [doubleQuoteBytes, ...parts.map((part) => this.piece(part)), doubleQuoteBytes]
   }
 
   private piece(part: JsonChunk): Uint8Array {

@@ -9,9 +9,9 @@ import {
 import type { DecodedStruct } from '../go/decode/decoded.ts'
 import type { ParsedValue } from '../go/tree.ts'
 import { channelStructType, deprecationStructType, packageStructType } from '../load/blob-types.ts'
-import type { Meta } from '../load/meta.ts'
+import type { BlobMeta } from '../load/meta.ts'
 
-export interface IndexBlobs {
+export interface PackageIndexBlobs {
   readonly packages: IndexPackageBlob[]
   readonly channels: IndexChannelBlob[]
   readonly deprecations: IndexDeprecationBlob[]
@@ -51,7 +51,10 @@ export interface IndexDeprecationBlob {
 }
 
 /** Returns false if the blob has another schema. */
-export function addIndexBlob(into: IndexBlobs, { schema, value }: Pick<Meta, 'schema' | 'value'>): boolean {
+export function addPackageIndexBlob(
+  into: PackageIndexBlobs,
+  { schema, value }: Pick<BlobMeta, 'schema' | 'value'>,
+): boolean {
   if (schema === 'olm.package') into.packages.push(toIndexPackage(value))
   else if (schema === 'olm.channel') into.channels.push(toIndexChannel(value))
   else if (schema === 'olm.deprecations') into.deprecations.push(...toIndexDeprecations(value))
@@ -61,7 +64,7 @@ export function addIndexBlob(into: IndexBlobs, { schema, value }: Pick<Meta, 'sc
 
 function toIndexPackage(value: ParsedValue): IndexPackageBlob {
   const { decoded } = decodeGoStruct(packageStructType, value)
-  const icon = getStructField(decoded, 'icon')
+  const icon = getDecodedStructField(decoded, 'icon')
   const data = icon?.fields.get('base64data')
   return {
     name: getDecodedStringField(decoded, 'name'),
@@ -94,7 +97,7 @@ function toIndexChannel(value: ParsedValue): IndexChannelBlob {
 function toIndexDeprecations(value: ParsedValue): readonly IndexDeprecationBlob[] {
   const { decoded } = decodeGoStruct(deprecationStructType, value)
   return getDecodedStructList(decoded, 'entries').map((entry) => {
-    const reference = getStructField(entry, 'reference')
+    const reference = getDecodedStructField(entry, 'reference')
     return {
       package: getDecodedStringField(decoded, 'package'),
       schema: reference ? getDecodedStringField(reference, 'schema') : '',
@@ -104,7 +107,7 @@ function toIndexDeprecations(value: ParsedValue): readonly IndexDeprecationBlob[
   })
 }
 
-function getStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
+function getDecodedStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
   const found = decoded.fields.get(field)
   return typeof found === 'object' && 'fields' in found ? found : undefined
 }

@@ -2,7 +2,7 @@
 import { compareBytes } from '../go/text.ts'
 import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
 import type { ApiDeprecation } from './api-types.ts'
-import type { IndexChannelBlob, PackageIcon, IndexBlobs } from './index-blobs.ts'
+import type { IndexChannelBlob, PackageIcon, PackageIndexBlobs } from './index-blobs.ts'
 
 /** Packages, channels and bundles are sorted by the bytes of their names. */
 export type PackageIndex = ReadonlyMap<string, IndexedPackage>
@@ -36,7 +36,7 @@ export interface IndexedBundle {
   readonly deprecation?: ApiDeprecation
 }
 
-export function buildPackageIndex({ packages, channels, deprecations }: IndexBlobs): PackageIndex {
+export function buildPackageIndex({ packages, channels, deprecations }: PackageIndexBlobs): PackageIndex {
   const deprecated = new Map(
     deprecations.map((one) => [
       formatCompositeKey(one.package, one.schema, one.name),

@@ -148,7 +148,7 @@ export function getDefaultBundleThatProvides(
       })
   }
   return isProvided
-    ? createQueryFailure(`no entry found that provides ${formatApi(api)}`)
+    ? createQueryFailure(`no entry found that provides ${formatRequestedApi(api)}`)
     : createNoProviderFailure(api)
 }
 
@@ -233,10 +233,10 @@ function toApiChannelEntry(bundle: IndexedBundle, replaces: string): ApiChannelE
 }
 
 function createNoProviderFailure(api: RequestedApi): { ok: false; error: string } {
-  return createQueryFailure(`no channel entries found that provide ${formatApi(api)}`)
+  return createQueryFailure(`no channel entries found that provide ${formatRequestedApi(api)}`)
 }
 
-function formatApi({ group, version, kind }: RequestedApi): string {
+function formatRequestedApi({ group, version, kind }: RequestedApi): string {
   return `group:${quoteLikeGo(group)} version:${quoteLikeGo(version)} kind:${quoteLikeGo(kind)}`
 }
 

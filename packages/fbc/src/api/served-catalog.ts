@@ -7,7 +7,7 @@ import { splitDocuments } from '../load/split-documents.ts'
 import { validateAsOpm } from '../model/validate-as-opm.ts'
 import { buildApiBundle } from './api-bundle.ts'
 import type { ApiBundle, GroupVersionKind } from './api-types.ts'
-import { formatPackageProblem, parseBundleContent, type ApiBundleContent } from './bundle-content.ts'
+import { formatPackageIndexError, parseBundleContent, type ApiBundleContent } from './bundle-content.ts'
 import { buildPackageIndex, type PackageIndex } from './package-index.ts'
 import type { ServedBundle, ServedBlob, ServedFile } from './served-file.ts'
 
@@ -39,17 +39,17 @@ export function buildServedCatalog(
   const walked = [...files].sort((a, b) => comparePathsInWalkOrder(a.path, b.path))
   const catalog = assembleCatalog(walked.map(({ path, file }) => ({ path, facts: file.facts })))
   const read = walked.map(({ file }) => file)
-  const error = findCatalogProblem(catalog, read)
+  const error = findUnservableCatalogReason(catalog, read)
   return error === undefined ? { ok: true, value: new LazyServedCatalog(read) } : { ok: false, error }
 }
 
 /** Checks each package separately, as opm does. */
-function findCatalogProblem(catalog: Catalog, files: readonly ServedFile[]): string | undefined {
+function findUnservableCatalogReason(catalog: Catalog, files: readonly ServedFile[]): string | undefined {
   const [loadError] = catalog.loadErrors
   if (loadError) return loadError.message
   for (const [name, ofPackage] of splitCatalogByPackage(catalog)) {
     const { message } = validateAsOpm(ofPackage)
-    if (message !== undefined) return formatPackageProblem(name, message)
+    if (message !== undefined) return formatPackageIndexError(name, message)
   }
   return files.find(({ problem }) => problem !== undefined)?.problem
 }

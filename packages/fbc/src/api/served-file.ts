@@ -3,16 +3,16 @@
 import type { CatalogFileFacts } from '../facts/catalog.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
-import type { Meta } from '../load/meta.ts'
+import type { BlobMeta } from '../load/meta.ts'
 import type { GroupVersionKind } from './api-types.ts'
 import {
   UnservableCatalogError,
-  formatPackageProblem,
+  formatPackageIndexError,
   parseBundleContent,
-  formatOpmStoredJson,
+  formatJsonAsStoredByOpm,
 } from './bundle-content.ts'
 import { findCustomBlobProblem } from './custom-blobs.ts'
-import { addIndexBlob, type IndexBlobs } from './index-blobs.ts'
+import { addPackageIndexBlob, type PackageIndexBlobs } from './index-blobs.ts'
 
 export interface ServedBlob {
   readonly schema: string
@@ -23,7 +23,7 @@ export interface ServedBlob {
   readonly line: Uint8Array
 }
 
-export interface ServedFile extends IndexBlobs {
+export interface ServedFile extends PackageIndexBlobs {
   readonly facts: CatalogFileFacts
   readonly blobs: readonly ServedBlob[]
   readonly bundles: readonly ServedBundle[]
@@ -45,7 +45,7 @@ export function parseServedFile(bytes: Uint8Array): ServedFile {
   const drafted = createEmptyServedFile()
   let problem: string | undefined
   // Works blob by blob, because the parsed file is several times larger than the file.
-  const onMeta = (meta: Meta) => {
+  const onMeta = (meta: BlobMeta) => {
     problem ??= addBlobToServedFile(meta, drafted)
   }
   const facts = parseCatalogFile(bytes, { forVerdict: true, onMeta })
@@ -61,17 +61,22 @@ const createEmptyServedFile = () => ({
   deprecations: [],
 })
 
-type MutableServedFile = Pick<ServedFile, keyof IndexBlobs> & {
+type MutableServedFile = Pick<ServedFile, keyof PackageIndexBlobs> & {
   readonly blobs: ServedBlob[]
   readonly bundles: ServedBundle[]
 }
 
-function addBlobToServedFile(meta: Meta, into: MutableServedFile): string | undefined {
+function addBlobToServedFile(meta: BlobMeta, into: MutableServedFile): string | undefined {
   const { schema, name, package: of, value } = meta
   try {
-    const blob = { schema, package: of, name, line: utf8Encoder.encode(`${formatOpmStoredJson(value)}\n`) }
+    const blob = {
+      schema,
+      package: of,
+      name,
+      line: utf8Encoder.encode(`${formatJsonAsStoredByOpm(value)}\n`),
+    }
     into.blobs.push(blob)
-    if (addIndexBlob(into, meta)) return undefined
+    if (addPackageIndexBlob(into, meta)) return undefined
     if (schema !== 'olm.bundle') return findCustomBlobProblem(blob)
     const { package: parent, name: its, objects, providedApis } = parseBundleContent(value)
     // Unlike the cache, the protocol can't contain bytes that aren't valid UTF-8.
@@ -82,7 +87,7 @@ function addBlobToServedFile(meta: Meta, into: MutableServedFile): string | unde
     into.bundles.push({ package: parent, name: its, blob, providedApis })
     return undefined
   } catch (error) {
-    if (error instanceof UnservableCatalogError) return formatPackageProblem(of, error.message)
+    if (error instanceof UnservableCatalogError) return formatPackageIndexError(of, error.message)
     throw error
   }
 }

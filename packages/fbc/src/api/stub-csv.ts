@@ -4,7 +4,7 @@ import { getDecodedStructList, getDecodedStringField, getDecodedStringList } fro
 import type { DecodedStruct } from '../go/decode/decoded.ts'
 import { hasUniqueFieldSpellings } from '../go/decode/lazy-decoded.ts'
 import { JsonChunkWriter, type JsonChunkTree } from '../go/json/json-parts.ts'
-import { sortEntries } from '../go/json/json-text.ts'
+import { sortMapEntriesByKey } from '../go/json/json-text.ts'
 import {
   marshalObject,
   marshalString,
@@ -13,7 +13,7 @@ import {
 } from '../go/json/marshal.ts'
 import type { ParsedValue } from '../go/tree.ts'
 import type { ApiRelatedImage } from './api-types.ts'
-import { formatGoEmbeddedJson, type ApiBundleContent } from './bundle-content.ts'
+import { formatJsonAsEmbeddedByGo, type ApiBundleContent } from './bundle-content.ts'
 import type { IndexedPackage } from './package-index.ts'
 
 type CsvJsonField = readonly [string, string | undefined]
@@ -97,7 +97,7 @@ function writeStringMap(out: JsonChunkWriter, metadata: DecodedStruct, name: str
     return
   out.key(name)
   out.open('{')
-  for (const { key, value } of sortEntries(found.entries)) {
+  for (const { key, value } of sortMapEntriesByKey(found.entries)) {
     out.key(key)
     out.string(value.kind === 'string' ? value.value : '')
   }
@@ -217,7 +217,7 @@ function formatDescriptor(item: DecodedStruct): string {
     ['displayName', marshalNonEmptyString(getDecodedStringField(item, 'displayName'))],
     ['description', marshalNonEmptyString(getDecodedStringField(item, 'description'))],
     ['x-descriptors', formatStringList(item, 'x-descriptors')],
-    ['value', value && formatGoEmbeddedJson(value)],
+    ['value', value && formatJsonAsEmbeddedByGo(value)],
   ])
 }
 

@@ -104,7 +104,7 @@ export interface DeprecationEntry {
 }
 
 /** A blob with any other schema, which opm does not decode. */
-export interface OtherBlob {
+export interface CustomSchemaBlob {
   readonly place: BlobLocation
   readonly schema: string
   readonly package: string
@@ -143,7 +143,7 @@ export interface CatalogFileFacts {
   readonly channels: readonly ChannelBlob[]
   readonly bundles: readonly BundleBlob[]
   readonly deprecations: readonly DeprecationBlob[]
-  readonly others: readonly OtherBlob[]
+  readonly others: readonly CustomSchemaBlob[]
   /** Absent if opm loads the file. */
   readonly loadError?: string
   /** Findings of load errors and file-scoped rules. The file in all locations is '' until assembleCatalog() sets it. */
@@ -157,7 +157,7 @@ export interface Catalog {
   readonly channels: readonly ChannelBlob[]
   readonly bundles: readonly BundleBlob[]
   readonly deprecations: readonly DeprecationBlob[]
-  readonly others: readonly OtherBlob[]
+  readonly others: readonly CustomSchemaBlob[]
   /** In walk order; opm reports only the first. */
   readonly loadErrors: readonly { readonly file: string; readonly message: string }[]
   readonly findings: readonly Finding[]

@@ -9,7 +9,7 @@ for (const [at, letter] of [
 
 /** The decoded bytes, or the offset (in UTF-8 bytes) that Go reports. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
-  const binary = decodeUnwrappedBase64(text)
+  const binary = decodeSingleLineBase64(text)
   if (binary !== undefined) {
     const bytes = new Uint8Array(binary.length)
     for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at)
@@ -48,7 +48,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
 }
 
 /** Decodes base64 without line breaks with the faster platform decoder. Returns undefined for any other text. */
-export function decodeUnwrappedBase64(text: string): string | undefined {
+export function decodeSingleLineBase64(text: string): string | undefined {
   if (text.length % 4 !== 0) return undefined
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   try {

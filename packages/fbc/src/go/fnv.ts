@@ -5,7 +5,7 @@
  * One function: for each byte from `at` to `end`, `hash = (hash ^ byte) * prime`. Assembled by hand, because a compiler
  * for forty instructions would need more code.
  */
-const wasmCode = Uint8Array.of(
+const fnvWasmCode = Uint8Array.of(
   ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00], // magic, version 1
   ...[0x01, 0x08, 0x01, 0x60, 0x03, 0x7e, 0x7f, 0x7f, 0x01, 0x7e], // types: (i64, i32, i32) -> i64
   ...[0x03, 0x02, 0x01, 0x00], // functions: one of type 0
@@ -22,7 +22,7 @@ const wasmCode = Uint8Array.of(
 )
 
 const wasmBufferBytes = 16 * 65_536
-const offsetBasis = 0xcbf29ce484222325n
+const fnvOffsetBasis = 0xcbf29ce484222325n
 
 /** The part of the WebAssembly API that this file uses, because platform types declare it in different places. */
 declare const WebAssembly: {
@@ -35,19 +35,19 @@ interface FnvExports {
   readonly fnv: (hash: bigint, at: number, end: number) => bigint
 }
 
-let compiledFnv: FnvExports | undefined
+let cachedFnvExports: FnvExports | undefined
 
 /** A hash that is computed incrementally. */
 export class Fnv64a {
-  private hash = offsetBasis
+  private hash = fnvOffsetBasis
 
   update(bytes: Uint8Array): void {
-    compiledFnv ??= new WebAssembly.Instance(new WebAssembly.Module(wasmCode)).exports as FnvExports
-    const memory = new Uint8Array(compiledFnv.m.buffer)
+    cachedFnvExports ??= new WebAssembly.Instance(new WebAssembly.Module(fnvWasmCode)).exports as FnvExports
+    const memory = new Uint8Array(cachedFnvExports.m.buffer)
     for (let at = 0; at < bytes.length; at += wasmBufferBytes) {
       const piece = bytes.subarray(at, at + wasmBufferBytes)
       memory.set(piece)
-      this.hash = compiledFnv.fnv(this.hash, 0, piece.length)
+      this.hash = cachedFnvExports.fnv(this.hash, 0, piece.length)
     }
   }
 

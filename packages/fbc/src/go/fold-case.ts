@@ -11,16 +11,16 @@ const caseFoldExceptions: ReadonlyMap<string, string> = new Map([
 export function foldCase(text: string): string {
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
   let folded = ''
-  for (const character of text) folded += foldCharacter(character)
+  for (const character of text) folded += foldCharacterCase(character)
   return folded
 }
 
-function foldCharacter(character: string): string {
+function foldCharacterCase(character: string): string {
   const known = caseFoldExceptions.get(character)
   if (known !== undefined) return known
   const point = character.codePointAt(0) ?? 0
   // Cherokee folds to upper case; x/text swaps the two cases, so they never match.
-  if (isCherokee(point)) return swapCase(character)
+  if (isCherokeeLetter(point)) return swapCase(character)
   // opm's Unicode tables have no lower case for newer letters.
   if (!isPrintable(point)) return character
   const upper = character.toUpperCase()
@@ -29,7 +29,7 @@ function foldCharacter(character: string): string {
   return folded
 }
 
-function isCherokee(point: number): boolean {
+function isCherokeeLetter(point: number): boolean {
   return (point >= 0x13a0 && point <= 0x13fd) || (point >= 0xab70 && point <= 0xabbf)
 }
 

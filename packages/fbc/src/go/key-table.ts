@@ -1,5 +1,5 @@
 /** Fewer keys are compared one by one. A power of two. */
-const maxLinearKeys = 16
+const maxLinearSearchKeys = 16
 
 const emptyInt32Array = new Int32Array(0)
 
@@ -41,7 +41,7 @@ export class StringKeyIndex {
   private addLinearly(key: string): number {
     const { keys } = this
     const index = keys.indexOf(key)
-    if (index < 0 && keys.push(key) > maxLinearKeys) this.buildIndex()
+    if (index < 0 && keys.push(key) > maxLinearSearchKeys) this.buildIndex()
     return index
   }
 
@@ -52,9 +52,9 @@ export class StringKeyIndex {
   }
 
   private buildIndex(): void {
-    this.hashes = new Int32Array(4 * maxLinearKeys)
+    this.hashes = new Int32Array(4 * maxLinearSearchKeys)
     this.hashes.set(this.keys.map(hashKey))
-    this.slots = this.buildSlots(8 * maxLinearKeys)
+    this.slots = this.buildSlots(8 * maxLinearSearchKeys)
   }
 
   private grow(): void {

@@ -1,16 +1,16 @@
 // Prints values up to a length limit without recursion, so that deep, wide or endlessly aliased values are safe.
 import type { ListValue, MapValue, ParsedValue } from './tree.ts'
 
-export interface ValueFormatter {
+export interface ParsedValueFormatter {
   /** The parts of a list or map with the text between them. */
   readonly partsOf: (value: ListValue | MapValue) => Iterable<ParsedValue | string>
   readonly scalar: (value: Exclude<ParsedValue, ListValue | MapValue>) => string
 }
 
 /** Stops adding text after `limit` code units. */
-export function formatValueWithLimit(
+export function formatParsedValueWithLimit(
   root: ParsedValue,
-  { partsOf, scalar }: ValueFormatter,
+  { partsOf, scalar }: ParsedValueFormatter,
   limit: number,
 ): string {
   const pieces: string[] = []

@@ -16,12 +16,12 @@ const escapeByCharacter: Readonly<Record<string, string>> = {
 const unescapedTextPattern = /^[ !#-[\]-~]*$/
 
 /** opm has no limit, but a message doesn't need more than a megabyte of a name. */
-const maxQuotedLength = 1 << 20
+const maxGoQuotedTextLength = 1 << 20
 
 /** Go's `%q`: double quotes, with unprintable characters escaped. A lone surrogate is U+FFFD. */
 export function quoteLikeGo(text: string): string {
-  if (text.length > maxQuotedLength)
-    return `${quoteLikeGo(text.slice(0, maxQuotedLength).toWellFormed()).slice(0, -1)}…"`
+  if (text.length > maxGoQuotedTextLength)
+    return `${quoteLikeGo(text.slice(0, maxGoQuotedTextLength).toWellFormed()).slice(0, -1)}…"`
   if (unescapedTextPattern.test(text)) return `"${text}"`
   let quoted = '"'
   for (const character of text.toWellFormed()) quoted += escapeCharacter(character)
@@ -33,11 +33,11 @@ function escapeCharacter(character: string): string {
   if (named !== undefined) return named
   const point = character.codePointAt(0) ?? 0
   if (isPrintable(point)) return character
-  if (point < 0x20 || point === 0x7f) return `\\x${formatHex(point, 2)}`
-  return point < 0x10000 ? `\\u${formatHex(point, 4)}` : `\\U${formatHex(point, 8)}`
+  if (point < 0x20 || point === 0x7f) return `\\x${formatPaddedHex(point, 2)}`
+  return point < 0x10000 ? `\\u${formatPaddedHex(point, 4)}` : `\\U${formatPaddedHex(point, 8)}`
 }
 
-function formatHex(value: number, width: number): string {
+function formatPaddedHex(value: number, width: number): string {
   return value.toString(16).padStart(width, '0')
 }
 
@@ -68,7 +68,7 @@ const surroundingWhitespacePattern =
   /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g
 
 /** Go's strings.TrimSpace. JavaScript's trim() also removes a byte order mark, but not U+0085. */
-export function trimSpace(text: string): string {
+export function trimSpaceLikeGo(text: string): string {
   return text.replace(surroundingWhitespacePattern, '')
 }
 

@@ -55,7 +55,7 @@ export interface MapValue extends TextSpan {
   /** One entry per key, in order of first appearance; the last value of a repeated key wins. */
   readonly entries: readonly MapEntry[]
   /** Keys that were repeated, and so lost their earlier value. */
-  readonly repeated?: readonly RepeatedKey[]
+  readonly repeated?: readonly RepeatedMapKey[]
   readonly memo?: TextBlockCache
 }
 
@@ -66,7 +66,7 @@ export interface MapEntry {
   readonly value: ParsedValue
 }
 
-export interface RepeatedKey extends TextSpan {
+export interface RepeatedMapKey extends TextSpan {
   readonly key: string
 }
 
@@ -95,17 +95,17 @@ export function replaceListItems({ start, end }: ListValue, items: readonly Pars
 }
 
 /** Removes a finished list's spare capacity, because a document can be a million short lists. */
-export function trimSpareCapacity<Item>(items: Item[]): Item[] {
+export function trimArraySpareCapacity<Item>(items: Item[]): Item[] {
   return items.length < 16 ? items.slice() : items
 }
 
 /** Fewer keys are searched one by one. */
-const maxLinearKeys = 16
+const maxLinearSearchKeys = 16
 
 /** Collects a map's entries; later values of a key replace earlier ones in linear time. */
 export class MapBuilder {
   private readonly entries: MapEntry[] = []
-  private readonly repeated: RepeatedKey[] = []
+  private readonly repeated: RepeatedMapKey[] = []
   /** Only for a large map, because a short one is faster to search. */
   private keys: StringKeyIndex | undefined
 
@@ -121,7 +121,7 @@ export class MapBuilder {
     const entry = { key, keyStart, keyEnd, value }
     if (position < 0) {
       this.entries.push(entry)
-      if (this.entries.length === maxLinearKeys) {
+      if (this.entries.length === maxLinearSearchKeys) {
         this.keys = new StringKeyIndex()
         for (const one of this.entries) this.keys.add(one.key)
       }
@@ -142,7 +142,7 @@ export class MapBuilder {
 
   build(start: number, end: number): MapValue {
     const { repeated } = this
-    const entries = trimSpareCapacity(this.entries)
+    const entries = trimArraySpareCapacity(this.entries)
     return repeated.length > 0
       ? { kind: 'map', start, end, entries, repeated }
       : { kind: 'map', start, end, entries }

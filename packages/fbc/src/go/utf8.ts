@@ -49,7 +49,7 @@ export function getUtf8CharacterLength(bytes: Uint8Array, at: number): number {
 }
 
 /** Maps positions in decodeUtf8LikeGo(bytes) to byte offsets. Fast in ascending order; going back restarts. */
-export class ByteOffsets {
+export class ByteOffsetLookup {
   private readonly bytes: Uint8Array
   private readonly isIdentity: boolean
   private unit = 0
@@ -86,7 +86,7 @@ export class ByteOffsets {
 }
 
 /** Copies a text so that it does not keep its parent in memory. */
-export function copyStringWithoutParent(text: string): string {
+export function detachStringFromParent(text: string): string {
   // V8 copies short slices; from 13 units on a slice refers to its parent. Slicing a new string refers to that one,
   // which is far cheaper than encoding and decoding.
   return text.length < 13 ? text : ` ${text}`.slice(1)

@@ -1,5 +1,5 @@
 // Limits a catalog to newer versions, as `opm alpha render-graph --minimum-edge` does.
-import { getJsonTextField } from '../go/json/json-fields.ts'
+import { getJsonStringField } from '../go/json/json-fields.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { isInRange, parseVersionRange } from '../versions/version-range.ts'
@@ -33,14 +33,17 @@ export function restrictCatalogToBounds(
     .map((channel) =>
       floor === undefined
         ? channel
-        : { ...channel, entries: restrictEntriesToBounds(channel, minimumEdge, floor, versions.value) },
+        : {
+            ...channel,
+            entries: restrictChannelEntriesToBounds(channel, minimumEdge, floor, versions.value),
+          },
     )
     // Without bounds, opm draws empty channels too.
     .filter(({ entries }) => (packageName ?? minimumEdge) === undefined || entries.length > 0)
   return { ok: true, value: { ...catalog, channels } }
 }
 
-function restrictEntriesToBounds(
+function restrictChannelEntriesToBounds(
   { entries }: ChannelBlob,
   minimumEdge: string | undefined,
   floor: Version,
@@ -82,7 +85,7 @@ function parseBundleVersions(
         ok: false,
         error: `bundle ${quoteLikeGo(name)} has multiple "olm.package" properties, expected exactly 1`,
       }
-    const text = getJsonTextField(packages[0]?.value ?? null, 'version')
+    const text = getJsonStringField(packages[0]?.value ?? null, 'version')
     const version = parseVersion(text)
     if (!version.ok)
       return {

@@ -3,8 +3,8 @@
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import type { DrawnChannel, DrawnChannelRow, PackageDrawing } from './drawing.ts'
 
-const maxNodes = 90
-const maxEdges = 160
+const maxMermaidNodes = 90
+const maxMermaidEdges = 160
 const maxDrawnSkipEdges = 4
 /** Entities make names up to ten times longer. This limit leaves room for the closing text below GitHub's limit. */
 const maxMermaidCharacters = 40_000
@@ -27,13 +27,13 @@ export function drawMermaid(drawings: readonly PackageDrawing[]): string | undef
           (from.length <= maxDrawnSkipEdges && !(drawing.compares && status === 'kept')),
       )
       const links = drawn.reduce((sum, link) => sum + link.from.length, 0)
-      if (nodes + channel.rows.length > maxNodes || edges + links > maxEdges) {
+      if (nodes + channel.rows.length > maxMermaidNodes || edges + links > maxMermaidEdges) {
         left++
         continue
       }
       const id = `c${channels}`
       const named = [
-        `subgraph ${id}["${quoteMermaidLabel(`${drawing.package} · ${channel.name}${formatChannelNote(channel)}`)}"]`,
+        `subgraph ${id}["${quoteMermaidLabel(`${drawing.package} · ${channel.name}${formatChannelStatusNote(channel)}`)}"]`,
         // Without its own direction, a subgraph shows old versions on top.
         'direction BT',
         ...channel.rows.map((row, at) => `${id}n${at}${formatNodeLabel(row, drawing.compares)}`),
@@ -74,7 +74,7 @@ const mermaidStyles = [
   'classDef folded fill:none,stroke:#8c959f,stroke-dasharray:2',
 ]
 
-function formatChannelNote({ status, badges }: DrawnChannel): string {
+function formatChannelStatusNote({ status, badges }: DrawnChannel): string {
   const notes = [...(status === 'added' ? ['new'] : status === 'removed' ? ['removed'] : []), ...badges]
   return notes.length === 0 ? '' : ` (${notes.join(', ')})`
 }

@@ -11,8 +11,8 @@ import type {
 } from './drawing.ts'
 
 const rowHeight = 24
-const laneWidth = 11
-const maxLanes = 20
+const edgeLaneWidth = 11
+const maxEdgeLanes = 20
 /** Only the newest skip and range rails are drawn. The counts next to the entries cover the others. */
 const maxDrawnSkipEdgeLines = 18
 /** A rail with more ends shows only the ends of each run, because more ticks would look like hatching. */
@@ -24,7 +24,7 @@ const cardGap = 20
 const maxCardRowWidth = 1500
 const topMargin = 56
 const charWidth = 7.3
-const maxTextLength = 60
+const maxLabelLength = 60
 /** In characters. This is enough for 40 names of typical length. */
 const maxTooltipLength = 2000
 
@@ -67,14 +67,14 @@ interface ChannelCard {
 
 export function drawSvg(drawing: PackageDrawing): string {
   const title = `${drawing.package}${drawing.badges.map((badge) => ` (${badge})`).join('')}`
-  const cards = drawing.channels.map((channel) => drawCard(channel, drawing.compares))
-  const positions = layOutCards(cards)
+  const cards = drawing.channels.map((channel) => drawChannelCard(channel, drawing.compares))
+  const positions = layOutChannelCards(cards)
   const parts = cards.map(({ body }, at) => {
     const [x, y] = positions[at] ?? [0, 0]
     return `<g transform="translate(${x},${y})">${body}</g>`
   })
-  const right = computeMax(cards.map(({ width }, at) => (positions[at]?.[0] ?? 0) + width + cardGap))
-  const bottom = computeMax([
+  const right = computeMaxOrZero(cards.map(({ width }, at) => (positions[at]?.[0] ?? 0) + width + cardGap))
+  const bottom = computeMaxOrZero([
     topMargin,
     ...cards.map(({ height }, at) => (positions[at]?.[1] ?? 0) + height + cardGap),
   ])
@@ -97,7 +97,7 @@ export function drawSvg(drawing: PackageDrawing): string {
 }
 
 /** Lays the cards out side by side in as many rows as needed. A high row stacks cards. */
-function layOutCards(cards: readonly ChannelCard[]): [x: number, y: number][] {
+function layOutChannelCards(cards: readonly ChannelCard[]): [x: number, y: number][] {
   let line = { top: topMargin, bottom: topMargin }
   let column = { left: cardGap, right: cardGap, bottom: Infinity }
   return cards.map(({ width, height }, at) => {
@@ -121,17 +121,19 @@ function layOutCards(cards: readonly ChannelCard[]): [x: number, y: number][] {
   })
 }
 
-function drawCard(channel: DrawnChannel, compares: boolean): ChannelCard {
-  const lanes = assignLanes(channel.links)
-  const used = computeMax([...lanes.values()].map((at) => at + 1))
-  const nodeX = cardPadding + used * laneWidth + 8
+function drawChannelCard(channel: DrawnChannel, compares: boolean): ChannelCard {
+  const lanes = assignEdgeLanes(channel.links)
+  const used = computeMaxOrZero([...lanes.values()].map((at) => at + 1))
+  const nodeX = cardPadding + used * edgeLaneWidth + 8
   const textX = nodeX + 16
   const rows = channel.rows.map((drawn, at) =>
     drawChannelRowSvg(drawn, textX, cardHeaderHeight + at * rowHeight + rowHeight / 2, nodeX, compares),
   )
   const links = channel.links.map((link) => drawUpgradeEdge(link, lanes.get(link), nodeX, compares))
-  const heading = drawHeading(channel)
-  const width = Math.ceil(computeMax([heading.width, ...rows.map((drawn) => drawn.width)]) + cardPadding)
+  const heading = drawChannelHeading(channel)
+  const width = Math.ceil(
+    computeMaxOrZero([heading.width, ...rows.map((drawn) => drawn.width)]) + cardPadding,
+  )
   const height = cardHeaderHeight + channel.rows.length * rowHeight + 10
   const stroke = channel.status === 'kept' ? colors.border : colors[channel.status]
   const backs = channel.rows.map((drawn, at) =>
@@ -153,7 +155,7 @@ function drawCard(channel: DrawnChannel, compares: boolean): ChannelCard {
   }
 }
 
-function drawHeading({ name, badges, status, entries, entriesBefore }: DrawnChannel): {
+function drawChannelHeading({ name, badges, status, entries, entriesBefore }: DrawnChannel): {
   width: number
   body: string
 } {
@@ -243,13 +245,13 @@ function drawChannelRowSvg(
  * Lane 0 is next to the nodes. Short rails are placed first, so that they are innermost. Rails that don't fit get no
  * lane.
  */
-function assignLanes(links: readonly DrawnUpgradeEdge[]): Map<DrawnUpgradeEdge, number> {
+function assignEdgeLanes(links: readonly DrawnUpgradeEdge[]): Map<DrawnUpgradeEdge, number> {
   const skipping = links.filter(({ kind }) => kind !== 'replaces').sort((a, b) => a.to - b.to)
   const left = new Set(skipping.slice(maxDrawnSkipEdgeLines))
   const order = { replaces: 0, skips: 1, skipRange: 2 }
   const spans = links
     .filter((link) => !left.has(link))
-    .map((link) => ({ link, ...getRowSpan(link) }))
+    .map((link) => ({ link, ...getEdgeRowSpan(link) }))
     .filter(({ link, top, bottom }) => link.kind !== 'replaces' || link.from.length > 1 || bottom - top > 1)
     .sort(
       (a, b) =>
@@ -260,7 +262,7 @@ function assignLanes(links: readonly DrawnUpgradeEdge[]): Map<DrawnUpgradeEdge, 
   for (const { link, top, bottom } of spans) {
     let at = lanes.findIndex((taken) => taken.every((other) => bottom < other.top || top > other.bottom))
     if (at < 0) at = lanes.length
-    if (at >= maxLanes) continue
+    if (at >= maxEdgeLanes) continue
     ;(lanes[at] ??= []).push({ top, bottom })
     found.set(link, at)
   }
@@ -268,7 +270,7 @@ function assignLanes(links: readonly DrawnUpgradeEdge[]): Map<DrawnUpgradeEdge, 
 }
 
 /** The `from` rows of a link are sorted. */
-function getRowSpan({ from, to }: DrawnUpgradeEdge): { top: number; bottom: number } {
+function getEdgeRowSpan({ from, to }: DrawnUpgradeEdge): { top: number; bottom: number } {
   return { top: Math.min(to, from[0] ?? to), bottom: Math.max(to, from.at(-1) ?? to) }
 }
 
@@ -299,9 +301,9 @@ function drawUpgradeEdge(
     const tip = up ? 4 : -4
     return `<path d="M${nodeX} ${start}V${end}" ${style}/><path d="M${nodeX - 3} ${end + tip}L${nodeX} ${end}L${nodeX + 3} ${end + tip}" fill="none" stroke="${color}" stroke-width="${width}"/>`
   }
-  const x = nodeX - 12 - at * laneWidth
+  const x = nodeX - 12 - at * edgeLaneWidth
   const end = y(to) + 2
-  const span = getRowSpan(link)
+  const span = getEdgeRowSpan(link)
   const rows = new Set(from)
   // One bracket with the arrow's end and a tick per row. A range or a long list of skips covers whole runs, so the ends
   // of each run are enough.
@@ -380,7 +382,7 @@ function drawText(x: number, y: number, label: string, attributes: string, whole
 }
 
 /** Safe for any number of values, unlike Math.max(...); 0 for an empty list. */
-function computeMax(numbers: readonly number[]): number {
+function computeMaxOrZero(numbers: readonly number[]): number {
   return numbers.reduce((highest, number) => Math.max(highest, number), 0)
 }
 
@@ -390,7 +392,7 @@ function estimateTextWidth(label: string): number {
 
 function truncateLabel(label: string): string {
   const characters = [...label]
-  return characters.length <= maxTextLength ? label : `${characters.slice(0, maxTextLength - 1).join('')}…`
+  return characters.length <= maxLabelLength ? label : `${characters.slice(0, maxLabelLength - 1).join('')}…`
 }
 
 function escapeXml(label: string): string {

@@ -62,13 +62,13 @@ export interface DrawnUpgradeEdge {
 }
 
 /** Drawings with up to this many rows aren't folded. */
-const maxUnfoldedRows = 30
+const maxUnfoldedChannelRows = 30
 
 /** Folds runs of entries that only replace one another in channels longer than a screen. */
 export function drawPackage(graph: PackageGraph): PackageDrawing {
   return {
     package: graph.name,
-    badges: computeChangeBadge('deprecated', graph.deprecated, graph.deprecated),
+    badges: computeDiffBadges('deprecated', graph.deprecated, graph.deprecated),
     compares: false,
     channels: [...graph.channels]
       .sort(compareNaturally)
@@ -94,7 +94,7 @@ export function drawPackageDiff(
   }
   return {
     package: after?.name ?? before?.name ?? '',
-    badges: computeChangeBadge('deprecated', before?.deprecated, after?.deprecated),
+    badges: computeDiffBadges('deprecated', before?.deprecated, after?.deprecated),
     compares: true,
     channels,
     unchanged,
@@ -109,7 +109,7 @@ interface ChannelRow {
   readonly badges: DrawingBadge[]
 }
 
-interface EdgeWithStatus extends GraphEdge {
+interface EdgeWithDiffStatus extends GraphEdge {
   readonly status: DiffStatus
 }
 
@@ -118,15 +118,15 @@ function drawChannel(
   after: ChannelGraph | undefined,
   compares: boolean,
 ): DrawnChannel {
-  const edges = computeEdgeStatuses(before?.edges ?? [], after?.edges ?? [], compares)
+  const edges = computeEdgeDiffStatuses(before?.edges ?? [], after?.edges ?? [], compares)
   const rows = mergeChannelRows(before, after, edges, compares)
   const index = new Map(rows.map((row, at) => [row.node.name, at]))
-  const retained = compares ? findRowsShownInDiff(rows, edges, index, before, after) : new Set<number>()
+  const retained = compares ? findRowsVisibleInDiff(rows, edges, index, before, after) : new Set<number>()
   const isUniform = (at: number) => isFoldableRow(at, rows, edges, index)
   let shown = (at: number) => (compares ? retained.has(at) : !isUniform(at))
-  if (!compares && rows.length <= maxUnfoldedRows) shown = () => true
+  if (!compares && rows.length <= maxUnfoldedChannelRows) shown = () => true
   // A change of a hundred rows is folded like a whole channel.
-  if (compares && retained.size > maxUnfoldedRows) shown = (at) => retained.has(at) && !isUniform(at)
+  if (compares && retained.size > maxUnfoldedChannelRows) shown = (at) => retained.has(at) && !isUniform(at)
   const groups = foldChannelRows(rows, shown)
   const groupOf = new Map(groups.flatMap((group, at) => group.map((row) => [row.node.name, at])))
   const label = createNodeLabeler(rows)
@@ -142,15 +142,15 @@ function drawChannel(
   }
 }
 
-function computeEdgeStatuses(
+function computeEdgeDiffStatuses(
   before: readonly GraphEdge[],
   after: readonly GraphEdge[],
   compares: boolean,
-): EdgeWithStatus[] {
+): EdgeWithDiffStatus[] {
   const key = ({ kind, from, to }: GraphEdge) => `${kind}\n${from}\n${to}`
   const old = new Map(before.map((edge) => [key(edge), edge]))
   const now = new Map(after.map((edge) => [key(edge), edge]))
-  const marked: EdgeWithStatus[] = []
+  const marked: EdgeWithDiffStatus[] = []
   for (const [id, edge] of now)
     if (edge.from !== edge.to) marked.push({ ...edge, status: !compares || old.has(id) ? 'kept' : 'added' })
   for (const [id, edge] of old)
@@ -161,7 +161,7 @@ function computeEdgeStatuses(
 function mergeChannelRows(
   before: ChannelGraph | undefined,
   after: ChannelGraph | undefined,
-  edges: readonly EdgeWithStatus[],
+  edges: readonly EdgeWithDiffStatus[],
   compares: boolean,
 ): ChannelRow[] {
   const old = new Map(before?.nodes.map((node) => [node.name, node]))
@@ -197,15 +197,13 @@ function computeNodeBadges(
   const badges: DrawingBadge[] = []
   if (after?.heads.includes(node.name)) badges.push('head')
   else if (compares && before?.heads.includes(node.name)) badges.push('was head')
-  badges.push(
-    ...computeChangeBadge('deprecated', compares ? was?.deprecated : is?.deprecated, is?.deprecated),
-  )
+  badges.push(...computeDiffBadges('deprecated', compares ? was?.deprecated : is?.deprecated, is?.deprecated))
   if (node.skipped && node.isEntry) badges.push('skipped')
   if (!node.isEntry) badges.push('not in channel')
   return badges
 }
 
-function computeChangeBadge(
+function computeDiffBadges(
   badge: 'default' | 'deprecated',
   was: boolean | undefined,
   is: boolean | undefined,
@@ -222,8 +220,8 @@ function computeChannelBadges(
 ): DrawingBadge[] {
   const badges: DrawingBadge[] = []
   const old = compares ? before : after
-  badges.push(...computeChangeBadge('default', old?.isDefault, after?.isDefault))
-  badges.push(...computeChangeBadge('deprecated', old?.deprecated, after?.deprecated))
+  badges.push(...computeDiffBadges('default', old?.isDefault, after?.isDefault))
+  badges.push(...computeDiffBadges('deprecated', old?.deprecated, after?.deprecated))
   // opm rejects broken channels, but a drawing still shows them.
   if (after && after.heads.length > 1) badges.push('several heads')
   if (after?.heads.length === 0 && after.nodes.some(({ isEntry }) => isEntry)) badges.push('no head')
@@ -233,9 +231,9 @@ function computeChannelBadges(
 /**
  * The rows that must be visible in a change: differences, both heads, the ends of changed edges, and their neighbors.
  */
-function findRowsShownInDiff(
+function findRowsVisibleInDiff(
   rows: readonly ChannelRow[],
-  edges: readonly EdgeWithStatus[],
+  edges: readonly EdgeWithDiffStatus[],
   index: ReadonlyMap<string, number>,
   before: ChannelGraph | undefined,
   after: ChannelGraph | undefined,
@@ -249,7 +247,7 @@ function findRowsShownInDiff(
     if (status !== 'kept' || was !== is || badges.some((badge) => /^(?:now|was) /.test(badge))) matter.add(at)
   })
   for (const head of [...(before?.heads ?? []), ...(after?.heads ?? [])]) add(head)
-  const changedInto = new Map<string, EdgeWithStatus[]>()
+  const changedInto = new Map<string, EdgeWithDiffStatus[]>()
   for (const edge of edges) {
     if (edge.status === 'kept') continue
     add(edge.to)
@@ -277,14 +275,14 @@ function findRowsShownInDiff(
 function isFoldableRow(
   at: number,
   rows: readonly ChannelRow[],
-  edges: readonly EdgeWithStatus[],
+  edges: readonly EdgeWithDiffStatus[],
   index: ReadonlyMap<string, number>,
 ): boolean {
   const [above, row, below] = [rows[at - 1], rows[at], rows[at + 1]]
   if (!above || !row || !below) return false
   if (row.badges.some((badge) => !badgesAllowedInFoldedRows.has(badge))) return false
   if (row.ranges.some((range) => range !== '')) return false
-  for (const edge of getEdgesOfNode(row.node.name, edges)) {
+  for (const edge of getEdgesTouchingNode(row.node.name, edges)) {
     if (edge.kind !== 'replaces') {
       if (edge.to === row.node.name) return false
       continue
@@ -298,9 +296,9 @@ function isFoldableRow(
 
 function formatRowComparisonKey(
   { node, status, badges }: ChannelRow,
-  edges: readonly EdgeWithStatus[],
+  edges: readonly EdgeWithDiffStatus[],
 ): string {
-  const skippedBy = getEdgesOfNode(node.name, edges)
+  const skippedBy = getEdgesTouchingNode(node.name, edges)
     .filter((edge) => edge.kind !== 'replaces' && edge.from === node.name)
     .map((edge) => `${edge.kind} ${edge.status} ${edge.to}`)
   return [
@@ -318,8 +316,8 @@ const badgesAllowedInFoldedRows: ReadonlySet<DrawingBadge> = new Set([
   'skipped',
 ])
 
-const groupEdgesByNodeName = memoizePerObject((edges: readonly EdgeWithStatus[]) => {
-  const known = new Map<string, EdgeWithStatus[]>()
+const groupEdgesByNodeName = memoizePerObject((edges: readonly EdgeWithDiffStatus[]) => {
+  const known = new Map<string, EdgeWithDiffStatus[]>()
   for (const edge of edges)
     for (const end of [edge.from, edge.to]) {
       const list = known.get(end)
@@ -329,7 +327,10 @@ const groupEdgesByNodeName = memoizePerObject((edges: readonly EdgeWithStatus[])
   return known
 })
 
-function getEdgesOfNode(name: string, edges: readonly EdgeWithStatus[]): readonly EdgeWithStatus[] {
+function getEdgesTouchingNode(
+  name: string,
+  edges: readonly EdgeWithDiffStatus[],
+): readonly EdgeWithDiffStatus[] {
   return groupEdgesByNodeName(edges).get(name) ?? []
 }
 
@@ -349,7 +350,7 @@ function foldChannelRows(rows: readonly ChannelRow[], shown: (at: number) => boo
 
 function drawChannelRow(
   group: readonly ChannelRow[],
-  edges: readonly EdgeWithStatus[],
+  edges: readonly EdgeWithDiffStatus[],
   label: (name: string) => string,
 ): DrawnChannelRow {
   const [first] = group
@@ -377,11 +378,11 @@ function drawChannelRow(
 
 function formatChannelRowNotes(
   { node: { name }, ranges: [was, is] }: ChannelRow,
-  edges: readonly EdgeWithStatus[],
+  edges: readonly EdgeWithDiffStatus[],
   label: (name: string) => string,
 ): DrawnChannelRow['notes'] {
   const notes: { text: string; status: DiffStatus }[] = []
-  const into = getEdgesOfNode(name, edges).filter((edge) => edge.to === name)
+  const into = getEdgesTouchingNode(name, edges).filter((edge) => edge.to === name)
   for (const status of ['kept', 'added', 'removed'] as const) {
     const skips = into.filter((edge) => edge.kind === 'skips' && edge.status === status)
     if (skips.length > 0)
@@ -404,7 +405,7 @@ function formatChannelRowNotes(
 }
 
 function groupUpgradeEdgesForDrawing(
-  edges: readonly EdgeWithStatus[],
+  edges: readonly EdgeWithDiffStatus[],
   groupOf: ReadonlyMap<string, number>,
 ): DrawnUpgradeEdge[] {
   const links = new Map<

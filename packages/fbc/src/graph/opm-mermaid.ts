@@ -5,7 +5,7 @@ import { compareBytes, quoteLikeGo, sortByBytes } from '../go/text.ts'
 import { maxSkipRangeEdges } from './package-graph.ts'
 import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 
-const edgeLabels = { replaces: 'replace', skips: 'skip' } as const
+const edgeLabelByKind = { replaces: 'replace', skips: 'skip' } as const
 
 export interface OpmMermaidOptions {
   /** Marks the bundles and edges that OLM v0 ignores, as `--draw-v0-semantics` does. */
@@ -25,7 +25,8 @@ export function renderOpmMermaid(
   ]
   for (const { name, channels } of packages) {
     lines.push(`  %% package ${quoteLikeGo(name)}`, `  subgraph ${quoteLikeGo(name)}`)
-    for (const channel of channels) for (const line of formatChannelLines(name, channel)) lines.push(line)
+    for (const channel of channels)
+      for (const line of formatMermaidChannelLines(name, channel)) lines.push(line)
     lines.push('  end')
   }
   for (const { name, deprecated } of packages)
@@ -35,7 +36,7 @@ export function renderOpmMermaid(
       if (channel.deprecated)
         lines.push(`style ${escapeNonPrintableCharacters(`${name}-${channel.name}`)} fill:#DCD0FF`)
   const { classes, skippedLinks } = collectMermaidDecorations(packages, v0Semantics)
-  for (const name of nodeClasses) {
+  for (const name of mermaidNodeClasses) {
     const ids = classes[name]
     if (ids.length > 0) lines.push(`class ${sortByBytes(ids).join()} ${name}`)
   }
@@ -44,11 +45,11 @@ export function renderOpmMermaid(
   return `${lines.join('\n')}\n`
 }
 
-const nodeClasses = ['deprecated', 'deprecatedskipped', 'skipped'] as const
+const mermaidNodeClasses = ['deprecated', 'deprecatedskipped', 'skipped'] as const
 
 interface MermaidDecorations {
   /** Entry ids. */
-  readonly classes: Readonly<Record<(typeof nodeClasses)[number], string[]>>
+  readonly classes: Readonly<Record<(typeof mermaidNodeClasses)[number], string[]>>
   /** opm numbers links by channel name first, across packages. */
   readonly skippedLinks: number[]
 }
@@ -85,7 +86,10 @@ function collectMermaidDecorations(
   return { classes, skippedLinks }
 }
 
-function formatChannelLines(packageName: string, { name, nodes, edges, isCut }: ChannelGraph): string[] {
+function formatMermaidChannelLines(
+  packageName: string,
+  { name, nodes, edges, isCut }: ChannelGraph,
+): string[] {
   const id = escapeNonPrintableCharacters(`${packageName}-${name}`)
   const node = (bundle: string) => `${id}-${escapeNonPrintableCharacters(bundle)}[${quoteLikeGo(bundle)}]`
   const lines = [`    %% channel ${quoteLikeGo(name)}`, `    subgraph ${id}[${quoteLikeGo(name)}]`]
@@ -97,7 +101,7 @@ function formatChannelLines(packageName: string, { name, nodes, edges, isCut }: 
       const label =
         edge.kind === 'skipRange'
           ? `"skipRange(${escapeNonPrintableCharacters(edge.range ?? '')})"`
-          : edgeLabels[edge.kind]
+          : edgeLabelByKind[edge.kind]
       lines.push(`      ${node(edge.from)}-- ${label} --> ${node(to)}`)
     }
   }

@@ -1,6 +1,6 @@
 // The upgrade graphs of packages as data, with the edges that `opm alpha render-graph` finds, from old to new.
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
-import { getJsonTextField } from '../go/json/json-fields.ts'
+import { getJsonStringField } from '../go/json/json-fields.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
 import { parseVersionRange } from '../versions/version-range.ts'
@@ -71,7 +71,7 @@ export function buildPackageGraphs(catalog: Catalog, only?: string): PackageGrap
     if (only !== undefined && bundle.package !== only) continue
     const text = bundle.properties
       .filter(({ type }) => type === 'olm.package')
-      .map(({ value }) => getJsonTextField(value, 'version'))
+      .map(({ value }) => getJsonStringField(value, 'version'))
       .join('')
     const parsed = parseVersion(text)
     let its = versions.get(bundle.package)

@@ -10,7 +10,7 @@ import type {
 } from '../facts/catalog.ts'
 import { sniffImage } from './sniff-image.ts'
 import type { ParsedValue } from '../go/tree.ts'
-import { copyStringWithoutParent } from '../go/utf8.ts'
+import { detachStringFromParent } from '../go/utf8.ts'
 import { formatBundleObjectError, parseBundleObject } from './bundle-object.ts'
 import {
   bundleStructType,
@@ -30,8 +30,8 @@ import type { DecodedStruct } from '../go/decode/decoded.ts'
 import type { StructType } from '../go/decode/go-type.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import { toPlainJson } from '../go/json/plain-json.ts'
-import { propertyTypes } from './property-types.ts'
-import { sortEntries } from '../go/json/json-text.ts'
+import { structTypeByPropertyType } from './property-types.ts'
+import { sortMapEntriesByKey } from '../go/json/json-text.ts'
 
 /** Annotations that rules, drawings, or change descriptions use. The others can be megabytes in size. */
 const retainedCsvAnnotationNames = new Set([
@@ -126,7 +126,7 @@ export function extractChannelFacts({
       mark: positions.positionAt(entry.at.start),
       name: copyStringField(entry, 'name'),
       replaces: copyStringField(entry, 'replaces'),
-      skips: getDecodedStringList(entry, 'skips').map(copyStringWithoutParent),
+      skips: getDecodedStringList(entry, 'skips').map(detachStringFromParent),
       skipRange: copyStringField(entry, 'skipRange'),
     })),
   }
@@ -192,7 +192,7 @@ function extractProperty(
 ): Pick<Property, 'value' | 'error'> {
   if (!value) return { value: null, error: 'unexpected end of JSON input' }
   const isOmitted = forVerdict && !opmValidatedPropertyTypes.has(type)
-  const known: StructType | undefined = propertyTypes.get(type)
+  const known: StructType | undefined = structTypeByPropertyType.get(type)
   if (!known) return { value: isOmitted ? null : toPlainJson(value) }
   const { decoded, problems } = decodeGoStruct(known, value)
   const first = problems[0]
@@ -229,35 +229,35 @@ export function extractDeprecationFacts({
 }
 
 function copyStringField(decoded: DecodedStruct, field: string): string {
-  return copyStringWithoutParent(getDecodedStringField(decoded, field))
+  return detachStringFromParent(getDecodedStringField(decoded, field))
 }
 
 function summarizeCsvMetadata(decoded: DecodedStruct): CsvMetadata {
   const provider = decoded.fields.get('provider')
   return {
-    displayName: copyStringWithoutParent(getDecodedStringField(decoded, 'displayName')),
+    displayName: detachStringFromParent(getDecodedStringField(decoded, 'displayName')),
     description: getDecodedStringField(decoded, 'description').length,
     provider:
       typeof provider === 'object' && 'fields' in provider
-        ? copyStringWithoutParent(getDecodedStringField(provider, 'name'))
+        ? detachStringFromParent(getDecodedStringField(provider, 'name'))
         : '',
-    minKubeVersion: copyStringWithoutParent(getDecodedStringField(decoded, 'minKubeVersion')),
+    minKubeVersion: detachStringFromParent(getDecodedStringField(decoded, 'minKubeVersion')),
     installModes: getDecodedStructList(decoded, 'installModes').map((mode) => ({
-      type: copyStringWithoutParent(getDecodedStringField(mode, 'type')),
+      type: detachStringFromParent(getDecodedStringField(mode, 'type')),
       supported: mode.fields.get('supported') === true,
     })),
-    annotations: Object.fromEntries(pickAnnotations(decoded)),
+    annotations: Object.fromEntries(pickRetainedCsvAnnotations(decoded)),
   }
 }
 
-function pickAnnotations(decoded: DecodedStruct): [string, string][] {
+function pickRetainedCsvAnnotations(decoded: DecodedStruct): [string, string][] {
   const annotations = decoded.sources.get('annotations')
   if (annotations?.kind !== 'map') return []
-  return sortEntries(annotations.entries).flatMap(({ key, value }): [string, string][] =>
+  return sortMapEntriesByKey(annotations.entries).flatMap(({ key, value }): [string, string][] =>
     value.kind === 'string' &&
     retainedCsvAnnotationNames.has(key) &&
     value.value.length <= maxAnnotationLength
-      ? [[key, copyStringWithoutParent(value.value)]]
+      ? [[key, detachStringFromParent(value.value)]]
       : [],
   )
 }

@@ -1,6 +1,6 @@
 // The fields of one document as canonical JSON (sorted keys, 64-bit floats). opm treats two blobs as identical if and
 // only if these are equal.
-import { formatGoJson, sortEntries } from '../go/json/json-text.ts'
+import { formatGoJson, sortMapEntriesByKey } from '../go/json/json-text.ts'
 import { splitDocuments } from './split-documents.ts'
 
 /** By field name. A list is stored as the JSON of its items. */
@@ -22,7 +22,7 @@ export function parseBlobFields(document: Uint8Array): BlobFields | undefined {
     length += written.length
     return written
   }
-  for (const { key, value } of sortEntries(found.meta.value.entries))
+  for (const { key, value } of sortMapEntriesByKey(found.meta.value.entries))
     fields.set(key, value.kind === 'list' ? value.items.map(text) : text(value))
   return length > maxCanonicalBlobChars ? undefined : fields
 }

@@ -3,13 +3,13 @@ import { JsonError } from '../go/json/json-error.ts'
 import { readJson } from '../go/json/read-json.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { type ParsedValue, getMapValue } from '../go/tree.ts'
-import { decodeUtf8LikeGo, copyStringWithoutParent } from '../go/utf8.ts'
+import { decodeUtf8LikeGo, detachStringFromParent } from '../go/utf8.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
-import { bundleObjectType } from './property-types.ts'
+import { bundleObjectStructType } from './property-types.ts'
 import { trimLeadingSpace } from '../go/yaml/chunks.ts'
 import { decodeGoStruct } from '../go/decode/decode.ts'
-import { decodeUnwrappedBase64 } from '../go/base64.ts'
+import { decodeSingleLineBase64 } from '../go/base64.ts'
 import { parseManifestIdentity } from '../go/fast/manifest-identity.ts'
 
 export interface BundleObjectResult {
@@ -31,7 +31,7 @@ export function parseBundleObject(
   if (skimmed) return { summary: skimmed, data: () => decodeBundleObjectData(value, previous) }
   const empty: BundleObjectSummary = { apiVersion: '', kind: '', name: '', bytes: 0 }
   if (!value) return { summary: empty, data: previous, problem: 'unexpected end of JSON input' }
-  const { decoded, problems } = decodeGoStruct(bundleObjectType, value)
+  const { decoded, problems } = decodeGoStruct(bundleObjectStructType, value)
   const first = problems[0]
   if (first) return { summary: empty, data: previous, problem: first.message }
   const found = decoded.fields.get('data')
@@ -46,11 +46,11 @@ export function parseBundleObject(
 /** The fast path for a value that contains only `data` with a JSON manifest. */
 function tryParseBundleObjectFast(value: ParsedValue | undefined): BundleObjectSummary | undefined {
   const data = value?.kind === 'map' && value.entries.length === 1 ? getMapValue(value, 'data') : undefined
-  return data?.kind === 'string' ? skimBundleObject(data.value) : undefined
+  return data?.kind === 'string' ? trySummarizeBundleObject(data.value) : undefined
 }
 
 function decodeBundleObjectData(value: ParsedValue | undefined, previous: () => Uint8Array): Uint8Array {
-  const found = value && decodeGoStruct(bundleObjectType, value).decoded.fields.get('data')
+  const found = value && decodeGoStruct(bundleObjectStructType, value).decoded.fields.get('data')
   return found instanceof Uint8Array ? found : previous()
 }
 
@@ -90,21 +90,21 @@ function parseManifestJson(text: string): ParsedValue | undefined {
 
 function getManifestIdentity(manifest: ParsedValue | undefined): Omit<BundleObjectSummary, 'bytes'> {
   return {
-    apiVersion: getTextOrEmpty(manifest, 'apiVersion'),
-    kind: getTextOrEmpty(manifest, 'kind'),
-    name: getTextOrEmpty(getMapValue(manifest, 'metadata'), 'name'),
+    apiVersion: copyStringFieldOrEmpty(manifest, 'apiVersion'),
+    kind: copyStringFieldOrEmpty(manifest, 'kind'),
+    name: copyStringFieldOrEmpty(getMapValue(manifest, 'metadata'), 'name'),
   }
 }
 
-function getTextOrEmpty(value: ParsedValue | undefined, key: string): string {
+function copyStringFieldOrEmpty(value: ParsedValue | undefined, key: string): string {
   const found = getMapValue(value, key)
-  return found?.kind === 'string' ? copyStringWithoutParent(found.value) : ''
+  return found?.kind === 'string' ? detachStringFromParent(found.value) : ''
 }
 
 /** Returns undefined for base64 with line ends or bad padding and for manifests that require the exact reader. */
-function skimBundleObject(base64: string): BundleObjectSummary | undefined {
+function trySummarizeBundleObject(base64: string): BundleObjectSummary | undefined {
   // 'e' is the first base64 letter of an opening brace.
-  const json = base64.startsWith('e') ? decodeUnwrappedBase64(base64) : undefined
+  const json = base64.startsWith('e') ? decodeSingleLineBase64(base64) : undefined
   const identity = json === undefined ? undefined : parseManifestIdentity(json)
   return json !== undefined && identity ? { ...identity, bytes: json.length } : undefined
 }

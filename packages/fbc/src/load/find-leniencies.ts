@@ -4,8 +4,8 @@ import type { OpmLeniency } from '../facts/catalog.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import type { MapValue, ParsedValue } from '../go/tree.ts'
 import { getMapValue } from '../go/tree.ts'
-import { copyStringWithoutParent } from '../go/utf8.ts'
-import { blobShapes, propertyValueShapes, getFieldShape } from './known-fields.ts'
+import { detachStringFromParent } from '../go/utf8.ts'
+import { fieldShapesByBlobSchema, valueShapesByPropertyType, getFieldShape } from './known-fields.ts'
 import type { KnownFieldShape } from './known-fields.ts'
 
 /** Deeper than any real catalog. Protects the stack from malicious documents. */
@@ -17,11 +17,18 @@ const maxLeniencySearchDepth = 100
 const maxLeniencySearchValues = 1_000_000
 
 /** Returns at most `limit` leniencies. Avoids creating strings, which the trees of the fast reader create lazily. */
-export function findLeniencies(root: ParsedValue, positions: PositionLookup, limit: number): OpmLeniency[] {
+export function findOpmLeniencies(
+  root: ParsedValue,
+  positions: PositionLookup,
+  limit: number,
+): OpmLeniency[] {
   if (root.kind !== 'map' || limit <= 0) return []
-  const schema = getTextField(root, 'schema')
-  const search = new LeniencySearch(root, schema, positions, limit)
-  search.visit(root, (Object.hasOwn(blobShapes, schema) ? blobShapes[schema] : undefined) ?? 'any')
+  const schema = getStringFieldOrEmpty(root, 'schema')
+  const search = new OpmLeniencySearch(root, schema, positions, limit)
+  search.visit(
+    root,
+    (Object.hasOwn(fieldShapesByBlobSchema, schema) ? fieldShapesByBlobSchema[schema] : undefined) ?? 'any',
+  )
   return search.found
 }
 
@@ -29,7 +36,7 @@ type OpmLeniencyWithoutPosition<Kind = OpmLeniency> = Kind extends OpmLeniency
   ? Omit<Kind, 'schema' | 'package' | 'name' | 'mark' | 'path'>
   : never
 
-class LeniencySearch {
+class OpmLeniencySearch {
   readonly found: OpmLeniency[] = []
   private readonly root: MapValue
   private readonly schema: string
@@ -75,7 +82,7 @@ class LeniencySearch {
         if (isNonCanonicalScalar(value.value, written))
           this.report(value.start, {
             kind: 'scalar',
-            text: copyStringWithoutParent(written),
+            text: detachStringFromParent(written),
             value: value.value,
           })
         return
@@ -106,14 +113,14 @@ class LeniencySearch {
   private report(offset: number, leniency: OpmLeniencyWithoutPosition): void {
     const { root, schema, positions } = this
     this.names ??= {
-      schema: copyStringWithoutParent(schema),
-      package: copyStringWithoutParent(getTextField(root, 'package')),
-      name: copyStringWithoutParent(getTextField(root, 'name')),
+      schema: detachStringFromParent(schema),
+      package: detachStringFromParent(getStringFieldOrEmpty(root, 'package')),
+      name: detachStringFromParent(getStringFieldOrEmpty(root, 'name')),
     }
     this.found.push({
       ...this.names,
       mark: positions.positionAt(offset),
-      path: copyStringWithoutParent(formatFieldPath(this.steps)),
+      path: detachStringFromParent(formatFieldPath(this.steps)),
       ...leniency,
     } as OpmLeniency)
     if (this.found.length >= this.limit) this.left = 0
@@ -135,11 +142,11 @@ function getNestedFieldShape(
   if (typeof shape === 'string') return shape
   const below = getFieldShape(shape, key)
   if (below !== 'any') return below
-  const type = getTextField(map, 'type')
-  return Object.hasOwn(propertyValueShapes, type) ? propertyValueShapes[type] : 'any'
+  const type = getStringFieldOrEmpty(map, 'type')
+  return Object.hasOwn(valueShapesByPropertyType, type) ? valueShapesByPropertyType[type] : 'any'
 }
 
-function getTextField(map: MapValue, field: string): string {
+function getStringFieldOrEmpty(map: MapValue, field: string): string {
   const value = getMapValue(map, field)
   return value?.kind === 'string' ? value.value : ''
 }

@@ -1,7 +1,7 @@
 // .indexignore resembles .gitignore, but opm never prunes directories, and the last file in walk order wins.
 import { matchesGlob, parseGlob } from '../go/glob.ts'
 import type { Glob } from '../go/glob.ts'
-import { trimSpace } from '../go/text.ts'
+import { trimSpaceLikeGo } from '../go/text.ts'
 import { getUtf8CharacterLength, decodeUtf8LikeGo, decodeUtf8Strictly } from '../go/utf8.ts'
 
 export const ignoreFileName = '.indexignore'
@@ -79,7 +79,7 @@ function parseIgnorePatterns({ directory, text }: IgnoreFile): IgnorePattern[] {
   const domain = directory === '' ? [] : directory.split('/')
   const lines = text
     .split('\n')
-    .map(trimSpace)
+    .map(trimSpaceLikeGo)
     .filter((line) => line !== '' && !line.startsWith('#'))
   // The last matching pattern decides, so only the last of equal patterns can matter.
   return [...new Set(lines.reverse())].reverse().map((line) => parseIgnorePattern(line, domain))

@@ -6,46 +6,51 @@
  */
 export type KnownFieldShape = 'any' | 'typed' | { readonly [field: string]: KnownFieldShape }
 
-const textShape: KnownFieldShape = {}
-const propertyShape: KnownFieldShape = { type: textShape, value: 'any' }
+const stringFieldShape: KnownFieldShape = {}
+const propertyFieldShape: KnownFieldShape = { type: stringFieldShape, value: 'any' }
 
-export const blobShapes: Readonly<Record<string, KnownFieldShape>> = {
+export const fieldShapesByBlobSchema: Readonly<Record<string, KnownFieldShape>> = {
   'olm.package': {
-    schema: textShape,
-    name: textShape,
-    defaultChannel: textShape,
-    description: textShape,
-    icon: { base64data: textShape, mediatype: textShape },
-    properties: propertyShape,
+    schema: stringFieldShape,
+    name: stringFieldShape,
+    defaultChannel: stringFieldShape,
+    description: stringFieldShape,
+    icon: { base64data: stringFieldShape, mediatype: stringFieldShape },
+    properties: propertyFieldShape,
   },
   'olm.channel': {
-    schema: textShape,
-    package: textShape,
-    name: textShape,
-    entries: { name: textShape, replaces: textShape, skips: textShape, skipRange: textShape },
-    properties: propertyShape,
+    schema: stringFieldShape,
+    package: stringFieldShape,
+    name: stringFieldShape,
+    entries: {
+      name: stringFieldShape,
+      replaces: stringFieldShape,
+      skips: stringFieldShape,
+      skipRange: stringFieldShape,
+    },
+    properties: propertyFieldShape,
   },
   'olm.bundle': {
-    schema: textShape,
-    package: textShape,
-    name: textShape,
-    image: textShape,
-    properties: propertyShape,
-    relatedImages: { name: textShape, image: textShape },
+    schema: stringFieldShape,
+    package: stringFieldShape,
+    name: stringFieldShape,
+    image: stringFieldShape,
+    properties: propertyFieldShape,
+    relatedImages: { name: stringFieldShape, image: stringFieldShape },
   },
   'olm.deprecations': {
-    schema: textShape,
-    package: textShape,
-    entries: { reference: { schema: textShape, name: textShape }, message: textShape },
+    schema: stringFieldShape,
+    package: stringFieldShape,
+    entries: { reference: { schema: stringFieldShape, name: stringFieldShape }, message: stringFieldShape },
   },
 }
 
 /** Property types whose `value` has a closed structure. */
-export const propertyValueShapes: Readonly<Record<string, KnownFieldShape>> = {
-  'olm.package': { packageName: textShape, version: textShape, release: textShape },
-  'olm.package.required': { packageName: textShape, versionRange: textShape },
-  'olm.gvk': { group: textShape, version: textShape, kind: textShape },
-  'olm.gvk.required': { group: textShape, version: textShape, kind: textShape },
+export const valueShapesByPropertyType: Readonly<Record<string, KnownFieldShape>> = {
+  'olm.package': { packageName: stringFieldShape, version: stringFieldShape, release: stringFieldShape },
+  'olm.package.required': { packageName: stringFieldShape, versionRange: stringFieldShape },
+  'olm.gvk': { group: stringFieldShape, version: stringFieldShape, kind: stringFieldShape },
+  'olm.gvk.required': { group: stringFieldShape, version: stringFieldShape, kind: stringFieldShape },
   'olm.csv.metadata': 'typed',
   'olm.bundle.object': 'typed',
 }

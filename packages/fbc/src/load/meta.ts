@@ -8,14 +8,14 @@ import type { MapEntry, MapValue, ParsedValue } from '../go/tree.ts'
 import { foldCase } from '../go/fold-case.ts'
 import { getJsonTypeName, formatAsGoBool, formatGoValue } from '../go/decode/go-value.ts'
 
-export interface Meta {
+export interface BlobMeta {
   readonly value: MapValue
   readonly schema: string
   readonly name: string
   readonly package: string
 }
 
-export type MetaProblem =
+export type BlobMetaProblem =
   | {
       readonly kind: 'not-an-object'
       readonly message: string
@@ -39,16 +39,16 @@ export type MetaProblem =
 const maxQuotedDocumentLength = 1 << 20
 
 /** `raw` is the original JSON, if any, which opm quotes. Ignores null, which Go decodes to an empty object. */
-export function parseMeta(
+export function parseBlobMeta(
   value: ParsedValue,
   raw: string | undefined,
-): { meta: Meta } | { problems: MetaProblem[] } {
+): { meta: BlobMeta } | { problems: BlobMetaProblem[] } {
   if (value.kind !== 'map') return { problems: [createNotAnObjectProblem(value, raw)] }
   // Nearly all keys in a large document are already folded, so they can't collide.
   const folding = value.entries.every((entry) => isLowercaseAsciiKey(entry.key))
     ? undefined
-    : groupKeysByCase(value.entries)
-  const problems: MetaProblem[] = []
+    : indexKeysIgnoringCase(value.entries)
+  const problems: BlobMetaProblem[] = []
   if (folding && folding.again.size > 0) {
     for (const [key, entries] of folding.again) {
       const spellings = sortByBytes(entries.map((entry) => entry.key))
@@ -71,14 +71,14 @@ export function parseMeta(
   return problems.length > 0 ? { problems } : { meta: { value, ...texts } }
 }
 
-interface KeysIgnoringCase {
+interface CaseInsensitiveKeyIndex {
   /** By folded key. */
   first(key: string): MapEntry | undefined
   /** All entries of keys that occur in several spellings. */
   readonly again: ReadonlyMap<string, readonly MapEntry[]>
 }
 
-function groupKeysByCase(entries: readonly MapEntry[]): KeysIgnoringCase {
+function indexKeysIgnoringCase(entries: readonly MapEntry[]): CaseInsensitiveKeyIndex {
   const keys = new StringKeyIndex()
   const first: MapEntry[] = []
   const again = new Map<string, MapEntry[]>()
@@ -102,7 +102,7 @@ function isLowercaseAsciiKey(key: string): boolean {
   return /^[\x00-@[-\x7f]*$/.test(key)
 }
 
-function createNotAnObjectProblem(value: ParsedValue, raw: string | undefined): MetaProblem {
+function createNotAnObjectProblem(value: ParsedValue, raw: string | undefined): BlobMetaProblem {
   const json =
     raw?.slice(0, maxQuotedDocumentLength) ??
     formatGoJson(value, { escapeHtml: true, exactNumbers: true, maxLength: maxQuotedDocumentLength })
@@ -119,7 +119,7 @@ function createNotAnObjectProblem(value: ParsedValue, raw: string | undefined): 
 }
 
 /** Go reports several problems of one kind in one message. */
-export function joinProblemMessages(problems: readonly MetaProblem[]): string {
+export function joinProblemMessages(problems: readonly BlobMetaProblem[]): string {
   const duplicates = problems.filter((problem) => problem.kind === 'duplicate-field')
   if (duplicates.length > 1) return `[${duplicates.map((problem) => problem.message).join(', ')}]`
   return problems[0]?.message ?? ''

@@ -1,7 +1,7 @@
 // Reads one file exactly as opm v1.73 does, but reports all problems instead of only the first. Never throws.
 import { maxOpmLenienciesPerFile } from '../facts/catalog.ts'
-import type { BlobLocation, CatalogFileFacts, OpmLeniency, OtherBlob } from '../facts/catalog.ts'
-import { findLeniencies } from './find-leniencies.ts'
+import type { BlobLocation, CatalogFileFacts, OpmLeniency, CustomSchemaBlob } from '../facts/catalog.ts'
+import { findOpmLeniencies } from './find-leniencies.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingRule } from '@catalog-bot/findings/rule'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -16,14 +16,14 @@ import type { DecodeProblem } from '../go/decode/decode.ts'
 import type { CatalogDocument, DocumentProblem, SplitDocumentsOptions } from './split-documents.ts'
 import { splitDocuments } from './split-documents.ts'
 import { foldCase } from '../go/fold-case.ts'
-import type { Meta } from './meta.ts'
+import type { BlobMeta } from './meta.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import * as rules from './load-rules.ts'
 import type { ParsedValue } from '../go/tree.ts'
-import { copyStringWithoutParent } from '../go/utf8.ts'
+import { detachStringFromParent } from '../go/utf8.ts'
 
 /** Per file. More findings don't help a reader. */
-const maxFindings = 100
+const maxFindingsPerFile = 100
 
 /** After this many problems, parsing stops. */
 const maxProblemsBeforeAbort = 10_000
@@ -38,7 +38,7 @@ export interface ParseCatalogFileOptions extends SplitDocumentsOptions {
   /** Omits leniencies and `olm.csv.metadata` summaries. Use such facts only for `validateCatalog`. */
   readonly forVerdict?: boolean
   /** Called once for each valid blob, in file order. */
-  readonly onMeta?: (meta: Meta) => void
+  readonly onMeta?: (meta: BlobMeta) => void
 }
 
 /** The file in all locations of the result is ''. */
@@ -67,7 +67,7 @@ class CatalogFileParser {
   private readonly channels: CatalogFileFacts['channels'][number][] = []
   private readonly bundles: CatalogFileFacts['bundles'][number][] = []
   private readonly deprecations: CatalogFileFacts['deprecations'][number][] = []
-  private readonly others: OtherBlob[] = []
+  private readonly others: CustomSchemaBlob[] = []
   private readonly findings: Finding[] = []
   private readonly leniencies: OpmLeniency[] = []
   private leftOut = 0
@@ -108,7 +108,7 @@ class CatalogFileParser {
     if (unread !== undefined) this.addDroppedText(unread, meta, positions)
   }
 
-  private readBlob(meta: Meta, document: CatalogDocument, index: number): void {
+  private readBlob(meta: BlobMeta, document: CatalogDocument, index: number): void {
     const { value } = meta
     const { positions, start, end } = document
     const location: BlobLocation = {
@@ -139,9 +139,9 @@ class CatalogFileParser {
         this.addLeniencies(document)
         this.others.push({
           place: location,
-          schema: copyStringWithoutParent(meta.schema),
-          package: copyStringWithoutParent(meta.package),
-          name: copyStringWithoutParent(meta.name),
+          schema: detachStringFromParent(meta.schema),
+          package: detachStringFromParent(meta.package),
+          name: detachStringFromParent(meta.name),
         })
     }
   }
@@ -169,8 +169,8 @@ class CatalogFileParser {
     for (const problem of problems) {
       this.report(rules.wrongFieldType, positions, spanOf(problem.at), {
         field: problem.field,
-        wanted: formatExpectedType(problem),
-        found: formatFoundType(problem.found),
+        wanted: formatExpectedFieldType(problem),
+        found: formatActualFieldType(problem.found),
       })
     }
     for (const { message, detail, at } of objectProblems) {
@@ -215,19 +215,19 @@ class CatalogFileParser {
   private addLeniencies({ meta, positions }: CatalogDocument): void {
     if (meta && this.options.forVerdict !== true)
       this.leniencies.push(
-        ...findLeniencies(meta.value, positions, maxOpmLenienciesPerFile - this.leniencies.length),
+        ...findOpmLeniencies(meta.value, positions, maxOpmLenienciesPerFile - this.leniencies.length),
       )
   }
 
-  private addDroppedText(unread: number, meta: Meta | undefined, positions: PositionLookup): void {
+  private addDroppedText(unread: number, meta: BlobMeta | undefined, positions: PositionLookup): void {
     if (this.leniencies.length >= maxOpmLenienciesPerFile || this.options.forVerdict === true) return
     this.leniencies.push({
       kind: 'dropped-text',
       mark: positions.positionAt(unread),
-      schema: copyStringWithoutParent(meta?.schema ?? ''),
-      package: copyStringWithoutParent(meta?.package ?? ''),
-      name: copyStringWithoutParent(meta?.name ?? ''),
-      text: copyStringWithoutParent(positions.textFrom(unread, maxQuotedDroppedTextLength)),
+      schema: detachStringFromParent(meta?.schema ?? ''),
+      package: detachStringFromParent(meta?.package ?? ''),
+      name: detachStringFromParent(meta?.name ?? ''),
+      text: detachStringFromParent(positions.textFrom(unread, maxQuotedDroppedTextLength)),
     })
   }
 
@@ -237,7 +237,7 @@ class CatalogFileParser {
     span: { start: number; end: number },
     data: Data,
   ): void {
-    if (this.findings.length >= maxFindings) {
+    if (this.findings.length >= maxFindingsPerFile) {
       this.leftOut++
       return
     }
@@ -265,11 +265,11 @@ const goTypeLabels: Readonly<Record<string, string>> = {
   uint8: 'a number from 0 to 255',
 }
 
-function formatExpectedType({ wanted }: DecodeProblem): string {
+function formatExpectedFieldType({ wanted }: DecodeProblem): string {
   return goTypeLabels[wanted] ?? (wanted.startsWith('[]') ? 'a list' : 'an object')
 }
 
-function formatFoundType(found: string): string {
+function formatActualFieldType(found: string): string {
   if (found.startsWith('number')) return found === 'number' ? 'a number' : `the ${found}`
   const labels: Readonly<Record<string, string>> = {
     bool: 'a boolean',

@@ -40,24 +40,24 @@ const crdDescriptionFields = {
   actionDescriptors: createSliceType(createStructType('v1alpha1.ActionDescriptor', descriptorFields)),
 }
 
-export const apiServiceDescriptionType = createStructType('v1alpha1.APIServiceDescription', {
+export const apiServiceDescriptionStructType = createStructType('v1alpha1.APIServiceDescription', {
   ...crdDescriptionFields,
   group: stringType,
   deploymentName: stringType,
   containerPort: int32Type,
 })
-export const crdDescriptionType = createStructType('v1alpha1.CRDDescription', crdDescriptionFields)
-export const appLinkType = createStructType('v1alpha1.AppLink', { name: stringType, url: stringType })
+export const crdDescriptionStructType = createStructType('v1alpha1.CRDDescription', crdDescriptionFields)
+export const appLinkStructType = createStructType('v1alpha1.AppLink', { name: stringType, url: stringType })
 
-const csvMetadataType = createStructType('property.CSVMetadata', {
+const csvMetadataStructType = createStructType('property.CSVMetadata', {
   annotations: createMapType(stringType),
   apiServiceDefinitions: createStructType('v1alpha1.APIServiceDefinitions', {
-    owned: createSliceType(apiServiceDescriptionType),
-    required: createSliceType(apiServiceDescriptionType),
+    owned: createSliceType(apiServiceDescriptionStructType),
+    required: createSliceType(apiServiceDescriptionStructType),
   }),
   crdDescriptions: createStructType('v1alpha1.CustomResourceDefinitions', {
-    owned: createSliceType(crdDescriptionType),
-    required: createSliceType(crdDescriptionType),
+    owned: createSliceType(crdDescriptionStructType),
+    required: createSliceType(crdDescriptionStructType),
   }),
   description: stringType,
   displayName: stringType,
@@ -69,19 +69,19 @@ const csvMetadataType = createStructType('property.CSVMetadata', {
   ),
   keywords: createSliceType(stringType),
   labels: createMapType(stringType),
-  links: createSliceType(appLinkType),
+  links: createSliceType(appLinkStructType),
   maintainers: createSliceType(
     createStructType('v1alpha1.Maintainer', { name: stringType, email: stringType }),
   ),
   maturity: stringType,
   minKubeVersion: stringType,
   nativeAPIs: createSliceType(createStructType('v1.GroupVersionKind', gvkFields)),
-  provider: appLinkType,
+  provider: appLinkStructType,
 })
 
-export const bundleObjectType = createStructType('property.BundleObject', { data: bytesType })
+export const bundleObjectStructType = createStructType('property.BundleObject', { data: bytesType })
 
-export const propertyTypes: ReadonlyMap<string, StructType> = new Map([
+export const structTypeByPropertyType: ReadonlyMap<string, StructType> = new Map([
   [
     'olm.package',
     createStructType('property.Package', {
@@ -97,6 +97,6 @@ export const propertyTypes: ReadonlyMap<string, StructType> = new Map([
   ['olm.channel', createStructType('property.Channel', { channelName: stringType })],
   ['olm.gvk', createStructType('property.GVK', gvkFields)],
   ['olm.gvk.required', createStructType('property.GVKRequired', gvkFields)],
-  ['olm.bundle.object', bundleObjectType],
-  ['olm.csv.metadata', csvMetadataType],
+  ['olm.bundle.object', bundleObjectStructType],
+  ['olm.csv.metadata', csvMetadataStructType],
 ])

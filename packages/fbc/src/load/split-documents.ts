@@ -7,20 +7,20 @@ import { JsonError } from '../go/json/json-error.ts'
 import type { ReadJsonResult } from '../go/json/read-json.ts'
 import { readJson } from '../go/json/read-json.ts'
 import { markJsonError, formatJsonErrorWithMarker } from '../go/json/marked-json.ts'
-import { quoteLikeGo, trimSpace } from '../go/text.ts'
+import { quoteLikeGo, trimSpaceLikeGo } from '../go/text.ts'
 import type { ParsedValue } from '../go/tree.ts'
-import { ByteOffsets, getUtf8CharacterLength, decodeUtf8LikeGo } from '../go/utf8.ts'
+import { ByteOffsetLookup, getUtf8CharacterLength, decodeUtf8LikeGo } from '../go/utf8.ts'
 import { decodeYamlChunk } from '../go/yaml/decode-yaml-chunk.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import type { YamlChunk } from '../go/yaml/chunks.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
-import type { Meta, MetaProblem } from './meta.ts'
-import { joinProblemMessages, formatMissingSchemaError, parseMeta } from './meta.ts'
+import type { BlobMeta, BlobMetaProblem } from './meta.ts'
+import { joinProblemMessages, formatMissingSchemaError, parseBlobMeta } from './meta.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import { TextPositionLookup } from '../go/position-lookup.ts'
 
 /** The decoder searches this many bytes for an opening brace. */
-const jsonDetectionBytes = 4096
+const maxJsonDetectionBytes = 4096
 
 /** After this many decoded JSON objects, an error no longer makes the decoder try YAML. */
 const maxJsonObjectsBeforeYaml = 1
@@ -31,7 +31,7 @@ export interface CatalogDocument {
   readonly end: number
   readonly positions: PositionLookup
   /** Absent if the document has a problem or values were requested. */
-  readonly meta?: Meta
+  readonly meta?: BlobMeta
   /** Only if values were requested. */
   readonly value?: ParsedValue
   /** The text that offsets in `value` refer to, for JSON. */
@@ -59,17 +59,17 @@ export interface DocumentProblem {
   /** Offset in the text of `positions`. */
   readonly at: number
   readonly end?: number
-  readonly meta?: readonly MetaProblem[]
+  readonly meta?: readonly BlobMetaProblem[]
 }
 
-const conversionErrorPrefix = 'error converting YAML to JSON: '
+const yamlToJsonErrorPrefix = 'error converting YAML to JSON: '
 const jsonDecodingErrorPrefix = 'error unmarshaling JSON: while decoding JSON: '
 
 export function* splitDocuments(
   bytes: Uint8Array,
   options: SplitDocumentsOptions = {},
 ): Generator<CatalogDocument> {
-  const peeked = trimLeadingSpace(decodeUtf8LikeGo(bytes.subarray(0, jsonDetectionBytes)))
+  const peeked = trimLeadingSpace(decodeUtf8LikeGo(bytes.subarray(0, maxJsonDetectionBytes)))
   if (peeked.startsWith('{')) yield* splitJsonDocuments(bytes, options)
   else yield* splitYamlDocuments(bytes, { ...defaultYamlSplitOptions, ...options })
 }
@@ -133,7 +133,7 @@ function parseRegularYamlDocument(
   { tree, lines }: RegularYamlDocument,
   chunk: YamlChunk,
 ): CatalogDocument | undefined {
-  const found = parseMeta(tree, undefined)
+  const found = parseBlobMeta(tree, undefined)
   if ('problems' in found || found.meta.schema === '') return undefined
   const { start, end, line } = chunk
   return { start, end, positions: lines.positions(line + 1), meta: found.meta }
@@ -164,7 +164,7 @@ function parseYamlDocument(
   const result = readYaml(source)
   if (!result.ok) {
     const { message, at, stage } = result.error
-    const prefix = stage === 'converting' ? conversionErrorPrefix : jsonDecodingErrorPrefix
+    const prefix = stage === 'converting' ? yamlToJsonErrorPrefix : jsonDecodingErrorPrefix
     return {
       ...location,
       problem: { kind: 'yaml', message: prefix + message, detail: message.replace(/^yaml: /, ''), at },
@@ -181,11 +181,15 @@ function parseYamlDocument(
       problem: { kind: 'missing-schema', message: formatMissingSchemaError(undefined), detail: '', at },
     }
   }
-  return { ...location, ...rest, ...toMetaOrProblem(parseMeta(value, undefined), jsonDecodingErrorPrefix) }
+  return {
+    ...location,
+    ...rest,
+    ...toBlobMetaOrProblem(parseBlobMeta(value, undefined), jsonDecodingErrorPrefix),
+  }
 }
 
-function toMetaOrProblem(
-  found: ReturnType<typeof parseMeta>,
+function toBlobMetaOrProblem(
+  found: ReturnType<typeof parseBlobMeta>,
   prefix: string,
 ): Pick<CatalogDocument, 'meta' | 'problem'> {
   if ('problems' in found) {
@@ -221,7 +225,7 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
     if (meta) {
       const { end, lines, firstLine } = regular
       const exactly = (): CatalogDocument =>
-        parseExactJsonDocument(bytes, (whole ??= decodeJsonText(bytes)), start)
+        parseJsonDocumentExactly(bytes, (whole ??= decodeJsonText(bytes)), start)
       yield { start, end, positions: lines.positions(firstLine), meta, exactly }
       at = end
       continue
@@ -235,11 +239,11 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
       continue
     }
     if (count > maxJsonObjectsBeforeYaml) {
-      const problem = createJsonProblem(found.refused, bytes, text, false)
+      const problem = createJsonDocumentProblem(found.refused, bytes, text, false)
       yield { start: at, end: bytes.length, positions, problem }
       return
     }
-    const problem = createJsonProblem(found.refused, bytes, text, true)
+    const problem = createJsonDocumentProblem(found.refused, bytes, text, true)
     // The decoder restarts as YAML where it stopped and discards the rest of that line if it is blank.
     const from = skipBlankLine(bytes, at)
     if (from === undefined) {
@@ -265,12 +269,12 @@ const maxConsecutiveFastParseFailures = 32
 interface DecodedJsonText {
   readonly text: string
   readonly places: PositionLookup
-  readonly offsets: ByteOffsets
+  readonly offsets: ByteOffsetLookup
 }
 
 function decodeJsonText(bytes: Uint8Array): DecodedJsonText {
   const text = decodeUtf8LikeGo(bytes)
-  return { text, places: new TextPositionLookup(text), offsets: new ByteOffsets(bytes, text) }
+  return { text, places: new TextPositionLookup(text), offsets: new ByteOffsetLookup(bytes, text) }
 }
 
 function skipJsonWhitespace(bytes: Uint8Array, from: number): number {
@@ -280,13 +284,13 @@ function skipJsonWhitespace(bytes: Uint8Array, from: number): number {
 }
 
 /** Returns undefined if the object has a problem. */
-function parseRegularJsonMeta({ tree }: RegularJsonObject): Meta | undefined {
-  const found = parseMeta(tree, undefined)
+function parseRegularJsonMeta({ tree }: RegularJsonObject): BlobMeta | undefined {
+  const found = parseBlobMeta(tree, undefined)
   return 'problems' in found || found.meta.schema === '' ? undefined : found.meta
 }
 
 /** The fast reader has read the object, so it is well-formed. */
-function parseExactJsonDocument(
+function parseJsonDocumentExactly(
   bytes: Uint8Array,
   { text, places: positions, offsets }: DecodedJsonText,
   start: number,
@@ -297,7 +301,7 @@ function parseExactJsonDocument(
       start,
       end: bytes.length,
       positions,
-      problem: createJsonProblem(found.refused, bytes, text, false),
+      problem: createJsonDocumentProblem(found.refused, bytes, text, false),
     }
   return { start, end: offsets.at(found.end), positions, ...found.document }
 }
@@ -334,7 +338,7 @@ function parseJsonDocument(
     }
     return { refused: undefined, end, document: { problem } }
   }
-  const found = toMetaOrProblem(parseMeta(value, text.slice(from, end)), '')
+  const found = toBlobMetaOrProblem(parseBlobMeta(value, text.slice(from, end)), '')
   if (found.problem?.kind === 'meta') return { refused: { kind: 'meta', problem: found.problem } }
   return { refused: undefined, end, document: found }
 }
@@ -346,7 +350,7 @@ function createHugeNumberProblem(
   end: number,
   number: NonNullable<ReadJsonResult['hugeNumber']>,
 ): DocumentProblem {
-  const offsets = new ByteOffsets(bytes, text)
+  const offsets = new ByteOffsetLookup(bytes, text)
   const start = offsets.at(from)
   const bytesBefore = (unit: number): number => offsets.at(from + unit) - start
   const at = { text: number.text, end: number.end - from }
@@ -369,7 +373,7 @@ export function formatHugeNumberError(
   }
 }
 
-function createJsonProblem(
+function createJsonDocumentProblem(
   rejection: JsonDocumentProblem,
   bytes: Uint8Array,
   text: string,
@@ -379,14 +383,14 @@ function createJsonProblem(
   const { error } = rejection
   if (error.kind === 'end')
     return { kind: 'json', message: error.message, detail: error.message, at: error.at }
-  const offset = new ByteOffsets(bytes, text).at(error.at)
-  const detail = `invalid character ${formatByteLikeGo(bytes[offset] as number)} ${error.message}`
+  const offset = new ByteOffsetLookup(bytes, text).at(error.at)
+  const detail = `invalid character ${quoteByteLikeGo(bytes[offset] as number)} ${error.message}`
   const message = withOffset ? `json: offset ${offset + 1}: ${detail}` : detail
   return { kind: 'json', message, detail, at: error.at }
 }
 
 /** Go formats a single byte as if it were a character. */
-function formatByteLikeGo(byte: number): string {
+function quoteByteLikeGo(byte: number): string {
   if (byte === 0x27) return `'\\''`
   if (byte === 0x22) return `'"'`
   return `'${quoteLikeGo(String.fromCharCode(byte)).slice(1, -1)}'`
@@ -405,7 +409,7 @@ function skipBlankLine(bytes: Uint8Array, from: number): number | undefined {
     const width = getUtf8CharacterLength(bytes, at)
     const character = decodeUtf8LikeGo(bytes.subarray(at, at + Math.max(width, 1)))
     if (character === '\ufffd') return undefined
-    if (trimSpace(character) !== '') return at
+    if (trimSpaceLikeGo(character) !== '') return at
     at += width
   }
   return undefined

@@ -4,7 +4,7 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { BundleBlob, Property, RelatedImage } from '../facts/catalog.ts'
 import type { TextPosition } from '../go/text-position.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import { getJsonTextField, getJsonFieldValues } from '../go/json/json-fields.ts'
+import { getJsonStringField, getJsonFieldValues } from '../go/json/json-fields.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
 import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
 import { findPullSpecError } from '../go/reference/pull-spec.ts'
@@ -76,7 +76,7 @@ export function convertBundle(draft: ModelConversionState, blob: BundleBlob): vo
       identities[1]?.mark,
     )
   } else {
-    const packageName = getJsonTextField(identity.value, 'packageName')
+    const packageName = getJsonStringField(identity.value, 'packageName')
     if (packageName !== blob.package) {
       const why = `does not match ${quoteLikeGo(packagePropertyType)} property ${quoteLikeGo(packageName)}`
       const message = () => `package ${quoteLikeGo(blob.package)} ${why}`
@@ -110,7 +110,7 @@ export function convertBundle(draft: ModelConversionState, blob: BundleBlob): vo
 }
 
 function findOpmPropertyError(draft: ModelConversionState, property: Property): string | undefined {
-  return property.error ?? (draft.ruleSet.integerPriority ? findPriorityError(property) : undefined)
+  return property.error ?? (draft.ruleSet.integerPriority ? findChannelPriorityError(property) : undefined)
 }
 
 interface InvalidPullSpec {
@@ -150,7 +150,7 @@ function parseBundleVersion(
   ) => void,
 ): void {
   const data = { package: bundle.blob.package, bundle: bundle.blob.name }
-  const text = getJsonTextField(identity.value, 'version')
+  const text = getJsonStringField(identity.value, 'version')
   const version = parseVersion(text)
   if (version.ok) {
     bundle.version = version.value
@@ -161,7 +161,7 @@ function parseBundleVersion(
     complain(bundleRules.invalidVersion, { ...data, version: text, error }, message, identity.mark)
   }
   if (!draft.ruleSet.releases) return
-  const release = getJsonTextField(identity.value, 'release')
+  const release = getJsonStringField(identity.value, 'release')
   if (release === '') return
   const parsed = parseRelease(release)
   if (parsed.ok) {
@@ -175,19 +175,19 @@ function parseBundleVersion(
 }
 
 /** Go's error for a priority that isn't an integer. */
-function findPriorityError(property: Property): string | undefined {
+function findChannelPriorityError(property: Property): string | undefined {
   if (property.type !== 'olm.channel') return undefined
-  const wrong = getJsonFieldValues(property.value, 'priority').find((value) => !isInteger(value))
+  const wrong = getJsonFieldValues(property.value, 'priority').find((value) => !isDecodableAsGoInt(value))
   if (wrong === undefined) return undefined
-  return `json: cannot unmarshal ${getGoKind(wrong)} into Go struct field Channel.priority of type int`
+  return `json: cannot unmarshal ${describeJsonTypeLikeGo(wrong)} into Go struct field Channel.priority of type int`
 }
 
 /** From 1e21 on, Go writes a JSON number with an exponent, which no integer field accepts. */
-function isInteger(value: Json): boolean {
+function isDecodableAsGoInt(value: Json): boolean {
   return value === null || (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63)
 }
 
-function getGoKind(value: Json): string {
+function describeJsonTypeLikeGo(value: Json): string {
   if (typeof value === 'number') return `number ${value}`
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'string') return 'string'

@@ -20,7 +20,7 @@ const dnsLabelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
 const dnsSubdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
-const labelSyntaxError =
+const dnsLabelSyntaxError =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
   "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
@@ -174,7 +174,7 @@ function findPackageNameError(name: string): string | undefined {
   // Far longer names are invalid anyway; this bounds the cost of the pattern.
   const short = name.length <= maxDnsSubdomainLength * 4
   if (!dnsLabelPattern.test(name))
-    problems.push(short && dnsSubdomainPattern.test(name) ? 'must not contain dots' : labelSyntaxError)
+    problems.push(short && dnsSubdomainPattern.test(name) ? 'must not contain dots' : dnsLabelSyntaxError)
   return problems.length === 0
     ? undefined
     : `invalid package name ${quoteLikeGo(name)}: [${problems.join(' ')}]`

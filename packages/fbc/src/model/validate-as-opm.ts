@@ -8,7 +8,7 @@ import { validateModel } from './validate-model.ts'
 import { defaultRuleSet } from './rule-set.ts'
 import type { OpmRuleSet } from './rule-set.ts'
 
-export interface ModelValidation {
+export interface OpmValidationResult {
   readonly passed: boolean
   /** opm's error message. Absent if the catalog is valid. */
   readonly message?: string
@@ -17,7 +17,7 @@ export interface ModelValidation {
 }
 
 /** Never throws. */
-export function validateAsOpm(catalog: Catalog, ruleSet: OpmRuleSet = defaultRuleSet): ModelValidation {
+export function validateAsOpm(catalog: Catalog, ruleSet: OpmRuleSet = defaultRuleSet): OpmValidationResult {
   const findings = new FindingList()
   const { packages, message: flat } = convertToModel(catalog, ruleSet, findings)
   const tree = validateModel(packages, ruleSet, findings)

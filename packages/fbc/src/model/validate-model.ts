@@ -74,7 +74,7 @@ function collectChannelErrors(
       findings.add(channelRules.emptyChannel, toFindingLocation(channel.blob.place), data)
     }
   } else {
-    causes.push(...collectGraphErrors(parent, channel, ruleSet, findings))
+    causes.push(...collectUpgradeGraphErrors(parent, channel, ruleSet, findings))
   }
   for (const [name, entry] of sortByName(channel.entries)) {
     const found = collectChannelEntryErrors(parent.blob.name, channel, entry, ruleSet, findings)
@@ -85,7 +85,7 @@ function collectChannelErrors(
   return causes
 }
 
-function collectGraphErrors(
+function collectUpgradeGraphErrors(
   parent: ModelPackage,
   channel: ModelChannel,
   ruleSet: OpmRuleSet,

@@ -12,15 +12,15 @@ const OPEN_BRACE = 0x7b
 const OPEN_BRACKET = 0x5b
 const CLOSING_BRACE = 0x7d
 const CLOSING_BRACKET = 0x5d
-const QUOTE = 0x22
+const DOUBLE_QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /** Bytes to search for an opening brace. */
-const jsonDetectionBytes = 4096
+const maxJsonDetectionBytes = 4096
 
 /** Matches opm's documents if all of them are valid. */
 export function* findDocumentSpans(bytes: Uint8Array): Generator<DocumentSpan> {
-  const isJson = trimLeadingSpace(decodeUtf8LikeGo(bytes.subarray(0, jsonDetectionBytes))).startsWith('{')
+  const isJson = trimLeadingSpace(decodeUtf8LikeGo(bytes.subarray(0, maxJsonDetectionBytes))).startsWith('{')
   let at = 0
   if (isJson) {
     for (;;) {
@@ -39,7 +39,7 @@ function findClosingBrace(bytes: Uint8Array, start: number): number {
   let depth = 0
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at] as number
-    if (byte === QUOTE) at = findClosingQuote(bytes, at)
+    if (byte === DOUBLE_QUOTE) at = findClosingQuote(bytes, at)
     else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
     else if ((byte === CLOSING_BRACE || byte === CLOSING_BRACKET) && --depth === 0) return at + 1
   }
@@ -49,6 +49,6 @@ function findClosingBrace(bytes: Uint8Array, start: number): number {
 /** Returns the offset of the closing quote, or the end of the file. */
 function findClosingQuote(bytes: Uint8Array, start: number): number {
   let at = start + 1
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
+  while (at < bytes.length && bytes[at] !== DOUBLE_QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
   return at
 }

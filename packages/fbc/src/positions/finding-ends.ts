@@ -2,16 +2,16 @@
 // file when a finding is reported, so a catalog without findings has no cost.
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { findDocumentSpans } from './document-spans.ts'
-import { PositionedTreeReader, type ByteLocation } from './positioned-tree.ts'
+import { PositionedTreeReader, type LocationWithByteOffset } from './positioned-tree.ts'
 import { addEndPositionsFromTree, maxHighlightedValueLines } from './tree-ends.ts'
 import type { TextPosition } from '../go/text-position.ts'
 import { getUtf8CharacterLength, decodeUtf8LikeGo } from '../go/utf8.ts'
 
 /** The number of bytes of a line to search for an end. */
-const maxScannedBytes = 4096
+const maxScannedLineBytes = 4096
 
 /** Queries must be in ascending order. */
-export class PositionConverter {
+export class BytePositionConverter {
   private readonly bytes: Uint8Array
   private line = 1
   private lineStart = 0
@@ -69,7 +69,7 @@ export class PositionConverter {
   lengthAt(position: TextPosition): number {
     const { bytes } = this
     if (this.byteAt(position) === undefined) return 0
-    const stop = Math.min(this.lineEnd, this.at + maxScannedBytes)
+    const stop = Math.min(this.lineEnd, this.at + maxScannedLineBytes)
     let before = this.at - 1
     while (before >= this.lineStart && bytes[before] === 0x20) before--
     return computeYamlValueLength(
@@ -131,13 +131,13 @@ function findEndPositionsFromLines(
   bytes: Uint8Array,
   locations: readonly Location[],
   ends: Map<Location, EndPosition>,
-): ByteLocation[] {
+): LocationWithByteOffset[] {
   // In UTF-16, line ends have other bytes. Such a file is one document if it can be parsed.
   if (hasUtf16ByteOrderMark(bytes)) {
     for (const at of locations) ends.set(at, { endLine: at.line, endColumn: at.column })
     return locations.map((at) => ({ at, byte: 0 }))
   }
-  const reader = new PositionConverter(bytes)
+  const reader = new BytePositionConverter(bytes)
   return locations.flatMap((at) => {
     const byte = reader.byteAt(at)
     const length = byte === undefined ? 0 : reader.lengthAt(at)
@@ -153,18 +153,18 @@ function hasUtf16ByteOrderMark([first, second]: Uint8Array): boolean {
 /** Reads at most `most` bytes and returns how many are left. */
 function findEndPositionsInDocuments(
   bytes: Uint8Array,
-  locations: readonly ByteLocation[],
+  locations: readonly LocationWithByteOffset[],
   ends: Map<Location, EndPosition>,
   maxBytes: number,
 ): number {
-  const reader = new PositionConverter(bytes)
+  const reader = new BytePositionConverter(bytes)
   const trees = new PositionedTreeReader(bytes)
   let left = maxBytes
   let next = 0
   for (const document of findDocumentSpans(bytes)) {
     const { start, end } = document
     if (next === locations.length) break
-    const inside: ByteLocation[] = []
+    const inside: LocationWithByteOffset[] = []
     for (let location = locations[next]; location && location.byte < end; location = locations[++next])
       if (location.byte >= start) inside.push(location)
     const size = end - start

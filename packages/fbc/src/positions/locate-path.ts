@@ -24,14 +24,14 @@ export function createFieldPathLocator(
   start: number,
   end: number,
 ): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
-  const { line, column } = computePositionAtByte(bytes, start)
+  const { line, column } = computePositionAtByteOffset(bytes, start)
   const document = parseDocumentTree(bytes.subarray(start, end))
   if (!document) return () => ({ line, column })
-  return createTreeLocator(document.value, new TextPositionLookup(document.text, line, column))
+  return createTreeFieldPathLocator(document.value, new TextPositionLookup(document.text, line, column))
 }
 
 /** For a document that is already parsed. `places` belongs to its tree. */
-export function createTreeLocator(
+export function createTreeFieldPathLocator(
   root: ParsedValue,
   positions: PositionLookup,
 ): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
@@ -43,7 +43,7 @@ export function createTreeLocator(
   }
 }
 
-function computePositionAtByte(bytes: Uint8Array, offset: number): { line: number; column: number } {
+function computePositionAtByteOffset(bytes: Uint8Array, offset: number): { line: number; column: number } {
   let line = 1
   let lineStart = 0
   for (let at = bytes.indexOf(0x0a); at >= 0 && at < offset; at = bytes.indexOf(0x0a, at + 1)) {

@@ -11,7 +11,7 @@ import { parseDocumentTree, type DocumentTree } from '../go/read-tree.ts'
 import type { ParsedValue } from '../go/tree.ts'
 
 /** A position and its byte offset in the file. */
-export interface ByteLocation {
+export interface LocationWithByteOffset {
   readonly at: Location
   readonly byte: number
 }
@@ -21,7 +21,7 @@ export interface PositionedTree {
   /** True if every value is written inside its parent, so the document has no aliases. */
   readonly isNested: boolean
   /** Both lists are ascending. */
-  offsetsOf(places: readonly ByteLocation[]): number[]
+  offsetsOf(places: readonly LocationWithByteOffset[]): number[]
   mark(offset: number): TextPosition
   /** A number above 127 if the character isn't ASCII. */
   codeAt(offset: number): number
@@ -85,7 +85,7 @@ class SlowParsedPositionedTree implements PositionedTree {
     this.positions = new TextPositionLookup(text, from.line, from.column)
   }
 
-  offsetsOf(locations: readonly ByteLocation[]): number[] {
+  offsetsOf(locations: readonly LocationWithByteOffset[]): number[] {
     const { text } = this
     let { line, column: firstColumn } = this.from
     let lineStart = 0
@@ -128,7 +128,7 @@ class FastParsedPositionedTree implements PositionedTree {
     this.positions = lines.positions(firstLine)
   }
 
-  offsetsOf(locations: readonly ByteLocation[]): number[] {
+  offsetsOf(locations: readonly LocationWithByteOffset[]): number[] {
     return locations.map(({ byte }) => byte)
   }
 

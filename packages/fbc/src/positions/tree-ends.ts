@@ -1,6 +1,6 @@
 // Finds the ends of values in one document. It is iterative and visits aliased values once, so its time is linear.
 import type { Location } from '@catalog-bot/findings/finding'
-import type { ByteLocation, PositionedTree } from './positioned-tree.ts'
+import type { LocationWithByteOffset, PositionedTree } from './positioned-tree.ts'
 import type { MapEntry, TextSpan, ParsedValue } from '../go/tree.ts'
 
 /** In lines. A longer value ends with its first part, because a reader cannot see more at a glance. */
@@ -9,12 +9,12 @@ export const maxHighlightedValueLines = 20
 /** Adds the ends of keys and values that start at `places` (ascending) to `ends`. */
 export function addEndPositionsFromTree(
   tree: PositionedTree,
-  locations: readonly ByteLocation[],
+  locations: readonly LocationWithByteOffset[],
   ends: Map<Location, Pick<Location, 'endLine' | 'endColumn'>>,
 ): void {
   const { root } = tree
   const starts = tree.offsetsOf(locations)
-  const nodes = findNodesStartingAt(tree, starts)
+  const nodes = findNodesAtOffsets(tree, starts)
   const trim = createTrailingWhitespaceTrimmer(tree)
   for (const [index, { at: location }] of locations.entries()) {
     const start = starts[index] as number
@@ -32,19 +32,19 @@ export function addEndPositionsFromTree(
   }
 }
 
-interface NodeAtOffset {
+interface ValueOrKeyAtOffset {
   value?: ParsedValue
   key?: MapEntry
 }
 
 /** The outermost value and the key at each offset; offsets are ascending. */
-function findNodesStartingAt(
+function findNodesAtOffsets(
   { root, isNested }: PositionedTree,
   ascending: readonly number[],
-): Map<number, NodeAtOffset> {
+): Map<number, ValueOrKeyAtOffset> {
   const offsets = new Set(ascending)
-  const nodes = new Map<number, NodeAtOffset>()
-  const at = (offset: number): NodeAtOffset => {
+  const nodes = new Map<number, ValueOrKeyAtOffset>()
+  const at = (offset: number): ValueOrKeyAtOffset => {
     const known = nodes.get(offset) ?? {}
     nodes.set(offset, known)
     return known

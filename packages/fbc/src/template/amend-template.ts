@@ -6,10 +6,10 @@ import { toPlainJson } from '../go/json/plain-json.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
 import { insertYamlAdditions } from './extend-text.ts'
 import { templateTextFormatters } from './format-template-text.ts'
-import { isSameJson } from './same-json.ts'
+import { areJsonValuesEqual } from './same-json.ts'
 import { parseTemplateDocument } from './template-document.ts'
 
-export interface BundleRelease {
+export interface BundleReleaseInput {
   readonly package: string
   readonly name: string
   readonly image: string
@@ -25,21 +25,21 @@ export type TemplateType = 'olm.template.basic' | 'olm.semver'
 export function amendTemplate(
   bytes: Uint8Array | undefined,
   type: TemplateType,
-  release: BundleRelease,
+  release: BundleReleaseInput,
 ): CatalogReadResult<Uint8Array> {
   if (bytes === undefined)
-    return createTemplate(
+    return formatNewTemplateBytes(
       type === 'olm.semver'
         ? amendSemverTemplate(emptySemverTemplate, release)
-        : createBasicTemplateText(release),
+        : createBasicTemplateFields(release),
     )
-  const value = parseTemplate(bytes)
+  const value = parseTemplateFields(bytes)
   if (!value.ok) return value
   const { schema, fields } = value.value
   if (schema !== type) return { ok: false, error: `its template type is ${schema}, not ${type}` }
   const wanted =
     type === 'olm.semver' ? amendSemverTemplate(fields, release) : amendBasicTemplate(fields, release)
-  if (isSameJson(fields, wanted)) return { ok: true, value: bytes }
+  if (areJsonValuesEqual(fields, wanted)) return { ok: true, value: bytes }
   const text = decodeUtf8(bytes)
   if (text === undefined) return { ok: false, error: 'it is not valid UTF-8' }
   const extended = insertYamlAdditions(text, fields, wanted)
@@ -48,7 +48,7 @@ export function amendTemplate(
 
 type TemplateFields = { readonly [key: string]: Json }
 
-function parseTemplate(
+function parseTemplateFields(
   bytes: Uint8Array,
 ): CatalogReadResult<{ readonly schema: string; readonly fields: TemplateFields }> {
   const read = parseTemplateDocument(bytes)
@@ -58,7 +58,7 @@ function parseTemplate(
   return { ok: true, value: { schema: read.value.schema, fields } }
 }
 
-function createTemplate(template: TemplateFields): CatalogReadResult<Uint8Array> {
+function formatNewTemplateBytes(template: TemplateFields): CatalogReadResult<Uint8Array> {
   return verifyTemplateText(
     `---\n${templateTextFormatters.pairs(template, 0, { listOffset: 0, gap: ' ' })}\n`,
     template,
@@ -68,8 +68,8 @@ function createTemplate(template: TemplateFields): CatalogReadResult<Uint8Array>
 /** Returns the bytes only if they parse to `wanted`. */
 function verifyTemplateText(text: string, wanted: TemplateFields): CatalogReadResult<Uint8Array> {
   const bytes = new TextEncoder().encode(text)
-  const again = parseTemplate(bytes)
-  if (!again.ok || !isSameJson(again.value.fields, wanted))
+  const again = parseTemplateFields(bytes)
+  if (!again.ok || !areJsonValuesEqual(again.value.fields, wanted))
     return {
       ok: false,
       error: 'adding the bundle to the template text would not produce the expected values',
@@ -86,13 +86,13 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-function createBasicTemplateText(release: BundleRelease): TemplateFields {
+function createBasicTemplateFields(release: BundleReleaseInput): TemplateFields {
   const [first = ''] = release.channels
   const described = { schema: 'olm.package', name: release.package, defaultChannel: first }
   return amendBasicTemplate({ schema: 'olm.template.basic', entries: [described] }, release)
 }
 
-function amendBasicTemplate(template: TemplateFields, release: BundleRelease): TemplateFields {
+function amendBasicTemplate(template: TemplateFields, release: BundleReleaseInput): TemplateFields {
   const listed = toJsonArrayOrEmpty(template['entries'])
   const has = (schema: string, field: string, value: string) =>
     listed.some((entry) => isJsonObject(entry) && entry['schema'] === schema && entry[field] === value)
@@ -106,13 +106,13 @@ function amendBasicTemplate(template: TemplateFields, release: BundleRelease): T
     isJsonObject(entry) &&
     entry['schema'] === 'olm.channel' &&
     isStringInNames(entry['name'], release.channels)
-      ? addChannelEntry(entry, toChannelEntry(release))
+      ? addChannelEntry(entry, toTemplateChannelEntry(release))
       : entry,
   )
   return { ...template, entries }
 }
 
-function toChannelEntry({ name, replaces, skips, skipRange }: BundleRelease): TemplateFields {
+function toTemplateChannelEntry({ name, replaces, skips, skipRange }: BundleReleaseInput): TemplateFields {
   return {
     name,
     ...(replaces !== undefined && { replaces }),
@@ -135,7 +135,10 @@ const emptySemverTemplate: TemplateFields = {
 }
 
 /** Semver template keys are case-insensitive, so this reuses the spelling of existing keys. */
-function amendSemverTemplate(template: TemplateFields, { channels, image }: BundleRelease): TemplateFields {
+function amendSemverTemplate(
+  template: TemplateFields,
+  { channels, image }: BundleReleaseInput,
+): TemplateFields {
   const isCapital = 'Schema' in template
   const existingKey = (fields: TemplateFields | undefined, name: string) =>
     findKeyIgnoringCase(fields ?? {}, name) ??

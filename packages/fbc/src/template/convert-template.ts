@@ -3,7 +3,7 @@ import { decodeGoStruct, getDecodedStringField } from '../go/decode/decode.ts'
 import { bundleStructType } from '../load/blob-types.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { toJsonWithSizeLimit, type JsonObject, type CatalogReadResult } from '../write/writable-catalog.ts'
-import { marshalIndented } from '../write/format-json.ts'
+import { marshalIndentLikeGo } from '../write/format-json.ts'
 import { formatYaml } from '../write/format-yaml.ts'
 
 export type TemplateConversionKind = 'basic' | 'substitutes'
@@ -37,6 +37,6 @@ export function convertToTemplate(
   // opm adds an extra line break at the end of YAML.
   return {
     ok: true,
-    value: output === 'json' ? `${marshalIndented(template)}\n` : `---\n${formatYaml(template)}\n`,
+    value: output === 'json' ? `${marshalIndentLikeGo(template)}\n` : `---\n${formatYaml(template)}\n`,
   }
 }

@@ -16,7 +16,7 @@ import {
 import type { Json } from '../go/json/json.ts'
 import { isJsonObject } from '../go/json/json-fields.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
-import { isSameJson } from './same-json.ts'
+import { areJsonValuesEqual } from './same-json.ts'
 import { templateTextFormatters, type TemplateTextStyle } from './format-template-text.ts'
 
 interface TextEdit {
@@ -32,7 +32,7 @@ class YamlInsertionError extends Error {}
 export function insertYamlAdditions(text: string, before: Json, after: Json): CatalogReadResult<string> {
   const edits: TextEdit[] = []
   try {
-    const contents = parseYamlContents(text)
+    const contents = parseYamlRootNode(text)
     if (contents === undefined) return { ok: false, error: 'it does not contain a document' }
     new YamlTextInserter(text, edits, detectYamlListIndent(text, contents)).node(contents, before, after)
   } catch (error) {
@@ -50,7 +50,7 @@ export function insertYamlAdditions(text: string, before: Json, after: Json): Ca
   return { ok: true, value: extended }
 }
 
-function parseYamlContents(text: string): Node | undefined {
+function parseYamlRootNode(text: string): Node | undefined {
   const [document] = parseAllDocuments(text, {
     keepSourceTokens: true,
     uniqueKeys: false,
@@ -77,7 +77,7 @@ class YamlTextInserter {
   }
 
   node(node: unknown, before: Json, after: Json): void {
-    if (isSameJson(before, after)) return
+    if (areJsonValuesEqual(before, after)) return
     if (isSeq(node) && Array.isArray(before) && Array.isArray(after)) {
       const [old, now] = [before as readonly Json[], after as readonly Json[]]
       if (now.length < old.length || old.length !== node.items.length)
@@ -92,7 +92,8 @@ class YamlTextInserter {
       for (const key of Object.keys(before)) {
         const value = after[key]
         if (value === undefined) throw createYamlInsertionError('a key was removed')
-        if (!isSameJson(before[key] ?? null, value)) this.pair(node.items, key, before[key] ?? null, value)
+        if (!areJsonValuesEqual(before[key] ?? null, value))
+          this.pair(node.items, key, before[key] ?? null, value)
       }
       const added = Object.entries(after).filter(([key]) => before[key] === undefined)
       if (added.length > 0) this.pairs(node, Object.fromEntries(added))
@@ -117,7 +118,7 @@ class YamlTextInserter {
     const token = list.srcToken
     if (!isNode(last) || !token) throw createYamlInsertionError('the end of a list cannot be determined')
     if (token.type === 'flow-collection') {
-      const end = findNodeEnd(last)
+      const end = findYamlNodeEnd(last)
       const start = last.range?.[0] ?? 0
       const blank = this.blankBefore(start)
       // Each item of a multi-line list gets its own line.
@@ -146,7 +147,7 @@ class YamlTextInserter {
             quotes: detectValueQuoteStyles(last),
           }),
     )
-    this.insertLines(this.afterLines(findNodeEnd(last), column), lines)
+    this.insertLines(this.afterLines(findYamlNodeEnd(last), column), lines)
   }
 
   /** Handles a list that is empty or absent. */
@@ -183,7 +184,7 @@ class YamlTextInserter {
     const last = map.items.at(-1)
     const token = map.srcToken
     if (!last || !isNode(last.key) || !token) throw createYamlInsertionError('a mapping is empty')
-    const end = Math.max(findNodeEnd(last.key), isNode(last.value) ? findNodeEnd(last.value) : 0)
+    const end = Math.max(findYamlNodeEnd(last.key), isNode(last.value) ? findYamlNodeEnd(last.value) : 0)
     if (token.type === 'flow-collection') {
       const blank = this.blankBefore(last.key.range?.[0] ?? 0)
       const text = Object.entries(added).map(
@@ -268,16 +269,16 @@ function createYamlInsertionError(why: string): YamlInsertionError {
 }
 
 /** Excludes trailing whitespace and comments. */
-function findNodeEnd(node: Node): number {
+function findYamlNodeEnd(node: Node): number {
   const own = node.range?.[1] ?? 0
   if (!isCollection(node) || node.srcToken?.type === 'flow-collection') return own
   const last: unknown = node.items.at(-1)
   if (isPair(last))
     return Math.max(
-      isNode(last.key) ? findNodeEnd(last.key) : 0,
-      isNode(last.value) ? findNodeEnd(last.value) : 0,
+      isNode(last.key) ? findYamlNodeEnd(last.key) : 0,
+      isNode(last.value) ? findYamlNodeEnd(last.value) : 0,
     )
-  return isNode(last) ? findNodeEnd(last) : own
+  return isNode(last) ? findYamlNodeEnd(last) : own
 }
 
 /** Uses the key order of the last neighbor that shares most keys. */

@@ -5,7 +5,7 @@ import type { BlobLocation, BundleBlob, Catalog } from '../facts/catalog.ts'
 import { sortByBytes } from '../go/text.ts'
 import { toSortedJson } from '../go/json/sorted-json.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
-import { formatJsonLines } from '../write/format-json.ts'
+import { formatCatalogAsJsonLines } from '../write/format-json.ts'
 import type { WritableCatalog } from '../write/writable-catalog.ts'
 
 /** `missing`: only in the rendered template. `extra`: only in the catalog. */
@@ -28,7 +28,10 @@ export interface TemplateDriftOptions {
 }
 
 /** opm can move metadata from one of these to the other. */
-export const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
+export const bundleMetadataPropertyTypes: ReadonlySet<string> = new Set([
+  'olm.bundle.object',
+  'olm.csv.metadata',
+])
 
 /** Packages first, then channels, bundles, deprecations, and other blobs, each sorted by name. */
 export function findDrift(
@@ -81,9 +84,9 @@ function createTemplateDrift(
 function toComparableCatalog(catalog: WritableCatalog): Catalog {
   const bundles = catalog.bundles.map((bundle) => ({
     ...bundle,
-    properties: (bundle.properties ?? []).filter(({ type }) => !bulkyPropertyTypes.has(type)),
+    properties: (bundle.properties ?? []).filter(({ type }) => !bundleMetadataPropertyTypes.has(type)),
   }))
-  const facts = parseCatalogFile(new TextEncoder().encode(formatJsonLines({ ...catalog, bundles })))
+  const facts = parseCatalogFile(new TextEncoder().encode(formatCatalogAsJsonLines({ ...catalog, bundles })))
   return assembleCatalog([{ path: 'rendered.json', facts }])
 }
 
@@ -164,7 +167,7 @@ function formatBundleFieldsForComparison({
   relatedImages,
 }: BundleBlob): Readonly<Record<string, string>> {
   const listed = properties
-    .filter(({ type }) => !bulkyPropertyTypes.has(type))
+    .filter(({ type }) => !bundleMetadataPropertyTypes.has(type))
     .map(({ type, value }) => `${type} ${toSortedJson(value)}`)
   return {
     image,

@@ -47,7 +47,7 @@ export function renderReleasedCatalog(
   if (!before.ok) return before
   const bundles = new Map<string, RenderedBundle>()
   for (const blob of before.value.bundles) if (!bundles.has(blob.image)) bundles.set(blob.image, { blob })
-  const keepsObjects = usesBundleObjects(before.value, catalog)
+  const keepsObjects = shouldUseBundleObjects(before.value, catalog)
   const retained = keepsObjects ? 'olm.bundle.object' : 'olm.csv.metadata'
   for (const other of others) {
     const read = parseWritableCatalog([other])
@@ -105,9 +105,9 @@ function formatChannelsIgnoringOrder(channels: WritableCatalog['channels']): str
     ...channel,
     entries: (channel.entries ?? [])
       .map((entry) => ({ ...entry, skips: (entry.skips ?? []).toSorted() }))
-      .sort(compareNames),
+      .sort(compareByName),
   }))
-  return formatChannels(sorted.sort(compareNames))
+  return formatChannels(sorted.sort(compareByName))
 }
 
 function formatChannelEntry({
@@ -119,12 +119,12 @@ function formatChannelEntry({
   return JSON.stringify([name, replaces, skipRange, ...skips])
 }
 
-const compareNames = (a: { readonly name: string }, b: typeof a): number => (a.name < b.name ? -1 : 1)
+const compareByName = (a: { readonly name: string }, b: typeof a): number => (a.name < b.name ? -1 : 1)
 
 /**
  * Follows the existing catalog. For an empty catalog, the version decides, because OpenShift reads metadata since 4.17.
  */
-function usesBundleObjects({ bundles }: WritableCatalog, catalog: string): boolean {
+function shouldUseBundleObjects({ bundles }: WritableCatalog, catalog: string): boolean {
   const types = bundles.flatMap(({ properties = [] }) => properties.map(({ type }) => type))
   if (types.includes('olm.csv.metadata')) return false
   if (types.includes('olm.bundle.object')) return true

@@ -20,7 +20,7 @@ import {
 } from './template-document.ts'
 import { stringType, createStructType } from '../go/decode/go-type.ts'
 
-const basicTemplateType = createStructType('basic.BasicTemplateData', {
+const basicTemplateStructType = createStructType('basic.BasicTemplateData', {
   schema: stringType,
   entries: templateEntriesType,
 })
@@ -39,7 +39,7 @@ interface TemplateRenderer {
   images(template: TemplateDocument): CatalogReadResult<string[]>
 }
 
-const rendererBySchema: ReadonlyMap<string, TemplateRenderer> = new Map([
+const templateRendererBySchema: ReadonlyMap<string, TemplateRenderer> = new Map([
   ['olm.template.basic', { render: renderBasicTemplate, images: getBasicTemplateImages }],
   ['olm.semver', { render: renderSemverTemplate, images: getSemverTemplateImages }],
   ['olm.template.substitutes', { render: renderSubstitutesTemplate, images: getSubstitutesTemplateImages }],
@@ -51,25 +51,25 @@ export function renderTemplate(
   source: RenderedBundleLookup,
   options: RenderTemplateOptions = {},
 ): CatalogReadResult<WritableCatalog> {
-  return parseAndUseTemplate(bytes, (kind, template) => kind.render(template, source, options))
+  return dispatchToTemplateRenderer(bytes, (kind, template) => kind.render(template, source, options))
 }
 
 /** The references that rendering needs, without duplicates. */
 export function getTemplateImages(bytes: Uint8Array): CatalogReadResult<string[]> {
-  return parseAndUseTemplate(bytes, (kind, template) => kind.images(template))
+  return dispatchToTemplateRenderer(bytes, (kind, template) => kind.images(template))
 }
 
 export function isTemplateSchema(schema: string): boolean {
-  return rendererBySchema.has(schema)
+  return templateRendererBySchema.has(schema)
 }
 
-function parseAndUseTemplate<Result>(
+function dispatchToTemplateRenderer<Result>(
   bytes: Uint8Array,
   use: (kind: TemplateRenderer, template: TemplateDocument) => CatalogReadResult<Result>,
 ): CatalogReadResult<Result> {
   const template = parseTemplateDocument(bytes)
   if (!template.ok) return template
-  const kind = rendererBySchema.get(template.value.schema)
+  const kind = templateRendererBySchema.get(template.value.schema)
   if (!kind)
     return {
       ok: false,
@@ -105,7 +105,7 @@ function getBasicTemplateImages(template: TemplateDocument): CatalogReadResult<s
 }
 
 function parseBasicTemplate(template: TemplateDocument): CatalogReadResult<WritableCatalog> {
-  const read = decodeTemplateWithBlobs(basicTemplateType, template)
+  const read = decodeTemplateWithBlobs(basicTemplateStructType, template)
   return read.ok ? toWritableCatalog(read.value.blobs) : read
 }
 

@@ -5,8 +5,8 @@ import { readJson } from '../go/json/read-json.ts'
 import { parseBundleObject, parseManifest } from '../load/bundle-object.ts'
 import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
 import { bytesType, createSliceType, stringType, createStructType } from '../go/decode/go-type.ts'
-import { kubernetesObjectType } from '../go/decode/object-type.ts'
-import { propertyTypes } from '../load/property-types.ts'
+import { kubernetesObjectStructType } from '../go/decode/object-type.ts'
+import { structTypeByPropertyType } from '../load/property-types.ts'
 import { getMapValue, type ParsedValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
 import type { WritableBundle, WritablePackage } from '../write/writable-catalog.ts'
@@ -19,14 +19,14 @@ export interface RenderedBundle {
 
 const substitutesForAnnotationKey = 'olm.substitutesFor'
 
-const iconListType = createSliceType(
+const csvIconListType = createSliceType(
   createStructType('registry.Icon', { mediatype: stringType, base64data: bytesType }),
 )
-const csvIconsType = createStructType('registry.icons', { icon: iconListType })
+const csvIconsStructType = createStructType('registry.icons', { icon: csvIconListType })
 
 /** Empty if the bundle has no ClusterServiceVersion. */
 export function getPackageDescription(bundle: RenderedBundle): Pick<WritablePackage, 'description' | 'icon'> {
-  const csv = findCsv(bundle)
+  const csv = findRenderedBundleCsv(bundle)
   const spec = csv && isDecodableCsv(csv) ? getMapValue(csv, 'spec') : undefined
   const description = getMapValue(spec, 'description')
   const listed = getMapValue(spec, 'icon')
@@ -38,7 +38,7 @@ export function getPackageDescription(bundle: RenderedBundle): Pick<WritablePack
 
 function decodeIcon(listed: ParsedValue): Pick<WritablePackage, 'icon'> | undefined {
   const entry = { key: 'icon', keyStart: 0, keyEnd: 0, value: listed }
-  const { decoded, problems } = decodeGoStruct(csvIconsType, {
+  const { decoded, problems } = decodeGoStruct(csvIconsStructType, {
     kind: 'map',
     start: 0,
     end: 0,
@@ -58,11 +58,11 @@ function decodeIcon(listed: ParsedValue): Pick<WritablePackage, 'icon'> | undefi
 
 /** A bundle that substitutes another uses its build metadata as a release. */
 export function hasSubstitutesForAnnotation(bundle: RenderedBundle): boolean {
-  const csv = findCsv(bundle)
+  const csv = findRenderedBundleCsv(bundle)
   if (csv && isDecodableCsv(csv)) return getSubstitutedBundleName(csv) !== ''
   for (const { type, value, data } of decodeBundleProperties(bundle.blob)) {
     if (type === 'olm.csv.metadata') {
-      const metadata = propertyTypes.get(type)
+      const metadata = structTypeByPropertyType.get(type)
       if (!metadata || decodeGoStruct(metadata, value).problems.length > 0) continue
       const { decoded } = decodeGoStruct(metadata, value)
       const annotated = getSubstitutesForAnnotation(decoded.sources.get('annotations'))
@@ -75,8 +75,8 @@ export function hasSubstitutesForAnnotation(bundle: RenderedBundle): boolean {
 }
 
 /** The first object of that kind, readable or not. */
-function findCsv({ blob, csv }: RenderedBundle): ParsedValue | undefined {
-  if (csv !== undefined) return parseJsonToValueTree(csv)
+function findRenderedBundleCsv({ blob, csv }: RenderedBundle): ParsedValue | undefined {
+  if (csv !== undefined) return convertJsonToParsedValue(csv)
   for (const { data } of decodeBundleProperties(blob)) {
     const manifest = data && parseManifest(data())
     if (manifest === undefined || typeof manifest === 'string') continue
@@ -87,11 +87,11 @@ function findCsv({ blob, csv }: RenderedBundle): ParsedValue | undefined {
 }
 
 function isDecodableCsv(csv: ParsedValue): boolean {
-  return decodeGoStruct(kubernetesObjectType, csv).problems.length === 0
+  return decodeGoStruct(kubernetesObjectStructType, csv).problems.length === 0
 }
 
 function getSubstitutedBundleName(csv: ParsedValue): string {
-  const metadata = decodeGoStruct(kubernetesObjectType, csv).decoded.fields.get('metadata')
+  const metadata = decodeGoStruct(kubernetesObjectStructType, csv).decoded.fields.get('metadata')
   if (typeof metadata !== 'object' || !('fields' in metadata)) return ''
   return getSubstitutesForAnnotation(metadata.sources.get('annotations'))
 }
@@ -107,7 +107,7 @@ function* decodeBundleProperties({
 }: WritableBundle): Generator<{ type: string; value: ParsedValue; data?: () => Uint8Array }> {
   let previous: (() => Uint8Array) | undefined
   for (const { type, value: json } of properties) {
-    const value = parseJsonToValueTree(json)
+    const value = convertJsonToParsedValue(json)
     if (type !== 'olm.bundle.object') {
       yield { type, value }
       continue
@@ -117,7 +117,7 @@ function* decodeBundleProperties({
   }
 }
 
-function parseJsonToValueTree(json: Json): ParsedValue {
+function convertJsonToParsedValue(json: Json): ParsedValue {
   return readJson(JSON.stringify(json), 0).value
 }
 

@@ -5,14 +5,14 @@ import { compareVersions, type Version } from '../versions/version.ts'
 import type { WritableChannel, WritableChannelEntry } from '../write/writable-catalog.ts'
 
 /** From least to most stable. */
-export const archetypes = ['candidate', 'fast', 'stable'] as const
-export type Archetype = (typeof archetypes)[number]
+export const channelArchetypes = ['candidate', 'fast', 'stable'] as const
+export type ChannelArchetype = (typeof channelArchetypes)[number]
 export type SemverChannelKind = 'major' | 'minor'
 
 export interface SemverChannelsInput {
   readonly package: string
   /** By archetype, then bundle name. */
-  readonly versions: Readonly<Record<Archetype, ReadonlyMap<string, Version>>>
+  readonly versions: Readonly<Record<ChannelArchetype, ReadonlyMap<string, Version>>>
   readonly kinds: readonly SemverChannelKind[]
   /** The kind of the default channel if both qualify. */
   readonly preferred: SemverChannelKind
@@ -27,7 +27,7 @@ export interface SemverChannelsInput {
 export type SemverEdgeStyle = 'across-channels' | 'within-channels'
 
 interface SemverChannelBundle {
-  readonly archetype: Archetype
+  readonly archetype: ChannelArchetype
   readonly kind: SemverChannelKind
   readonly channel: string
   readonly name: string
@@ -41,8 +41,8 @@ interface DefaultChannelCandidate {
   readonly name: string
 }
 
-const linkedChannelKinds = (['major', 'minor'] as const).flatMap((kind) =>
-  archetypes.map((archetype) => [kind, archetype] as const),
+const channelKindAndArchetypePairs = (['major', 'minor'] as const).flatMap((kind) =>
+  channelArchetypes.map((archetype) => [kind, archetype] as const),
 )
 
 const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
@@ -55,7 +55,7 @@ export function buildSemverChannels(input: SemverChannelsInput): {
   const channels = new Map<string, Map<string, WritableChannelEntry>>()
   const placed: SemverChannelBundle[] = []
   let best: DefaultChannelCandidate = { archetype: 0, kind: undefined, version: zeroVersion, name: '' }
-  for (const [rank, archetype] of archetypes.entries()) {
+  for (const [rank, archetype] of channelArchetypes.entries()) {
     const ascending = [...input.versions[archetype]].sort(([, a], [, b]) => compareVersions(a, b))
     for (const [name, version] of ascending)
       for (const kind of input.kinds) {
@@ -81,7 +81,7 @@ export function buildSemverChannels(input: SemverChannelsInput): {
         channels,
       )
   else
-    for (const [kind, archetype] of linkedChannelKinds)
+    for (const [kind, archetype] of channelKindAndArchetypePairs)
       linkBundlesAcrossChannels(
         placed.filter((entry) => entry.kind === kind && entry.archetype === archetype),
         channels,

@@ -1,7 +1,7 @@
 // The semver template creates a package and its channels from bundle images that are grouped by stability. opm rejects
 // unknown fields.
 import { quoteLikeGo } from '../go/text.ts'
-import { getJsonTextField } from '../go/json/json-fields.ts'
+import { getJsonStringField } from '../go/json/json-fields.ts'
 import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
 import {
@@ -18,34 +18,34 @@ import { readYaml } from '../go/yaml/read-yaml.ts'
 import { findPropertyErrors, type RenderedBundleLookup, type RenderedBundle } from './bundle-source.ts'
 import { getPackageDescription } from './rendered-bundle.ts'
 import {
-  archetypes,
+  channelArchetypes,
   buildSemverChannels,
-  type Archetype,
+  type ChannelArchetype,
   type SemverChannelKind,
   type SemverEdgeStyle,
 } from './semver-channels.ts'
 import type { TemplateDocument } from './template-document.ts'
 
-const channelBundlesType = createStructType('semver.channelBundles', {
+const channelBundlesStructType = createStructType('semver.channelBundles', {
   bundles: createSliceType(createStructType('semver.bundleEntry', { image: stringType })),
 })
-const semverTemplateType = createStructType('semver.SemverTemplateData', {
+const semverTemplateStructType = createStructType('semver.SemverTemplateData', {
   schema: stringType,
   generateMajorChannels: boolType,
   generateMinorChannels: boolType,
   defaultChannelTypePreference: createNamedStringType('semver.StreamType'),
-  candidate: channelBundlesType,
-  fast: channelBundlesType,
-  stable: channelBundlesType,
+  candidate: channelBundlesStructType,
+  fast: channelBundlesStructType,
+  stable: channelBundlesStructType,
 })
 
-const decodingErrorPrefix = 'error unmarshaling JSON: while decoding JSON'
-const schemaMismatchError = 'readFile: input file has unknown schema, should be "olm.semver"'
+const jsonDecodingErrorPrefix = 'error unmarshaling JSON: while decoding JSON'
+const semverSchemaMismatchError = 'readFile: input file has unknown schema, should be "olm.semver"'
 
 interface SemverTemplateSettings {
   readonly kinds: readonly SemverChannelKind[]
   readonly preferred: SemverChannelKind
-  readonly images: Readonly<Record<Archetype, readonly string[]>>
+  readonly images: Readonly<Record<ChannelArchetype, readonly string[]>>
 }
 
 export interface RenderTemplateOptions {
@@ -63,20 +63,21 @@ export function renderSemverTemplate(
   if (!settings.ok) return { ok: false, error: `render: unable to read file: ${settings.error}` }
   const { images, kinds, preferred } = settings.value
   const rendered = new Map<string, RenderedBundle>()
-  for (const image of new Set(archetypes.flatMap((archetype) => images[archetype]))) {
+  for (const image of new Set(channelArchetypes.flatMap((archetype) => images[archetype]))) {
     const found = source(image)
     if (!found.ok) return found
     const [bundle] = found.value
     if (!bundle || found.value.length !== 1)
-      return createTemplateError(
+      return createSemverTemplateError(
         `bundle reference ${quoteLikeGo(image)} resulted in ${found.value.length} bundles, expected 1`,
       )
     rendered.set(image, bundle)
   }
   if (rendered.size === 0)
-    return createTemplateError('render: no bundles specified or no bundles could be rendered')
+    return createSemverTemplateError('render: no bundles specified or no bundles could be rendered')
   const found = groupVersionsByArchetype(images, rendered)
-  if (!found.ok) return createTemplateError(`render: unable to post-process bundle info: ${found.error}`)
+  if (!found.ok)
+    return createSemverTemplateError(`render: unable to post-process bundle info: ${found.error}`)
   const { versions, name } = found.value
   const { channels, defaultChannel } = buildSemverChannels({
     package: name,
@@ -107,7 +108,7 @@ export function getSemverTemplateImages(template: TemplateDocument): CatalogRead
   if (!settings.ok) return { ok: false, error: `render: unable to read file: ${settings.error}` }
   return {
     ok: true,
-    value: [...new Set(archetypes.flatMap((archetype) => settings.value.images[archetype]))],
+    value: [...new Set(channelArchetypes.flatMap((archetype) => settings.value.images[archetype]))],
   }
 }
 
@@ -116,33 +117,33 @@ function parseSemverTemplateSettings({ bytes }: TemplateDocument): CatalogReadRe
   const read = readYaml(decodeYaml(bytes), { isStrict: true })
   if (!read.ok) {
     const { message, stage } = read.error
-    return createTemplateError(
-      `${stage === 'converting' ? 'error converting YAML to JSON' : decodingErrorPrefix}: ${message}`,
+    return createSemverTemplateError(
+      `${stage === 'converting' ? 'error converting YAML to JSON' : jsonDecodingErrorPrefix}: ${message}`,
     )
   }
-  if (!read.value) return createTemplateError(schemaMismatchError)
-  const { decoded, problems } = decodeGoStruct(semverTemplateType, read.value, {
+  if (!read.value) return createSemverTemplateError(semverSchemaMismatchError)
+  const { decoded, problems } = decodeGoStruct(semverTemplateStructType, read.value, {
     isStrict: true,
     coerces: true,
   })
-  if (problems[0]) return createTemplateError(`${decodingErrorPrefix}: ${problems[0].message}`)
+  if (problems[0]) return createSemverTemplateError(`${jsonDecodingErrorPrefix}: ${problems[0].message}`)
   if (getDecodedStringField(decoded, 'schema') !== 'olm.semver')
-    return createTemplateError(schemaMismatchError)
+    return createSemverTemplateError(semverSchemaMismatchError)
   const major = decoded.fields.get('generateMajorChannels') === true
   // The default is minor channels.
   const minor = decoded.fields.get('generateMinorChannels') === true || !major
   const preference = getDecodedStringField(decoded, 'defaultChannelTypePreference')
   const mismatch = (kind: SemverChannelKind) =>
-    createTemplateError(
+    createSemverTemplateError(
       `schema attribute mismatch: DefaultChannelTypePreference set to '${kind}' doesn't make sense if not generating ${kind}-version channels`,
     )
   if (preference !== '' && preference !== 'minor' && preference !== 'major')
-    return createTemplateError(
+    return createSemverTemplateError(
       `unknown DefaultChannelTypePreference: ${quoteLikeGo(preference)}\nValid values are 'major' or 'minor'`,
     )
   if (preference === 'minor' && !minor) return mismatch('minor')
   if (preference === 'major' && !major) return mismatch('major')
-  const imagesOf = (archetype: Archetype) => {
+  const imagesOf = (archetype: ChannelArchetype) => {
     const list = decoded.fields.get(archetype)
     return isDecodedStruct(list)
       ? getDecodedStructList(list, 'bundles').map((bundle) => getDecodedStringField(bundle, 'image'))
@@ -161,50 +162,50 @@ function parseSemverTemplateSettings({ bytes }: TemplateDocument): CatalogReadRe
 function groupVersionsByArchetype(
   images: SemverTemplateSettings['images'],
   rendered: ReadonlyMap<string, RenderedBundle>,
-): CatalogReadResult<{ name: string; versions: Record<Archetype, ReadonlyMap<string, Version>> }> {
+): CatalogReadResult<{ name: string; versions: Record<ChannelArchetype, ReadonlyMap<string, Version>> }> {
   const versions = { candidate: new Map(), fast: new Map(), stable: new Map() } as Record<
-    Archetype,
+    ChannelArchetype,
     Map<string, Version>
   >
   let name: string | undefined
-  for (const archetype of archetypes) {
+  for (const archetype of channelArchetypes) {
     for (const image of images[archetype]) {
       const blob = rendered.get(image)?.blob
       if (!blob)
-        return createTemplateError(
+        return createSemverTemplateError(
           `supplied bundle image name ${quoteLikeGo(image)} not found in rendered bundle images`,
         )
       const bundle = blob.name ?? ''
       const [wrong] = findPropertyErrors(blob)
       if (wrong)
-        return createTemplateError(
+        return createSemverTemplateError(
           `parse properties for bundle ${quoteLikeGo(bundle)}: parse property[${wrong.index}] of type ${quoteLikeGo(wrong.type)}: ${wrong.error}`,
         )
       const packages = (blob.properties ?? []).filter(({ type }) => type === 'olm.package')
       const [property] = packages
       if (!property || packages.length !== 1)
-        return createTemplateError(
+        return createSemverTemplateError(
           `bundle ${quoteLikeGo(bundle)} has multiple "olm.package" properties, expected exactly 1`,
         )
-      const text = getJsonTextField(property.value, 'version')
+      const text = getJsonStringField(property.value, 'version')
       const version = parseVersion(text)
       if (!version.ok)
-        return createTemplateError(
+        return createSemverTemplateError(
           `bundle ${quoteLikeGo(bundle)} has invalid version ${quoteLikeGo(text)}: ${version.error}`,
         )
-      const its = getJsonTextField(property.value, 'packageName')
+      const its = getJsonStringField(property.value, 'packageName')
       // opm's message contains the package name instead of the bundle name.
       if (name !== undefined && its !== name)
-        return createTemplateError(
+        return createSemverTemplateError(
           `bundle ${quoteLikeGo(its)} does not belong to this package: ${quoteLikeGo(name)}`,
         )
       name = its
       if (versions[archetype].has(bundle))
-        return createTemplateError(`duplicate bundle name ${quoteLikeGo(bundle)}`)
+        return createSemverTemplateError(`duplicate bundle name ${quoteLikeGo(bundle)}`)
       versions[archetype].set(bundle, version.value)
     }
     const conflict = findBuildMetadataConflict(versions[archetype])
-    if (conflict !== undefined) return createTemplateError(conflict)
+    if (conflict !== undefined) return createSemverTemplateError(conflict)
   }
   return { ok: true, value: { name: name ?? '', versions } }
 }
@@ -230,6 +231,6 @@ function isDecodedStruct(value: unknown): value is DecodedStruct {
   return typeof value === 'object' && value !== null && 'fields' in value
 }
 
-function createTemplateError(error: string): { ok: false; error: string } {
+function createSemverTemplateError(error: string): { ok: false; error: string } {
   return { ok: false, error }
 }

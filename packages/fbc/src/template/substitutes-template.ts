@@ -1,7 +1,7 @@
 // The substitutes template: a valid catalog, and bundles that replace others in its channels.
 import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import { getJsonTextField } from '../go/json/json-fields.ts'
+import { getJsonStringField } from '../go/json/json-fields.ts'
 import { formatBlobJson } from '../go/json/json-text.ts'
 import { getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
@@ -11,7 +11,7 @@ import { comparePrereleaseIdentifiers, parseVersion, type Version } from '../ver
 import { compareVersions } from '../versions/version.ts'
 import { parseRelease, type ReleaseVersion } from '../versions/release.ts'
 import { validateCatalog } from '../model/validate-catalog.ts'
-import { formatJsonLines } from '../write/format-json.ts'
+import { formatCatalogAsJsonLines } from '../write/format-json.ts'
 import {
   toWritableCatalog,
   type CatalogReadResult,
@@ -23,7 +23,7 @@ import { findPropertyErrors, type RenderedBundleLookup, type RenderedBundle } fr
 import { hasSubstitutesForAnnotation } from './rendered-bundle.ts'
 import { templateEntriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-document.ts'
 
-const substitutesTemplateType = createStructType('substitutes.SubstitutesTemplateData', {
+const substitutesTemplateStructType = createStructType('substitutes.SubstitutesTemplateData', {
   schema: stringType,
   entries: templateEntriesType,
   substitutions: createSliceType(
@@ -43,7 +43,7 @@ export function renderSubstitutesTemplate(
   template: TemplateDocument,
   source: RenderedBundleLookup,
 ): CatalogReadResult<WritableCatalog> {
-  const parsed = decodeTemplateWithBlobs(substitutesTemplateType, template)
+  const parsed = decodeTemplateWithBlobs(substitutesTemplateStructType, template)
   if (!parsed.ok) return createSubstitutionError(`render: unable to parse template: ${parsed.error}`)
   const read = toWritableCatalog(parsed.value.blobs)
   if (!read.ok)
@@ -79,7 +79,7 @@ export function renderSubstitutesTemplate(
 
 /** In order, without duplicates. */
 export function getSubstitutesTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
-  const parsed = decodeTemplateWithBlobs(substitutesTemplateType, template)
+  const parsed = decodeTemplateWithBlobs(substitutesTemplateStructType, template)
   if (!parsed.ok) return createSubstitutionError(`render: unable to parse template: ${parsed.error}`)
   const names = parseSubstitutions(parsed.value).map(({ name }) => name)
   return { ok: true, value: [...new Set(names)].filter((name) => name !== '') }
@@ -129,7 +129,7 @@ function applySubstitution(
     channels: catalog.channels.map((channel) => substituteInChannel(channel, base, bundle.blob.name ?? '')),
     bundles: [...catalog.bundles, bundle.blob],
   }
-  const complaint = findOpmValidationError(formatJsonLines(result))
+  const complaint = findOpmValidationError(formatCatalogAsJsonLines(result))
   return complaint === undefined
     ? { ok: true, value: result }
     : createSubstitutionError(`resulting config is not valid FBC: ${complaint}`)
@@ -185,13 +185,13 @@ function parseVersionWithRelease(bundle: RenderedBundle): CatalogReadResult<Vers
       `unable to unmarshal "olm.package" property for bundle ${name}: ${wrong.error}`,
     )
   if (!property) return createSubstitutionError(`no "olm.package" property found for bundle ${name}`)
-  const text = getJsonTextField(property.value, 'version')
+  const text = getJsonStringField(property.value, 'version')
   const version = parseVersion(text)
   if (!version.ok)
     return createSubstitutionError(
       `invalid semver version ${quoteLikeGo(text)} in "olm.package" property for bundle ${name}: ${version.error}`,
     )
-  const releaseText = getJsonTextField(property.value, 'release')
+  const releaseText = getJsonStringField(property.value, 'release')
   const release = releaseText === '' ? { ok: true as const, value: [] } : parseRelease(releaseText)
   if (!release.ok)
     return createSubstitutionError(

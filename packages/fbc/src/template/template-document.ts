@@ -1,6 +1,6 @@
 // Parses the text of a template to its document, which is one object with a schema. Does not depend on the template
 // type. A template is not a blob: keys can have several spellings, and the last one wins, as in encoding/json.
-import { sortEntries } from '../go/json/json-text.ts'
+import { sortMapEntriesByKey } from '../go/json/json-text.ts'
 import { readJson } from '../go/json/read-json.ts'
 import {
   decodeGoStruct,
@@ -10,7 +10,7 @@ import {
 } from '../go/decode/decode.ts'
 import { splitDocuments, formatHugeNumberError } from '../load/split-documents.ts'
 import { createSliceType, stringType, createStructType, type StructType } from '../go/decode/go-type.ts'
-import { joinProblemMessages, parseMeta, type Meta } from '../load/meta.ts'
+import { joinProblemMessages, parseBlobMeta, type BlobMeta } from '../load/meta.ts'
 import type { ParsedValue } from '../go/tree.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
 
@@ -24,7 +24,10 @@ export interface TemplateDocument {
 }
 
 const schemaField = { schema: stringType }
-const schemaDetectionType = createStructType('struct { Schema string "json:\\"schema\\"" }', schemaField)
+const schemaDetectionStructType = createStructType(
+  'struct { Schema string "json:\\"schema\\"" }',
+  schemaField,
+)
 
 /** The field that contains a template's blobs. */
 export const templateEntriesType = createSliceType({ kind: 'raw', name: '*declcfg.Meta' })
@@ -33,20 +36,22 @@ export const templateEntriesType = createSliceType({ kind: 'raw', name: '*declcf
 export function parseTemplateDocument(bytes: Uint8Array): CatalogReadResult<TemplateDocument> {
   for (const { value, json, problem } of splitDocuments(bytes, { asValues: true })) {
     if (!value)
-      return createTypeDetectionError(`decoding template input: ${problem?.message ?? 'no document'}`)
+      return createTemplateTypeDetectionError(`decoding template input: ${problem?.message ?? 'no document'}`)
     // Go produces empty JSON if the YAML is null.
     if (value.kind === 'null')
-      return createTypeDetectionError('unmarshalling template schema: unexpected end of JSON input')
-    const { decoded, problems } = decodeTemplate(schemaDetectionType, { value, json })
-    if (problems[0]) return createTypeDetectionError(`unmarshalling template schema: ${problems[0].message}`)
+      return createTemplateTypeDetectionError('unmarshalling template schema: unexpected end of JSON input')
+    const { decoded, problems } = decodeTemplate(schemaDetectionStructType, { value, json })
+    if (problems[0])
+      return createTemplateTypeDetectionError(`unmarshalling template schema: ${problems[0].message}`)
     const schema = getDecodedStringField(decoded, 'schema')
-    if (schema === '') return createTypeDetectionError("template input missing required 'schema' field")
+    if (schema === '')
+      return createTemplateTypeDetectionError("template input missing required 'schema' field")
     return { ok: true, value: { schema, value, json, bytes } }
   }
-  return createTypeDetectionError('decoding template input: EOF')
+  return createTemplateTypeDetectionError('decoding template input: EOF')
 }
 
-function createTypeDetectionError(error: string): { ok: false; error: string } {
+function createTemplateTypeDetectionError(error: string): { ok: false; error: string } {
   return { ok: false, error: `auto-detecting template type: ${error}` }
 }
 
@@ -64,13 +69,13 @@ function decodeTemplate(
 export function decodeTemplateWithBlobs(
   type: StructType,
   template: TemplateDocument,
-): CatalogReadResult<DecodeResult['decoded'] & { readonly blobs: readonly Meta[] }> {
+): CatalogReadResult<DecodeResult['decoded'] & { readonly blobs: readonly BlobMeta[] }> {
   const { value } = template
   const { decoded, problems } = decodeTemplate(type, template)
   const used = decoded.fields.get('entries')
-  let blobs: readonly Meta[] = []
+  let blobs: readonly BlobMeta[] = []
   const fields = value.kind === 'map' ? value.entries : []
-  for (const entry of template.json === undefined ? sortEntries(fields) : fields) {
+  for (const entry of template.json === undefined ? sortMapEntriesByKey(fields) : fields) {
     if (entry.value.kind !== 'list' || findStructFieldName(type, entry.key) !== 'entries') continue
     const read = parseTemplateEntries(entry.value.items, template.json)
     if (!read.ok) return read
@@ -85,9 +90,9 @@ export function decodeTemplateWithBlobs(
 function parseTemplateEntries(
   items: readonly ParsedValue[],
   json: string | undefined,
-): CatalogReadResult<Meta[]> {
+): CatalogReadResult<BlobMeta[]> {
   const blobFailure = (error: string) => ({ ok: false as const, error: `unmarshalling template: ${error}` })
-  const metas: Meta[] = []
+  const metas: BlobMeta[] = []
   for (const [index, item] of items.entries()) {
     // opm crashes here.
     if (item.kind === 'null') return blobFailure(`entries[${index}] is null`)
@@ -98,7 +103,7 @@ function parseTemplateEntries(
         formatHugeNumberError(raw, huge, (unit) => new TextEncoder().encode(raw.slice(0, unit)).length)
           .message,
       )
-    const read = parseMeta(item, raw)
+    const read = parseBlobMeta(item, raw)
     if ('problems' in read) return blobFailure(joinProblemMessages(read.problems))
     metas.push(read.meta)
   }

@@ -1,6 +1,6 @@
 // Versions as opm parses them: the strict Parse of blang/semver v4, with its order and error messages. Unlike npm's
 // semver, it accepts no `v` and no whitespace, and numbers go up to 2^64-1.
-import { quoteLikeGo, trimSpace } from '../go/text.ts'
+import { quoteLikeGo, trimSpaceLikeGo } from '../go/text.ts'
 
 /** A number in a version. It is a bigint only if a number would lose digits, so equal values compare with `===`. */
 export type NumericVersionPart = number | bigint
@@ -30,8 +30,8 @@ export function parseVersion(text: string): VersionParseResult<Version> {
   if (!major.ok) return major
   const minor = parseVersionNumber('Minor', text.slice(firstDot + 1, secondDot))
   if (!minor.ok) return minor
-  const [beforeBuild, build] = cutAtSeparator(text.slice(secondDot + 1), '+')
-  const [patchText, prerelease] = cutAtSeparator(beforeBuild, '-')
+  const [beforeBuild, build] = splitAtFirstSeparator(text.slice(secondDot + 1), '+')
+  const [patchText, prerelease] = splitAtFirstSeparator(beforeBuild, '-')
   const patch = parseVersionNumber('Patch', patchText)
   if (!patch.ok) return patch
   const identifiers: (NumericVersionPart | string)[] = []
@@ -61,7 +61,7 @@ export function parseVersion(text: string): VersionParseResult<Version> {
 
 /** Like blang's ParseTolerant, accepts surrounding whitespace, a leading `v`, leading zeros, and missing parts. */
 export function parseVersionTolerantly(text: string): VersionParseResult<Version> {
-  const [major = '', minor, ...rest] = trimSpace(text).replace(/^v/, '').split('.')
+  const [major = '', minor, ...rest] = trimSpaceLikeGo(text).replace(/^v/, '').split('.')
   const parts = [major, ...(minor === undefined ? [] : [minor]), ...(rest.length > 0 ? [rest.join('.')] : [])]
   const trimmed = parts.map((part) =>
     part.length > 1 ? part.replace(/^0+/, '').replace(/^(?!\d)/, '0') : part,
@@ -158,7 +158,7 @@ function hasLeadingZero(digits: string): boolean {
   return digits.length > 1 && digits.startsWith('0')
 }
 
-function cutAtSeparator(text: string, separator: string): [before: string, after: string | undefined] {
+function splitAtFirstSeparator(text: string, separator: string): [before: string, after: string | undefined] {
   const at = text.indexOf(separator)
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }

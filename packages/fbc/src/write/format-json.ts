@@ -8,12 +8,12 @@ import type { JsonObject, WritableCatalog } from './writable-catalog.ts'
 /** The catalog as `opm render -o json` prints it. */
 export function formatCatalogJson(catalog: WritableCatalog): string {
   return sortBlobsForWriting(catalog)
-    .map((blob) => `${formatJsonValue(blob, '')}\n`)
+    .map((blob) => `${formatIndentedJsonValue(blob, '')}\n`)
     .join('')
 }
 
 /** Every blob in load order, one per line, including those that opm would not write. Used to read the catalog again. */
-export function formatJsonLines(catalog: WritableCatalog): string {
+export function formatCatalogAsJsonLines(catalog: WritableCatalog): string {
   const { packages, channels, bundles, deprecations, others } = catalog
   return [...packages, ...channels, ...bundles, ...deprecations, ...others.map(({ value }) => value)]
     .map((blob) => `${JSON.stringify(blob)}\n`)
@@ -21,14 +21,14 @@ export function formatJsonLines(catalog: WritableCatalog): string {
 }
 
 /** Any value as json.MarshalIndent writes it for opm, with `<`, `>`, and `&` escaped. They occur only in strings. */
-export function marshalIndented(value: Json): string {
-  return formatJsonValue(value, '').replace(
+export function marshalIndentLikeGo(value: Json): string {
+  return formatIndentedJsonValue(value, '').replace(
     /[<>&]/g,
     (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
   )
 }
 
-function formatJsonValue(value: Json, indent: string): string {
+function formatIndentedJsonValue(value: Json, indent: string): string {
   if (value === null) return 'null'
   if (typeof value === 'string') return quoteJsonString(value)
   if (typeof value === 'number') return formatJsonNumber(value)
@@ -37,15 +37,15 @@ function formatJsonValue(value: Json, indent: string): string {
   if (Array.isArray(value)) {
     const items = value as readonly Json[]
     if (items.length === 0) return '[]'
-    return `[\n${items.map((item) => inner + formatJsonValue(item, inner)).join(',\n')}\n${indent}]`
+    return `[\n${items.map((item) => inner + formatIndentedJsonValue(item, inner)).join(',\n')}\n${indent}]`
   }
-  const entries = getOrderedFields(value as JsonObject)
+  const entries = getFieldsInGoOrder(value as JsonObject)
   if (entries.length === 0) return '{}'
-  return `{\n${entries.map(([key, item]) => `${inner}${quoteJsonString(key)}: ${formatJsonValue(item, inner)}`).join(',\n')}\n${indent}}`
+  return `{\n${entries.map(([key, item]) => `${inner}${quoteJsonString(key)}: ${formatIndentedJsonValue(item, inner)}`).join(',\n')}\n${indent}}`
 }
 
 /** JavaScript puts keys that look like array indexes first. They occur only where opm sorts all keys by bytes. */
-function getOrderedFields(value: JsonObject): [string, Json][] {
+function getFieldsInGoOrder(value: JsonObject): [string, Json][] {
   const entries = Object.entries(value)
   return /^\d+$/.test(entries[0]?.[0] ?? '') ? entries.sort(([a], [b]) => compareBytes(a, b)) : entries
 }

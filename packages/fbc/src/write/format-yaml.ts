@@ -95,7 +95,7 @@ class YamlWriter {
     if (typeof value === 'number') return this.word(formatYamlNumber(value), inline)
     const text = (value as string).toWellFormed()
     if (inline && !this.endsInBlank()) this.put(' ')
-    switch (chooseScalarStyle(text, isKey)) {
+    switch (chooseYamlScalarStyle(text, isKey)) {
       case 'plain':
         return this.folded(text, indent, isKey, 0)
       case 'single':
@@ -206,10 +206,10 @@ class YamlWriter {
   }
 }
 
-type ScalarStyle = 'plain' | 'single' | 'double' | 'literal'
+type YamlScalarStyle = 'plain' | 'single' | 'double' | 'literal'
 
-function chooseScalarStyle(text: string, isKey: boolean): ScalarStyle {
-  const traits = analyzeScalar(text)
+function chooseYamlScalarStyle(text: string, isKey: boolean): YamlScalarStyle {
+  const traits = analyzeYamlScalar(text)
   if (text.includes('\n')) {
     if (traits.blockAllowed && !isKey) return 'literal'
     return 'double'
@@ -226,7 +226,7 @@ function isYamlBase60Number(text: string): boolean {
   return /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
 }
 
-function analyzeScalar(text: string) {
+function analyzeYamlScalar(text: string) {
   if (/^[A-Za-z0-9/+=_.][A-Za-z0-9/+=_.-]*$/.test(text) && !text.startsWith('...'))
     return { multiline: false, plainAllowed: true, singleAllowed: true, blockAllowed: true }
   const characters = [...text]

@@ -3,7 +3,7 @@
 import { compareBytes } from '../go/text.ts'
 import type { WritableBundle, WritableCatalog } from './writable-catalog.ts'
 
-const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
+const bundleMetadataPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
 
 /**
  * Returns the catalog with its bundles in that order. Related images with the same reference keep their order. opm
@@ -19,8 +19,8 @@ function sortBundleForRendering(bundle: WritableBundle): WritableBundle {
     ...bundle,
     ...(properties && {
       properties: [
-        ...properties.filter(({ type }) => !bulkyPropertyTypes.has(type)),
-        ...properties.filter(({ type }) => bulkyPropertyTypes.has(type)),
+        ...properties.filter(({ type }) => !bundleMetadataPropertyTypes.has(type)),
+        ...properties.filter(({ type }) => bundleMetadataPropertyTypes.has(type)),
       ],
     }),
     ...(relatedImages && { relatedImages: relatedImages.toSorted((a, b) => compareBytes(a.image, b.image)) }),

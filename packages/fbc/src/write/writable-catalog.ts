@@ -16,7 +16,7 @@ import {
 } from '../load/blob-types.ts'
 import { formatBundleObjectError, parseBundleObject } from '../load/bundle-object.ts'
 import { splitDocuments } from '../load/split-documents.ts'
-import { formatMissingSchemaError, type Meta } from '../load/meta.ts'
+import { formatMissingSchemaError, type BlobMeta } from '../load/meta.ts'
 import { compareBytes } from '../go/text.ts'
 import type { ParsedValue } from '../go/tree.ts'
 
@@ -74,7 +74,7 @@ export interface WritableDeprecation {
     | null
 }
 
-export interface WritableOtherBlob {
+export interface WritableCustomSchemaBlob {
   readonly schema: string
   readonly package: string
   readonly value: JsonObject
@@ -86,7 +86,7 @@ export interface WritableCatalog {
   readonly channels: readonly WritableChannel[]
   readonly bundles: readonly WritableBundle[]
   readonly deprecations: readonly WritableDeprecation[]
-  readonly others: readonly WritableOtherBlob[]
+  readonly others: readonly WritableCustomSchemaBlob[]
 }
 
 export type CatalogReadResult<Value> =
@@ -95,13 +95,13 @@ export type CatalogReadResult<Value> =
   | { readonly ok: false; readonly error: string }
 
 /** The depth and size limits for rendering a blob. Aliases can expand a short document without limit. */
-const maxRenderedDepth = 500
-const maxRenderedValues = 5_000_000
+const maxRenderedBlobDepth = 500
+const maxRenderedBlobValues = 5_000_000
 const tooManyValuesError = 'the catalog has too many values, or they are nested too deeply'
 
 /** Reads files' bytes (in walk order) as `opm render` does. Fails with the first load error. */
 export function parseWritableCatalog(files: Iterable<Uint8Array>): CatalogReadResult<WritableCatalog> {
-  const metas: Meta[] = []
+  const metas: BlobMeta[] = []
   for (const bytes of files)
     for (const { meta, problem } of splitDocuments(bytes)) {
       if (problem) return { ok: false, error: problem.message }
@@ -110,15 +110,15 @@ export function parseWritableCatalog(files: Iterable<Uint8Array>): CatalogReadRe
   return toWritableCatalog(metas)
 }
 
-export function toWritableCatalog(metas: Iterable<Meta>): CatalogReadResult<WritableCatalog> {
+export function toWritableCatalog(metas: Iterable<BlobMeta>): CatalogReadResult<WritableCatalog> {
   const catalog = {
     packages: [] as WritablePackage[],
     channels: [] as WritableChannel[],
     bundles: [] as WritableBundle[],
     deprecations: [] as WritableDeprecation[],
-    others: [] as WritableOtherBlob[],
+    others: [] as WritableCustomSchemaBlob[],
   }
-  const budget = { left: maxRenderedValues }
+  const budget = { left: maxRenderedBlobValues }
   for (const meta of metas) {
     const error = addWritableBlob(meta, catalog, budget)
     if (error !== undefined) return { ok: false, error }
@@ -134,14 +134,14 @@ interface JsonValueBudget {
 type MutableCatalog = { -readonly [Kind in keyof WritableCatalog]: WritableCatalog[Kind][number][] }
 
 function addWritableBlob(
-  { value, schema, package: of }: Meta,
+  { value, schema, package: of }: BlobMeta,
   into: MutableCatalog,
   budget: JsonValueBudget,
 ): string | undefined {
   switch (schema) {
     case 'olm.package': {
       const { decoded, problems } = decodeGoStruct(packageStructType, value)
-      const icon = getStructField(decoded, 'icon')
+      const icon = getDecodedStructField(decoded, 'icon')
       into.packages.push({
         schema,
         name: getDecodedStringField(decoded, 'name'),
@@ -203,7 +203,7 @@ function addWritableBlob(
         package: getDecodedStringField(decoded, 'package'),
         entries: Array.isArray(decoded.fields.get('entries'))
           ? getDecodedStructList(decoded, 'entries').map((entry) => {
-              const reference = getStructField(entry, 'reference')
+              const reference = getDecodedStructField(entry, 'reference')
               return {
                 reference: reference
                   ? {
@@ -267,7 +267,7 @@ function toWritableProperties(
   }
 }
 
-function getStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
+function getDecodedStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
   const value = decoded.fields.get(field)
   return typeof value === 'object' && 'fields' in value ? value : undefined
 }
@@ -282,7 +282,7 @@ function toBase64(value: unknown): string | null {
 
 /** Returns a value as plain data with keys sorted by bytes. Fails if the value is too large or nested too deeply. */
 export function toJsonWithSizeLimit(value: ParsedValue): CatalogReadResult<Json> {
-  const budget = { left: maxRenderedValues }
+  const budget = { left: maxRenderedBlobValues }
   const json = toJsonWithinBudget(value, 0, budget)
   if (budget.left > 0) return { ok: true, value: json }
   return { ok: false, error: tooManyValuesError }
@@ -290,7 +290,7 @@ export function toJsonWithSizeLimit(value: ParsedValue): CatalogReadResult<Json>
 
 /** The value with keys sorted by bytes, as opm stores it. Parts become null when the budget is exhausted. */
 function toJsonWithinBudget(value: ParsedValue, depth: number, budget: JsonValueBudget): Json {
-  if (depth > maxRenderedDepth) budget.left = 0
+  if (depth > maxRenderedBlobDepth) budget.left = 0
   if (budget.left-- <= 0) return null
   switch (value.kind) {
     case 'null':

@@ -1,16 +1,16 @@
 // An Octokit's fetch within an installation's budget. Each attempt, including retries, waits for leave, revalidates
 // kept answers and reports GitHub's limits. A request that may not be sent gets a GitHub-like answer here.
 import { fetchFromGitHub } from '../github-fetch.ts'
-import { parseQuota, parseRateLimitRejection, type RateLimitQuota } from '../rate-limit-response.ts'
-import { isSuccessWithBody, toParsedResponse, type ParsedResponse } from '../parsed-response.ts'
+import { parseRateLimitQuota, parseRateLimitRejection, type RateLimitQuota } from '../rate-limit-response.ts'
+import { isSuccessStatusWithBody, toParsedResponse, type ParsedResponse } from '../parsed-response.ts'
 import type { RequestBudget } from './request-budget.ts'
-import type { WaitReason } from './wait-policy.ts'
-import { toResponseKey, type CachedResponse, type ResponseCache } from './response-cache.ts'
+import type { RequestWaitReason } from './wait-policy.ts'
+import { toResponseCacheKey, type CachedResponse, type ResponseCache } from './response-cache.ts'
 import { computeRequestCost, type RateLimitResource } from './request-cost.ts'
 import type { WorkClass } from './work-class.ts'
 
 /** Marks answers to requests that were never sent. */
-export const heldRequestHeader = 'x-catalog-bot-held'
+export const throttledRequestHeader = 'x-catalog-bot-held'
 
 export interface BudgetedFetchListeners {
   onQuota(quota: RateLimitQuota & { readonly resource: RateLimitResource }): void
@@ -41,20 +41,23 @@ export function createBudgetedFetch({
     const pass = await budget.acquirePass({ ...cost, work, hasBegun })
     if (pass.kind === 'held') {
       events.onAnswer('held', work)
-      return createHeldRequestResponse(pass.why, pass.milliseconds)
+      return createThrottledResponse(pass.why, pass.milliseconds)
     }
     hasBegun ||= !cost.isForToken
     try {
-      const key = (init.method ?? 'GET') === 'GET' ? toResponseKey(url, new Headers(init.headers)) : undefined
+      const key =
+        (init.method ?? 'GET') === 'GET' ? toResponseCacheKey(url, new Headers(init.headers)) : undefined
       const known = key === undefined ? undefined : cache.get(key)
       const answer = await fetchFromGitHub(
         url,
         known === undefined ? init : toConditionalRequest(init, known),
       )
-      const bytes = isSuccessWithBody(answer.status) ? Buffer.from(await answer.arrayBuffer()) : undefined
+      const bytes = isSuccessStatusWithBody(answer.status)
+        ? Buffer.from(await answer.arrayBuffer())
+        : undefined
       const plain = bytes && toParsedResponse(answer, bytes.toString())
       const header = (name: string) => answer.headers.get(name)
-      const quota = parseQuota(header, now())
+      const quota = parseRateLimitQuota(header, now())
       const rejection = parseRateLimitRejection(
         answer.status,
         header,
@@ -139,14 +142,14 @@ function refreshCachedResponseHeaders(old: readonly (readonly [string, string])[
 }
 
 /** A 403, which no plugin repeats. */
-function createHeldRequestResponse(why: WaitReason, milliseconds: number): Response {
+function createThrottledResponse(why: RequestWaitReason, milliseconds: number): Response {
   const message = 'to stay within the rate limit, catalog-bot did not send this request'
   return Response.json(
     { message },
     {
       status: 403,
       headers: {
-        [heldRequestHeader]: why,
+        [throttledRequestHeader]: why,
         'retry-after': String(Math.max(1, Math.ceil(milliseconds / 1000))),
       },
     },

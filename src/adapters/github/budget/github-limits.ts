@@ -2,7 +2,7 @@
 // https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits and
 // https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 
-export interface GitHubLimits {
+export interface GitHubRateLimits {
   readonly concurrent: number
   /** Points a minute: a read is 1, a write 5. */
   readonly restPoints: number
@@ -18,7 +18,7 @@ export interface GitHubLimits {
  * GitHub.com's. It allows 100 concurrent requests over all instances; ten is Octokit's throttling, and GitHub
  * recommends one.
  */
-export const documentedGitHubLimits: GitHubLimits = {
+export const documentedGitHubRateLimits: GitHubRateLimits = {
   concurrent: 10,
   restPoints: 900,
   graphqlPoints: 2000,
@@ -28,7 +28,7 @@ export const documentedGitHubLimits: GitHubLimits = {
 }
 
 /** GitHub Enterprise Server has no such limits by default. */
-export const noGitHubLimits: GitHubLimits = {
+export const noGitHubRateLimits: GitHubRateLimits = {
   concurrent: Infinity,
   restPoints: Infinity,
   graphqlPoints: Infinity,

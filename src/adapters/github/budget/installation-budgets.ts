@@ -3,18 +3,18 @@ import type { ProbotOctokit as Octokit } from 'probot'
 import { formatRateLimit } from '../../../report/format-rate-limit.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { ForgeError } from '../forge-error.ts'
-import { getHeldWorkClasses, createRequestBudget, type RequestBudget } from './request-budget.ts'
-import { createBudgetedFetch, heldRequestHeader, type BudgetedFetchListeners } from './budgeted-fetch.ts'
-import type { GitHubLimits } from './github-limits.ts'
+import { getThrottledWorkClasses, createRequestBudget, type RequestBudget } from './request-budget.ts'
+import { createBudgetedFetch, throttledRequestHeader, type BudgetedFetchListeners } from './budgeted-fetch.ts'
+import type { GitHubRateLimits } from './github-limits.ts'
 import { createResponseCache, type ResponseCache } from './response-cache.ts'
 import type { RateLimitResource } from './request-cost.ts'
 import { workClasses, type QuotaReserveByWorkClass, type WorkClass } from './work-class.ts'
 
 /** An installation, or the App itself with its own key. */
-export type InstallationOrApp = number | 'app'
+export type InstallationIdOrApp = number | 'app'
 
 /** What any answer says about an installation's limits. */
-export interface RemainingRequests {
+export interface RemainingRateLimit {
   readonly installation: number
   readonly resource: RateLimitResource
   readonly remaining: number
@@ -23,14 +23,14 @@ export interface RemainingRequests {
 
 export interface InstallationBudgetsOptions {
   readonly clock: Clock
-  readonly limits: GitHubLimits
+  readonly limits: GitHubRateLimits
   readonly reserves: QuotaReserveByWorkClass
-  readonly onRemaining?: ((left: RemainingRequests) => void) | undefined
+  readonly onRemaining?: ((left: RemainingRateLimit) => void) | undefined
   readonly onAnswer?: BudgetedFetchListeners['onAnswer'] | undefined
 }
 
 /** An installation with work waiting for GitHub's limit. */
-export interface RateLimitHeldInstallation {
+export interface ThrottledInstallation {
   readonly installation: number
   readonly works: readonly WorkClass[]
   /** When all its work continues, in milliseconds since the epoch. */
@@ -43,16 +43,16 @@ export interface InstallationBudgets {
    */
   attach(
     octokit: Pick<Octokit, 'hook'>,
-    account: InstallationOrApp,
+    account: InstallationIdOrApp,
     work: WorkClass,
     onSent?: () => void,
   ): void
   /** Requests waiting now. */
   waiting(): Readonly<Record<WorkClass, number>>
-  held(): readonly RateLimitHeldInstallation[]
+  held(): readonly ThrottledInstallation[]
 }
 
-interface AccountBudget {
+interface InstallationBudgetAndCache {
   readonly budget: RequestBudget
   readonly responses: ResponseCache
 }
@@ -67,9 +67,9 @@ export function createInstallationBudgets({
   onRemaining,
   onAnswer,
 }: InstallationBudgetsOptions): InstallationBudgets {
-  const accounts = new Map<InstallationOrApp, AccountBudget>()
+  const accounts = new Map<InstallationIdOrApp, InstallationBudgetAndCache>()
 
-  function openAccountBudget(account: InstallationOrApp): AccountBudget {
+  function openAccountBudget(account: InstallationIdOrApp): InstallationBudgetAndCache {
     const known = accounts.get(account)
     const its = known ?? {
       budget: createRequestBudget({ clock, limits, reserves }),
@@ -105,7 +105,7 @@ export function createInstallationBudgets({
         options.request = { ...options.request, fetch: send }
       })
       octokit.hook.error('request', (error) => {
-        throw toHeldRequestError(error, clock.now()) ?? error
+        throw toThrottledRequestError(error, clock.now()) ?? error
       })
     },
     waiting() {
@@ -117,16 +117,16 @@ export function createInstallationBudgets({
     held: () =>
       [...accounts].flatMap(([installation, { budget }]) => {
         if (installation === 'app') return []
-        const { works, milliseconds } = getHeldWorkClasses(budget)
+        const { works, milliseconds } = getThrottledWorkClasses(budget)
         return works.length === 0 ? [] : [{ installation, works, until: clock.now() + milliseconds }]
       }),
   }
 }
 
 /** Undefined: it was sent. */
-function toHeldRequestError(error: unknown, now: number): ForgeError | undefined {
+function toThrottledRequestError(error: unknown, now: number): ForgeError | undefined {
   const { response } = error as { response?: { headers?: Readonly<Record<string, string | undefined>> } }
-  if (response?.headers?.[heldRequestHeader] === undefined) return undefined
+  if (response?.headers?.[throttledRequestHeader] === undefined) return undefined
   const retryAfter = Number(response.headers['retry-after'])
   return new ForgeError('rate-limited', formatRateLimit(now + retryAfter * 1000), { retryAfter })
 }

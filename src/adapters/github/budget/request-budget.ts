@@ -6,28 +6,28 @@ import {
   type RateLimitQuota,
   type RateLimitRejection,
 } from '../rate-limit-response.ts'
-import type { GitHubLimits } from './github-limits.ts'
+import type { GitHubRateLimits } from './github-limits.ts'
 import type { RateLimitResource } from './request-cost.ts'
 import {
-  decideRequestHold,
+  decideRequestThrottling,
   getNextObstacleCheckTime,
-  type HeldRequest,
-  type WaitReason,
-  type WaitObstacle,
+  type ThrottledRequest,
+  type RequestWaitReason,
+  type RequestWaitObstacle,
   type WaitingRequest,
-  type BudgetRequest,
+  type BudgetedRequest,
 } from './wait-policy.ts'
 import { getWorkClassRank, workClasses, type QuotaReserveByWorkClass, type WorkClass } from './work-class.ts'
 
 /** Milliseconds between two resets. */
-const resetIntervalMsByResource: Readonly<Record<RateLimitResource, number>> = {
+const rateLimitIntervalMsByResource: Readonly<Record<RateLimitResource, number>> = {
   core: 3600_000,
   graphql: 3600_000,
   search: 60_000,
 }
 
 /** Seconds by which reset times of the same hour can differ. */
-const resetToleranceSeconds = 5
+const rateLimitResetToleranceSeconds = 5
 
 interface RecordedQuota {
   readonly limit: number
@@ -46,8 +46,8 @@ class RateLimitQuotas {
   recordQuota(resource: RateLimitResource, quota: RateLimitQuota, now: number): void {
     const { limit, remaining, reset, resetsIn } = quota
     const known = this.#current(resource, now)
-    if (known !== undefined && reset < known.reset - resetToleranceSeconds) return
-    if (known !== undefined && reset <= known.reset + resetToleranceSeconds)
+    if (known !== undefined && reset < known.reset - rateLimitResetToleranceSeconds) return
+    if (known !== undefined && reset <= known.reset + rateLimitResetToleranceSeconds)
       known.remaining = Math.min(known.remaining, remaining)
     else this.#known.set(resource, { limit, remaining, reset, resetAt: now + Math.min(resetsIn, 3600_000) })
   }
@@ -86,7 +86,7 @@ class RateLimitQuotas {
     if (reserved === 0) return now
     return Math.min(
       known.resetAt,
-      known.resetAt - ((remaining - 1) / reserved) * resetIntervalMsByResource[resource],
+      known.resetAt - ((remaining - 1) / reserved) * rateLimitIntervalMsByResource[resource],
     )
   }
 
@@ -149,14 +149,14 @@ export interface RequestSendPermit {
 }
 
 export interface RequestBudget {
-  acquirePass(request: BudgetRequest): Promise<RequestSendPermit | HeldRequest>
+  acquirePass(request: BudgetedRequest): Promise<RequestSendPermit | ThrottledRequest>
   waiting(work: WorkClass): number
   /** Milliseconds until a job of this class can start; 0: now. */
   getDelay(work: WorkClass): number
 }
 
 export interface RequestBudgetOptions {
-  readonly limits: GitHubLimits
+  readonly limits: GitHubRateLimits
   readonly reserves: QuotaReserveByWorkClass
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'sleep'>
 }
@@ -165,21 +165,21 @@ export interface RequestBudgetOptions {
 const maxRateLimitPauseMs = 3600_000
 
 interface PendingRequest extends WaitingRequest {
-  readonly onDecision: (answer: RequestSendPermit | HeldRequest) => void
+  readonly onDecision: (answer: RequestSendPermit | ThrottledRequest) => void
 }
 
-const minuteMs = 60_000
+const msPerMinute = 60_000
 
 export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOptions): RequestBudget {
   const elapsed = () => clock.elapsed?.() ?? clock.now()
   const quotas = new RateLimitQuotas()
   const points = {
-    rest: new SlidingWindowUsage(limits.restPoints, minuteMs),
-    graphql: new SlidingWindowUsage(limits.graphqlPoints, minuteMs),
+    rest: new SlidingWindowUsage(limits.restPoints, msPerMinute),
+    graphql: new SlidingWindowUsage(limits.graphqlPoints, msPerMinute),
   }
   const content = [
-    new SlidingWindowUsage(limits.contentPerMinute, minuteMs),
-    new SlidingWindowUsage(limits.contentPerHour, 60 * minuteMs),
+    new SlidingWindowUsage(limits.contentPerMinute, msPerMinute),
+    new SlidingWindowUsage(limits.contentPerHour, 60 * msPerMinute),
   ]
   const line: PendingRequest[] = []
   let underWay = 0
@@ -194,12 +194,12 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
   const pointsFor = (resource: RateLimitResource) => (resource === 'graphql' ? points.graphql : points.rest)
 
   /** A job under way may use half as much again, because restarting it costs more. */
-  const getReserve = ({ work, hasBegun }: Pick<BudgetRequest, 'work' | 'hasBegun'>): number =>
+  const getReserve = ({ work, hasBegun }: Pick<BudgetedRequest, 'work' | 'hasBegun'>): number =>
     hasBegun ? reserves[work] / 2 : reserves[work]
 
-  function findObstacles(request: BudgetRequest, now: number): readonly WaitObstacle[] {
-    const obstacles: WaitObstacle[] = []
-    const add = (why: WaitReason, until: number) => {
+  function findObstacles(request: BudgetedRequest, now: number): readonly RequestWaitObstacle[] {
+    const obstacles: RequestWaitObstacle[] = []
+    const add = (why: RequestWaitReason, until: number) => {
       if (until > now) obstacles.push({ why, until })
     }
     add('pause', pausedUntil)
@@ -215,7 +215,7 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
     return obstacles
   }
 
-  function issuePass(request: BudgetRequest, now: number): RequestSendPermit {
+  function issuePass(request: BudgetedRequest, now: number): RequestSendPermit {
     const isProbe = rejections > 0 && !request.isForToken
     if (!request.isForToken) {
       underWay += 1
@@ -281,7 +281,7 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
         onDecision(issuePass(request, now))
         continue
       }
-      const held = decideRequestHold(one, obstacles, now)
+      const held = decideRequestThrottling(one, obstacles, now)
       if (held === undefined) soonest = Math.min(soonest, getNextObstacleCheckTime(one, obstacles))
       else {
         line.splice(line.indexOf(one), 1)
@@ -312,7 +312,7 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
 }
 
 /** The waiting classes and the longest wait. */
-export function getHeldWorkClasses(budget: RequestBudget): {
+export function getThrottledWorkClasses(budget: RequestBudget): {
   readonly works: readonly WorkClass[]
   readonly milliseconds: number
 } {

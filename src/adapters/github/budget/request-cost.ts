@@ -14,11 +14,11 @@ export interface RequestCost {
   readonly isForToken: boolean
 }
 
-const readRequestPoints = 1
-const writeRequestPoints = 5
+const pointsPerReadRequest = 1
+const pointsPerWriteRequest = 5
 
 const readOnlyHttpMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
-const tokenPathPattern = /\/app\/installations\/[^/]+\/access_tokens$/
+const accessTokenPathPattern = /\/app\/installations\/[^/]+\/access_tokens$/
 const graphqlPathPattern = /\/graphql$/
 const searchPathPattern = /^(?:\/api\/v3)?\/search\//
 /** GitHub counts merging as notifying, too. */
@@ -33,8 +33,8 @@ export function computeRequestCost(method: string, url: string, body: unknown): 
     resource: isGraphql ? 'graphql' : searchPathPattern.test(pathname) ? 'search' : 'core',
     isWrite,
     createsContent: !isGraphql && contentCreatingRequestPattern.test(`${method} ${pathname}`),
-    points: isWrite ? writeRequestPoints : readRequestPoints,
-    isForToken: method === 'POST' && tokenPathPattern.test(pathname),
+    points: isWrite ? pointsPerWriteRequest : pointsPerReadRequest,
+    isForToken: method === 'POST' && accessTokenPathPattern.test(pathname),
   }
 }
 

@@ -16,16 +16,17 @@ export interface ResponseCache {
 }
 
 /** Bytes per installation. */
-const maxCacheBytes = 4 * 1024 * 1024
+const maxResponseCacheBytes = 4 * 1024 * 1024
 /** Bytes per answer. Longer ones are lists that change all the time. */
-const maxResponseBytes = 256 * 1024
+const maxCachedResponseBytes = 256 * 1024
 /** Overhead beside body and key. */
-const entryOverheadBytes = 1024
+const cacheEntryOverheadBytes = 1024
 
-export function createResponseCache(maxBytes = maxCacheBytes): ResponseCache {
+export function createResponseCache(maxBytes = maxResponseCacheBytes): ResponseCache {
   const entries = new Map<string, CachedResponse>()
   let bytes = 0
-  const getWeight = (key: string, { body }: CachedResponse) => body.length + key.length + entryOverheadBytes
+  const getWeight = (key: string, { body }: CachedResponse) =>
+    body.length + key.length + cacheEntryOverheadBytes
   function drop(key: string): void {
     const answer = entries.get(key)
     if (answer === undefined) return
@@ -42,7 +43,7 @@ export function createResponseCache(maxBytes = maxCacheBytes): ResponseCache {
     },
     put(key, answer) {
       drop(key)
-      if (answer === undefined || answer.body.length > maxResponseBytes) return
+      if (answer === undefined || answer.body.length > maxCachedResponseBytes) return
       entries.set(key, answer)
       bytes += getWeight(key, answer)
       for (const oldest of entries.keys()) {
@@ -57,7 +58,7 @@ export function createResponseCache(maxBytes = maxCacheBytes): ResponseCache {
 }
 
 /** Everything an answer depends on. Contains no token. */
-export function toResponseKey(url: string, headers: Headers): string {
+export function toResponseCacheKey(url: string, headers: Headers): string {
   const credential = createHash('sha256')
     .update(headers.get('authorization') ?? '')
     .digest('hex')

@@ -2,7 +2,7 @@
 import type { RequestCost } from './request-cost.ts'
 import type { WorkClass } from './work-class.ts'
 
-export interface BudgetRequest extends Pick<
+export interface BudgetedRequest extends Pick<
   RequestCost,
   'resource' | 'isWrite' | 'createsContent' | 'points' | 'isForToken'
 > {
@@ -15,22 +15,22 @@ export interface BudgetRequest extends Pick<
  * The reason to wait: GitHub's general rejection; the hour used up or reserved; and what GitHub doesn't announce: too
  * many at once, too many a minute, writes too close, too much content.
  */
-export type WaitReason = 'pause' | 'quota' | 'slots' | 'points' | 'writes' | 'content'
+export type RequestWaitReason = 'pause' | 'quota' | 'slots' | 'points' | 'writes' | 'content'
 
-export interface HeldRequest {
+export interface ThrottledRequest {
   readonly kind: 'held'
-  readonly why: WaitReason
+  readonly why: RequestWaitReason
   readonly milliseconds: number
 }
 
-export interface WaitObstacle {
-  readonly why: WaitReason
+export interface RequestWaitObstacle {
+  readonly why: RequestWaitReason
   /** Infinity: unknown, until another request ends. */
   readonly until: number
 }
 
 export interface WaitingRequest {
-  readonly request: BudgetRequest
+  readonly request: BudgetedRequest
   readonly since: number
 }
 
@@ -45,18 +45,18 @@ const waitTimeoutMsByWorkClass: Readonly<Record<WorkClass, number>> = {
 const longWaitTimeoutMs = 60_000
 /** Milliseconds until a request that waited in vain tries again. */
 const requestSlotRetryMs = 5_000
-const getWaitTimeoutMs = ({ work, hasBegun }: BudgetRequest, why: WaitReason): number =>
+const getWaitTimeoutMs = ({ work, hasBegun }: BudgetedRequest, why: RequestWaitReason): number =>
   why === 'slots' || why === 'writes' || (why === 'points' && hasBegun)
     ? longWaitTimeoutMs
     : waitTimeoutMsByWorkClass[work]
 
 /** Defined for a waiter that has waited, or would wait, too long. */
-export function decideRequestHold(
+export function decideRequestThrottling(
   { request, since }: WaitingRequest,
-  obstacles: readonly WaitObstacle[],
+  obstacles: readonly RequestWaitObstacle[],
   now: number,
-): HeldRequest | undefined {
-  const isOver = ({ why, until }: WaitObstacle): boolean => {
+): ThrottledRequest | undefined {
+  const isOver = ({ why, until }: RequestWaitObstacle): boolean => {
     const deadline = since + getWaitTimeoutMs(request, why)
     return now >= deadline || (until < Infinity && until > deadline)
   }
@@ -69,7 +69,7 @@ export function decideRequestHold(
 /** When to check again if nothing else happens. */
 export function getNextObstacleCheckTime(
   { request, since }: WaitingRequest,
-  obstacles: readonly WaitObstacle[],
+  obstacles: readonly RequestWaitObstacle[],
 ): number {
   const free = Math.max(...obstacles.map(({ until }) => until))
   return Math.min(free, ...obstacles.map(({ why }) => since + getWaitTimeoutMs(request, why)))

@@ -1,10 +1,10 @@
 // Turns a catalog's files into layer content, with the same validation and cache as opm. Pure. Untrusted files are
 // processed in layer-process.ts.
-import { computeCacheDigest, cacheFileModes } from '@catalog-bot/fbc/api/cache-digest'
+import { computeCacheDigest, opmCacheFileModes } from '@catalog-bot/fbc/api/cache-digest'
 import { buildOpmCache } from '@catalog-bot/fbc/api/build-opm-cache'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
 import { decodeIgnoreFile } from '@catalog-bot/fbc/load/indexignore'
-import type { Meta } from '@catalog-bot/fbc/load/meta'
+import type { BlobMeta } from '@catalog-bot/fbc/load/meta'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
 import { validateAsOpm } from '@catalog-bot/fbc/model/validate-as-opm'
@@ -58,7 +58,9 @@ export function createCatalogLayerContent(
     archive: [
       ...archive,
       ...packTarTree([], temporary, () => 'tmp/'),
-      ...packTarTree(all, cacheFileModes, (path, kind) => formatArchivePath(cacheImageDirectory, path, kind)),
+      ...packTarTree(all, opmCacheFileModes, (path, kind) =>
+        formatArchivePath(cacheImageDirectory, path, kind),
+      ),
       getTarEndMarker(),
     ],
     ...counted,
@@ -77,7 +79,7 @@ export function extractListedBundles(files: readonly CatalogImageFile[]): readon
 }
 
 function parseValidCatalog(files: readonly CatalogImageFile[]): {
-  readonly documents: readonly Meta[]
+  readonly documents: readonly BlobMeta[]
   readonly listed: readonly ListedBundle[]
 } {
   const byPath = new Map(files.map(({ path, bytes }) => [path, bytes]))
@@ -86,8 +88,8 @@ function parseValidCatalog(files: readonly CatalogImageFile[]): {
     .map(({ path, bytes }): [string, string] => [path, decodeIgnoreFile(bytes)])
   const selection = selectCatalogFiles(byPath.keys(), new Map(ignores))
   if (selection.loadError) throw new ImageError('invalid-catalog', selection.loadError.message)
-  const documents: Meta[] = []
-  const onMeta = (meta: Meta) => void documents.push(meta)
+  const documents: BlobMeta[] = []
+  const onMeta = (meta: BlobMeta) => void documents.push(meta)
   const read = selection.files.map((path) => {
     const facts = parseCatalogFile(byPath.get(path) ?? new Uint8Array(), { forVerdict: true, onMeta })
     if (facts.loadError !== undefined) throw new ImageError('invalid-catalog', `${path}: ${facts.loadError}`)
@@ -101,7 +103,7 @@ function parseValidCatalog(files: readonly CatalogImageFile[]): {
 
 /** Linux's maximum file name length, and the maximum archive path length. */
 const maxFileNameLength = 255
-const maxPathLength = 4096
+const maxArchivePathLength = 4096
 
 function validateArchivePaths(files: readonly CatalogImageFile[]): void {
   const paths = new Set<string>()
@@ -120,7 +122,7 @@ function validateArchivePaths(files: readonly CatalogImageFile[]): void {
     // Whiteouts would delete files of the base.
     if (parts.some((part) => part.startsWith('.wh.')))
       reject(path, 'the name starts with ".wh.", a prefix that deletes files in an image layer')
-    if (Buffer.byteLength(path) > maxPathLength) reject(path, 'the path is too long')
+    if (Buffer.byteLength(path) > maxArchivePathLength) reject(path, 'the path is too long')
     if (parts.some((part) => Buffer.byteLength(part) > maxFileNameLength))
       reject(path, 'the file name is too long')
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))

@@ -17,7 +17,7 @@ import { createCatalogLayerContent } from './catalog-content.ts'
 const minSharedDeflateBytes = 65_536
 
 /** Uses all processors with almost no increase in size. */
-const compressedBlockBytes = 512 * 1024
+const deflateInputBlockBytes = 512 * 1024
 
 /** Shorter parts are compressed inline, because a thread handoff costs as much. */
 const minThreadedDeflateBytes = 65_536
@@ -111,11 +111,11 @@ function deflateByteChunks(
   }
   const appendBytes = (bytes: Uint8Array) => {
     for (let rest = bytes; rest.length > 0;) {
-      const taken = rest.subarray(0, compressedBlockBytes - length)
+      const taken = rest.subarray(0, deflateInputBlockBytes - length)
       run.push(taken)
       length += taken.length
       rest = rest.subarray(taken.length)
-      if (length === compressedBlockBytes) flushRun()
+      if (length === deflateInputBlockBytes) flushRun()
     }
   }
   const appendPiece = (piece: ByteChunkTree): void => {

@@ -7,16 +7,16 @@ import type {
   BuiltCatalogImage,
   CatalogPublisher,
   ImagePublishResult,
-  PublishImageTarget,
+  ImagePublishTarget,
 } from '../catalog-publisher.ts'
 import { fetchArtifactSubject } from './provenance-artifacts.ts'
 import { sbomMediaType } from './image-sbom.ts'
 import { inTotoMediaType } from './dsse-envelope.ts'
 import type { ListedBundle } from './listed-bundles.ts'
 import {
-  isSignedAndAttested,
+  isImageSignedAndAttested,
   createProvenanceAttachments,
-  createMissingSignatures,
+  createMissingSignatureAttachments,
 } from './provenance-attachments.ts'
 import type { SigningKey } from './signing-key.ts'
 import type { ImageBuildRecord } from './provenance-statement.ts'
@@ -39,13 +39,14 @@ export async function ensureSignableImage(
   { publisher, registry, key }: AttestationContext,
   published: ImagePublishResult,
   built: () => Promise<BuiltCatalogImage>,
-  target: PublishImageTarget,
+  target: ImagePublishTarget,
 ): Promise<ImagePublishResult> {
   if (!key || !published.unchanged || target.dryRun === true) return published
   const at = { ...parseImageReferenceOrThrow(target.repository), digest: published.digest }
-  if (await isSignedAndAttested(registry, await fetchArtifactSubject(registry, at), key)) return published
+  if (await isImageSignedAndAttested(registry, await fetchArtifactSubject(registry, at), key))
+    return published
   const image = published.image ?? (await built())
-  if (await equalsPublishedIgnoringAnnotations(registry, at, image)) return { ...published, image }
+  if (await isSameImageExceptAnnotations(registry, at, image)) return { ...published, image }
   return publisher.push(image, { ...target, evenIfUnchanged: true })
 }
 
@@ -65,7 +66,7 @@ export async function attestImage(
   { repository, digest, loadBuild }: AttestationRequest,
 ): Promise<boolean> {
   const image = await fetchArtifactSubject(registry, { ...parseImageReferenceOrThrow(repository), digest })
-  const isAttested = key !== undefined && (await isSignedAndAttested(registry, image, key))
+  const isAttested = key !== undefined && (await isImageSignedAndAttested(registry, image, key))
   if (!key) {
     const types = new Set(
       (await publisher.attached(repository, digest)).map(({ artifactType }) => artifactType),
@@ -75,7 +76,7 @@ export async function attestImage(
   // An attested index lists its platforms, so only their signatures can be missing.
   const attachments =
     key && isAttested
-      ? await createMissingSignatures(registry, image, key, signPlatforms)
+      ? await createMissingSignatureAttachments(registry, image, key, signPlatforms)
       : await createProvenanceAttachments(registry, {
           image,
           ...(await loadBuild()),
@@ -85,13 +86,13 @@ export async function attestImage(
   if (attachments.length === 0) return false
   for (const attachment of attachments) await publisher.attach(attachment)
   // A registry may accept a signature but not return it.
-  if (key && (await createMissingSignatures(registry, image, key, signPlatforms)).length > 0)
+  if (key && (await createMissingSignatureAttachments(registry, image, key, signPlatforms)).length > 0)
     throw new RegistryError('server', `${image.host} does not return the signature of ${digest}`)
   return true
 }
 
 /** Compares documents byte for byte, ignoring annotations. */
-async function equalsPublishedIgnoringAnnotations(
+async function isSameImageExceptAnnotations(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   at: ReturnType<typeof parseImageReferenceOrThrow> & { readonly digest: string },
   image: BuiltCatalogImage,

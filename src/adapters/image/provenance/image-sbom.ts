@@ -22,7 +22,7 @@ export function createImageSbom(
       images: [bundle.image, ...bundle.relatedImages].filter((reference) => reference !== ''),
     }))
     .sort((a, b) => compareBytes(a.ref, b.ref))
-  const references = sortUnique(bundles.flatMap(({ images }) => images)).filter(
+  const references = sortUniqueStrings(bundles.flatMap(({ images }) => images)).filter(
     (reference) => reference !== top,
   )
   const bill = {
@@ -46,13 +46,13 @@ export function createImageSbom(
     ],
     dependencies: [
       { ref: top, dependsOn: bundles.map(({ ref }) => ref) },
-      ...bundles.map(({ ref, images }) => ({ ref, dependsOn: sortUnique(images) })),
+      ...bundles.map(({ ref, images }) => ({ ref, dependsOn: sortUniqueStrings(images) })),
     ],
   }
   return new TextEncoder().encode(JSON.stringify(bill))
 }
 
-function sortUnique(strings: readonly string[]): readonly string[] {
+function sortUniqueStrings(strings: readonly string[]): readonly string[] {
   return [...new Set(strings)].sort(compareBytes)
 }
 

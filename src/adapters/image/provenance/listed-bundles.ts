@@ -1,6 +1,6 @@
 // A catalog's bundles as plain rows that can be passed between processes.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
 
 export interface ListedBundle {
   readonly package: string
@@ -24,5 +24,5 @@ export function listBundles({ bundles }: Pick<Catalog, 'bundles'>): readonly Lis
 
 function getBundleVersion(bundle: Catalog['bundles'][number]): string {
   const identity = bundle.properties.find(({ type }) => type === 'olm.package')
-  return identity ? getJsonTextField(identity.value, 'version') : ''
+  return identity ? getJsonStringField(identity.value, 'version') : ''
 }

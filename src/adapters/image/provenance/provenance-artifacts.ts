@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { ImageAttachment } from '../catalog-publisher.ts'
 import type { BlobToPush } from '../open-pusher.ts'
 import type { ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { mediaTypes, type IndexEntry } from '../../registry/manifest.ts'
+import { manifestMediaTypes, type ImageIndexEntry } from '../../registry/manifest.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import { sbomMediaType } from './image-sbom.ts'
@@ -38,25 +38,25 @@ export async function fetchArtifactSubject(
   return { host, repository, digest, mediaType, size: bytes.length }
 }
 
-const maxPlatforms = 200
+const maxImagePlatforms = 200
 
 /** Every manifest below an index, nested ones first. Empty for a single-platform image. Nodes pull these by digest. */
 export async function fetchPlatformManifests(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ImageReference & { readonly digest: string },
-  found = new Map<string, ArtifactSubject & Pick<IndexEntry, 'platform'>>(),
-): Promise<readonly (ArtifactSubject & Pick<IndexEntry, 'platform'>)[]> {
+  found = new Map<string, ArtifactSubject & Pick<ImageIndexEntry, 'platform'>>(),
+): Promise<readonly (ArtifactSubject & Pick<ImageIndexEntry, 'platform'>)[]> {
   const { host, repository, digest } = image
   const { manifest } = await registry.fetchManifest({ host, repository, digest })
   if (manifest.kind !== 'index') return []
   for (const { mediaType, digest, size, platform } of manifest.manifests) {
     if (found.has(digest)) continue
     const one = { host, repository, digest, mediaType, size, ...(platform && { platform }) }
-    if (mediaType === mediaTypes.ociIndex || mediaType === mediaTypes.dockerList)
+    if (mediaType === manifestMediaTypes.ociIndex || mediaType === manifestMediaTypes.dockerList)
       await fetchPlatformManifests(registry, one, found)
     found.set(digest, one)
-    if (found.size > maxPlatforms)
-      throw new RegistryError('unsupported', `the image has more than ${maxPlatforms} manifests`)
+    if (found.size > maxImagePlatforms)
+      throw new RegistryError('unsupported', `the image has more than ${maxImagePlatforms} manifests`)
   }
   return [...found.values()]
 }
@@ -138,7 +138,7 @@ function createCosignImage(
   )
   const manifest = {
     schemaVersion: 2,
-    mediaType: mediaTypes.ociManifest,
+    mediaType: manifestMediaTypes.ociManifest,
     artifactType: cosignArtifactTypes[kind],
     config: createBlobDescriptor(config, 'application/vnd.oci.image.config.v1+json'),
     layers,
@@ -146,7 +146,7 @@ function createCosignImage(
   }
   return {
     repository: formatRepositoryName(subject),
-    manifest: { mediaType: mediaTypes.ociManifest, bytes: Buffer.from(JSON.stringify(manifest)) },
+    manifest: { mediaType: manifestMediaTypes.ociManifest, bytes: Buffer.from(JSON.stringify(manifest)) },
     blobs: [toBlobToPush(config), toBlobToPush(bytes)],
     tags: [formatCosignTag(subject.digest, kind)],
   }
@@ -167,7 +167,7 @@ function createOciArtifact(
   const [first] = content
   const manifest = {
     schemaVersion: 2,
-    mediaType: mediaTypes.ociManifest,
+    mediaType: manifestMediaTypes.ociManifest,
     artifactType,
     config: createBlobDescriptor(emptyJsonConfig, 'application/vnd.oci.empty.v1+json'),
     layers: content.map(({ bytes, mediaType, annotations }) =>
@@ -178,7 +178,7 @@ function createOciArtifact(
   }
   return {
     repository: formatRepositoryName(subject),
-    manifest: { mediaType: mediaTypes.ociManifest, bytes: Buffer.from(JSON.stringify(manifest)) },
+    manifest: { mediaType: manifestMediaTypes.ociManifest, bytes: Buffer.from(JSON.stringify(manifest)) },
     blobs: [toBlobToPush(emptyJsonConfig), ...content.map(({ bytes }) => toBlobToPush(bytes))],
   }
 }

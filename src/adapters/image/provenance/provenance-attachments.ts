@@ -52,16 +52,16 @@ export async function createProvenanceAttachments(
     ...(isAttested
       ? []
       : [createAttestationAttachment(image, createSignedEnvelope(statement, key), attestations)]),
-    ...(await createMissingSignatures(registry, image, key, signPlatforms)),
+    ...(await createMissingSignatureAttachments(registry, image, key, signPlatforms)),
   ]
 }
 
-export async function isSignedAndAttested(
+export async function isImageSignedAndAttested(
   registry: ProvenanceReader,
   image: ArtifactSubject,
   key: SigningKey,
 ): Promise<boolean> {
-  if ((await createMissingSignature(registry, image, key)) !== undefined) return false
+  if ((await createMissingImageSignature(registry, image, key)) !== undefined) return false
   return isImageAttestedByKey(registry, image, await fetchSignedLayers(registry, image, 'att'), key)
 }
 
@@ -82,7 +82,7 @@ async function isImageAttestedByKey(
  * This key's missing signatures, first for each platform's manifest, as with `cosign sign --recursive`, then for the
  * image. Cluster policies may require a signature on the manifest that the node pulls.
  */
-export async function createMissingSignatures(
+export async function createMissingSignatureAttachments(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ArtifactSubject,
   key: SigningKey,
@@ -91,14 +91,14 @@ export async function createMissingSignatures(
   const platforms = signPlatforms ? await fetchPlatformManifests(registry, image) : []
   const missing: ImageAttachment[] = []
   for (const one of [...platforms, image]) {
-    const attachment = await createMissingSignature(registry, one, key)
+    const attachment = await createMissingImageSignature(registry, one, key)
     if (attachment) missing.push(attachment)
   }
   return missing
 }
 
 /** Adds the image's signature to the existing ones. Undefined if this key has already signed. */
-export async function createMissingSignature(
+export async function createMissingImageSignature(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ArtifactSubject,
   key: SigningKey,

@@ -50,8 +50,8 @@ export function createProvenanceStatement(image: SignedImage, build: ImageBuildR
         builder: { id: build.builder, version: { 'catalog-bot': build.version } },
         metadata: {
           ...(build.invocation !== undefined && { invocationId: build.invocation }),
-          ...(build.started !== undefined && { startedOn: formatTime(build.started) }),
-          ...(build.finished !== undefined && { finishedOn: formatTime(build.finished) }),
+          ...(build.started !== undefined && { startedOn: formatIsoTimestamp(build.started) }),
+          ...(build.finished !== undefined && { finishedOn: formatIsoTimestamp(build.finished) }),
         },
       },
     },
@@ -72,11 +72,11 @@ function toDigestSet(digest: string): Readonly<Record<string, string>> {
   return { [digest.slice(0, at)]: digest.slice(at + 1) }
 }
 
-function formatTime(milliseconds: number): string {
+function formatIsoTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-const statementShape: JsonShape = {
+const inTotoStatementShape: JsonShape = {
   fields: {
     _type: 'string',
     predicateType: 'string',
@@ -99,7 +99,7 @@ export interface ImageProvenance {
 }
 
 /** cosign uses an older in-toto version. */
-const acceptedStatementTypes: ReadonlySet<string | undefined> = new Set([
+const acceptedInTotoStatementTypes: ReadonlySet<string | undefined> = new Set([
   inTotoStatementType,
   'https://in-toto.io/Statement/v0.1',
 ])
@@ -109,18 +109,18 @@ export function parseProvenance(
   bytes: Uint8Array,
   image: SignedImage,
 ): { readonly provenance: ImageProvenance } | { readonly problem: string } {
-  const read = parseJsonClaim<InTotoStatement>(bytes, statementShape, 'its statement')
+  const read = parseJsonClaim<InTotoStatement>(bytes, inTotoStatementShape, 'its statement')
   if ('problem' in read) return read
   const { claim: statement } = read
-  if (!acceptedStatementTypes.has(statement._type)) return { problem: 'it is not an in-toto statement' }
+  if (!acceptedInTotoStatementTypes.has(statement._type)) return { problem: 'it is not an in-toto statement' }
   if (statement.predicateType !== slsaProvenanceType) return { problem: 'it is not SLSA provenance v1' }
   const { sha256 } = toDigestSet(image.digest)
   const isAbout = (statement.subject ?? []).some(({ digest }) => digest?.['sha256'] === sha256)
   if (sha256 === undefined || !isAbout) return { problem: 'it describes another image' }
-  return { provenance: parsePredicate(statement.predicate) }
+  return { provenance: parseSlsaPredicate(statement.predicate) }
 }
 
-function parsePredicate(predicate: unknown): ImageProvenance {
+function parseSlsaPredicate(predicate: unknown): ImageProvenance {
   const builder = getNestedValue(predicate, 'runDetails', 'builder', 'id')
   const dependencies = getNestedValue(predicate, 'buildDefinition', 'resolvedDependencies')
   const sources = (Array.isArray(dependencies) ? dependencies : []).flatMap((one: unknown) => {

@@ -22,7 +22,7 @@ class SigningKeyError extends Error {
 const encryptedKeyPemLabels = ['ENCRYPTED SIGSTORE PRIVATE KEY', 'ENCRYPTED COSIGN PRIVATE KEY']
 
 /** `password` is for encrypted keys. An empty string means no password, as in cosign. */
-export async function openSigningKey(pem: string, password = ''): Promise<SigningKey> {
+export async function parseSigningKeyPem(pem: string, password = ''): Promise<SigningKey> {
   const { label, body } = parsePem(pem)
   const der = encryptedKeyPemLabels.includes(label) ? await decryptPrivateKey(body, password) : body
   if (!encryptedKeyPemLabels.includes(label) && label !== 'PRIVATE KEY')
@@ -42,7 +42,7 @@ export async function openSigningKey(pem: string, password = ''): Promise<Signin
 }
 
 /** Accepts only public keys. Node.js would also derive one from a private key or a certificate. */
-export function openVerifyingKey(pem: string): VerifyingKey {
+export function parseVerifyingKeyPem(pem: string): VerifyingKey {
   const { label, body } = parsePem(pem)
   if (label !== 'PUBLIC KEY')
     throw new SigningKeyError(
@@ -63,7 +63,11 @@ function createVerifyingKey(key: KeyObject): VerifyingKey {
 }
 
 const minRsaBits = 2048
-const allowedCurves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
+const allowedEllipticCurves: ReadonlySet<string | undefined> = new Set([
+  'prime256v1',
+  'secp384r1',
+  'secp521r1',
+])
 
 /** SHA-256, except for Ed25519, which hashes internally. Equals sigstore's LoadVerifier with cosign's settings. */
 function getHashAlgorithm(key: KeyObject): 'sha256' | null {
@@ -71,7 +75,7 @@ function getHashAlgorithm(key: KeyObject): 'sha256' | null {
   const kind = key.asymmetricKeyType
   if (kind === 'ed25519') return null
   if (kind === 'ec') {
-    if (allowedCurves.has(namedCurve)) return 'sha256'
+    if (allowedEllipticCurves.has(namedCurve)) return 'sha256'
     throw new SigningKeyError('cosign does not support the elliptic curve of the key')
   }
   if (kind !== 'rsa') throw new SigningKeyError('cosign does not support this type of key')
@@ -130,7 +134,7 @@ async function decryptPrivateKey(body: Uint8Array, password: string): Promise<Ui
   const salt = Buffer.from(file.kdf?.salt ?? '', 'base64')
   const nonce = Buffer.from(file.cipher?.nonce ?? '', 'base64')
   if (nonce.length !== 24) throw new SigningKeyError('the key uses an unsupported encryption')
-  const secret = await deriveKey(password, salt, { N: N ?? 0, r: r ?? 0, p: p ?? 0 })
+  const secret = await deriveScryptKey(password, salt, { N: N ?? 0, r: r ?? 0, p: p ?? 0 })
   try {
     return xsalsa20poly1305(secret, nonce).decrypt(Buffer.from(file.ciphertext ?? '', 'base64'))
   } catch {
@@ -138,7 +142,7 @@ async function decryptPrivateKey(body: Uint8Array, password: string): Promise<Ui
   }
 }
 
-function deriveKey(
+function deriveScryptKey(
   password: string,
   salt: Uint8Array,
   cost: { readonly N: number; readonly r: number; readonly p: number },

@@ -43,7 +43,7 @@ type ProvenanceReader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
 
 /** A payload has about 300 bytes, and a statement a few thousand. */
 const maxSignaturePayloadBytes = 1024 * 1024
-const maxEnvelopeBytes = 16 * 1024 * 1024
+const maxDsseEnvelopeBytes = 16 * 1024 * 1024
 
 /** Rejects with a RegistryError if something cannot be read, which says nothing about the image. */
 export async function verifyImage(
@@ -130,7 +130,7 @@ export async function fetchAttestation(
   image: SignedImage,
   key: VerifyingKey,
 ): Promise<{ readonly provenance: ImageProvenance } | { readonly problem: string }> {
-  const problem = findSignedLayerProblem(layer, dsseEnvelopeMediaType, maxEnvelopeBytes)
+  const problem = findSignedLayerProblem(layer, dsseEnvelopeMediaType, maxDsseEnvelopeBytes)
   if (problem !== undefined) return { problem }
   const envelope = await fetchSignedLayerPayload(registry, at, layer)
   if ('problem' in envelope) return envelope

@@ -5,25 +5,25 @@ import { computeCredentialIdentity } from './credential-identity.ts'
 import { findCredential, type RegistryCredential, type CredentialSource } from './credentials.ts'
 import type { RegistryEndpoint } from '../endpoints.ts'
 import { RegistryError } from '../registry-error.ts'
-import { formatBasicAuthorization, type TokenRequest, type TokenService } from './token-service.ts'
+import { formatBasicAuthorization, type RegistryTokenRequest, type TokenService } from './token-service.ts'
 import type { TransportRequest, TransportReply, Transport } from '../transport/transport.ts'
 
-interface Challenge {
+interface AuthChallenge {
   readonly scheme: string
   /** Names are in lower case. For duplicate names, the first one counts. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
 // No registry sends a longer challenge. Node limits all headers together to 16 KiB.
-const maxHeaderLength = 8192
+const maxAuthChallengeHeaderLength = 8192
 
-const tokenPattern = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
+const httpTokenPattern = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
 
 const token68Pattern = /[A-Za-z0-9\-._~+/]+=*(?=\s*(?:,|$))/y
 
 const whitespacePattern = /[ \t]*/y
 
-const separatorPattern = /[ \t,]*/y
+const challengeSeparatorPattern = /[ \t,]*/y
 
 export interface RegistryHttpRequest {
   readonly endpoint: RegistryEndpoint
@@ -41,7 +41,7 @@ export interface RegistryHttpRequest {
 
 export type AuthorizedRegistryExchange = (request: RegistryHttpRequest) => Promise<TransportReply>
 
-type KnownAuthScheme =
+type RegistryAuthScheme =
   | { readonly scheme: 'basic' }
   | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string }
 
@@ -55,7 +55,7 @@ export function createAuthorizedRegistryExchange(
   rights: RegistryTokenRights = 'pull',
 ): AuthorizedRegistryExchange {
   // The challenge of each host, so that a token is ready before the first request to the next repository.
-  const knownSchemes = new Map<string, KnownAuthScheme>()
+  const knownSchemes = new Map<string, RegistryAuthScheme>()
   const originOf = createRegistryOriginResolver(transport)
 
   return async (request) => {
@@ -81,7 +81,10 @@ export function createAuthorizedRegistryExchange(
         signal,
       })
     const ownScope = `repository:${endpoint.repository}:${rights}`
-    const tokenRequest = (known: KnownAuthScheme & { scheme: 'bearer' }, scope: string): TokenRequest => ({
+    const tokenRequest = (
+      known: RegistryAuthScheme & { scheme: 'bearer' },
+      scope: string,
+    ): RegistryTokenRequest => ({
       host: endpoint.host,
       realm: known.realm,
       service: known.service,
@@ -91,7 +94,7 @@ export function createAuthorizedRegistryExchange(
     })
 
     let known = knownSchemes.get(memory)
-    let used: TokenRequest | undefined
+    let used: RegistryTokenRequest | undefined
     if (known?.scheme === 'bearer' && credential.kind !== 'bearer') used = tokenRequest(known, ownScope)
     let reply = await send(await authorizationFor(known, credential, used))
     const attempted = new Set<string>()
@@ -115,7 +118,7 @@ export function createAuthorizedRegistryExchange(
           service: challenge.parameters.get('service') ?? '',
         }
         if (used) tokens.invalidate(used)
-        const requestedScope = restrictScope(challenge.parameters.get('scope') ?? '', rights)
+        const requestedScope = restrictTokenScope(challenge.parameters.get('scope') ?? '', rights)
         const scopes = requestedScope === '' ? [ownScope] : [ownScope, requestedScope]
         if (challenge.parameters.get('error') === 'insufficient_scope') attempted.add(ownScope)
         const scope = scopes.find((scope) => !attempted.has(scope))
@@ -130,9 +133,9 @@ export function createAuthorizedRegistryExchange(
   }
 
   async function authorizationFor(
-    known: KnownAuthScheme | undefined,
+    known: RegistryAuthScheme | undefined,
     credential: RegistryCredential,
-    token: TokenRequest | undefined,
+    token: RegistryTokenRequest | undefined,
   ): Promise<string | undefined> {
     if (credential.kind === 'bearer') return `Bearer ${credential.token}`
     if (known?.scheme === 'bearer' && token) return `Bearer ${await tokens.token(token)}`
@@ -144,8 +147,8 @@ export function createAuthorizedRegistryExchange(
     reply: TransportReply,
     origin: string,
     signal: AbortSignalLike | undefined,
-  ): Promise<Challenge | undefined> {
-    const own = selectSupportedAuthChallenge(parseChallenges(reply.headers.get('www-authenticate') ?? []))
+  ): Promise<AuthChallenge | undefined> {
+    const own = selectSupportedAuthChallenge(parseAuthChallenges(reply.headers.get('www-authenticate') ?? []))
     if (own) return own
     // Some proxies send their challenge only for `/v2/`.
     const ping = await transport.exchange({
@@ -157,13 +160,13 @@ export function createAuthorizedRegistryExchange(
       signal,
     })
     return ping.status === 401
-      ? selectSupportedAuthChallenge(parseChallenges(ping.headers.get('www-authenticate') ?? []))
+      ? selectSupportedAuthChallenge(parseAuthChallenges(ping.headers.get('www-authenticate') ?? []))
       : undefined
   }
 }
 
 // A catalog names a few dozen hosts; an attacker's references could name any number.
-const maxCachedOrigins = 1000
+const maxCachedRegistryOrigins = 1000
 
 /** Maps `quay.io` to `https://quay.io`. Throws `blocked` unless it is a plain host name. */
 function createRegistryOriginResolver(transport: Transport): (host: string) => string {
@@ -175,14 +178,14 @@ function createRegistryOriginResolver(transport: Transport): (host: string) => s
     // The URL parser rewrites some hosts (0x7f.1 is an IP address to it), so the result must equal the input.
     if (hostname !== host.replace(/:\d+$/, ''))
       throw new RegistryError('blocked', `"${host}" is not a valid host name`)
-    if (known.size >= maxCachedOrigins) known.clear()
+    if (known.size >= maxCachedRegistryOrigins) known.clear()
     known.set(host, origin)
     return origin
   }
 }
 
 /** The part of a challenge's scope that is within `rights`; empty if nothing is left. */
-function restrictScope(scope: string, rights: RegistryTokenRights): string {
+function restrictTokenScope(scope: string, rights: RegistryTokenRights): string {
   const wanted = rights.split(',')
   return scope
     .split(' ')
@@ -198,7 +201,7 @@ function restrictScope(scope: string, rights: RegistryTokenRights): string {
     .join(' ')
 }
 
-function selectSupportedAuthChallenge(challenges: readonly Challenge[]): Challenge | undefined {
+function selectSupportedAuthChallenge(challenges: readonly AuthChallenge[]): AuthChallenge | undefined {
   return (
     challenges.find(({ scheme, parameters }) => scheme === 'bearer' && parameters.has('realm')) ??
     challenges.find(({ scheme }) => scheme === 'basic')
@@ -206,12 +209,14 @@ function selectSupportedAuthChallenge(challenges: readonly Challenge[]): Challen
 }
 
 /** Every challenge in order. Parsing stops silently at the first syntax error of a header. */
-export function parseChallenges(headers: readonly string[]): readonly Challenge[] {
-  return headers.flatMap((header) => (header.length > maxHeaderLength ? [] : parseChallengeHeader(header)))
+export function parseAuthChallenges(headers: readonly string[]): readonly AuthChallenge[] {
+  return headers.flatMap((header) =>
+    header.length > maxAuthChallengeHeaderLength ? [] : parseAuthChallengeHeader(header),
+  )
 }
 
-function parseChallengeHeader(header: string): Challenge[] {
-  const challenges: Challenge[] = []
+function parseAuthChallengeHeader(header: string): AuthChallenge[] {
+  const challenges: AuthChallenge[] = []
   let at = 0
   const takeMatch = (pattern: RegExp): string => {
     pattern.lastIndex = at
@@ -219,9 +224,9 @@ function parseChallengeHeader(header: string): Challenge[] {
     at += text.length
     return text
   }
-  takeMatch(separatorPattern)
+  takeMatch(challengeSeparatorPattern)
   while (at < header.length) {
-    const scheme = takeMatch(tokenPattern)
+    const scheme = takeMatch(httpTokenPattern)
     if (scheme === '') break
     const parameters = new Map<string, string>()
     takeMatch(whitespacePattern)
@@ -231,8 +236,8 @@ function parseChallengeHeader(header: string): Challenge[] {
     if (!parameterAhead.test(header)) takeMatch(token68Pattern)
     for (;;) {
       const before = at
-      takeMatch(separatorPattern)
-      const name = takeMatch(tokenPattern).toLowerCase()
+      takeMatch(challengeSeparatorPattern)
+      const name = takeMatch(httpTokenPattern).toLowerCase()
       takeMatch(whitespacePattern)
       if (name === '' || header[at] !== '=') {
         // Not a parameter, so the next challenge starts here.
@@ -241,13 +246,13 @@ function parseChallengeHeader(header: string): Challenge[] {
       }
       at += 1
       takeMatch(whitespacePattern)
-      const value = header[at] === '"' ? takeQuoted() : takeMatch(tokenPattern)
+      const value = header[at] === '"' ? takeQuoted() : takeMatch(httpTokenPattern)
       if (value === undefined) return challenges
       if (!parameters.has(name)) parameters.set(name, value)
     }
     challenges.push({ scheme: scheme.toLowerCase(), parameters })
     const before = at
-    takeMatch(separatorPattern)
+    takeMatch(challengeSeparatorPattern)
     if (at === before && at < header.length) break
   }
   return challenges

@@ -52,7 +52,7 @@ async function queryCredentialHelper(
 ): Promise<RegistryCredential> {
   if (!/^[A-Za-z0-9._-]+$/.test(name) || name.startsWith('.'))
     throw new RegistryError('credentials', `"${name.slice(0, 40)}" is not a valid credential helper name`)
-  const { code, output } = await runHelperProgram(`docker-credential-${name}`, server, options)
+  const { code, output } = await runCredentialHelper(`docker-credential-${name}`, server, options)
   if (code !== 0) {
     if (/credentials not found/i.test(output)) return anonymousCredential
     throw new RegistryError('credentials', `docker-credential-${name} exited with code ${code}`)
@@ -72,7 +72,7 @@ async function queryCredentialHelper(
   throw new RegistryError('credentials', `docker-credential-${name} returned no user name and secret`)
 }
 
-function runHelperProgram(
+function runCredentialHelper(
   program: string,
   input: string,
   options: CredentialHelperOptions,

@@ -3,7 +3,7 @@ import { createCachedHelperQuery, type CredentialHelperQuery } from './credentia
 import type { RegistryCredential, CredentialSource } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 
-interface AuthEntry {
+interface DockerAuthEntry {
   readonly auth?: unknown
   readonly username?: unknown
   readonly password?: unknown
@@ -12,7 +12,7 @@ interface AuthEntry {
 }
 
 export interface DockerConfig {
-  readonly auths: ReadonlyMap<string, AuthEntry>
+  readonly auths: ReadonlyMap<string, DockerAuthEntry>
   readonly credsStore?: string
   readonly credHelpers: ReadonlyMap<string, string>
 }
@@ -29,23 +29,27 @@ export function parseDockerConfig(text: string, name: string): DockerConfig {
     // The parser's message quotes the file, which holds passwords.
     throw new RegistryError('credentials', `${name} is not valid JSON`)
   }
-  const top = requireObject(data, name)
+  const top = requireJsonObject(data, name)
   const isOld = !['auths', 'credsStore', 'credHelpers'].some((key) => key in top) && isDockercfgAuthMap(top)
-  const auths = isOld ? top : top['auths'] === undefined ? {} : requireObject(top['auths'], `${name}, auths`)
+  const auths = isOld
+    ? top
+    : top['auths'] === undefined
+      ? {}
+      : requireJsonObject(top['auths'], `${name}, auths`)
   const helpers =
-    top['credHelpers'] === undefined ? {} : requireObject(top['credHelpers'], `${name}, credHelpers`)
+    top['credHelpers'] === undefined ? {} : requireJsonObject(top['credHelpers'], `${name}, credHelpers`)
   const store = top['credsStore']
   return {
     auths: new Map(
       Object.entries(auths).map(([key, entry]) => [
-        normalizeAuthKey(key),
-        requireObject(entry ?? {}, `${name}, auths, ${key}`),
+        normalizeDockerAuthKey(key),
+        requireJsonObject(entry ?? {}, `${name}, auths, ${key}`),
       ]),
     ),
     ...(typeof store === 'string' && store !== '' && { credsStore: store }),
     credHelpers: new Map(
       Object.entries(helpers).map(([key, helper]) => [
-        normalizeAuthKey(key),
+        normalizeDockerAuthKey(key),
         typeof helper === 'string' ? helper : '',
       ]),
     ),
@@ -60,8 +64,9 @@ export function createDockerConfigCredentials(
   return {
     async find(host, repository) {
       const helper = config.credHelpers.get(host)
-      if (helper !== undefined) return queryHelper(helper, getHelperServerUrl(host))
-      const stored = config.credsStore && (await queryHelper(config.credsStore, getHelperServerUrl(host)))
+      if (helper !== undefined) return queryHelper(helper, getCredentialHelperServerUrl(host))
+      const stored =
+        config.credsStore && (await queryHelper(config.credsStore, getCredentialHelperServerUrl(host)))
       if (stored && stored.kind !== 'anonymous') return stored
       // podman's keys may name repositories; the longest prefix of whole path components wins.
       const parts = [host, ...repository.split('/')]
@@ -75,7 +80,7 @@ export function createDockerConfigCredentials(
   }
 }
 
-function parseAuthEntry(entry: AuthEntry, key: string): RegistryCredential | undefined {
+function parseAuthEntry(entry: DockerAuthEntry, key: string): RegistryCredential | undefined {
   const nonEmptyString = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
   const registryToken = nonEmptyString(entry.registrytoken)
   if (registryToken !== undefined) return { kind: 'bearer', token: registryToken }
@@ -102,7 +107,7 @@ function parseAuthEntry(entry: AuthEntry, key: string): RegistryCredential | und
 }
 
 // Keys may be URLs of old API versions. Host names must match exactly, not as substrings.
-function normalizeAuthKey(key: string): string {
+function normalizeDockerAuthKey(key: string): string {
   const bare = key.replace(/^https?:\/\//i, '').replace(/\/(?:v[12])?\/?$/i, '')
   const slash = bare.indexOf('/')
   const host = (slash < 0 ? bare : bare.slice(0, slash)).toLowerCase()
@@ -111,11 +116,11 @@ function normalizeAuthKey(key: string): string {
 }
 
 /** The server URL to query a helper for. Docker Hub's entry still has the name of its first API. */
-function getHelperServerUrl(host: string): string {
+function getCredentialHelperServerUrl(host: string): string {
   return host === 'docker.io' ? 'https://index.docker.io/v1/' : host
 }
 
-function requireObject(value: unknown, name: string): Record<string, unknown> {
+function requireJsonObject(value: unknown, name: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RegistryError('credentials', `${name} is not a JSON object`)
   return value as Record<string, unknown>

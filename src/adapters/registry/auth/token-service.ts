@@ -5,10 +5,10 @@ import type { AbortSignalLike } from '../../../ports/registry.ts'
 import { computeCredentialIdentity } from './credential-identity.ts'
 import type { RegistryCredential } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
-import { parseErrorBody, toReplyError } from '../transport/reply-error.ts'
+import { parseRegistryErrorBody, toRegistryReplyError } from '../transport/reply-error.ts'
 import type { TransportReply, Transport } from '../transport/transport.ts'
 
-export interface TokenRequest {
+export interface RegistryTokenRequest {
   readonly host: string
   readonly realm: string
   readonly service: string
@@ -19,9 +19,9 @@ export interface TokenRequest {
 
 export interface TokenService {
   /** Rejects with a RegistryError; `private` if the service denies an anonymous token. */
-  token(request: TokenRequest, signal?: AbortSignalLike): Promise<string>
+  token(request: RegistryTokenRequest, signal?: AbortSignalLike): Promise<string>
   /** Drops a token that a registry no longer accepts. */
-  invalidate(request: TokenRequest): void
+  invalidate(request: RegistryTokenRequest): void
   readonly size: number
 }
 
@@ -30,7 +30,7 @@ const maxTokenReplyBytes = 1_048_576
 // The specification's default, and our minimum because some services say 0.
 const minTokenLifetimeSeconds = 60
 // Seconds before expiry, so that a token does not expire in transit. Docker Hub's live for 300 s.
-const earlyRefreshSeconds = 30
+const tokenEarlyRefreshSeconds = 30
 // A catalog has a few thousand repositories. Expired tokens are evicted first.
 const maxCachedTokens = 10_000
 
@@ -38,7 +38,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
   const cachedTokens = new Map<string, { readonly token: string; readonly until: number }>()
   const pendingTokens = new Map<string, Promise<string>>()
 
-  async function fetchToken(request: TokenRequest): Promise<string> {
+  async function fetchToken(request: RegistryTokenRequest): Promise<string> {
     const realm = realmUrl(request)
     const shares = transport.policy.mayShareCredentials(request.host, realm)
     const credential: RegistryCredential = shares ? request.credential : { kind: 'anonymous' }
@@ -51,7 +51,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     reply ??= await getToken(realm, request, credential)
     if (reply.status === 401 || reply.status === 403) {
       // Red Hat's text explains how to get an account.
-      const { text } = parseErrorBody(reply)
+      const { text } = parseRegistryErrorBody(reply)
       const detail = text === '' ? '' : `: ${text}`
       if (credential.kind === 'anonymous' && request.credential.kind === 'anonymous')
         throw new RegistryError(
@@ -63,12 +63,13 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
         : 'is not trusted with the registry credentials'
       throw new RegistryError('credentials', `the token service ${realm.host} ${why}`)
     }
-    if (reply.status !== 200) throw toReplyError(reply, clock.now(), `the token service ${realm.host}`)
-    const { token, seconds } = parseToken(reply, realm.host)
+    if (reply.status !== 200)
+      throw toRegistryReplyError(reply, clock.now(), `the token service ${realm.host}`)
+    const { token, seconds } = parseTokenResponse(reply, realm.host)
     if (cachedTokens.size >= maxCachedTokens) dropExpired()
     cachedTokens.set(toTokenCacheKey(request), {
       token,
-      until: clock.now() + (seconds - earlyRefreshSeconds) * 1000,
+      until: clock.now() + (seconds - tokenEarlyRefreshSeconds) * 1000,
     })
     return token
   }
@@ -76,7 +77,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
   // The first caller's signal is not passed on because others wait for the same token.
   function getToken(
     realm: URL,
-    request: TokenRequest,
+    request: RegistryTokenRequest,
     credential: RegistryCredential,
   ): Promise<TransportReply> {
     const url = new URL(realm)
@@ -90,7 +91,11 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     return transport.exchange({ method: 'GET', url, headers, bodyLimit: maxTokenReplyBytes, redirects: 1 })
   }
 
-  function postToken(realm: URL, request: TokenRequest, refreshToken: string): Promise<TransportReply> {
+  function postToken(
+    realm: URL,
+    request: RegistryTokenRequest,
+    refreshToken: string,
+  ): Promise<TransportReply> {
     const form = new URLSearchParams({
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
@@ -131,7 +136,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     },
   }
 
-  function realmUrl(request: TokenRequest): URL {
+  function realmUrl(request: RegistryTokenRequest): URL {
     let realm: URL
     try {
       realm = new URL(request.realm)
@@ -152,7 +157,7 @@ export function formatBasicAuthorization(credential: {
 }
 
 // The key includes the realm: a registry that names another realm must not get the first one's token.
-function toTokenCacheKey(request: TokenRequest): string {
+function toTokenCacheKey(request: RegistryTokenRequest): string {
   return JSON.stringify([
     request.host,
     request.realm,
@@ -162,7 +167,7 @@ function toTokenCacheKey(request: TokenRequest): string {
   ])
 }
 
-function parseToken(reply: TransportReply, host: string): { token: string; seconds: number } {
+function parseTokenResponse(reply: TransportReply, host: string): { token: string; seconds: number } {
   try {
     const data = JSON.parse(Buffer.from(reply.body).toString('utf8')) as Record<string, unknown> | null
     const token = [data?.['token'], data?.['access_token']].find(

@@ -3,7 +3,7 @@
 import ipaddr from 'ipaddr.js'
 import type { ProxyServer } from '../../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
-import { canonicalizeHostname, isGlobalUnicast, isInternalName, type IpAddress } from './public-host.ts'
+import { canonicalizeHostname, isGlobalUnicast, isInternalHostname, type IpAddress } from './public-host.ts'
 
 export interface EgressOptions {
   /** Hosts (`host` or `host:port`, exact) to reach without TLS. */
@@ -57,13 +57,13 @@ export interface EgressPolicy {
 
 const defaultAllowedPorts = [443, 80, 5000, 5001, 8443]
 
-const maxCachedOrigins = 1000
+const maxCachedRegistryOrigins = 1000
 
 // Public by registry, but served by the cloud's own infrastructure.
-const alwaysDeniedRanges = ['168.63.129.16/32']
+const alwaysDeniedCidrRanges = ['168.63.129.16/32']
 
 // Token services outside their registry's domain.
-const knownTokenHosts: Readonly<Record<string, readonly string[]>> = {
+const tokenHostsByRegistryHost: Readonly<Record<string, readonly string[]>> = {
   'registry-1.docker.io': ['auth.docker.io'],
   'registry.redhat.io': ['sso.redhat.com'],
   'registry.connect.redhat.com': ['sso.redhat.com'],
@@ -75,7 +75,7 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
   const plainHttp = new Set((options.plainHttp ?? []).map(lowercaseText))
   const only = options.onlyHosts && new Set(options.onlyHosts.map(lowercaseText))
   const ports = new Set(options.ports ?? defaultAllowedPorts)
-  const denied = [...alwaysDeniedRanges, ...(options.deniedAddresses ?? [])].map(parseCidr)
+  const denied = [...alwaysDeniedCidrRanges, ...(options.deniedAddresses ?? [])].map(parseCidr)
   const internal = new Map(
     Object.entries(options.internal ?? {}).map(([host, cidrs]) => [
       lowercaseText(host),
@@ -83,7 +83,7 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
     ]),
   )
   const tokenHosts = new Map(
-    [...Object.entries(knownTokenHosts), ...Object.entries(options.tokenHosts ?? {})].map(
+    [...Object.entries(tokenHostsByRegistryHost), ...Object.entries(options.tokenHosts ?? {})].map(
       ([host, realms]) => [lowercaseText(host), realms.map(lowercaseText)] as const,
     ),
   )
@@ -115,7 +115,7 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
     if (!ports.has(port) && !listedPorts.has(`${hostname}:${port}`))
       throw createBlockedHostError(`port ${port} of ${hostname} is not an allowed registry port`)
     if (ipaddr.isValid(hostname)) checkAddress(hostname, port, hostname)
-    else if (!getInternalRanges(hostname, port) && isInternalName(hostname))
+    else if (!getInternalRanges(hostname, port) && isInternalHostname(hostname))
       throw createBlockedHostError(`"${hostname}" is an internal host name`)
   }
 
@@ -130,7 +130,7 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
       const key = `${url.protocol}//${url.host}`
       if (passed.has(key)) return
       checkHost(url)
-      if (passed.size >= maxCachedOrigins) passed.clear()
+      if (passed.size >= maxCachedRegistryOrigins) passed.clear()
       passed.add(key)
     },
     checkHop(from, to) {

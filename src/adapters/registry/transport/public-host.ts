@@ -4,7 +4,17 @@ import ipaddr from 'ipaddr.js'
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
 // Names that mean this machine or network wherever they are resolved.
-const internalSuffixes = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home', 'corp', 'svc', 'arpa']
+const internalDomainSuffixes = [
+  'localhost',
+  'local',
+  'internal',
+  'intranet',
+  'lan',
+  'home',
+  'corp',
+  'svc',
+  'arpa',
+]
 
 // ipaddr.js calls some dead or translated IPv6 ranges unicast; only 2000::/3 is allocated.
 const [globalNetwork, globalBits] = ipaddr.IPv6.parseCIDR('2000::/3')
@@ -22,14 +32,14 @@ export function canonicalizeHostname(hostname: string): string {
 }
 
 /** `hostname` is canonical. */
-export function isInternalName(hostname: string): boolean {
+export function isInternalHostname(hostname: string): boolean {
   const labels = hostname.split('.')
   // Resolvers complete a single label with their search domains.
-  return labels.length === 1 || internalSuffixes.includes(labels.at(-1) ?? '') || labels.includes('svc')
+  return labels.length === 1 || internalDomainSuffixes.includes(labels.at(-1) ?? '') || labels.includes('svc')
 }
 
 /** Whether a host could be public. Does not resolve names. */
 export function isPublicHost(hostname: string): boolean {
   const host = canonicalizeHostname(hostname)
-  return ipaddr.isValid(host) ? isGlobalUnicast(ipaddr.process(host)) : !isInternalName(host)
+  return ipaddr.isValid(host) ? isGlobalUnicast(ipaddr.process(host)) : !isInternalHostname(host)
 }

@@ -4,9 +4,13 @@ import { RegistryError } from '../registry-error.ts'
 import type { TransportReply } from './transport.ts'
 
 /** `registryName` starts the message: `quay.io`. */
-export function toReplyError(reply: TransportReply, now: number, registryName: string): RegistryError {
+export function toRegistryReplyError(
+  reply: TransportReply,
+  now: number,
+  registryName: string,
+): RegistryError {
   const { status } = reply
-  const { codes, text } = parseErrorBody(reply)
+  const { codes, text } = parseRegistryErrorBody(reply)
   const detail = text === '' ? '' : `: ${text}`
   if (status === 429 || codes.includes('TOOMANYREQUESTS'))
     return new RegistryError(
@@ -56,7 +60,7 @@ function parseRetryAfter(reply: TransportReply, now: number): number | undefined
 }
 
 /** `errors[].code`, and one line of the first message. */
-export function parseErrorBody(reply: TransportReply): { codes: readonly string[]; text: string } {
+export function parseRegistryErrorBody(reply: TransportReply): { codes: readonly string[]; text: string } {
   let data: unknown
   try {
     data = JSON.parse(Buffer.from(reply.body).toString('utf8'))
@@ -76,8 +80,8 @@ export function parseErrorBody(reply: TransportReply): { codes: readonly string[
     (text): text is string => typeof text === 'string' && text !== '',
   )
   return {
-    codes: codes.slice(0, 5).map(toOneLine),
-    text: toOneLine(message ?? ''),
+    codes: codes.slice(0, 5).map(toSingleLineText),
+    text: toSingleLineText(message ?? ''),
   }
 }
 
@@ -85,7 +89,7 @@ function formatErrorCodes(codes: readonly string[]): string {
   return codes.length === 0 ? '' : ` ${codes.join(', ')}`
 }
 
-function toOneLine(text: string): string {
+function toSingleLineText(text: string): string {
   const plain = text
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ')
     .trim()

@@ -10,15 +10,15 @@ export interface PaxRecords {
 }
 
 // The maximum number of digits. Five digits already exceed the largest accepted header.
-const maxLengthDigits = 6
-const integerPattern = /^-?\d{1,18}$/
-const timePattern = /^-?\d{1,18}(?:\.\d*)?$/
-const patternByNumericKey: ReadonlyMap<string, RegExp> = new Map([
-  ['uid', integerPattern],
-  ['gid', integerPattern],
-  ['atime', timePattern],
-  ['mtime', timePattern],
-  ['ctime', timePattern],
+const maxPaxLengthDigits = 6
+const paxIntegerPattern = /^-?\d{1,18}$/
+const paxTimePattern = /^-?\d{1,18}(?:\.\d*)?$/
+const valuePatternByPaxKey: ReadonlyMap<string, RegExp> = new Map([
+  ['uid', paxIntegerPattern],
+  ['gid', paxIntegerPattern],
+  ['atime', paxTimePattern],
+  ['mtime', paxTimePattern],
+  ['ctime', paxTimePattern],
 ])
 
 /** Throws a RegistryError `unsupported`. */
@@ -55,7 +55,7 @@ export function checkGlobalPaxRecords(bytes: Uint8Array): void {
 
 /** Rejects values that make Go stop reading. */
 function checkPaxValue(key: string, value: Uint8Array): void {
-  const pattern = patternByNumericKey.get(key)
+  const pattern = valuePatternByPaxKey.get(key)
   if (pattern !== undefined && value.length > 0 && !pattern.test(decodeLatin1(value)))
     throw createRejectedArchiveError(`an extended header has an invalid ${key}`)
   if ((key === 'uname' || key === 'gname') && value.includes(0))
@@ -66,7 +66,7 @@ function splitPaxRecords(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> {
   const found = new Map<string, Uint8Array>()
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at)
-    const digits = space < 0 || space - at > maxLengthDigits ? '' : decodeLatin1(bytes.subarray(at, space))
+    const digits = space < 0 || space - at > maxPaxLengthDigits ? '' : decodeLatin1(bytes.subarray(at, space))
     const end = /^[1-9]\d*$/.test(digits) ? at + Number(digits) : 0
     const equals = bytes.indexOf(0x3d, space)
     if (end > bytes.length || equals <= space + 1 || equals >= end - 1 || bytes[end - 1] !== 0x0a)

@@ -5,10 +5,10 @@ import { suiteNames } from '@catalog-bot/findings/suites'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
-import { optionalRuleIds } from '@catalog-bot/bundle/content-rules'
+import { optInBundleRuleIds } from '@catalog-bot/bundle/content-rules'
 import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
-import { bulkyPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
+import { bundleMetadataPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
 import { computeBundleInstallFacts, type BundleInstallFacts } from '../../../checks/install/install-facts.ts'
 import type { BundleImageAnswer } from '../../../checks/questions.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
@@ -20,7 +20,7 @@ import { computeGzippedSize } from './gzipped-size.ts'
  * Increment this when bundles are read, rendered, or evaluated differently. This invalidates cached answers
  * (test/adapters/registry/unpack/read-bundle-files.test.ts).
  */
-export const bundleReaderVersion = 14
+export const bundleReaderVersion = 15
 
 export type BundleReadResult = Omit<
   Extract<BundleImageAnswer, { readonly kind: 'bundle' }>,
@@ -40,7 +40,7 @@ export interface BundleReadAndInstallResult extends BundleReadResult {
 const maxBundleFindings = 100
 /** Characters of JSON, separately for content and findings. */
 const maxBundleJsonCharacters = 512 * 1024
-const maxQuotedFactLength = 1000
+const maxQuotedTextLength = 1000
 
 export function readBundleFiles(
   files: BundleFiles,
@@ -65,7 +65,7 @@ function toBundleReadResult(files: BundleFiles): BundleReadResult {
     suites: suiteNames,
   })
   const [optional, usual] = [true, false].map((wanted) =>
-    findings.filter(({ rule }) => optionalRuleIds.has(rule) === wanted),
+    findings.filter(({ rule }) => optInBundleRuleIds.has(rule) === wanted),
   )
   const shown = [usual, optional]
     .flatMap((some) => selectMostSevereFindings(some ?? [], maxBundleFindings).findings.map(truncateFinding))
@@ -78,7 +78,7 @@ function toBundleReadResult(files: BundleFiles): BundleReadResult {
   const content = {
     name,
     package: its,
-    properties: properties.filter(({ type }) => !bulkyPropertyTypes.has(type)),
+    properties: properties.filter(({ type }) => !bundleMetadataPropertyTypes.has(type)),
     relatedImages,
   }
   const csv = reduceCsvToTemplateFields(bundle.csv.data)
@@ -91,7 +91,7 @@ function toBundleReadResult(files: BundleFiles): BundleReadResult {
 /** Facts can be as long as the text that they quote. */
 function truncateInstallFacts(facts: BundleInstallFacts): BundleInstallFacts {
   const truncate = (text: string) =>
-    text.length <= maxQuotedFactLength ? text : `${text.slice(0, maxQuotedFactLength)}…`
+    text.length <= maxQuotedTextLength ? text : `${text.slice(0, maxQuotedTextLength)}…`
   const truncateList = (strings: readonly string[]) => strings.slice(0, maxBundleFindings).map(truncate)
   const { unpacked, statement, invalid, manifests, examples, rendering, rukPak, ...others } = facts
   const truncateFindings = (all: readonly Finding[]) => all.slice(0, maxBundleFindings).map(truncateFinding)
@@ -129,8 +129,8 @@ function truncateFinding(one: Finding): Finding {
   const { data: _, at, what, ...rest } = one
   return {
     ...rest,
-    what: `${what.slice(0, maxQuotedFactLength)}…`,
-    ...(at && { at: { ...at, file: at.file.slice(0, maxQuotedFactLength) } }),
+    what: `${what.slice(0, maxQuotedTextLength)}…`,
+    ...(at && { at: { ...at, file: at.file.slice(0, maxQuotedTextLength) } }),
   }
 }
 

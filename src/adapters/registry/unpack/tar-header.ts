@@ -16,10 +16,10 @@ export const tarBlockBytes = 512
 /** Throws a RegistryError `unsupported`. */
 export function parseTarHeader(header: Uint8Array): TarHeader {
   // Go also accepts a signed checksum (Sun's tar), which differs only for names outside ASCII.
-  if (parseOctal(header.subarray(148, 156)) !== computeChecksums(header)[0])
+  if (parseOctal(header.subarray(148, 156)) !== computeTarChecksums(header)[0])
     throw createRejectedArchiveError('it contains a damaged header')
   const form = detectTarFormat(header)
-  const fields = form === 'v7' ? commonNumericFieldRanges : ustarNumericFieldRanges
+  const fields = form === 'v7' ? tarNumericFieldRanges : ustarNumericFieldRanges
   for (const [start, end] of fields)
     if (parseTarNumber(header.subarray(start, end)) === undefined)
       throw createRejectedArchiveError('a header contains an invalid number')
@@ -42,7 +42,7 @@ export function isTarHeader(block: Uint8Array): boolean {
   const written = decodeLatin1(block.subarray(148, 156))
     .replace(/^[ \0]+/, '')
     .replace(/[ \0].*$/s, '')
-  return /^[0-7]{1,8}$/.test(written) && computeChecksums(block).includes(Number.parseInt(written, 8))
+  return /^[0-7]{1,8}$/.test(written) && computeTarChecksums(block).includes(Number.parseInt(written, 8))
 }
 
 /** Rejects names that are not UTF-8, because two could decode to the same text. */
@@ -73,13 +73,13 @@ const slashByte = 0x2f
 const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Mode, user, group, and time don't matter here, but Go fails if they are not numbers. */
-const commonNumericFieldRanges = [
+const tarNumericFieldRanges = [
   [100, 108],
   [108, 116],
   [116, 124],
   [136, 148],
 ] as const
-const ustarNumericFieldRanges = [...commonNumericFieldRanges, [329, 337], [337, 345]] as const
+const ustarNumericFieldRanges = [...tarNumericFieldRanges, [329, 337], [337, 345]] as const
 
 function detectTarFormat(header: Uint8Array): 'v7' | 'ustar' | 'gnu' {
   const magic = decodeLatin1(header.subarray(257, 265))
@@ -128,7 +128,7 @@ function parseBase256(field: Uint8Array): number | undefined {
 }
 
 /** Unsigned and signed sums, with the checksum field read as spaces. */
-function computeChecksums(header: Uint8Array): readonly [number, number] {
+function computeTarChecksums(header: Uint8Array): readonly [number, number] {
   let unsigned = 8 * 0x20
   let negative = 0
   for (let at = 0; at < tarBlockBytes; at += 1) {

@@ -34,7 +34,7 @@ export interface TarLimits {
 export const defaultTarLimits: TarLimits = { entries: 20_000, file: 8 * 1024 * 1024, extension: 65_536 }
 
 // Linux's own limits. Longer paths cannot exist on disk and are expensive to split.
-const maxPathLength = 4096
+const maxTarPathLength = 4096
 const maxPathSegmentLength = 255
 
 export interface TarReader {
@@ -65,7 +65,7 @@ export function createTarReader(
   function push(piece: Uint8Array): void {
     let at = 0
     while (at < piece.length) {
-      if (ended) return checkTrailingBytes(piece.subarray(at))
+      if (ended) return rejectTrailingData(piece.subarray(at))
       if (dataLeft > 0) {
         const take = Math.min(dataLeft, piece.length - at)
         sink?.pieces?.push(piece.slice(at, at + take))
@@ -129,8 +129,8 @@ export function createTarReader(
       throw createRejectedArchiveError('an entry has several extended headers')
     expectData(size, true, (bytes) => {
       if (type === 'x') pax = parsePaxRecords(bytes)
-      else if (type === 'L') longName = decodeLongName(bytes)
-      else if (type === 'K') longLink = decodeLongName(bytes)
+      else if (type === 'L') longName = decodeGnuLongName(bytes)
+      else if (type === 'K') longLink = decodeGnuLongName(bytes)
       else {
         checkGlobalPaxRecords(bytes)
         onEntry({ kind: 'global', path: normalizeEntryPath(decodeUtf8(name)) })
@@ -156,7 +156,7 @@ export function createTarReader(
   /** Entries without content. If they have a size, some readers skip that many bytes. Go does not. */
   function readBodiless(type: string, path: string, size: number, target: () => string): void {
     if (type === 'S') throw createRejectedArchiveError('it contains sparse files')
-    const kind = entryKindByBodilessType[type]
+    const kind = bodilessEntryKindByTypeflag[type]
     if (kind === undefined)
       throw createRejectedArchiveError(`${quotePath(path)} has the unsupported type ${quotePath(type)}`)
     if (size !== 0)
@@ -196,7 +196,9 @@ export function createTarReader(
   }
 }
 
-const entryKindByBodilessType: Readonly<Record<string, 'hardlink' | 'symlink' | 'special' | 'directory'>> = {
+const bodilessEntryKindByTypeflag: Readonly<
+  Record<string, 'hardlink' | 'symlink' | 'special' | 'directory'>
+> = {
   '1': 'hardlink',
   '2': 'symlink',
   '3': 'special',
@@ -208,11 +210,11 @@ const entryKindByBodilessType: Readonly<Record<string, 'hardlink' | 'symlink' | 
 }
 
 /** Rejects anything but zeros after the archive, because some readers would continue. */
-function checkTrailingBytes(bytes: Uint8Array): void {
+function rejectTrailingData(bytes: Uint8Array): void {
   if (bytes.some((byte) => byte !== 0)) throw createRejectedArchiveError('it contains data after its end')
 }
 
-function decodeLongName(bytes: Uint8Array): string {
+function decodeGnuLongName(bytes: Uint8Array): string {
   const text = sliceUntilNul(bytes)
   if (text.length === 0 || bytes.subarray(text.length).some((byte) => byte !== 0))
     throw createRejectedArchiveError('a GNU long name entry is corrupt')
@@ -222,15 +224,15 @@ function decodeLongName(bytes: Uint8Array): string {
 function checkLinkTarget(path: string, target: string): string {
   if (target.includes('\0'))
     throw createRejectedArchiveError(`the target of the link ${quotePath(path)} contains a NUL`)
-  if (target === '' || target.length > maxPathLength)
+  if (target === '' || target.length > maxTarPathLength)
     throw createRejectedArchiveError(`the link ${quotePath(path)} has an invalid target`)
   return target
 }
 
 /** Removes `.//`, leading `/`, and double slashes. Returns '' for the root. Throws if the path leaves the root. */
 function normalizeEntryPath(name: string): string {
-  if (name.length > maxPathLength)
-    throw createRejectedArchiveError(`a name is longer than ${maxPathLength} characters`)
+  if (name.length > maxTarPathLength)
+    throw createRejectedArchiveError(`a name is longer than ${maxTarPathLength} characters`)
   if (name.includes('\0')) throw createRejectedArchiveError('a name contains a NUL')
   if (name.startsWith('\\') || /^[A-Za-z]:/.test(name))
     throw createRejectedArchiveError(`${quotePath(name)} is a Windows path`)

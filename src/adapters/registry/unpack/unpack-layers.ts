@@ -22,7 +22,7 @@ const zstdMagic = 0xfd2fb528
 /** Lazy-pulling formats use a frame per 64 KB, so this allows layers of a few gigabytes. Each frame needs a decoder. */
 const maxZstdFrames = 50_000
 
-const createDamagedFrameError = (why: string) =>
+const createDamagedCompressionError = (why: string) =>
   createRejectedArchiveError(`its compression is damaged (${why})`)
 
 export interface CompressedLayer {
@@ -42,18 +42,18 @@ export interface UnpackLimits extends TarLimits {
   readonly ratioFrom: number
 }
 
-const mebibyte = 1024 * 1024
+const bytesPerMebibyte = 1024 * 1024
 
 // The largest window that zstd uses (level 22). The decoder reserves this much memory.
-const maxZstdWindowBytes = 128 * mebibyte
+const maxZstdWindowBytes = 128 * bytesPerMebibyte
 
 export const defaultUnpackLimits: UnpackLimits = {
   ...defaultTarLimits,
-  layer: 256 * mebibyte,
-  image: 512 * mebibyte,
-  kept: 64 * mebibyte,
+  layer: 256 * bytesPerMebibyte,
+  image: 512 * bytesPerMebibyte,
+  kept: 64 * bytesPerMebibyte,
   ratio: 200,
-  ratioFrom: 16 * mebibyte,
+  ratioFrom: 16 * bytesPerMebibyte,
 }
 
 /**
@@ -115,7 +115,7 @@ async function* decompressLayer(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
       if (frames.some(({ window }) => window > maxZstdWindowBytes))
         throw createRejectedArchiveError(`it requires a zstd window of more than ${maxZstdWindowBytes} bytes`)
       for (const frame of frames) yield* decompressZstdFrame(bytes, frame)
-    } else yield* splitIntoSlices(bytes)
+    } else yield* splitIntoByteSlices(bytes)
   } catch (error) {
     if (error instanceof RegistryError) throw error
     throw createRejectedArchiveError(`its compression is damaged (${(error as Error).message})`, error)
@@ -145,7 +145,7 @@ function detectCompression(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
 
 async function* decompressGzip(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: 65_536 })
-  yield* decompressSlices(gunzip, bytes)
+  yield* decompressByteSlices(gunzip, bytes)
   // gunzip silently stops at zeros after the last member, even if data follows.
   if (gunzip.bytesWritten !== bytes.length)
     throw createRejectedArchiveError('its compression is damaged (data after the end)')
@@ -164,8 +164,8 @@ async function* decompressZstdFrame(
   const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxZstdWindowBytes) }
   const decoder = createZstdDecompress({ chunkSize: 65_536, params })
   let unpacked = 0
-  for await (const piece of decompressSlices(decoder, frame, [
-    ...splitIntoSlices(frame.subarray(0, -1)),
+  for await (const piece of decompressByteSlices(decoder, frame, [
+    ...splitIntoByteSlices(frame.subarray(0, -1)),
     frame.subarray(-1),
   ])) {
     unpacked += piece.length
@@ -175,10 +175,10 @@ async function* decompressZstdFrame(
     throw createRejectedArchiveError('its compression is damaged (a frame does not have its declared size)')
 }
 
-async function* decompressSlices(
+async function* decompressByteSlices(
   decoder: ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>,
   bytes: Uint8Array,
-  slicesOfIt: Iterable<Uint8Array> = splitIntoSlices(bytes),
+  slicesOfIt: Iterable<Uint8Array> = splitIntoByteSlices(bytes),
 ): AsyncGenerator<Uint8Array> {
   const pieces = Readable.from(slicesOfIt)
   try {
@@ -190,7 +190,7 @@ async function* decompressSlices(
 }
 
 // Small pieces, so that a budget is exceeded only slightly.
-function* splitIntoSlices(bytes: Uint8Array, size = 16_384): Generator<Uint8Array> {
+function* splitIntoByteSlices(bytes: Uint8Array, size = 16_384): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
@@ -199,19 +199,19 @@ function splitZstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const frames: ZstdFrame[] = []
   for (let at = 0; at < bytes.length;) {
-    if (at + 8 > bytes.length) throw createDamagedFrameError('data after the end')
+    if (at + 8 > bytes.length) throw createDamagedCompressionError('data after the end')
     const first = view.getUint32(at, true)
     // A skippable frame's size does not include its header.
     if (first >>> 4 === 0x184d2a5) {
       at += 8 + view.getUint32(at + 4, true)
-      if (at > bytes.length) throw createDamagedFrameError('truncated data')
+      if (at > bytes.length) throw createDamagedCompressionError('truncated data')
     } else if (first === zstdMagic) {
       if (frames.length === maxZstdFrames)
         throw createRejectedArchiveError(`it is compressed in more than ${maxZstdFrames} frames`)
       const frame = parseZstdFrame(view, at)
       frames.push(frame)
       at = frame.end
-    } else throw createDamagedFrameError('data after the end')
+    } else throw createDamagedCompressionError('data after the end')
   }
   return frames
 }
@@ -232,27 +232,28 @@ function parseZstdFrame(view: DataView, start: number): ZstdFrame {
   }
   const dictionaryBytes = [0, 1, 2, 4][flags & 3] ?? 0
   const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0
-  if (at + dictionaryBytes + sizeBytes > view.byteLength) throw createDamagedFrameError('truncated data')
+  if (at + dictionaryBytes + sizeBytes > view.byteLength)
+    throw createDamagedCompressionError('truncated data')
   for (let index = 0; index < dictionaryBytes; index += 1)
     if (view.getUint8(at + index) !== 0) throw createRejectedArchiveError('it requires a zstd dictionary')
   at += dictionaryBytes
-  const content = sizeBytes === 0 ? undefined : parseContentSize(view, at, sizeBytes)
+  const content = sizeBytes === 0 ? undefined : parseZstdContentSize(view, at, sizeBytes)
   // The window of a single-segment frame is its content.
   if (isSingle) window = content ?? 0
   at += sizeBytes
   for (let isLast = false; !isLast;) {
-    if (at + 3 > view.byteLength) throw createDamagedFrameError('truncated data')
+    if (at + 3 > view.byteLength) throw createDamagedCompressionError('truncated data')
     const header = view.getUint16(at, true) + view.getUint8(at + 2) * 0x10000
     isLast = (header & 1) === 1
     // A run (type 1) stores one byte regardless of its length.
     at += 3 + (((header >> 1) & 3) === 1 ? 1 : header >> 3)
   }
   const end = at + ((flags & 4) === 0 ? 0 : 4)
-  if (end > view.byteLength) throw createDamagedFrameError('truncated data')
+  if (end > view.byteLength) throw createDamagedCompressionError('truncated data')
   return { start, end, window, content }
 }
 
-function parseContentSize(view: DataView, at: number, bytes: number): number {
+function parseZstdContentSize(view: DataView, at: number, bytes: number): number {
   if (bytes === 1) return view.getUint8(at)
   if (bytes === 2) return view.getUint16(at, true) + 256
   if (bytes === 4) return view.getUint32(at, true)

@@ -1,9 +1,9 @@
 // Classifies OLM v0's errors by the messages of OLM v0.46.0. The caller's context decides for unknown messages.
-import { getCondition, getListAtPath, getStringAtPath, type KubeObject } from './kube-object.ts'
+import { getKubeCondition, getListAtPath, getStringAtPath, type KubeObject } from './kube-object.ts'
 import { transientErrorPattern, type ClusterTestFailure } from './cluster-test-outcome.ts'
 
 export function classifyInstallPlanFailure(plan: KubeObject): ClusterTestFailure {
-  const installed = getCondition(plan, 'Installed')
+  const installed = getKubeCondition(plan, 'Installed')
   const message =
     installed?.message || getStringAtPath(plan.status, 'message') || (installed?.reason ?? 'no reason given')
   const description = `InstallPlan ${plan.metadata.name} failed: ${message}`
@@ -36,7 +36,7 @@ export function classifyInstallPlanFailure(plan: KubeObject): ClusterTestFailure
 }
 
 /** The caller has checked the Job's pods before. */
-export function classifyUnpackFailure(message: string): ClusterTestFailure {
+export function classifyBundleUnpackFailure(message: string): ClusterTestFailure {
   const description = `OLM could not unpack the bundle: ${message}`
   if (/data limit|too large|exceeds|ConfigMap .* size/i.test(message))
     return { code: 'unpack-too-large', says: description }
@@ -130,7 +130,7 @@ export function classifyMissingRequirements(csv: KubeObject): ClusterTestFailure
 export function classifyResolutionFailure(
   subscription: KubeObject,
 ): { readonly isFinal: boolean; readonly says: string } | undefined {
-  const condition = getCondition(subscription, 'ResolutionFailed')
+  const condition = getKubeCondition(subscription, 'ResolutionFailed')
   if (condition?.status !== 'True') return undefined
   return {
     isFinal: condition.reason === 'ConstraintsNotSatisfiable',

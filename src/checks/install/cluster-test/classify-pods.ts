@@ -1,7 +1,7 @@
 // Determines why pods do not run and who must act.
 import {
-  getCondition,
-  getConditions,
+  getKubeCondition,
+  getKubeConditions,
   getListAtPath,
   getNumberAtPath,
   getStringAtPath,
@@ -86,7 +86,7 @@ function classifyPodFailure(pod: KubeObject, role: PodFailureCodes): ClusterTest
   const stopped =
     getStringAtPath(pod.status, 'phase') === 'Failed' ? getStringAtPath(pod.status, 'reason') : ''
   if (stopped !== '') return { code: 'unschedulable', says: `${name} was stopped by the cluster: ${stopped}` }
-  const scheduled = getCondition(pod, 'PodScheduled')
+  const scheduled = getKubeCondition(pod, 'PodScheduled')
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable')
     return {
       code: /architecture|kubernetes\.io\/arch/.test(scheduled.message) ? 'arch-mismatch' : 'unschedulable',
@@ -170,14 +170,14 @@ export function isDeploymentAvailable(deployment: KubeObject): boolean {
   return (
     getNumberAtPath(status, 'observedGeneration') >= (metadata.generation ?? 0) &&
     getNumberAtPath(status, 'updatedReplicas') >= wanted &&
-    getCondition(deployment, 'Available')?.status === 'True'
+    getKubeCondition(deployment, 'Available')?.status === 'True'
   )
 }
 
 /** Finds rejections by the cluster that do not appear in the status of any pod. */
 export function findDeploymentFailure(deployments: readonly KubeObject[]): ClusterTestFailure | undefined {
   for (const deployment of deployments) {
-    const rejected = getConditions(deployment).find(
+    const rejected = getKubeConditions(deployment).find(
       ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
     )
     if (!rejected) continue

@@ -2,8 +2,8 @@
 // deletes unlabeled objects, except CRDs that the test's bundles installed and that did not exist before.
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
-  toObjectQuery,
-  toQueryKey,
+  toKubeObjectQuery,
+  toKubeQueryKey,
   getObservedObjects,
   type ClusterAction,
   type KubeObject,
@@ -111,7 +111,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
   {
     label: 'ClusterServiceVersions',
     queries: createPerNamespaceQueryLister(olmApiVersion, 'ClusterServiceVersion'),
-    isOurs: isOriginalCsv,
+    isOurs: isNonCopiedCsv,
     timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
@@ -188,7 +188,7 @@ export function advanceCleanUp(
   const queries = group.queries(known)
   const blind = queries.flatMap(
     (query): { readonly look: KubeQuery; readonly code: string; readonly says: string }[] => {
-      const sighting = observation.queryResults.get(toQueryKey(query))
+      const sighting = observation.queryResults.get(toKubeQueryKey(query))
       // The next round queries newly found namespaces.
       if (sighting === undefined) return [{ look: query, code: 'unasked', says: 'the API was not queried' }]
       return sighting.kind === 'failed' ? [{ look: query, code: sighting.code, says: sighting.says }] : []
@@ -217,11 +217,11 @@ export function advanceCleanUp(
         state: addCleanUpEvent(
           known,
           now,
-          `forcibly removing the finalizers of ${stuck.map(formatObjectName).join(', ')}`,
+          `forcibly removing the finalizers of ${stuck.map(formatKubeObjectName).join(', ')}`,
         ),
         actions: stuck.map((object) => ({
           kind: 'patch',
-          at: toObjectQuery(object),
+          at: toKubeObjectQuery(object),
           patch: { metadata: { finalizers: null } },
         })),
         waitsFor: group.label,
@@ -237,10 +237,10 @@ export function advanceCleanUp(
       )
       .map((object) => ({
         kind: 'delete',
-        at: toObjectQuery(object),
+        at: toKubeObjectQuery(object),
         ...(object.metadata.uid !== undefined && { uid: object.metadata.uid }),
       })),
-    waitsFor: `${group.label} to be deleted: ${there.slice(0, 3).map(formatObjectName).join(', ')}`,
+    waitsFor: `${group.label} to be deleted: ${there.slice(0, 3).map(formatKubeObjectName).join(', ')}`,
     isDone: false,
   }
 }
@@ -282,7 +282,7 @@ function isInstalledByTest({ metadata }: KubeObject, { id, namespaces }: CleanUp
   return alongside.length > 0 && alongside.every((namespace) => namespaces.includes(namespace))
 }
 
-function isOriginalCsv({ metadata }: KubeObject): boolean {
+function isNonCopiedCsv({ metadata }: KubeObject): boolean {
   return metadata.labels?.['olm.copiedFrom'] === undefined
 }
 
@@ -316,14 +316,14 @@ function addCleanUpEvent(state: CleanUpState, now: number, message: string): Cle
     : { ...state, events: [...state.events, { at: now, says: message }] }
 }
 
-const formatObjectName = ({ kind, metadata: { namespace, name } }: KubeObject): string =>
+const formatKubeObjectName = ({ kind, metadata: { namespace, name } }: KubeObject): string =>
   `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 
 function formatUndeletedObject(object: KubeObject): string {
   const finalizers = object.metadata.finalizers ?? []
   return finalizers.length > 0
-    ? `${formatObjectName(object)} (waiting for finalizers: ${finalizers.join(', ')})`
-    : formatObjectName(object)
+    ? `${formatKubeObjectName(object)} (waiting for finalizers: ${finalizers.join(', ')})`
+    : formatKubeObjectName(object)
 }
 
 /** The queries that find install tests that were killed. */

@@ -3,7 +3,7 @@
 import type { InstallTarget } from '../install-targets.ts'
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
-  toQueryKey,
+  toKubeQueryKey,
   type KubeQueryFailure,
   type RejectedClusterAction,
   type ClusterObservation,
@@ -15,8 +15,8 @@ import { olmApiVersion, olmV1ApiVersion } from './cluster-test-objects.ts'
 import type { ClusterTestFailure } from './cluster-test-outcome.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
 import {
-  createFailedProgress,
-  createWaitingProgress,
+  createFailedTestProgress,
+  createWaitingTestProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -80,17 +80,17 @@ export function computeNextTestProgress(
   const rejected = observation.rejectedActions
     .map(classifyRejectedClusterAction)
     .find((one) => one !== undefined)
-  if (rejected) return createFailedProgress(state, now, rejected)
+  if (rejected) return createFailedTestProgress(state, now, rejected)
   const blind = kind
     .queries(state)
     .flatMap((query): { readonly code: KubeQueryFailure; readonly says: string }[] => {
-      const sighting = observation.queryResults.get(toQueryKey(query))
+      const sighting = observation.queryResults.get(toKubeQueryKey(query))
       if (sighting === undefined) return [{ code: 'unreachable', says: 'the API was not queried' }]
       return sighting.kind === 'failed' ? [sighting] : []
     })
   const forbidden = blind.find(({ code }) => code === 'forbidden')
   if (forbidden)
-    return createFailedProgress(state, now, {
+    return createFailedTestProgress(state, now, {
       code: 'forbidden',
       says: `the kubeconfig account has no read permission: ${forbidden.says}`,
     })
@@ -98,11 +98,11 @@ export function computeNextTestProgress(
   if (first) {
     const since = Number(state.memory['blindSince'] ?? now)
     if (now - since >= deadlines.unreachable)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'api-unreachable',
         says: `the Kubernetes API does not respond: ${first.says}`,
       })
-    return createWaitingProgress(
+    return createWaitingTestProgress(
       { ...state, memory: { ...state.memory, blindSince: since } },
       `the Kubernetes API to respond: ${first.says}`,
     )
@@ -110,7 +110,7 @@ export function computeNextTestProgress(
   const { blindSince: _, ...memory } = state.memory
   const progress = kind.next({ ...state, memory }, observation, now)
   if (progress.outcome || now - state.started < deadlines.whole) return progress
-  return createFailedProgress(progress.state, now, {
+  return createFailedTestProgress(progress.state, now, {
     code: 'too-slow',
     says: `the install test timed out while waiting for ${progress.waitsFor}`,
   })

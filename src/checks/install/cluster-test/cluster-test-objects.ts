@@ -23,9 +23,9 @@ export const operatorGroupApiVersion = 'operators.coreos.com/v1'
 export const olmV1ApiVersion = 'olm.operatorframework.io/v1'
 const networkingApiVersion = 'networking.k8s.io/v1'
 export const rbacApiVersion = 'rbac.authorization.k8s.io/v1'
-export const installerAccountName = 'installer'
+export const installerServiceAccountName = 'installer'
 
-type KubeSpec = Readonly<Record<string, Json>>
+type KubeObjectSpec = Readonly<Record<string, Json>>
 
 export function createTestNamespace(plan: ClusterTestPlan): KubeObject {
   return {
@@ -91,7 +91,10 @@ export function listPrerequisiteQueries(plan: ClusterTestPlan): readonly KubeQue
  * Allows an untrusted Operator to connect only to the Kubernetes API, cluster DNS, the test's pods, and `reaches`.
  * Ingress is open because the API server can call webhooks from any address.
  */
-function createEgressPolicySpec(plan: ClusterTestPlan, { api, reaches }: ClusterTestAllowedEgress): KubeSpec {
+function createEgressPolicySpec(
+  plan: ClusterTestPlan,
+  { api, reaches }: ClusterTestAllowedEgress,
+): KubeObjectSpec {
   const tcp = (ports: readonly number[]) => ports.map((port) => ({ protocol: 'TCP', port }))
   const names = [53, 5353].flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ protocol, port })))
   return {
@@ -163,7 +166,7 @@ export function createCatalogSource(
 }
 
 /** `image` and `address` are mutually exclusive. */
-export function createCatalogSourceSpec(from: TestCatalogSource): KubeSpec {
+export function createCatalogSourceSpec(from: TestCatalogSource): KubeObjectSpec {
   return 'image' in from ? { image: from.image } : { address: from.address }
 }
 
@@ -214,13 +217,13 @@ export function createClusterExtension(
     toClusterScopedObjectName(plan),
     {
       namespace: toTestNamespaceName(plan),
-      serviceAccount: { name: installerAccountName },
+      serviceAccount: { name: installerServiceAccountName },
       source: {
         sourceType: 'Catalog',
         catalog: {
           packageName: plan.package,
           channels: [plan.channel],
-          selector: createCatalogSelector(plan, side),
+          selector: createCatalogLabelSelector(plan, side),
         },
       },
     },
@@ -228,13 +231,18 @@ export function createClusterExtension(
 }
 
 /** Requires both labels, so that it never selects another user's catalog. */
-export function createCatalogSelector({ id }: ClusterTestPlan, side: BaseOrHeadCatalog): KubeSpec {
+export function createCatalogLabelSelector({ id }: ClusterTestPlan, side: BaseOrHeadCatalog): KubeObjectSpec {
   return { matchLabels: { [clusterTestLabelKey]: id, [baseOrHeadCatalogLabelKey]: side } }
 }
 
 export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObject): readonly KubeObject[] {
   return [
-    createNamespacedObjectFactory(plan, namespace)('v1', 'ServiceAccount', installerAccountName, undefined),
+    createNamespacedObjectFactory(plan, namespace)(
+      'v1',
+      'ServiceAccount',
+      installerServiceAccountName,
+      undefined,
+    ),
     {
       ...createClusterScopedMetadata(plan, namespace)(
         rbacApiVersion,
@@ -244,7 +252,7 @@ export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObj
       ),
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: plan.installerRole },
       subjects: [
-        { kind: 'ServiceAccount', name: installerAccountName, namespace: toTestNamespaceName(plan) },
+        { kind: 'ServiceAccount', name: installerServiceAccountName, namespace: toTestNamespaceName(plan) },
       ],
     },
   ]
@@ -259,7 +267,7 @@ const provisionerClassesByTarget = {
 export type RukPakTarget = keyof typeof provisionerClassesByTarget
 
 /** The two RukPak versions use different fields. */
-export function createBundleDeployment(
+export function createRukPakBundleDeployment(
   plan: ClusterTestPlan,
   namespace: KubeObject,
   target: RukPakTarget,
@@ -291,7 +299,7 @@ export function createBundleDeployment(
 export function createBundleImageSource(
   { pullSecret }: ClusterTestPlan,
   { image = '' }: ClusterTestStep,
-): KubeSpec {
+): KubeObjectSpec {
   return { type: 'image', image: { ref: image, ...(pullSecret !== undefined && { pullSecret }) } }
 }
 
@@ -307,7 +315,7 @@ function createNamespacedObjectFactory(plan: ClusterTestPlan, namespace: KubeObj
     apiVersion: string,
     kind: string,
     name: string,
-    spec: KubeSpec | undefined,
+    spec: KubeObjectSpec | undefined,
     annotations?: Readonly<Record<string, string>>,
   ): KubeObject => ({
     apiVersion,
@@ -328,7 +336,7 @@ function createClusterScopedMetadata(plan: ClusterTestPlan, namespace: KubeObjec
     apiVersion: string,
     kind: string,
     name: string,
-    spec: KubeSpec | undefined,
+    spec: KubeObjectSpec | undefined,
     labels: Readonly<Record<string, string>> = {},
   ): KubeObject => ({
     apiVersion,

@@ -71,7 +71,7 @@ const verdictByFailureClass: Readonly<Record<ClusterTestFailureClass, ClusterTes
   infra: 'could not be found out',
 }
 
-export function createFailedOutcome(
+export function createFailedTestOutcome(
   code: ClusterTestFailureCode,
   message: string,
 ): ClusterTestOutcome & ClusterTestFailure {

@@ -4,7 +4,7 @@ import type { InstallMode } from './cluster-test-plan.ts'
 import type { ClusterTestOutcome } from './cluster-test-outcome.ts'
 import type { ClusterTestEvent } from './cluster-test-state.ts'
 import {
-  getConditions,
+  getKubeConditions,
   getListAtPath,
   getStringAtPath,
   parseKubeTimestamp,
@@ -45,7 +45,7 @@ export function collectConditionEvidence(objects: readonly KubeObject[]): readon
   return objects.flatMap((object): ClusterTestEvidence[] => {
     const lines = [
       ...formatKubeStatusLines(object),
-      ...getConditions(object).map(
+      ...getKubeConditions(object).map(
         ({ type, status, reason, message }) =>
           `${type}=${status} ${reason}${message === '' ? '' : `: ${message}`}`,
       ),
@@ -53,7 +53,7 @@ export function collectConditionEvidence(objects: readonly KubeObject[]): readon
     ]
     return lines.length === 0
       ? []
-      : [{ title: formatObjectTitle(object), lines: truncateEvidenceLines(lines) }]
+      : [{ title: formatKubeObjectTitle(object), lines: truncateEvidenceLines(lines) }]
   })
 }
 
@@ -149,4 +149,4 @@ function formatUnmetRequirementLines({ status }: KubeObject): readonly string[] 
     )
 }
 
-const formatObjectTitle = ({ kind, metadata: { name } }: KubeObject): string => `${kind} ${name}`
+const formatKubeObjectTitle = ({ kind, metadata: { name } }: KubeObject): string => `${kind} ${name}`

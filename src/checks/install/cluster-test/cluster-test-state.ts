@@ -1,6 +1,6 @@
 import type { ClusterAction, KubeQuery, ClusterObservation } from './kube-object.ts'
 import {
-  createFailedOutcome,
+  createFailedTestOutcome,
   type ClusterTestFailureCode,
   type ClusterTestOutcome,
 } from './cluster-test-outcome.ts'
@@ -48,7 +48,7 @@ export function createInitialTestState<Stage extends string>(
   return { stage, started: now, since: now, step: 0, events: [], memory: {} }
 }
 
-export function createWaitingProgress<Stage extends string>(
+export function createWaitingTestProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   waitsFor: string,
   actions: readonly ClusterAction[] = [],
@@ -76,7 +76,7 @@ export function transitionToStage<Stage extends string>(
   }
 }
 
-export function createFinalProgress<Stage extends string>(
+export function createFinalTestProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   now: number,
   outcome: ClusterTestOutcome,
@@ -85,15 +85,15 @@ export function createFinalProgress<Stage extends string>(
   return { state: addClusterTestEvent(state, now, message), actions: [], waitsFor: message, outcome }
 }
 
-export function createFailedProgress<Stage extends string>(
+export function createFailedTestProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   now: number,
   { code, says }: { readonly code: ClusterTestFailureCode; readonly says: string },
 ): ClusterTestProgress<Stage> {
-  return createFinalProgress(state, now, createFailedOutcome(code, says))
+  return createFinalTestProgress(state, now, createFailedTestOutcome(code, says))
 }
 
-export function updateTestStateMemory<Stage extends string>(
+export function updateTestStateVariables<Stage extends string>(
   state: ClusterTestState<Stage>,
   memory: ClusterTestState['memory'],
 ): ClusterTestState<Stage> {
@@ -111,7 +111,7 @@ export function measureFailureDuration<Stage extends string>(
 ): { readonly state: ClusterTestState<Stage>; readonly milliseconds: number } {
   if ((state.memory['failure'] ?? '') !== (code ?? ''))
     return {
-      state: updateTestStateMemory(state, { failure: code ?? '', failingSince: now }),
+      state: updateTestStateVariables(state, { failure: code ?? '', failingSince: now }),
       milliseconds: 0,
     }
   return { state, milliseconds: now - Number(state.memory['failingSince'] ?? now) }

@@ -27,7 +27,7 @@ export interface ClusterTestDeadlines {
   readonly namespace: number
 }
 
-export const defaultDeadlines: ClusterTestDeadlines = {
+export const defaultClusterTestDeadlines: ClusterTestDeadlines = {
   catalog: 4 * msPerMinute,
   resolution: 90 * msPerSecond,
   unpacking: 6 * msPerMinute,

@@ -76,13 +76,19 @@ export interface RejectedClusterAction {
   readonly says: string
 }
 
-export function toQueryKey({ apiVersion, kind, namespace = '', name = '', labels = '' }: KubeQuery): string {
+export function toKubeQueryKey({
+  apiVersion,
+  kind,
+  namespace = '',
+  name = '',
+  labels = '',
+}: KubeQuery): string {
   return [apiVersion, kind, namespace, name, labels].join(' ')
 }
 
 /** Empty if the API does not exist or the query was not made. */
 export function getObservedObjects(observation: ClusterObservation, query: KubeQuery): readonly KubeObject[] {
-  const sighting = observation.queryResults.get(toQueryKey(query))
+  const sighting = observation.queryResults.get(toKubeQueryKey(query))
   return sighting?.kind === 'found' ? sighting.objects : []
 }
 
@@ -90,7 +96,11 @@ export function getObservedObject(observation: ClusterObservation, query: KubeQu
   return getObservedObjects(observation, query)[0]
 }
 
-export function toObjectQuery({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): KubeQuery & {
+export function toKubeObjectQuery({
+  apiVersion,
+  kind,
+  metadata: { namespace, name },
+}: KubeObject): KubeQuery & {
   readonly name: string
 } {
   return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name }
@@ -132,7 +142,7 @@ export interface KubeCondition {
   readonly generation: number | undefined
 }
 
-export function getConditions(object: KubeObject | undefined): readonly KubeCondition[] {
+export function getKubeConditions(object: KubeObject | undefined): readonly KubeCondition[] {
   return getListAtPath(object?.status, 'conditions').map((one) => {
     const generation = getValueAtPath(one, 'observedGeneration')
     return {
@@ -146,8 +156,8 @@ export function getConditions(object: KubeObject | undefined): readonly KubeCond
   })
 }
 
-export function getCondition(object: KubeObject | undefined, type: string): KubeCondition | undefined {
-  return getConditions(object).find((one) => one.type === type)
+export function getKubeCondition(object: KubeObject | undefined, type: string): KubeCondition | undefined {
+  return getKubeConditions(object).find((one) => one.type === type)
 }
 
 /** Ignores a condition of an older generation. */
@@ -155,7 +165,7 @@ export function getConditionOfCurrentGeneration(
   object: KubeObject | undefined,
   type: string,
 ): KubeCondition | undefined {
-  const condition = getCondition(object, type)
+  const condition = getKubeCondition(object, type)
   const generation = object?.metadata.generation
   if (condition?.generation === undefined || generation === undefined) return condition
   return condition.generation >= generation ? condition : undefined

@@ -6,7 +6,7 @@ import {
   classifyInstallPlanFailure,
   classifyMissingRequirements,
   classifyResolutionFailure,
-  classifyUnpackFailure,
+  classifyBundleUnpackFailure,
 } from './classify-olm-v0.ts'
 import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
@@ -22,7 +22,7 @@ import {
 } from './classify-pods.ts'
 import {
   getValueAtPath,
-  getCondition,
+  getKubeCondition,
   getListAtPath,
   getObservedObject,
   getObservedObjects,
@@ -54,11 +54,11 @@ import {
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
 import {
-  createFinalProgress,
+  createFinalTestProgress,
   transitionToStage,
-  createFailedProgress,
-  updateTestStateMemory,
-  createWaitingProgress,
+  createFailedTestProgress,
+  updateTestStateVariables,
+  createWaitingTestProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -107,12 +107,12 @@ export function createOlmV0TestDriver(
     const there = queries.crds.find((query) => getObservedObject(observation, query) !== undefined)
     const namespace = getObservedObject(observation, queries.namespace)
     if (there && !namespace)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'crd-preexists',
         says: `the cluster already has the CRD ${there.name ?? ''}, and the install test would change it for other users`,
       })
     if (!namespace)
-      return createWaitingProgress(state, 'the namespace', [
+      return createWaitingTestProgress(state, 'the namespace', [
         { kind: 'create', object: createTestNamespace(plan) },
       ])
     return transitionToStage(state, 'catalog', now, `namespace ${namespace.metadata.name} exists`)
@@ -124,7 +124,7 @@ export function createOlmV0TestDriver(
     now: number,
   ): ClusterTestProgress<OlmV0Stage> {
     const namespace = getObservedObject(observation, queries.namespace)
-    if (!namespace) return createWaitingProgress(state, 'the namespace')
+    if (!namespace) return createWaitingTestProgress(state, 'the namespace')
     const wanted = [
       ...createPrerequisiteObjects(plan, namespace),
       ...[createTargetNamespace(plan, namespace)].filter((one) => one !== undefined),
@@ -132,20 +132,21 @@ export function createOlmV0TestDriver(
     ]
     const missing = wanted.filter((object) => !isObjectObserved(observation, object))
     if (missing.length > 0)
-      return createWaitingProgress(
+      return createWaitingTestProgress(
         state,
         'the prerequisites of the install test',
         missing.map((object) => ({ kind: 'create', object })),
       )
     const catalog = getObservedObject(observation, queries.catalog)
     if (!catalog)
-      return createWaitingProgress(state, 'the CatalogSource', [
+      return createWaitingTestProgress(state, 'the CatalogSource', [
         { kind: 'create', object: createCatalogSource(plan, namespace, plan.base ?? plan.catalog) },
       ])
     const group = getObservedObject(observation, queries.group)
     const isGrouped = getListAtPath(group?.status, 'namespaces').length > 0
     const trouble = findCatalogFailure(observation)
-    if (trouble && !temporaryFailureCodes.has(trouble.code)) return createFailedProgress(state, now, trouble)
+    if (trouble && !temporaryFailureCodes.has(trouble.code))
+      return createFailedTestProgress(state, now, trouble)
     const readiness = getCatalogSourceConnection(catalog)
     if (readiness.isReady && isGrouped)
       return transitionToStage(
@@ -156,19 +157,19 @@ export function createOlmV0TestDriver(
         [{ kind: 'create', object: createSubscription(plan, namespace) }],
       )
     if (now - state.since < deadlines.catalog)
-      return createWaitingProgress(
+      return createWaitingTestProgress(
         state,
         readiness.isReady
           ? 'OLM to process the OperatorGroup'
           : `the catalog to become ready (${readiness.state === '' ? 'OLM has not checked it yet' : readiness.state})`,
       )
-    if (trouble) return createFailedProgress(state, now, trouble)
+    if (trouble) return createFailedTestProgress(state, now, trouble)
     if (readiness.state === '' || (readiness.isReady && !isGrouped))
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'olm-silent',
         says: 'OLM v0 did not process the CatalogSource or the OperatorGroup. Check whether its controllers are running.',
       })
-    return createFailedProgress(state, now, {
+    return createFailedTestProgress(state, now, {
       code: 'catalog-not-connected',
       says: `OLM could not connect to the catalog: ${readiness.state}`,
     })
@@ -197,10 +198,10 @@ export function createOlmV0TestDriver(
     const subscriptionObject = getObservedObject(observation, queries.subscription)
     if (!subscriptionObject) {
       if (namespace)
-        return createWaitingProgress(state, 'the Subscription', [
+        return createWaitingTestProgress(state, 'the Subscription', [
           { kind: 'create', object: createSubscription(plan, namespace) },
         ])
-      return createWaitingProgress(state, 'the namespace')
+      return createWaitingTestProgress(state, 'the namespace')
     }
     const catalog = getObservedObject(observation, queries.catalog)
     // After the catalog is replaced, the status describes the old catalog until OLM connects to the new one.
@@ -210,9 +211,10 @@ export function createOlmV0TestDriver(
       const name = installPlan.metadata.name
       const wanted = plan.steps[state.step]
       const names = listInstallPlanCsvNames(installPlan)
-      if (names.length === 0) return createWaitingProgress(state, `InstallPlan ${name} to list its bundles`)
+      if (names.length === 0)
+        return createWaitingTestProgress(state, `InstallPlan ${name} to list its bundles`)
       if (!wanted || !hasSameUniqueStrings(names, wanted.names))
-        return createFailedProgress(state, now, {
+        return createFailedTestProgress(state, now, {
           code: 'resolver-mismatch',
           says: `OLM chose ${names.join(', ')}, but the simulation chose ${wanted?.names.join(', ') ?? 'nothing else'}`,
         })
@@ -224,37 +226,41 @@ export function createOlmV0TestDriver(
         [],
         {
           plan: name,
-          crds: JSON.stringify(listInstallPlanCrds(installPlan)),
+          crds: JSON.stringify(listInstallPlanCrdNames(installPlan)),
         },
       )
     }
     const trouble = findCatalogFailure(observation)
-    if (trouble && !temporaryFailureCodes.has(trouble.code)) return createFailedProgress(state, now, trouble)
-    const isUnpacking = getCondition(subscriptionObject, 'BundleUnpacking')?.status === 'True'
+    if (trouble && !temporaryFailureCodes.has(trouble.code))
+      return createFailedTestProgress(state, now, trouble)
+    const isUnpacking = getKubeCondition(subscriptionObject, 'BundleUnpacking')?.status === 'True'
     const unpacked = findUnpackFailure(subscriptionObject, observation)
-    if (unpacked && dialled) return createFailedProgress(state, now, unpacked)
+    if (unpacked && dialled) return createFailedTestProgress(state, now, unpacked)
     // A busy OLM might find nothing in a new catalog. It resolves again when its cache changes.
     const resolution = dialled ? classifyResolutionFailure(subscriptionObject) : undefined
     const waited = now - state.since
     if (isUnpacking) {
-      const message = getCondition(subscriptionObject, 'BundleUnpacking')?.message ?? ''
+      const message = getKubeCondition(subscriptionObject, 'BundleUnpacking')?.message ?? ''
       if (waited < deadlines.unpacking)
-        return createWaitingProgress(state, `OLM to unpack the bundle${message === '' ? '' : `: ${message}`}`)
-      return createFailedProgress(state, now, {
+        return createWaitingTestProgress(
+          state,
+          `OLM to unpack the bundle${message === '' ? '' : `: ${message}`}`,
+        )
+      return createFailedTestProgress(state, now, {
         code: 'too-slow',
         says: `OLM did not unpack the bundle in time: ${message}`,
       })
     }
     if (waited < deadlines.resolution)
-      return createWaitingProgress(state, resolution?.says ?? 'OLM to resolve the Subscription')
-    if (trouble) return createFailedProgress(state, now, trouble)
+      return createWaitingTestProgress(state, resolution?.says ?? 'OLM to resolve the Subscription')
+    if (trouble) return createFailedTestProgress(state, now, trouble)
     if (!dialled)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'catalog-not-connected',
         says: `OLM did not connect to the changed catalog: ${getCatalogSourceConnection(catalog).state}`,
       })
     if (resolution)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: resolution.isFinal ? 'resolution-unsatisfiable' : 'catalog-not-connected',
         says: resolution.says,
       })
@@ -262,13 +268,13 @@ export function createOlmV0TestDriver(
     const staysThere =
       state.step > 0 && getStringAtPath(subscriptionObject.status, 'state') === 'AtLatestKnown'
     if (staysThere && waited < deadlines.retryWindow)
-      return createWaitingProgress(state, 'OLM to process the changed catalog')
+      return createWaitingTestProgress(state, 'OLM to process the changed catalog')
     if (staysThere)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'no-upgrade-edge',
         says: `OLM found no upgrade path from ${plan.steps[state.step - 1]?.root ?? ''} to ${plan.steps[state.step]?.root ?? ''}`,
       })
-    return createFailedProgress(state, now, {
+    return createFailedTestProgress(state, now, {
       code: 'olm-silent',
       says: 'OLM did not create an InstallPlan and did not report a reason',
     })
@@ -288,18 +294,18 @@ export function createOlmV0TestDriver(
     const pods = getObservedObjects(observation, queries.pods).filter(
       (pod) => pod.metadata.labels?.[bundleUnpackLabel] !== undefined,
     )
-    const failedAlready = getCondition(subscriptionObject, 'BundleUnpackFailed')
+    const failedAlready = getKubeCondition(subscriptionObject, 'BundleUnpackFailed')
     const pod = findPodFailure(pods, unpackPodFailureCodes)
     if (failedAlready?.status === 'True') {
       if (pod) return pod
       const job = jobs
-        .flatMap((one) => getCondition(one, 'Failed') ?? [])
+        .flatMap((one) => getKubeCondition(one, 'Failed') ?? [])
         .find(({ status }) => status === 'True')
       // These pods never restart, so each keeps its result.
       const ended = pods
         .flatMap(({ status }) => getListAtPath(status, 'containerStatuses'))
         .map((one) => getStringAtPath(one, 'state', 'terminated', 'message'))
-      return classifyUnpackFailure(
+      return classifyBundleUnpackFailure(
         [...new Set([failedAlready.message, job?.reason ?? '', job?.message ?? '', ...ended])]
           .filter((one) => one !== '')
           .join(': '),
@@ -333,7 +339,7 @@ export function createOlmV0TestDriver(
     const namespace = getObservedObject(observation, queries.namespace)
     const name = String(state.memory['plan'])
     const found = getObservedObjects(observation, queries.plans).find((one) => one.metadata.name === name)
-    if (!namespace || !found) return createWaitingProgress(state, `InstallPlan ${name}`)
+    if (!namespace || !found) return createWaitingTestProgress(state, `InstallPlan ${name}`)
     const began = parseKubeTimestamp(namespace.metadata.creationTimestamp ?? '') ?? 0
     const crds = parseJsonNameList(state.memory['crds'])
     const theirs = crds.find((crd) => {
@@ -341,14 +347,14 @@ export function createOlmV0TestDriver(
       return there !== undefined && (parseKubeTimestamp(there.metadata.creationTimestamp ?? '') ?? 0) < began
     })
     if (theirs !== undefined)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'crd-preexists',
         says: `the cluster already has the CRD ${theirs}, and the install test would change it for other users`,
       })
     const noted = parseJsonNameList(namespace.metadata.annotations?.[initiallyAbsentCrdsAnnotation])
     const all = [...new Set([...noted, ...crds])].sort()
     if (all.length > noted.length)
-      return createWaitingProgress(state, 'the CRD names to be recorded', [
+      return createWaitingTestProgress(state, 'the CRD names to be recorded', [
         {
           kind: 'patch',
           at: queries.namespace,
@@ -371,7 +377,7 @@ export function createOlmV0TestDriver(
     if (found && phase === 'Complete')
       return transitionToStage(state, 'operator', now, `InstallPlan ${name} is complete`)
     if (found && phase === 'Failed')
-      return createFailedProgress(state, now, classifyInstallPlanFailure(found))
+      return createFailedTestProgress(state, now, classifyInstallPlanFailure(found))
     const message = getStringAtPath(found?.status, 'message')
     if (now - state.since > deadlines.plan) {
       // OLM retries for a minute and then reports Failed. Until then, no failure is final.
@@ -379,11 +385,14 @@ export function createOlmV0TestDriver(
         found && message !== ''
           ? classifyInstallPlanFailure(found)
           : { code: 'olm-silent', says: `InstallPlan ${name} remains in phase ${phase || '(none)'}` }
-      return createFailedProgress(state, now, { code: isAuthorFailureCode(code) ? 'too-slow' : code, says })
+      return createFailedTestProgress(state, now, {
+        code: isAuthorFailureCode(code) ? 'too-slow' : code,
+        says,
+      })
     }
     // A conflict can reject the approval, so the approval is repeated until it succeeds.
     const isApproved = getValueAtPath(found?.spec, 'approved') === true
-    return createWaitingProgress(
+    return createWaitingTestProgress(
       state,
       `InstallPlan ${name}${message === '' ? '' : `: ${message}`}`,
       found && !isApproved ? [createInstallPlanApprovalPatch(found)] : [],
@@ -396,7 +405,7 @@ export function createOlmV0TestDriver(
     now: number,
   ): ClusterTestProgress<OlmV0Stage> {
     const wanted = plan.steps[state.step]
-    if (!wanted) return createFinalProgress(state, now, { verdict: 'installs' })
+    if (!wanted) return createFinalTestProgress(state, now, { verdict: 'installs' })
     const subscriptionObject = getObservedObject(observation, queries.subscription)
     const csvs = getObservedObjects(observation, queries.csvs).filter((one) => !isCopiedCsv(one))
     const own = wanted.names.map((name) => csvs.find(({ metadata }) => metadata.name === name))
@@ -412,9 +421,9 @@ export function createOlmV0TestDriver(
       findPodFailure(findDeploymentPods(deployments, running), operatorPodFailureCodes)
     const { state: known, failure } = recordFailure(state, troubled, now)
     if (failure)
-      return createFailedProgress(known, now, why && !temporaryFailureCodes.has(why.code) ? why : failure)
+      return createFailedTestProgress(known, now, why && !temporaryFailureCodes.has(why.code) ? why : failure)
     // A permanent failure ends the test before its deadline. A registry or a crashed container might recover.
-    if (why && !temporaryFailureCodes.has(why.code)) return createFailedProgress(known, now, why)
+    if (why && !temporaryFailureCodes.has(why.code)) return createFailedTestProgress(known, now, why)
     const open = own.findIndex((csv) => getStringAtPath(csv?.status, 'phase') !== 'Succeeded')
     const isInstalled = getStringAtPath(subscriptionObject?.status, 'installedCSV') === wanted.root
     const before = state.step > 0 ? plan.steps[state.step - 1]?.root : undefined
@@ -424,9 +433,9 @@ export function createOlmV0TestDriver(
     if (open < 0 && isInstalled && isReplaced && lazy.length === 0)
       return stepDone(known, subscriptionObject, observation, now)
     const what = waitingFor()
-    const goesOn = open < 0 ? updateTestStateMemory(known, { failing: 0, words: '' }) : known
-    if (now - state.since < deadlines.operator) return createWaitingProgress(goesOn, what)
-    return createFailedProgress(known, now, overdue())
+    const goesOn = open < 0 ? updateTestStateVariables(known, { failing: 0, words: '' }) : known
+    if (now - state.since < deadlines.operator) return createWaitingTestProgress(goesOn, what)
+    return createFailedTestProgress(known, now, overdue())
 
     function waitingFor(): string {
       const csv = own[open]
@@ -465,7 +474,7 @@ export function createOlmV0TestDriver(
     // The first message contains the cause. Later messages often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
     const firstMessage = state.memory['words'] || failure.says
-    const known = updateTestStateMemory(state, { failing, words: firstMessage })
+    const known = updateTestStateVariables(state, { failing, words: firstMessage })
     if (!isOlms && now - failing < deadlines.retryWindow) return { state: known }
     const message =
       firstMessage === failure.says ? failure.says : `${failure.says} (first error: ${firstMessage})`
@@ -509,7 +518,7 @@ export function createOlmV0TestDriver(
       observation,
     )
     if (further)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'resolver-mismatch',
         says: `OLM would also install ${listInstallPlanCsvNames(further).join(', ')}, but the simulation ends at ${done}`,
       })
@@ -517,11 +526,11 @@ export function createOlmV0TestDriver(
       getStringAtPath(subscriptionObject?.status, 'state') !== 'AtLatestKnown' &&
       now - state.since < deadlines.operator
     )
-      return createWaitingProgress(
+      return createWaitingTestProgress(
         state,
         `the Subscription to reach AtLatestKnown (state: ${getStringAtPath(subscriptionObject?.status, 'state')})`,
       )
-    return createFinalProgress(state, now, { verdict: 'installs' })
+    return createFinalTestProgress(state, now, { verdict: 'installs' })
   }
 }
 
@@ -576,7 +585,7 @@ function getCatalogSourceConnection(catalog: KubeObject | undefined) {
   }
 }
 
-function listInstallPlanCrds(plan: KubeObject): readonly string[] {
+function listInstallPlanCrdNames(plan: KubeObject): readonly string[] {
   const names = getListAtPath(plan.status, 'plan').flatMap((step) => {
     const name = getStringAtPath(step, 'resource', 'name')
     return getStringAtPath(step, 'resource', 'kind') === 'CustomResourceDefinition' && name !== ''

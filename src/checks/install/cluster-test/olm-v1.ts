@@ -23,13 +23,13 @@ import {
   type ClusterObservation,
 } from './kube-object.ts'
 import {
-  createCatalogSelector,
+  createCatalogLabelSelector,
   createClusterCatalog,
   toClusterCatalogName,
   createClusterExtension,
   listPrerequisiteQueries,
   createPrerequisiteObjects,
-  installerAccountName,
+  installerServiceAccountName,
   createInstallerObjects,
   createTestNamespace,
   olmV1ApiVersion,
@@ -44,11 +44,11 @@ import {
 } from './cluster-test-outcome.ts'
 import { toClusterScopedObjectName, toTestNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
 import {
-  createFinalProgress,
+  createFinalTestProgress,
   transitionToStage,
-  createFailedProgress,
+  createFailedTestProgress,
   measureFailureDuration,
-  createWaitingProgress,
+  createWaitingTestProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -80,17 +80,17 @@ export function createOlmV1TestDriver(
     const namespace = getObservedObject(observation, queries.namespace)
     const there = queries.crds.find((query) => getObservedObject(observation, query) !== undefined)
     if (there && !namespace)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'crd-preexists',
         says: `the cluster already has the CRD ${there.name ?? ''}, so OLM v1 would adopt it and delete it after the install test`,
       })
     if ([plan.catalog, ...(plan.base ? [plan.base] : [])].some((from) => !('image' in from)))
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'internal',
         says: 'OLM v1 requires a catalog image, but the test has only the address of a catalog server',
       })
     if (!namespace)
-      return createWaitingProgress(state, 'the namespace', [
+      return createWaitingTestProgress(state, 'the namespace', [
         { kind: 'create', object: createTestNamespace(plan) },
       ])
     // OLM v1 1.11 and later ignore the installer.
@@ -106,17 +106,17 @@ export function createOlmV1TestDriver(
     now: number,
   ): ClusterTestProgress<OlmV1Stage> {
     const namespace = getObservedObject(observation, queries.namespace)
-    if (!namespace) return createWaitingProgress(state, 'the namespace')
+    if (!namespace) return createWaitingTestProgress(state, 'the namespace')
     const wanted = [
       ...createPrerequisiteObjects(plan, namespace),
       ...(state.memory['installer'] === 1 ? createInstallerObjects(plan, namespace) : []),
       ...sides.map((side) => createClusterCatalog(plan, namespace, side, imageOf(side))),
     ]
     const missing = wanted.filter(
-      (object) => getObservedObject(observation, createObjectQuery(object)) === undefined,
+      (object) => getObservedObject(observation, toKubeObjectQuery(object)) === undefined,
     )
     if (missing.length > 0)
-      return createWaitingProgress(
+      return createWaitingTestProgress(
         state,
         'the prerequisites of the install test',
         missing.map((object) => ({ kind: 'create', object })),
@@ -135,22 +135,25 @@ export function createOlmV1TestDriver(
     const progressing = getConditionOfCurrentGeneration(catalog, 'Progressing')
     const message = `ClusterCatalog ${catalog?.metadata.name ?? ''}: ${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason === 'Blocked')
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: classifyClusterCatalogFailure(progressing.message) ?? 'catalog-invalid',
         says: message,
       })
     const code = classifyClusterCatalogFailure(progressing?.message ?? '')
     const { state: known, milliseconds } = measureFailureDuration(state, code, now)
     if (now - state.since < deadlines.catalog)
-      return createWaitingProgress(known, progressing ? message : 'OLM v1 to process the ClusterCatalog')
+      return createWaitingTestProgress(known, progressing ? message : 'OLM v1 to process the ClusterCatalog')
     if (!progressing)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'olm-silent',
         says: 'OLM v1 did not process the ClusterCatalog. Check whether its controllers are running.',
       })
     const isFinal =
       code !== undefined && (!isAuthorFailureCode(code) || milliseconds >= deadlines.retryWindow)
-    return createFailedProgress(state, now, { code: isFinal ? code : 'catalog-not-connected', says: message })
+    return createFailedTestProgress(state, now, {
+      code: isFinal ? code : 'catalog-not-connected',
+      says: message,
+    })
   }
 
   function install(
@@ -161,13 +164,13 @@ export function createOlmV1TestDriver(
     const namespace = getObservedObject(observation, queries.namespace)
     const extension = getObservedObject(observation, queries.extension)
     const wanted = plan.steps[state.step]
-    if (!wanted) return createFinalProgress(state, now, { verdict: 'installs' })
+    if (!wanted) return createFinalTestProgress(state, now, { verdict: 'installs' })
     if (!extension)
       return namespace
-        ? createWaitingProgress(state, 'the ClusterExtension', [
+        ? createWaitingTestProgress(state, 'the ClusterExtension', [
             { kind: 'create', object: createClusterExtension(plan, namespace, sides[0] ?? 'head') },
           ])
-        : createWaitingProgress(state, 'the namespace')
+        : createWaitingTestProgress(state, 'the namespace')
     const progressing = getConditionOfCurrentGeneration(extension, 'Progressing')
     const installed = getConditionOfCurrentGeneration(extension, 'Installed')
     const name = getStringAtPath(extension.status, 'install', 'bundle', 'name')
@@ -187,40 +190,40 @@ export function createOlmV1TestDriver(
       name !== wanted.root &&
       name !== plan.steps[state.step - 1]?.root
     )
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'resolver-mismatch',
         says: `OLM v1 installed ${name}, but the simulation chose ${wanted.root}`,
       })
-    if (why && !temporaryFailureCodes.has(why.code)) return createFailedProgress(state, now, why)
+    if (why && !temporaryFailureCodes.has(why.code)) return createFailedTestProgress(state, now, why)
     const message = `${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason !== 'Succeeded')
-      return createFailedProgress(state, now, classifyExtensionFailure(message))
-    const rejected = progressing?.reason === 'Retrying' ? classifyExtensionFailure(message) : undefined
+      return createFailedTestProgress(state, now, classifyClusterExtensionFailure(message))
+    const rejected = progressing?.reason === 'Retrying' ? classifyClusterExtensionFailure(message) : undefined
     // OLM v1 reports every failure as retrying. A failure is final if it outlasts the retries and is not a network
     // problem.
     const { state: known, milliseconds } = measureFailureDuration(state, rejected?.code, now)
     if (rejected && milliseconds >= deadlines.retryWindow && rejected.code !== 'too-slow')
-      return createFailedProgress(known, now, rejected)
+      return createFailedTestProgress(known, now, rejected)
     const what = isThere
       ? `Deployment ${lazy?.metadata.name ?? ''} to become available`
       : message === ': '
         ? 'OLM v1 to process the ClusterExtension'
         : message
     if (now - state.since < (isThere ? deadlines.operator : deadlines.extension))
-      return createWaitingProgress(known, what)
-    if (why) return createFailedProgress(known, now, why)
+      return createWaitingTestProgress(known, what)
+    if (why) return createFailedTestProgress(known, now, why)
     if (isThere)
-      return createFailedProgress(
+      return createFailedTestProgress(
         known,
         now,
         classifyOverdueDeployments(deployments, pods, what, now - deadlines.retryWindow),
       )
     if (state.step > 0 && progressing?.reason === 'Succeeded')
-      return createFailedProgress(known, now, {
+      return createFailedTestProgress(known, now, {
         code: 'no-upgrade-edge',
         says: `OLM v1 remains at ${name} and does not upgrade to ${wanted.root}`,
       })
-    return createFailedProgress(
+    return createFailedTestProgress(
       known,
       now,
       progressing
@@ -235,14 +238,15 @@ export function createOlmV1TestDriver(
     now: number,
   ): ClusterTestProgress<OlmV1Stage> {
     const done = plan.steps[state.step]?.root ?? ''
-    if (state.step >= plan.steps.length - 1) return createFinalProgress(state, now, { verdict: 'installs' })
+    if (state.step >= plan.steps.length - 1)
+      return createFinalTestProgress(state, now, { verdict: 'installs' })
     const following: OlmV1State = { ...state, step: state.step + 1 }
     const patch: ClusterAction = {
       kind: 'patch',
       at: queries.extension,
       patch: {
         spec: {
-          source: { sourceType: 'Catalog', catalog: { selector: createCatalogSelector(plan, 'head') } },
+          source: { sourceType: 'Catalog', catalog: { selector: createCatalogLabelSelector(plan, 'head') } },
         },
       },
     }
@@ -272,7 +276,7 @@ export function createOlmV1TestDriver(
   }
 }
 
-const extensionFailurePatterns: readonly (readonly [ClusterTestFailureCode, RegExp])[] = [
+const clusterExtensionFailurePatterns: readonly (readonly [ClusterTestFailureCode, RegExp])[] = [
   ['registry-failing', transientErrorPattern],
   ['resolution-unsatisfiable', /no bundles? found|multiple catalogs|no package/i],
   ['certificate-provider-absent', /cert.?provider|certificate provider|cert-manager/i],
@@ -288,9 +292,9 @@ const extensionFailurePatterns: readonly (readonly [ClusterTestFailureCode, RegE
 ]
 
 /** Classifies the single error message that OLM v1 reports. */
-function classifyExtensionFailure(message: string): ClusterTestFailure {
+function classifyClusterExtensionFailure(message: string): ClusterTestFailure {
   const code =
-    extensionFailurePatterns.find(([, pattern]) => pattern.test(message))?.[0] ??
+    clusterExtensionFailurePatterns.find(([, pattern]) => pattern.test(message))?.[0] ??
     classifyClusterCatalogFailure(message) ??
     (/Blocked|InvalidConfiguration/.test(message) ? 'refused-by-olm-v1' : 'too-slow')
   return {
@@ -315,7 +319,7 @@ function doesCrdRequireServiceAccount(crd: KubeObject | undefined): boolean {
   )
 }
 
-function createObjectQuery({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): KubeQuery {
+function toKubeObjectQuery({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): KubeQuery {
   return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
@@ -348,7 +352,7 @@ function createOlmV1Queries(plan: ClusterTestPlan) {
       ...Object.values(queries),
       ...Object.values(catalogs),
       ...listPrerequisiteQueries(plan),
-      { apiVersion: 'v1', kind: 'ServiceAccount', namespace, name: installerAccountName },
+      { apiVersion: 'v1', kind: 'ServiceAccount', namespace, name: installerServiceAccountName },
       { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', name: toClusterScopedObjectName(plan) },
     ] as readonly KubeQuery[],
   }

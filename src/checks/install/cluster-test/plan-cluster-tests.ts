@@ -68,12 +68,12 @@ function planOlmV0Tests(request: ClusterTestRequest): readonly PlannedClusterTes
     names,
   }
   const tests: PlannedClusterTest[] = [
-    { ...common, steps: [freshStep], crds: listBundleCrds(names, request), isUpgrade: false },
+    { ...common, steps: [freshStep], crds: listBundleCrdNames(names, request), isUpgrade: false },
   ]
   const plans = test.upgradePlans(packageName, channel)
   if (plans && plans.length > 1) {
     const steps = createRootPackageTestSteps(plans, request)
-    tests.push({ ...common, steps, crds: listBundleCrds(plans.flat(), request), isUpgrade: true })
+    tests.push({ ...common, steps, crds: listBundleCrdNames(plans.flat(), request), isUpgrade: true })
   }
   return tests
 }
@@ -112,7 +112,7 @@ function planSingleBundleTests(
     {
       ...common,
       steps: [step(v1.bundle)],
-      crds: listBundleCrds([v1.bundle.name], request),
+      crds: listBundleCrdNames([v1.bundle.name], request),
       isUpgrade: false,
     },
   ]
@@ -121,7 +121,7 @@ function planSingleBundleTests(
     tests.push({
       ...common,
       steps: [step(oldHead), step(next)],
-      crds: listBundleCrds([oldHead.name, next.name], request),
+      crds: listBundleCrdNames([oldHead.name, next.name], request),
       isUpgrade: true,
     })
   return tests
@@ -138,7 +138,7 @@ function findBundleInstallMode(
 }
 
 /** Lists the CRDs of the opened bundles. */
-function listBundleCrds(
+function listBundleCrdNames(
   names: readonly string[],
   { contentOf, blobNamed }: ClusterTestRequest,
 ): readonly string[] {

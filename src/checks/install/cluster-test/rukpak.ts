@@ -13,7 +13,7 @@ import {
   unpackPodFailureCodes,
 } from './classify-pods.ts'
 import {
-  getCondition,
+  getKubeCondition,
   getObservedObject,
   getObservedObjects,
   getStringAtPath,
@@ -23,7 +23,7 @@ import {
   type ClusterObservation,
 } from './kube-object.ts'
 import {
-  createBundleDeployment,
+  createRukPakBundleDeployment,
   listPrerequisiteQueries,
   createPrerequisiteObjects,
   createBundleImageSource,
@@ -42,12 +42,12 @@ import {
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
 import {
-  createFinalProgress,
+  createFinalTestProgress,
   transitionToStage,
-  createFailedProgress,
+  createFailedTestProgress,
   measureFailureDuration,
-  updateTestStateMemory,
-  createWaitingProgress,
+  updateTestStateVariables,
+  createWaitingTestProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -90,12 +90,12 @@ export function createRukPakTestDriver(
     const namespace = getObservedObject(observation, queries.namespace)
     const there = queries.crds.find((query) => getObservedObject(observation, query) !== undefined)
     if (there && !namespace)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'crd-preexists',
         says: `the cluster already has the CRD ${there.name ?? ''}, so RukPak would adopt it and delete it after the install test`,
       })
     if (!namespace)
-      return createWaitingProgress(state, 'the namespace', [
+      return createWaitingTestProgress(state, 'the namespace', [
         { kind: 'create', object: createTestNamespace(plan) },
       ])
     return transitionToStage(state, 'ground', now, `namespace ${namespace.metadata.name} exists`)
@@ -108,7 +108,7 @@ export function createRukPakTestDriver(
   ): ClusterTestProgress<RukPakStage> {
     const namespace = getObservedObject(observation, queries.namespace)
     const [first] = plan.steps
-    if (!namespace || !first) return createWaitingProgress(state, 'the namespace')
+    if (!namespace || !first) return createWaitingTestProgress(state, 'the namespace')
     const missing = createPrerequisiteObjects(plan, namespace).filter(
       ({ apiVersion: its, kind, metadata: { name } }) =>
         getObservedObject(observation, {
@@ -119,7 +119,7 @@ export function createRukPakTestDriver(
         }) === undefined,
     )
     if (missing.length > 0)
-      return createWaitingProgress(
+      return createWaitingTestProgress(
         state,
         'the prerequisites of the install test',
         missing.map((object) => ({ kind: 'create', object })),
@@ -127,7 +127,7 @@ export function createRukPakTestDriver(
     return transitionToStage(state, 'deployment', now, `installing ${first.root}`, [
       {
         kind: 'create',
-        object: createBundleDeployment(plan, namespace, target, { apiVersion, step: first }),
+        object: createRukPakBundleDeployment(plan, namespace, target, { apiVersion, step: first }),
       },
     ])
   }
@@ -140,22 +140,22 @@ export function createRukPakTestDriver(
     const wanted = plan.steps[state.step]
     const namespace = getObservedObject(observation, queries.namespace)
     const found = getObservedObject(observation, queries.deployment)
-    if (!wanted) return createFinalProgress(state, now, { verdict: 'installs' })
+    if (!wanted) return createFinalTestProgress(state, now, { verdict: 'installs' })
     if (!found)
       return namespace && state.step === 0
-        ? createWaitingProgress(state, 'the BundleDeployment', [
+        ? createWaitingTestProgress(state, 'the BundleDeployment', [
             {
               kind: 'create',
-              object: createBundleDeployment(plan, namespace, target, { apiVersion, step: wanted }),
+              object: createRukPakBundleDeployment(plan, namespace, target, { apiVersion, step: wanted }),
             },
           ])
-        : createWaitingProgress(state, 'the BundleDeployment')
+        : createWaitingTestProgress(state, 'the BundleDeployment')
     const bundles = getObservedObjects(observation, queries.bundles)
     const bundle = bundles.find((one) => getStringAtPath(one.spec, 'source', 'image', 'ref') === wanted.image)
-    const unpacked = getCondition(hasBundles ? bundle : found, 'Unpacked')
-    const valid = getCondition(found, 'HasValidBundle')
-    const installed = getCondition(found, 'Installed')
-    const healthy = getCondition(found, 'Healthy')
+    const unpacked = getKubeCondition(hasBundles ? bundle : found, 'Unpacked')
+    const valid = getKubeCondition(found, 'HasValidBundle')
+    const installed = getKubeCondition(found, 'Installed')
+    const healthy = getKubeCondition(found, 'Healthy')
     const generation = found.metadata.generation ?? 0
     const observed = Number(
       (found.status as { readonly observedGeneration?: number } | undefined)?.observedGeneration ??
@@ -181,7 +181,7 @@ export function createRukPakTestDriver(
     // RukPak retries every failure. A failure is final if it outlasts the retries and RukPak did not cause it.
     const isFinal = failure !== undefined && milliseconds >= deadlines.retryWindow
     if (isFinal && (isAuthorFailureCode(failure.code) || !temporaryFailureCodes.has(failure.code)))
-      return createFailedProgress(followed, now, failure)
+      return createFailedTestProgress(followed, now, failure)
     const active = getStringAtPath(found.status, 'activeBundle')
     const isActive = !hasBundles || (bundle !== undefined && active === bundle.metadata.name)
     // `v1alpha2` sets HasValidBundle only on invalid bundles.
@@ -192,7 +192,7 @@ export function createRukPakTestDriver(
     const deployments = getObservedObjects(observation, queries.deployments).filter(isOwned)
     // RukPak before 0.17 chooses the namespace, and plain manifests specify their own.
     const elsewhere = listOtherNamespaces(deployments)
-    const knows = updateTestStateMemory(followed, { elsewhere: JSON.stringify(elsewhere) })
+    const knows = updateTestStateVariables(followed, { elsewhere: JSON.stringify(elsewhere) })
     const running = [queries.pods, ...elsewhere.map(createPodQuery)].flatMap((query) =>
       getObservedObjects(observation, query),
     )
@@ -208,7 +208,7 @@ export function createRukPakTestDriver(
             changeInPlace(bundle),
           ])
         : stepDone(state, now)
-    if (why && !temporaryFailureCodes.has(why.code)) return createFailedProgress(state, now, why)
+    if (why && !temporaryFailureCodes.has(why.code)) return createFailedTestProgress(state, now, why)
     const what = !isTakenUp
       ? 'RukPak to process the BundleDeployment'
       : !isInstalled
@@ -218,28 +218,28 @@ export function createRukPakTestDriver(
           ? `Bundle ${old[0]?.metadata.name ?? ''} to be deleted`
           : `the workloads of ${wanted.root} to become available`
     if (now - state.since < (isInstalled ? deadlines.operator : deadlines.extension))
-      return createWaitingProgress(knows, what)
+      return createWaitingTestProgress(knows, what)
     const cause = why ?? failure ?? pods
     // The rejection is recent, so the next attempt might succeed.
     const isOpen = cause === failure && cause !== undefined && isAuthorFailureCode(cause.code)
-    if (cause) return createFailedProgress(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
+    if (cause) return createFailedTestProgress(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
     if (old.length > 0)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'no-pivot',
         says: `RukPak did not delete the previous Bundle ${old[0]?.metadata.name ?? ''} after it activated ${active}`,
       })
     if (state.step > 0 && isTakenUp && !isActive)
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'no-pivot',
         says: `RukPak did not replace the active Bundle ${active} with ${wanted.root}`,
       })
     if (isInstalled)
-      return createFailedProgress(
+      return createFailedTestProgress(
         state,
         now,
         classifyOverdueDeployments(deployments, running, what, now - deadlines.retryWindow),
       )
-    return createFailedProgress(state, now, {
+    return createFailedTestProgress(state, now, {
       code: (hasBundles ? valid : unpacked) ? 'too-slow' : 'olm-silent',
       says: `timed out while waiting for ${what}`,
     })
@@ -265,15 +265,16 @@ export function createRukPakTestDriver(
     )
     // An account without the permission cannot check this.
     if (answer && /cannot patch resource|ValidatingAdmissionPolicy/.test(answer.says))
-      return createFailedProgress(state, now, {
+      return createFailedTestProgress(state, now, {
         code: 'forbidden',
         says: `catalog-bot could not check whether a Bundle is immutable: ${answer.says}`,
       })
     if (answer && [400, 403, 422].includes(answer.status))
       return stepDone(state, now, 'the API rejects an in-place change to a Bundle')
     // A busy API has not given a result yet.
-    if (answer) return createWaitingProgress(state, 'the check that a Bundle is immutable', [answer.action])
-    return createFailedProgress(state, now, {
+    if (answer)
+      return createWaitingTestProgress(state, 'the check that a Bundle is immutable', [answer.action])
+    return createFailedTestProgress(state, now, {
       code: 'not-immutable',
       says: 'the cluster accepts an in-place change to a Bundle, so the RukPak webhook is not active',
     })
@@ -285,7 +286,7 @@ export function createRukPakTestDriver(
     message = `${plan.steps[state.step]?.root ?? ''} is running`,
   ): ClusterTestProgress<RukPakStage> {
     const next = plan.steps[state.step + 1]
-    if (!next) return createFinalProgress(state, now, { verdict: 'installs' })
+    if (!next) return createFinalTestProgress(state, now, { verdict: 'installs' })
     const source = createBundleImageSource(plan, next)
     return transitionToStage(
       { ...state, step: state.step + 1, memory: {} },

@@ -3,10 +3,10 @@ import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '@catalog-bo
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
-import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
 import { computeChannelOrder, type ChannelOrder } from './channel-order.ts'
 import {
-  toApiKey,
+  toGvkKey,
   compareStrings,
   type OperatorEntry,
   type OperatorFacts,
@@ -120,7 +120,7 @@ const getCatalogOperatorFacts = memoizePerObject((blob: BundleBlob): OperatorFac
 /** opm also serves requirements as dependencies. OLM converts those back to properties, so a CEL rule sees both. */
 function toServedDependencyProperties({ type, value }: OperatorProperty): readonly OperatorProperty[] {
   const fields = (...names: readonly string[]) =>
-    Object.fromEntries(names.map((name) => [name, getJsonTextField(value, name)]))
+    Object.fromEntries(names.map((name) => [name, getJsonStringField(value, name)]))
   if (type === 'olm.gvk.required') return [{ type, value: fields('group', 'version', 'kind') }]
   if (type === 'olm.package.required') return [{ type, value: fields('packageName', 'versionRange') }]
   return []
@@ -136,7 +136,7 @@ function createOperatorEntry(
 ): OperatorEntry {
   const range = entry.skipRange === '' ? undefined : parseVersionRange(entry.skipRange)
   const own = facts.properties.find(({ type }) => type === 'olm.package')
-  const version = parseVersionTolerantly(own ? getJsonTextField(own.value, 'version') : '')
+  const version = parseVersionTolerantly(own ? getJsonStringField(own.value, 'version') : '')
   return {
     catalog,
     package: packageName,
@@ -173,7 +173,7 @@ function indexPackagesByProvidedApi(
   for (const { package: its, properties } of bundles)
     for (const { type, value } of properties) {
       if (type !== 'olm.gvk') continue
-      const api = toApiKey(value)
+      const api = toGvkKey(value)
       const known = providers.get(api)
       if (known) known.add(its)
       else providers.set(api, new Set([its]))

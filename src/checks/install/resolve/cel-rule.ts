@@ -17,7 +17,7 @@ const celEnvironment = new Environment({
   )
 
 /** Limit on the steps of one rule for one bundle, estimated from its nested loops. */
-const maxCelSteps = 1_000_000
+const maxCelEvaluationSteps = 1_000_000
 
 /** @throws ResolverError if OLM rejects the rule. */
 export function compileCelRule(rule: string): (properties: readonly OperatorProperty[]) => boolean {
@@ -52,7 +52,7 @@ function parseCelVersion(value: unknown) {
 function rejectExpensiveCelRule(rule: string, properties: number): void {
   const loops = [...rule.matchAll(/\.\s*(?:all|exists|exists_one|map|filter)\s*\(/g)].length
   const items = Math.max(properties, rule.split(',').length, 1)
-  if (items ** loops > maxCelSteps)
+  if (items ** loops > maxCelEvaluationSteps)
     throw new CelEvaluationError(
       `the rule ${quoteTruncatedCelRule(rule)} could take too long on ${properties} properties`,
     )

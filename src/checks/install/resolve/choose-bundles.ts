@@ -85,11 +85,13 @@ function findMinimalConflict(formula: SatFormula): SolverResult {
     needed = blame(needed.filter((other) => other !== index)) ?? needed
   }
   const constraints = needed.map((index) => all[index] as AppliedConstraint)
-  return { kind: 'not satisfiable', constraints: orderByDependencyChain(constraints) }
+  return { kind: 'not satisfiable', constraints: orderConstraintsByDependency(constraints) }
 }
 
 /** Orders constraints from the mandatory ones along the dependencies. */
-function orderByDependencyChain(constraints: readonly AppliedConstraint[]): readonly AppliedConstraint[] {
+function orderConstraintsByDependency(
+  constraints: readonly AppliedConstraint[],
+): readonly AppliedConstraint[] {
   const bySubject = Map.groupBy(constraints, ({ subject }) => subject)
   const open = constraints
     .filter(({ constraint }) => constraint.kind === 'mandatory')

@@ -1,7 +1,7 @@
 import type { VersionRange } from '@catalog-bot/fbc/versions/version-range'
 import type { Version } from '@catalog-bot/fbc/versions/version'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
 
 export interface OperatorProperty {
   readonly type: string
@@ -52,8 +52,8 @@ export interface BundleRequirement {
 export class ResolverError extends Error {}
 
 /** The separator cannot occur in a group, version or kind. */
-export function toApiKey(value: Json): string {
-  return ['group', 'version', 'kind'].map((field) => getJsonTextField(value, field)).join('\0')
+export function toGvkKey(value: Json): string {
+  return ['group', 'version', 'kind'].map((field) => getJsonStringField(value, field)).join('\0')
 }
 
 export function compareStrings(a: string, b: string): number {

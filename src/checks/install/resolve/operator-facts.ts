@@ -1,11 +1,11 @@
 import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
-import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import {
-  toApiKey,
+  toGvkKey,
   type OperatorEntry,
   type OperatorFacts,
   type OperatorProperty,
@@ -38,17 +38,17 @@ class ConstraintDecodeError extends Error {}
 export function computeOperatorFacts(name: string, properties: readonly OperatorProperty[]): OperatorFacts {
   const of = (type: string) => properties.filter((property) => property.type === type)
   const packages = of('olm.package').map(({ value }) => {
-    const version = parseVersion(getJsonTextField(value, 'version'))
-    return { name: getJsonTextField(value, 'packageName'), ...(version.ok && { version: version.value }) }
+    const version = parseVersion(getJsonStringField(value, 'version'))
+    return { name: getJsonStringField(value, 'packageName'), ...(version.ok && { version: version.value }) }
   })
   return {
     name,
     properties,
-    provided: of('olm.gvk').map(({ value }) => toApiKey(value)),
+    provided: of('olm.gvk').map(({ value }) => toGvkKey(value)),
     packages,
-    labels: of('olm.label').map(({ value }) => getJsonTextField(value, 'label')),
+    labels: of('olm.label').map(({ value }) => getJsonStringField(value, 'label')),
     isDeprecated: of('olm.deprecated').length > 0,
-    requirements: memoizeOnce(() => properties.flatMap((property) => parseRequirement(property) ?? [])),
+    requirements: memoizeOnce(() => properties.flatMap((property) => parseBundleRequirement(property) ?? [])),
   }
 }
 
@@ -100,21 +100,21 @@ function createInstalledOperatorEntry(
 }
 
 /** Undefined if the property requires nothing. */
-function parseRequirement({ type, value }: OperatorProperty): BundleRequirement | undefined {
+function parseBundleRequirement({ type, value }: OperatorProperty): BundleRequirement | undefined {
   switch (type) {
     case 'olm.gvk.required':
       return createApiRequirement(
-        getJsonTextField(value, 'group'),
-        getJsonTextField(value, 'version'),
-        getJsonTextField(value, 'kind'),
+        getJsonStringField(value, 'group'),
+        getJsonStringField(value, 'version'),
+        getJsonStringField(value, 'kind'),
       )
     case 'olm.package.required':
       return createPackageRequirement(
-        getJsonTextField(value, 'packageName'),
-        getJsonTextField(value, 'versionRange'),
+        getJsonStringField(value, 'packageName'),
+        getJsonStringField(value, 'versionRange'),
       )
     case 'olm.label.required':
-      return createLabelRequirement(getJsonTextField(value, 'label'))
+      return createLabelRequirement(getJsonStringField(value, 'label'))
     case 'olm.constraint':
       return parseConstraintRequirement(value)
     default:
@@ -123,7 +123,7 @@ function parseRequirement({ type, value }: OperatorProperty): BundleRequirement 
 }
 
 function createApiRequirement(group: string, version: string, kind: string): BundleRequirement {
-  const api = toApiKey({ group, version, kind })
+  const api = toGvkKey({ group, version, kind })
   return {
     text: `providing an API with group: ${group}, version: ${version}, kind: ${kind}`,
     label: `${group}/${version} ${kind}`,

@@ -101,7 +101,7 @@ export function resolveNamespace(namespace: ResolverNamespace): NamespaceResolut
   }
 }
 
-interface BundleVariable extends SolverVariable {
+interface BundleSolverVariable extends SolverVariable {
   readonly entry: OperatorEntry
   readonly constraints: SolverConstraint[]
   replaces: string
@@ -143,8 +143,8 @@ interface SubscriptionUpgradeCandidates {
 class ResolutionSolver {
   private readonly namespace: ResolverNamespace
   private readonly reach: RequirementCandidateCache
-  private readonly bundles = new Map<string, BundleVariable>()
-  private readonly byEntry = new Map<OperatorEntry, BundleVariable>()
+  private readonly bundles = new Map<string, BundleSolverVariable>()
+  private readonly byEntry = new Map<OperatorEntry, BundleSolverVariable>()
   private readonly subscribed: SolverVariable[] = []
 
   constructor(namespace: ResolverNamespace) {
@@ -370,7 +370,7 @@ class ResolutionSolver {
     )
   }
 
-  private addBundles(entries: readonly OperatorEntry[]): readonly BundleVariable[] {
+  private addBundles(entries: readonly OperatorEntry[]): readonly BundleSolverVariable[] {
     const open = [...entries]
     for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
       if (this.byEntry.has(entry)) continue
@@ -388,10 +388,10 @@ class ResolutionSolver {
         open.push(...candidates)
       }
     }
-    return entries.map((entry) => this.byEntry.get(entry) as BundleVariable)
+    return entries.map((entry) => this.byEntry.get(entry) as BundleSolverVariable)
   }
 
-  private newVariable(entry: OperatorEntry): BundleVariable {
+  private newVariable(entry: OperatorEntry): BundleSolverVariable {
     const id = toSolverVariableId(entry)
     const constraints: SolverConstraint[] = []
     if (this.namespace.installed.some((one) => one.entry === entry && !one.isSubscribed))
@@ -433,8 +433,8 @@ class ResolutionSolver {
     const byPackage = new Map<string, string[]>()
     for (const { id, entry } of this.bundles.values()) {
       if (!this.isCounted(entry)) continue
-      for (const api of entry.facts.provided) appendToMapList(byApi, api, id)
-      for (const { name } of entry.facts.packages) appendToMapList(byPackage, name, id)
+      for (const api of entry.facts.provided) appendToListInMap(byApi, api, id)
+      for (const { name } of entry.facts.packages) appendToListInMap(byPackage, name, id)
     }
     for (const [api, ids] of byApi) {
       const [group = '', version = '', kind = ''] = api.split('\0')
@@ -596,7 +596,7 @@ function joinDistinctErrors(messages: readonly string[]): string {
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`
 }
 
-function appendToMapList(map: Map<string, string[]>, key: string, value: string): void {
+function appendToListInMap(map: Map<string, string[]>, key: string, value: string): void {
   const known = map.get(key)
   if (known) known.push(value)
   else map.set(key, [value])

@@ -3,12 +3,12 @@ import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 import { compareBundleWithImage } from '@catalog-bot/bundle/render/compare-with-image'
 import { compareBundledCrds } from '@catalog-bot/bundle/upgrade/check-crd-upgrade'
-import { createBundleLocator } from '@catalog-bot/bundle/bundle-locator'
+import { createBundleFieldLocator } from '@catalog-bot/bundle/bundle-locator'
 import type { Finding, Severity } from '@catalog-bot/findings/finding'
 import { redactBundleFindings } from '../../images/redact-restricted-bundle.ts'
 import type { InstallStep, InstallNote } from '../install-report.ts'
 import type { InstallBundleContent, InstallSimulationPorts } from '../bundle-content.ts'
-import { installTargets, listTargetsForFormat, type InstallTarget } from '../install-targets.ts'
+import { installTargets, listInstallTargetsForFormat, type InstallTarget } from '../install-targets.ts'
 import { computeUnpackConfigMapName } from '../unpack-bundle.ts'
 import { createSkippedInstallStep, createInstallStep } from './create-step.ts'
 
@@ -47,7 +47,7 @@ export function createBundleContentSteps(
     classify = classifyWithOriginalSeverity,
   }: InstallSimulationPorts & { readonly classify?: InstallFindingClassifier },
 ): readonly InstallStep[] {
-  const mine = format === undefined ? installTargets : listTargetsForFormat(format)
+  const mine = format === undefined ? installTargets : listInstallTargetsForFormat(format)
   const concerned = opened.map((one): InstallTargetBundle => ({
     ...one,
     targets: mine.filter((each) => one.targets.includes(each)),
@@ -257,10 +257,10 @@ function createObjectSchemaStep(
   classify: InstallFindingClassifier,
 ): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) => [
-    ...facts.manifests.flatMap((found) => toInstallRemarksForFinding(blob, found, own, classify)),
+    ...facts.manifests.flatMap((found) => createInstallNotesForFinding(blob, found, own, classify)),
     // OLM never applies examples.
     ...facts.examples
-      .flatMap((found) => toInstallRemarksForFinding(blob, found, own, classify))
+      .flatMap((found) => createInstallNotesForFinding(blob, found, own, classify))
       .map((remark): InstallNote => ({ ...remark, kind: 'warning' })),
   ])
   return createInstallStep('schemas', 'The API server accepts the objects', [], remarks)
@@ -296,7 +296,7 @@ function createCrdUpgradeStep(
   const large = old.exceededCrdLimit === undefined ? now.exceededCrdLimit : old.exceededCrdLimit
   if (large !== undefined)
     return createUnknownStep(`The CRDs were not compared, because they exceed ${large} characters.`)
-  const locationOf = root.content.files && createBundleLocator(root.content.files)
+  const locationOf = root.content.files && createBundleFieldLocator(root.content.files)
   if (!old.crds)
     return createUnknownStep(`The CRDs of the previous head, ${before.blob.name}, could not be read.`)
   if (!now.crds) return createUnknownStep(`The CRDs of ${root.blob.name} could not be read.`)
@@ -320,7 +320,7 @@ function createCrdUpgradeStep(
   return createInstallStep('crds', title, [`Compared ${before.blob.name} with ${root.blob.name}.`], remarks)
 }
 
-function toInstallRemarksForFinding(
+function createInstallNotesForFinding(
   blob: BundleBlob,
   found: Finding,
   own: readonly InstallTarget[],

@@ -4,13 +4,13 @@ import type { InstallStep, InstallNote } from '../install-report.ts'
 import { doesUpgradePathEndAtHead, type ChannelInstallResolution } from '../resolutions.ts'
 import type { NamespaceResolution, UnsatisfiableCause } from '../resolve/resolve-namespace.ts'
 import type { UpgradePath } from '../resolve/simulate-upgrades.ts'
-import { listTargetsForFormat } from '../install-targets.ts'
+import { listInstallTargetsForFormat } from '../install-targets.ts'
 import { createSkippedInstallStep, createInstallStep } from './create-step.ts'
 
 /** Only OLM v0 has Subscriptions and resolves. */
 const olmV0Targets = ['OLM v0'] as const
 const olmV1Targets = ['OLM v1'] as const
-const registryV1Targets = listTargetsForFormat('registry+v1')
+const registryV1Targets = listInstallTargetsForFormat('registry+v1')
 
 /** Larger groups list only the first few versions. */
 const maxListedUpgradeVersions = 8

@@ -11,7 +11,7 @@ export interface OwnershipCiYaml {
 }
 
 /** `merge` disables merging, `cert_project_id` selects a partner's rules. */
-const ciYamlKeysSelectingRules = ['merge', 'cert_project_id'] as const
+const ruleSelectingCiYamlKeys = ['merge', 'cert_project_id'] as const
 
 /** Reviewers are logins; this format has no teams or addresses. */
 export function parseOwnershipCiYaml(file: string, text: string): OwnerSourceReadResult<OwnershipCiYaml> {
@@ -20,7 +20,7 @@ export function parseOwnershipCiYaml(file: string, text: string): OwnerSourceRea
   const reviewers = parsePrincipalList(document.value, 'reviewers')
   if (reviewers.kind === 'broken') return reviewers
   const switches = new Map<string, string>()
-  for (const key of ciYamlKeysSelectingRules) {
+  for (const key of ruleSelectingCiYamlKeys) {
     const node = document.value.entry(key)?.node
     if (node !== undefined) switches.set(key, isScalar(node) ? String(node.value) : 'not a plain value')
   }

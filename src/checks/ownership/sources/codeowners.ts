@@ -2,19 +2,20 @@
 // GitHub, any error invalidates the file, because the invalid line might revoke permissions.
 import { findAmbiguousLineBreak, findInvisibleCharacter } from '../../../config/ambiguous-characters.ts'
 import { matchesGlob, type Glob, type GlobToken } from '@catalog-bot/fbc/go/glob'
-import { parseLogin, parseTeam } from '../principal.ts'
+import { parseUserPrincipal, parseTeamPrincipal } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 import type { OwnerSourceReadResult, OwnerSourceProblem } from './owner-source.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export interface CodeownersLine {
   readonly pattern: string
-  readonly segments: readonly CodeownersSegment[]
+  readonly segments: readonly CodeownersPatternSegment[]
   readonly owners: readonly Principal[]
 }
 
 /** A path segment: `**` for any number, plain text, or a pattern. */
-type CodeownersSegment = '**' | { readonly text: string; readonly isPlain: boolean; readonly glob: Glob }
+type CodeownersPatternSegment =
+  '**' | { readonly text: string; readonly isPlain: boolean; readonly glob: Glob }
 
 // GitHub ignores files of 3 MB or more.
 const maxCodeownersBytes = 3 * 1024 * 1024
@@ -46,7 +47,7 @@ export function parseCodeownersFile(
 export function findCodeowners(path: string, lines: readonly CodeownersLine[]): readonly Principal[] {
   const parts = path.split('/')
   let last = -1
-  for (const at of findPossiblyMatchingLineNumbers(lines, parts))
+  for (const at of findCandidateLineNumbers(lines, parts))
     if (at > last && matchesCodeownersPathPattern(lines[at]?.segments ?? [], parts)) last = at
   return lines[last]?.owners ?? []
 }
@@ -57,7 +58,7 @@ interface CodeownersIndex {
   readonly others: readonly number[]
 }
 
-function* findPossiblyMatchingLineNumbers(
+function* findCandidateLineNumbers(
   lines: readonly CodeownersLine[],
   parts: readonly string[],
 ): Generator<number> {
@@ -90,7 +91,7 @@ function parseCodeownersLine(line: string): CodeownersLine | string | undefined 
   const divided = findAmbiguousLineBreak(line)
   if (divided !== undefined)
     return `it contains ${divided.name}, which some parsers treat as the end of a line`
-  const words = splitCodeownersLineWords(line)
+  const words = tokenizeCodeownersLine(line)
   const odd = words.map(findInvisibleCharacter).find((name) => name !== undefined)
   if (odd !== undefined) return `it contains ${odd}, which only some parsers treat as whitespace`
   const [pattern, ...owners] = words
@@ -113,7 +114,7 @@ function parseCodeownersLine(line: string): CodeownersLine | string | undefined 
 }
 
 /** Splits at whitespace. `\ ` keeps a space, and `#` at the start of a word starts a comment. */
-function splitCodeownersLineWords(line: string): readonly string[] {
+function tokenizeCodeownersLine(line: string): readonly string[] {
   const words: string[] = []
   let word = ''
   for (let at = 0; at < line.length; at += 1) {
@@ -134,7 +135,7 @@ function splitCodeownersLineWords(line: string): readonly string[] {
 function parseCodeownersOwner(text: string): Principal | undefined {
   if (text.startsWith('@')) {
     const name = text.slice(1)
-    return name.includes('/') ? parseTeam(name) : parseLogin(name)
+    return name.includes('/') ? parseTeamPrincipal(name) : parseUserPrincipal(name)
   }
   return emailPattern.test(text) ? { kind: 'email', address: text.toLowerCase() } : undefined
 }
@@ -156,7 +157,7 @@ function splitPatternSegments(pattern: string): readonly string[] | undefined {
 
 /** Whether the segments match the file or (unless they end in `*`) a directory above it. */
 function matchesCodeownersPathPattern(
-  segments: readonly CodeownersSegment[],
+  segments: readonly CodeownersPatternSegment[],
   parts: readonly string[],
 ): boolean {
   const last = segments.at(-1)
@@ -180,20 +181,20 @@ function matchesCodeownersPathPattern(
         ? part < parts.length
         : from(segment + 1, part) || (part < parts.length && from(segment, part + 1))
     const name = parts[part]
-    return name !== undefined && matchesCodeownersSegment(pattern, name) && from(segment + 1, part + 1)
+    return name !== undefined && matchesCodeownersPatternSegment(pattern, name) && from(segment + 1, part + 1)
   }
   return from(0, 0)
 }
 
-function matchesCodeownersSegment(
-  { text, isPlain, glob }: Exclude<CodeownersSegment, '**'>,
+function matchesCodeownersPatternSegment(
+  { text, isPlain, glob }: Exclude<CodeownersPatternSegment, '**'>,
   name: string,
 ): boolean {
   return isPlain ? text === name : matchesGlob(glob, name)
 }
 
 /** `*` matches any text within a name, `?` one character; a backslash escapes the next character. */
-function parseCodeownersPatternSegment(pattern: string): CodeownersSegment {
+function parseCodeownersPatternSegment(pattern: string): CodeownersPatternSegment {
   if (pattern === '**') return pattern
   const characters = [...pattern]
   const pieces: GlobToken[] = []

@@ -2,14 +2,14 @@
 // line that revokes permissions.
 import type { Location } from '@catalog-bot/findings/finding'
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
-import { findRepeatedKey } from '../../../config/repeated-key.ts'
+import { findDuplicateYamlKey } from '../../../config/repeated-key.ts'
 import type { Node } from 'yaml'
 import {
   findAmbiguousLineBreak,
   findInvisibleCharacter,
-  normalizeKeyForComparison,
+  normalizeYamlKeyForComparison,
 } from '../../../config/ambiguous-characters.ts'
-import { parseLogin } from '../principal.ts'
+import { parseUserPrincipal } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 
 export interface OwnerSourceProblem {
@@ -108,7 +108,7 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
   if (odd !== undefined) return createBrokenOwnerSource(locate(odd), 'it uses an alias, an anchor, or a tag')
   if (unseen !== undefined)
     return createBrokenOwnerSource(locate(unseen), 'a key contains an invisible character')
-  const repeated = findRepeatedKey(document)
+  const repeated = findDuplicateYamlKey(document)
   if (repeated !== undefined) return createBrokenOwnerSource(locate(repeated), 'Map keys must be unique')
   if (!isMap(root)) return createBrokenOwnerSource(locate(root), 'it must be a mapping')
   const entries = new Map<string, Node | null>()
@@ -142,7 +142,7 @@ export function parseStringListByKey(
 ): OwnerSourceReadResult<readonly { text: string; at: Location }[]> {
   // Go's JSON reader, which most readers of these files use, ignores the case of keys.
   const alike = document.keys.find(
-    (other) => other !== key && normalizeKeyForComparison(other) === normalizeKeyForComparison(key),
+    (other) => other !== key && normalizeYamlKeyForComparison(other) === normalizeYamlKeyForComparison(key),
   )
   if (alike !== undefined)
     return createBrokenOwnerSource(
@@ -181,7 +181,7 @@ export function parseStringListNode(
 export function parsePrincipalList(
   document: OwnerYamlDocument,
   key: string,
-  parse: (text: string) => Principal | undefined = parseLogin,
+  parse: (text: string) => Principal | undefined = parseUserPrincipal,
 ): OwnerSourceReadResult<readonly Principal[]> {
   const strings = parseStringListByKey(document, key)
   if (strings.kind === 'broken') return strings

@@ -10,13 +10,13 @@ import {
   type OwnerYamlDocument,
   type OwnerSourceReadResult,
 } from './owner-source.ts'
-import { parseLogin, type Principal } from '../principal.ts'
+import { parseUserPrincipal, type Principal } from '../principal.ts'
 import { generateAncestorDirectories } from '../../../pull-request/layout/layout.ts'
 
 /** The path is relative to the OWNERS file's directory. */
 type OwnersPathFilter = (relative: string) => boolean
 
-const unsupportedCharPattern = /[\\.+*?()|[\]{}^$]/
+const unsupportedFilterCharacterPattern = /[\\.+*?()|[\]{}^$]/
 
 export const ownersFileName = 'OWNERS'
 export const ownersAliasesPath = 'OWNERS_ALIASES'
@@ -57,7 +57,7 @@ const knownOwnersOptionKeys = ['no_parent_owners', 'auto_approve_unowned_subfold
 export function parseOwnersFile(file: string, text: string): OwnerSourceReadResult<OwnersFile> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = findUnknownKeyError(document.value, knownOwnersFileKeys)
+  const stray = findUnknownOwnersKeyError(document.value, knownOwnersFileKeys)
   if (stray !== undefined) return stray
   const options = parseOwnersOptions(document.value)
   if (options.kind === 'broken') return options
@@ -80,7 +80,7 @@ export function parseOwnersFile(file: string, text: string): OwnerSourceReadResu
 export function parseOwnersAliases(file: string, text: string): OwnerSourceReadResult<OwnersAliases> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = findUnknownKeyError(document.value, ['aliases'])
+  const stray = findUnknownOwnersKeyError(document.value, ['aliases'])
   if (stray !== undefined) return stray
   const node = document.value.entry('aliases')?.node
   const aliases = new Map<string, readonly Principal[]>()
@@ -93,7 +93,7 @@ export function parseOwnersAliases(file: string, text: string): OwnerSourceReadR
     if (strings.kind === 'broken') return strings
     const members: Principal[] = []
     for (const { text: member, at } of strings.value) {
-      const principal = parseLogin(member)
+      const principal = parseUserPrincipal(member)
       if (principal === undefined)
         return createBrokenOwnerSource(at, `${JSON.stringify(member)} is not a login`)
       members.push(principal)
@@ -121,20 +121,20 @@ export function findInheritedApprovers(
     if (file.kind === 'broken') return undefined
     const relative = directory === '' ? path : path.slice(directory.length + 1)
     for (const { matches, names } of file.value.approvers)
-      if (matches(relative)) for (const name of names) approvers.push(...resolveAlias(name, aliases))
+      if (matches(relative)) for (const name of names) approvers.push(...resolveOwnersAlias(name, aliases))
     if (file.value.noParentOwners) break
   }
   return approvers
 }
 
-function resolveAlias(name: string, aliases: OwnersAliases): readonly Principal[] {
+function resolveOwnersAlias(name: string, aliases: OwnersAliases): readonly Principal[] {
   const members = aliases.get(name)
   if (members !== undefined) return members
-  const person = parseLogin(name)
+  const person = parseUserPrincipal(name)
   return person === undefined ? [] : [person]
 }
 
-function findUnknownKeyError(
+function findUnknownOwnersKeyError(
   document: OwnerYamlDocument,
   known: readonly string[],
 ): OwnerSourceReadResult<never> | undefined {
@@ -210,7 +210,7 @@ function parseOwnersFilters(
       keys: [...entries.keys()],
       entry: (key) => (entries.has(key) ? { key, node: entries.get(key) as never } : undefined),
     }
-    const stray = findUnknownKeyError(inner, knownOwnersFilterKeys)
+    const stray = findUnknownOwnersKeyError(inner, knownOwnersFilterKeys)
     if (stray !== undefined) return stray
     const names = parseApproverNames(inner, 'approvers')
     if (names.kind === 'broken') return names
@@ -230,16 +230,25 @@ export function parsePathFilter(pattern: string): OwnersPathFilter | undefined {
     if (char === '.' && body.charAt(at + 1) === '*') {
       pieces.push('')
       at += 1
-    } else if (char === '\\' && at + 1 < body.length && unsupportedCharPattern.test(body.charAt(at + 1))) {
+    } else if (
+      char === '\\' &&
+      at + 1 < body.length &&
+      unsupportedFilterCharacterPattern.test(body.charAt(at + 1))
+    ) {
       pieces.push(pieces.pop() + body.charAt(at + 1))
       at += 1
-    } else if (unsupportedCharPattern.test(char)) return undefined
+    } else if (unsupportedFilterCharacterPattern.test(char)) return undefined
     else pieces.push(pieces.pop() + char)
   }
-  return (relative) => matchesFilterPieces(relative, pieces, anchoredStart, anchoredEnd)
+  return (relative) => matchesPathFilterLiterals(relative, pieces, anchoredStart, anchoredEnd)
 }
 
-function matchesFilterPieces(text: string, pieces: readonly string[], start: boolean, end: boolean): boolean {
+function matchesPathFilterLiterals(
+  text: string,
+  pieces: readonly string[],
+  start: boolean,
+  end: boolean,
+): boolean {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''
   if (pieces.length === 1) {
@@ -247,15 +256,15 @@ function matchesFilterPieces(text: string, pieces: readonly string[], start: boo
     if (start) return text.startsWith(first)
     return end ? text.endsWith(first) : text.includes(first)
   }
-  let from = start ? (text.startsWith(first) ? first.length : -1) : findEndOfFilterPiece(text, first, 0)
-  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = findEndOfFilterPiece(text, piece, from)
+  let from = start ? (text.startsWith(first) ? first.length : -1) : findEndOfFilterLiteral(text, first, 0)
+  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = findEndOfFilterLiteral(text, piece, from)
   if (from < 0) return false
   return end
     ? text.length - last.length >= from && text.endsWith(last)
-    : findEndOfFilterPiece(text, last, from) >= 0
+    : findEndOfFilterLiteral(text, last, from) >= 0
 }
 
-function findEndOfFilterPiece(text: string, piece: string, from: number): number {
+function findEndOfFilterLiteral(text: string, piece: string, from: number): number {
   const at = text.indexOf(piece, from)
   return at < 0 ? -1 : at + piece.length
 }

@@ -31,7 +31,7 @@ export const buildMetadataOnlyVersions = defineRule<
       const seen = new Map<string, BundleView>()
       for (const bundle of its.bundles) {
         const { version, versionText } = bundle
-        if (version === undefined || hasReleaseField(bundle)) continue
+        if (version === undefined || hasOlmPackageReleaseField(bundle)) continue
         const key = versionText.split('+')[0] ?? ''
         const other = seen.get(key)
         if (other === undefined) {
@@ -56,6 +56,6 @@ export const buildMetadataOnlyVersions = defineRule<
   },
 })
 
-function hasReleaseField(bundle: BundleView): boolean {
+function hasOlmPackageReleaseField(bundle: BundleView): boolean {
   return bundle.properties('olm.package').some(({ value }) => getStringField(value, 'release') !== '')
 }

@@ -1,7 +1,7 @@
 // Several JSON objects in a file that opm parses as YAML. opm silently loads only the first.
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
-import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
+import { toParserLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 
 export const concatenatedJson = defineRule<{ name: string }, CatalogRuleSignature>({
   id: 'concatenated-json',
@@ -21,7 +21,7 @@ export const concatenatedJson = defineRule<{ name: string }, CatalogRuleSignatur
   *find(catalog) {
     for (const leniency of listParserLeniencies(catalog, 'dropped-text')) {
       if (!leniency.text.trimStart().startsWith('{')) continue
-      yield { ...toLeniencyRuleHit(leniency, 'objects'), data: { name: leniency.name } }
+      yield { ...toParserLeniencyRuleHit(leniency, 'objects'), data: { name: leniency.name } }
     }
   },
 })

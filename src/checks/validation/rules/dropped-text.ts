@@ -1,7 +1,7 @@
 // Text after a document's root value. opm silently drops it.
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
-import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
+import { toParserLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 
 export const droppedText = defineRule<{ text: string }, CatalogRuleSignature>({
   id: 'dropped-text',
@@ -20,7 +20,7 @@ export const droppedText = defineRule<{ text: string }, CatalogRuleSignature>({
     for (const leniency of listParserLeniencies(catalog, 'dropped-text')) {
       // The rule concatenated-json covers these.
       if (leniency.text.trimStart().startsWith('{')) continue
-      yield { ...toLeniencyRuleHit(leniency, leniency.text), data: { text: leniency.text } }
+      yield { ...toParserLeniencyRuleHit(leniency, leniency.text), data: { text: leniency.text } }
     }
   },
 })

@@ -4,7 +4,7 @@ import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts
 import { listBundlesWithPackages } from '../requirements.ts'
 
 /** The catalog stores only a summary of the first two, which cannot prove equality. Each type has separate rules. */
-const typesExemptFromDuplicateCheck = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
+const duplicateCheckExemptPropertyTypes = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
 export const duplicateProperty = defineRule<{ bundle: string; type: string }, CatalogRuleSignature>({
   id: 'duplicate-property',
@@ -23,7 +23,7 @@ export const duplicateProperty = defineRule<{ bundle: string; type: string }, Ca
     for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const seen = new Set<string>()
       for (const { type, value, mark } of bundle.blob.properties) {
-        if (typesExemptFromDuplicateCheck.has(type)) continue
+        if (duplicateCheckExemptPropertyTypes.has(type)) continue
         const key = `${type} ${JSON.stringify(value)}`
         if (seen.has(key))
           yield {

@@ -52,7 +52,7 @@ export const edgeToNowhere = defineRule<
                 entry: name,
                 edge,
                 targets,
-                near: guesses-- > 0 ? findSimilarNameOfSameVersion(first, names) : '',
+                near: guesses-- > 0 ? findSimilarSameVersionBundleName(first, names) : '',
               },
             }
           }
@@ -66,7 +66,7 @@ export const edgeToNowhere = defineRule<
 const maxBundleNameCandidates = 100
 
 /** A similar name of the same version: neighbors of `foo.v1.0.1` are other releases, not typos. */
-function findSimilarNameOfSameVersion(target: string, names: readonly string[]): string {
+function findSimilarSameVersionBundleName(target: string, names: readonly string[]): string {
   const digits = target.replaceAll(/\D/g, '')
   return (
     findSimilarName(

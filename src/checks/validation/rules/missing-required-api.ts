@@ -37,7 +37,7 @@ export const missingRequiredApi = defineRule<
       if (!isValidGvk({ group, version, kind })) continue
       if (isExternalApi(group, kind)) continue
       // Built lazily, because few catalogs need it.
-      provided ??= collectProvidedApiKeys(catalog)
+      provided ??= collectProvidedGvks(catalog)
       if (provided.has(`${group}/${version}/${kind}`)) continue
       yield {
         at,
@@ -48,13 +48,13 @@ export const missingRequiredApi = defineRule<
   },
 })
 
-function collectProvidedApiKeys(catalog: CatalogView): ReadonlySet<string> {
+function collectProvidedGvks(catalog: CatalogView): ReadonlySet<string> {
   const provided = new Set<string>()
   for (const { bundle } of listBundlesWithPackages(catalog))
-    for (const { value } of bundle.properties('olm.gvk')) provided.add(toApiKey(value))
+    for (const { value } of bundle.properties('olm.gvk')) provided.add(formatGvk(value))
   return provided
 }
 
-function toApiKey(value: Json): string {
+function formatGvk(value: Json): string {
   return `${getStringField(value, 'group')}/${getStringField(value, 'version')}/${getStringField(value, 'kind')}`
 }

@@ -1,9 +1,13 @@
 // A field that is a typo away from one that opm knows. opm ignores it.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { blobShapes } from '@catalog-bot/fbc/load/known-fields'
+import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { findKnownFieldNames } from '../known-fields.ts'
-import { toLeniencyRuleHit, listParserLeniencies, findEnclosingPropertyType } from '../view/leniencies.ts'
+import {
+  toParserLeniencyRuleHit,
+  listParserLeniencies,
+  findEnclosingPropertyType,
+} from '../view/leniencies.ts'
 import { findSimilarName } from '../similar-name.ts'
 
 export const misspelledField = defineRule<
@@ -24,13 +28,13 @@ export const misspelledField = defineRule<
   }),
   *find(catalog) {
     for (const leniency of listParserLeniencies(catalog, 'unknown-field')) {
-      if (!Object.hasOwn(blobShapes, leniency.schema)) continue
+      if (!Object.hasOwn(fieldShapesByBlobSchema, leniency.schema)) continue
       const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
       const type = findEnclosingPropertyType(catalog, leniency)
       const known = findSimilarName(field, findKnownFieldNames(leniency.schema, leniency.path, type))
       if (known === undefined) continue
       const data = { path: leniency.path, field, known, schema: type ?? leniency.schema }
-      yield { ...toLeniencyRuleHit(leniency, leniency.path), data }
+      yield { ...toParserLeniencyRuleHit(leniency, leniency.path), data }
     }
   },
 })

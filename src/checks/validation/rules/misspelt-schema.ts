@@ -1,6 +1,6 @@
 // A schema that is a typo away from one that opm reads. opm keeps such a blob but does not read it.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { blobShapes } from '@catalog-bot/fbc/load/known-fields'
+import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
 import { isTemplateSchemaName } from './template-in-catalog.ts'
@@ -29,5 +29,7 @@ export const misspelledSchema = defineRule<{ schema: string; known: string }, Ca
 
 /** The intended schema, for a misspelled one. */
 export function suggestKnownSchema(schema: string): string | undefined {
-  return isTemplateSchemaName(schema) ? undefined : findSimilarName(schema, Object.keys(blobShapes))
+  return isTemplateSchemaName(schema)
+    ? undefined
+    : findSimilarName(schema, Object.keys(fieldShapesByBlobSchema))
 }

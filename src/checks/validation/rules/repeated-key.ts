@@ -1,7 +1,7 @@
 // A key that appears twice in one mapping. YAML and JSON forbid this, but opm silently uses the last value.
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
-import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
+import { toParserLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 
 export const repeatedKey = defineRule<{ path: string }, CatalogRuleSignature>({
   id: 'repeated-key',
@@ -18,6 +18,6 @@ export const repeatedKey = defineRule<{ path: string }, CatalogRuleSignature>({
   }),
   *find(catalog) {
     for (const leniency of listParserLeniencies(catalog, 'repeated-key'))
-      yield { ...toLeniencyRuleHit(leniency, leniency.path), data: { path: leniency.path } }
+      yield { ...toParserLeniencyRuleHit(leniency, leniency.path), data: { path: leniency.path } }
   },
 })

@@ -2,7 +2,7 @@
 // Elsewhere, opm rejects the file.
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
-import { toLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
+import { toParserLeniencyRuleHit, listParserLeniencies } from '../view/leniencies.ts'
 
 export const misreadScalar = defineRule<
   { path: string; text: string; value: number | boolean },
@@ -28,7 +28,7 @@ export const misreadScalar = defineRule<
         index === undefined ? undefined : catalog.package(leniency.package)?.bundle(leniency.name)
       if (bundle?.blob.properties[Number(index)]?.type === 'olm.maxOpenShiftVersion') continue
       const { path, text, value } = leniency
-      yield { ...toLeniencyRuleHit(leniency, path), data: { path, text, value } }
+      yield { ...toParserLeniencyRuleHit(leniency, path), data: { path, text, value } }
     }
   },
 })

@@ -1,9 +1,13 @@
 // A field that the format does not have and that resembles none of its fields. opm ignores it.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { blobShapes } from '@catalog-bot/fbc/load/known-fields'
+import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { findKnownFieldNames } from '../known-fields.ts'
-import { toLeniencyRuleHit, listParserLeniencies, findEnclosingPropertyType } from '../view/leniencies.ts'
+import {
+  toParserLeniencyRuleHit,
+  listParserLeniencies,
+  findEnclosingPropertyType,
+} from '../view/leniencies.ts'
 import { findSimilarName } from '../similar-name.ts'
 
 export const unknownField = defineRule<
@@ -29,20 +33,20 @@ export const unknownField = defineRule<
   }),
   *find(catalog) {
     for (const leniency of listParserLeniencies(catalog, 'unknown-field')) {
-      if (!Object.hasOwn(blobShapes, leniency.schema)) continue
+      if (!Object.hasOwn(fieldShapesByBlobSchema, leniency.schema)) continue
       const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
       const type = findEnclosingPropertyType(catalog, leniency)
       const known = findKnownFieldNames(leniency.schema, leniency.path, type)
       // Other rules cover these with better advice.
-      if (findSimilarName(field, known) !== undefined || isRelatedImageValue(leniency.path)) continue
+      if (findSimilarName(field, known) !== undefined || isRelatedImagesValuePath(leniency.path)) continue
       yield {
-        ...toLeniencyRuleHit(leniency, leniency.path),
+        ...toParserLeniencyRuleHit(leniency, leniency.path),
         data: { path: leniency.path, field, schema: type ?? leniency.schema, known },
       }
     }
   },
 })
 
-function isRelatedImageValue(path: string): boolean {
+function isRelatedImagesValuePath(path: string): boolean {
   return /^relatedImages\[\d+\]\.value$/i.test(path)
 }

@@ -2,7 +2,7 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
-const servableNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
+const servableSchemaOrPackagePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
 export const unservableSchema = defineRule<
   { field: 'schema' | 'package'; value: string },
@@ -23,9 +23,9 @@ export const unservableSchema = defineRule<
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {
       const about = [inPackage, schema, name]
-      if (!servableNamePattern.test(schema))
+      if (!servableSchemaOrPackagePattern.test(schema))
         yield { at: toFindingLocation(place), about, data: { field: 'schema', value: schema } }
-      if (inPackage !== '' && !servableNamePattern.test(inPackage))
+      if (inPackage !== '' && !servableSchemaOrPackagePattern.test(inPackage))
         yield { at: toFindingLocation(place), about, data: { field: 'package', value: inPackage } }
     }
   },

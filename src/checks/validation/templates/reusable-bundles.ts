@@ -3,7 +3,7 @@
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
-import { bulkyPropertyTypes, hasSameBundleFields } from '@catalog-bot/fbc/template/find-drift'
+import { bundleMetadataPropertyTypes, hasSameBundleFields } from '@catalog-bot/fbc/template/find-drift'
 import type { LoadedTemplatePair } from '../../../pull-request/layout/template-pairs.ts'
 
 /**
@@ -42,7 +42,7 @@ function toRenderedBundle({
       package: its,
       image,
       properties: properties
-        .filter(({ type }) => !bulkyPropertyTypes.has(type))
+        .filter(({ type }) => !bundleMetadataPropertyTypes.has(type))
         .map(({ type, value }) => ({ type, value })),
       relatedImages: relatedImages.map((related) => ({ name: related.name, image: related.image })),
     },

@@ -27,7 +27,7 @@ export function suggestTemplatePatch({
   const document = parseTemplateDocument(source)
   if (!document.ok || document.value.schema !== 'olm.template.basic') return undefined
   const before = parseWritableCatalog([file.base])
-  const present = decodeText(file.result)
+  const present = decodeUtf8(file.result)
   if (!before.ok || present === undefined) return undefined
   const bundles = new Map<string, WritableBundle>(before.value.bundles.map((blob) => [blob.image, blob]))
   const rendered = renderTemplate(source, (image) => {
@@ -44,7 +44,7 @@ export function suggestTemplatePatch({
     : { path: file.path, template, patch }
 }
 
-function decodeText(bytes: Uint8Array): string | undefined {
+function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

@@ -4,7 +4,7 @@ import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/r
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { CheckAnswers, BundleImageAnswer, ImageLookupAnswer, CheckQuestion } from '../../questions.ts'
 
-export interface TemplateBundleAnswer {
+export interface AnsweredTemplateBundleQuestion {
   readonly question: CheckQuestion
   readonly answer:
     | { readonly kind: 'bundle'; readonly bundle: RenderedBundle; readonly isRestricted: boolean }
@@ -12,7 +12,7 @@ export interface TemplateBundleAnswer {
 }
 
 /** `image` must be an image reference. */
-export function findTemplateBundle(image: string, answers: CheckAnswers): TemplateBundleAnswer {
+export function findTemplateBundle(image: string, answers: CheckAnswers): AnsweredTemplateBundleQuestion {
   const { reference } = parseImageReference(image)
   if (!reference) throw new TypeError(`${image} is not an image reference`)
   const { host, repository } = reference
@@ -34,7 +34,7 @@ export function findTemplateBundle(image: string, answers: CheckAnswers): Templa
 function toTemplateBundleAnswer(
   image: string,
   { content, csv, findings, isRestricted = false }: Extract<BundleImageAnswer, { readonly kind: 'bundle' }>,
-): TemplateBundleAnswer['answer'] {
+): AnsweredTemplateBundleQuestion['answer'] {
   if (!content) {
     const [first] = findings.filter(({ severity }) => severity === 'error')
     return {

@@ -24,7 +24,7 @@ import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import type { CheckAnswers, CheckQuestion } from '../../questions.ts'
 import { suggestTemplatePatch } from './suggest-patch.ts'
-import { findTemplateBundle, type TemplateBundleAnswer } from './template-bundle.ts'
+import { findTemplateBundle, type AnsweredTemplateBundleQuestion } from './template-bundle.ts'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
 import { templateRules } from './rules.ts'
 import { findAlreadyRenderedBundles } from './reusable-bundles.ts'
@@ -104,7 +104,7 @@ function findTemplateRenderInputs(state: LoadedTemplatePair, config: Config): Te
       ? []
       : [`${image} is in a registry that this repository does not allow`]
   })
-  if (rejected.length > 0) return { kind: 'broken', reason: formatTruncatedReasons(rejected) }
+  if (rejected.length > 0) return { kind: 'broken', reason: formatTruncatedDriftReasons(rejected) }
   return { kind: 'images', source, before, images: missing }
 }
 
@@ -137,23 +137,23 @@ function evaluateTemplate(
   }
   if (rejected.length > 0)
     return {
-      findings: [createUnrenderableFinding(state, formatTruncatedReasons(rejected))],
+      findings: [createUnrenderableFinding(state, formatTruncatedDriftReasons(rejected))],
       unanswered: [],
     }
   if (unanswered.length > 0) return { findings: [], unanswered }
-  const rendered = renderTemplate(source, createBundleLookupFromMap(bundles))
+  const rendered = renderTemplate(source, createRenderedBundleLookup(bundles))
   if (!rendered.ok)
     return {
       findings: [
-        createUnrenderableFinding(state, isRestricted ? restrictedBundleRenderMessage : rendered.error),
+        createUnrenderableFinding(state, isRestricted ? restrictedRenderFailureMessage : rendered.error),
       ],
       unanswered: [],
     }
   // Other rules report unreadable catalogs.
   const checkedIn = state.result ?? assembleCatalog([])
   if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
-  const drifts = findDrift(rendered.value, excludeTemplateFromCatalog(checkedIn, state), {
-    comparesDescriptions: areHeadDescriptionsAvailable(rendered.value, bundles),
+  const drifts = findDrift(rendered.value, excludeTemplateBlobsFromCatalog(checkedIn, state), {
+    comparesDescriptions: areChannelHeadCsvsAvailable(rendered.value, bundles),
   })
   if (drifts.length === 0) return { findings: [], unanswered: [] }
   const offer = suggestTemplatePatch(state)
@@ -172,13 +172,13 @@ const privateImageRetrySeconds = 900
  * the pair. Otherwise, it causes a warning.
  */
 function shouldWaitForBundle(
-  answer: Extract<TemplateBundleAnswer['answer'], { readonly reason: string }>,
+  answer: Extract<AnsweredTemplateBundleQuestion['answer'], { readonly reason: string }>,
   { isStated }: LoadedTemplatePair,
 ): boolean {
   return answer.kind === 'unknown' || (answer.kind === 'missing-or-private' && isStated)
 }
 
-function createBundleLookupFromMap(bundles: ReadonlyMap<string, RenderedBundle>): RenderedBundleLookup {
+function createRenderedBundleLookup(bundles: ReadonlyMap<string, RenderedBundle>): RenderedBundleLookup {
   return (reference) => {
     const bundle = bundles.get(reference)
     return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `${reference} is unknown` }
@@ -189,7 +189,7 @@ function createBundleLookupFromMap(bundles: ReadonlyMap<string, RenderedBundle>)
  * The semver template copies description and icon from the head's ClusterServiceVersion, which is not stored for
  * bundles of the base.
  */
-function areHeadDescriptionsAvailable(
+function areChannelHeadCsvsAvailable(
   { packages, channels, bundles }: WritableCatalog,
   known: ReadonlyMap<string, RenderedBundle>,
 ): boolean {
@@ -202,7 +202,7 @@ function areHeadDescriptionsAvailable(
 }
 
 /** Excludes a template that is among its rendered files. */
-function excludeTemplateFromCatalog(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
+function excludeTemplateBlobsFromCatalog(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
   return { ...catalog, others: catalog.others.filter(({ place }) => place.file !== template) }
 }
 
@@ -242,7 +242,7 @@ function formatTemplateDrift({ kind, subject, fields }: TemplateDrift): string {
 }
 
 // Omits names and versions from restricted bundles (BundleImageAnswer.isRestricted).
-const restrictedBundleRenderMessage =
+const restrictedRenderFailureMessage =
   'its bundles cannot be rendered; users who can pull the images can run "catalog-bot render" to see why'
 
 /**
@@ -279,7 +279,7 @@ function isRuleDisabled(setting: Config['rules'][string] | undefined): boolean {
 
 const maxListedDriftReasons = 3
 
-function formatTruncatedReasons(reasons: readonly string[]): string {
+function formatTruncatedDriftReasons(reasons: readonly string[]): string {
   const more = reasons.length - maxListedDriftReasons
   return `${reasons.slice(0, maxListedDriftReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }

@@ -51,7 +51,7 @@ function* findBundleEdits(
     const after = result?.bundle(name)
     const onlyMetadata =
       fields.length === 1 && fields[0] === 'properties' && before !== undefined && after !== undefined
-        ? toComparablePropertiesKey(before) === toComparablePropertiesKey(after)
+        ? formatPropertiesForComparison(before) === formatPropertiesForComparison(after)
         : false
     if (onlyMetadata === metadataOnly)
       yield { at: toFindingLocation(place), about: [name], data: { bundle: name, fields } }
@@ -59,7 +59,7 @@ function* findBundleEdits(
 }
 
 /** All properties that affect resolution and installation. */
-function toComparablePropertiesKey(bundle: BundleBlob): string {
+function formatPropertiesForComparison(bundle: BundleBlob): string {
   return bundle.properties
     .filter(({ type }) => type !== 'olm.csv.metadata' && type !== 'olm.bundle.object')
     .map(({ type, value }) => toCanonicalJson([type, value]))

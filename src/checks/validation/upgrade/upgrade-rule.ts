@@ -8,7 +8,7 @@ import {
   type PackageBlobs,
 } from '../../../pull-request/package-blobs.ts'
 import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
-import { createFinding, formatSubject, type SearchableFindingRule } from '@catalog-bot/findings/rule'
+import { createFinding, formatFindingSubject, type SearchableFindingRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { toFindingLocation } from '../catalog-rule.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
@@ -52,7 +52,7 @@ export function* runUpgradeRule(rule: UpgradeRule, change: CatalogChange): Gener
       const found = createFinding(rule, hit.at, hit.data, hit.related)
       yield {
         ...found,
-        subject: formatSubject([change.root, its.name, ...hit.about]),
+        subject: formatFindingSubject([change.root, its.name, ...hit.about]),
         data: { catalog: change.root, package: its.name, ...found.data },
       }
     }

@@ -92,7 +92,7 @@ class LazyPackageView implements PackageView {
 
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean {
     if (this.deprecations.length === 0) return false
-    return (this.deprecated ??= collectDeprecatedSubjectKeys(this.deprecations)).has(`${schema} ${name}`)
+    return (this.deprecated ??= collectDeprecationEntryKeys(this.deprecations)).has(`${schema} ${name}`)
   }
 }
 
@@ -103,7 +103,7 @@ function indexBundlesByName(bundles: readonly BundleView[]): ReadonlyMap<string,
   return new Map(bundles.toReversed().map((bundle) => [bundle.blob.name, bundle]))
 }
 
-function collectDeprecatedSubjectKeys(deprecations: readonly DeprecationBlob[]): ReadonlySet<string> {
+function collectDeprecationEntryKeys(deprecations: readonly DeprecationBlob[]): ReadonlySet<string> {
   return new Set(
     deprecations.flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
   )

@@ -18,7 +18,7 @@ export function listParserLeniencies<Kind extends OpmLeniency['kind']>(
   )
 }
 
-export function toLeniencyRuleHit(
+export function toParserLeniencyRuleHit(
   leniency: LocatedParserLeniency,
   what: string,
 ): { at: Location; about: string[] } {

@@ -1,5 +1,5 @@
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
 
 /** The exact field if it is a string, or else the first case-insensitive match, as in Go; '' if absent. */
 export function getStringField(value: Json, field: string): string {
@@ -7,5 +7,5 @@ export function getStringField(value: Json, field: string): string {
     const exact = (value as Readonly<Record<string, Json>>)[field]
     if (typeof exact === 'string') return exact
   }
-  return getJsonTextField(value, field)
+  return getJsonStringField(value, field)
 }

@@ -4,21 +4,24 @@ import { describe, expect, test } from '@jest/globals'
 import nock from 'nock'
 import pino from 'pino'
 import { generatePrivateKey } from '../../../../sandbox/github/github-admin.ts'
-import { toResponseKey, createResponseCache } from '../../../../src/adapters/github/budget/response-cache.ts'
+import {
+  toResponseCacheKey,
+  createResponseCache,
+} from '../../../../src/adapters/github/budget/response-cache.ts'
 import type { WorkClass } from '../../../../src/adapters/github/budget/work-class.ts'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
 import { openGitHubApp } from '../../../../src/adapters/github/github-app.ts'
 import { blockUnmockedRequests } from '../block-unmocked-requests.ts'
-import { flushEvents, createManualClock } from './manual-clock.ts'
+import { flushEventLoop, createManualClock } from './manual-clock.ts'
 
 const githubHost = 'https://github.example'
-const repositoryPath = '/repos/acme/catalog'
+const repositoryApiPath = '/repos/acme/catalog'
 const repositoryParams = { owner: 'acme', repo: 'catalog' }
 const privateKey = generatePrivateKey()
 
 blockUnmockedRequests()
 
-function openBudgetedClients({ throttle = false } = {}) {
+function openBudgetedGitHubClients({ throttle = false } = {}) {
   const time = createManualClock(Date.now())
   const heard: string[] = []
   const app = openGitHubApp({
@@ -34,20 +37,20 @@ function openBudgetedClients({ throttle = false } = {}) {
   return { app, heard, time }
 }
 
-function createToken(installation: number): string {
+function mockInstallationToken(installation: number): string {
   const token = `ghs_${installation}`
   const answer = { token, expires_at: '2999-01-01T00:00:00Z', permissions: {}, repository_selection: 'all' }
   nock(githubHost).post(`/app/installations/${installation}/access_tokens`).reply(201, answer)
   return `token ${token}`
 }
 
-const expectRequest = (authorization: string, etag?: string) =>
+const expectGitHubRequest = (authorization: string, etag?: string) =>
   nock(githubHost, {
     reqheaders: { authorization, ...(etag !== undefined && { 'if-none-match': etag }) },
     ...(etag === undefined && { badheaders: ['if-none-match'] }),
   })
 
-const createLimitHeaders = (remaining: number, more = {}) => ({
+const createRateLimitHeaders = (remaining: number, more = {}) => ({
   'x-ratelimit-limit': '5000',
   'x-ratelimit-remaining': String(remaining),
   'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 1800),
@@ -56,25 +59,27 @@ const createLimitHeaders = (remaining: number, more = {}) => ({
 
 describe('a known response', () => {
   test('is requested conditionally, and is the latest response of GitHub', async () => {
-    const authorization = createToken(9)
-    const { app, heard } = openBudgetedClients()
+    const authorization = mockInstallationToken(9)
+    const { app, heard } = openBudgetedGitHubClients()
     const read = async () => (await (await app.octokit(9)).rest.repos.get(repositoryParams)).data
-    expectRequest(authorization).get(repositoryPath).reply(200, { default_branch: 'main' }, { etag: 'W/"1"' })
+    expectGitHubRequest(authorization)
+      .get(repositoryApiPath)
+      .reply(200, { default_branch: 'main' }, { etag: 'W/"1"' })
     const first = await read()
-    expectRequest(authorization, 'W/"1"').get(repositoryPath).reply(304)
+    expectGitHubRequest(authorization, 'W/"1"').get(repositoryApiPath).reply(304)
     const second = await read()
     expect(second).toEqual(first)
     // A caller that changes its copy does not change the cached response.
     second.default_branch = 'changed'
-    expectRequest(authorization, 'W/"1"')
-      .get(repositoryPath)
+    expectGitHubRequest(authorization, 'W/"1"')
+      .get(repositoryApiPath)
       .reply(200, { default_branch: 'next' }, { etag: 'W/"2"' })
     expect((await read()).default_branch).toBe('next')
-    expectRequest(authorization, 'W/"2"').get(repositoryPath).reply(304)
+    expectGitHubRequest(authorization, 'W/"2"').get(repositoryApiPath).reply(304)
     expect((await read()).default_branch).toBe('next')
     // A failed request does not remove the response from the cache.
-    expectRequest(authorization, 'W/"2"').get(repositoryPath).reply(502)
-    expectRequest(authorization, 'W/"2"').get(repositoryPath).reply(304)
+    expectGitHubRequest(authorization, 'W/"2"').get(repositoryApiPath).reply(502)
+    expectGitHubRequest(authorization, 'W/"2"').get(repositoryApiPath).reply(304)
     expect((await read()).default_branch).toBe('next')
     expect(heard.slice(0, 5)).toEqual([
       'look sent',
@@ -86,39 +91,39 @@ describe('a known response', () => {
   })
 
   test('is removed from the cache if GitHub returns 404', async () => {
-    const authorization = createToken(9)
-    const { app } = openBudgetedClients()
+    const authorization = mockInstallationToken(9)
+    const { app } = openBudgetedGitHubClients()
     const read = async () =>
       (await app.octokit(9)).rest.repos.getCollaboratorPermissionLevel({
         ...repositoryParams,
         username: 'ann',
       })
-    const path = `${repositoryPath}/collaborators/ann/permission`
-    expectRequest(authorization).get(path).reply(200, { permission: 'admin' }, { etag: '"1"' })
+    const path = `${repositoryApiPath}/collaborators/ann/permission`
+    expectGitHubRequest(authorization).get(path).reply(200, { permission: 'admin' }, { etag: '"1"' })
     await read()
-    expectRequest(authorization, '"1"').get(path).reply(404, { message: 'Not Found' })
+    expectGitHubRequest(authorization, '"1"').get(path).reply(404, { message: 'Not Found' })
     await expect(read()).rejects.toMatchObject({ status: 404 })
     // The next request is unconditional.
-    expectRequest(authorization).get(path).reply(200, { permission: 'none' })
+    expectGitHubRequest(authorization).get(path).reply(200, { permission: 'none' })
     expect((await read()).data.permission).toBe('none')
   })
 
   test('is not used for another installation or another token', async () => {
-    const first = createToken(9)
-    const { app } = openBudgetedClients()
+    const first = mockInstallationToken(9)
+    const { app } = openBudgetedGitHubClients()
     const read = async (installation: number) =>
       (await app.octokit(installation)).rest.repos.get(repositoryParams)
-    expectRequest(first).get(repositoryPath).reply(200, { id: 1 }, { etag: '"1"' })
+    expectGitHubRequest(first).get(repositoryApiPath).reply(200, { id: 1 }, { etag: '"1"' })
     await read(9)
-    const other = createToken(8)
-    expectRequest(other).get(repositoryPath).reply(200, { id: 1 }, { etag: '"1"' })
+    const other = mockInstallationToken(8)
+    expectGitHubRequest(other).get(repositoryApiPath).reply(200, { id: 1 }, { etag: '"1"' })
     await read(8)
-    const { app: again } = openBudgetedClients()
-    createToken(9)
-    expectRequest(first).get(repositoryPath).reply(200, { id: 1 }, { etag: '"1"' })
+    const { app: again } = openBudgetedGitHubClients()
+    mockInstallationToken(9)
+    expectGitHubRequest(first).get(repositoryApiPath).reply(200, { id: 1 }, { etag: '"1"' })
     await (await again.octokit(9)).rest.repos.get(repositoryParams)
     const keys = ['token ghs_1', 'token ghs_2'].map((authorization) =>
-      toResponseKey(githubHost, new Headers({ authorization })),
+      toResponseCacheKey(githubHost, new Headers({ authorization })),
     )
     expect(keys[0]).not.toBe(keys[1])
     expect(keys.join(' ')).not.toContain('ghs_')
@@ -147,7 +152,7 @@ describe('a rate limit', () => {
   test.each([
     ['429', 429, {}, { message: 'too many' }, 60],
     ['retry-after', 403, { 'retry-after': '90' }, { message: 'no' }, 90],
-    ['the message alone', 403, createLimitHeaders(4000), { message: secondaryLimitMessage }, 60],
+    ['the message alone', 403, createRateLimitHeaders(4000), { message: secondaryLimitMessage }, 60],
     [
       'the message of old servers',
       403,
@@ -158,9 +163,9 @@ describe('a rate limit', () => {
   ])(
     'by %s holds all requests of the installation until it ends',
     async (_name, status, headers, body, seconds) => {
-      createToken(9)
-      const { app, heard } = openBudgetedClients()
-      nock(githubHost).get(repositoryPath).reply(status, body, headers)
+      mockInstallationToken(9)
+      const { app, heard } = openBudgetedGitHubClients()
+      nock(githubHost).get(repositoryApiPath).reply(status, body, headers)
       const read = async (work: WorkClass) =>
         (await app.octokit(9, work)).rest.repos
           .get(repositoryParams)
@@ -179,11 +184,15 @@ describe('a rate limit', () => {
   )
 
   test('is not detected if a response merely contains such a message', async () => {
-    createToken(9)
-    const { app } = openBudgetedClients()
+    mockInstallationToken(9)
+    const { app } = openBudgetedGitHubClients()
     nock(githubHost)
-      .get(repositoryPath)
-      .reply(403, { message: `Resource not accessible: ${secondaryLimitMessage}` }, createLimitHeaders(4000))
+      .get(repositoryApiPath)
+      .reply(
+        403,
+        { message: `Resource not accessible: ${secondaryLimitMessage}` },
+        createRateLimitHeaders(4000),
+      )
     const octokit = await app.octokit(9)
     const failed = await octokit.rest.repos
       .get(repositoryParams)
@@ -191,49 +200,49 @@ describe('a rate limit', () => {
     expect(failed).toMatchObject({ code: 'forbidden' })
     nock(githubHost)
       .post('/graphql')
-      .reply(200, { data: { title: secondaryLimitMessage } }, createLimitHeaders(4000))
+      .reply(200, { data: { title: secondaryLimitMessage } }, createRateLimitHeaders(4000))
     await octokit.graphql('{ title }')
     expect(app.held()).toEqual([])
   })
 
   test('by GraphQL with HTTP 200 holds only GraphQL requests', async () => {
-    createToken(9)
-    const { app } = openBudgetedClients()
+    mockInstallationToken(9)
+    const { app } = openBudgetedGitHubClients()
     const errors = [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded for installation ID 9.' }]
     nock(githubHost)
       .post('/graphql')
       .reply(
         200,
         { errors },
-        createLimitHeaders(0, { 'x-ratelimit-resource': 'graphql', date: new Date().toUTCString() }),
+        createRateLimitHeaders(0, { 'x-ratelimit-resource': 'graphql', date: new Date().toUTCString() }),
       )
     const octokit = await app.octokit(9, 'landing')
     const query = () => octokit.graphql('{ a }').catch((error: unknown) => toForgeError(error, 'read'))
     const first = await query()
     expect(first).toMatchObject({ code: 'rate-limited' })
     expect(await query()).toMatchObject({ code: 'rate-limited' })
-    nock(githubHost).get(repositoryPath).reply(200, {})
+    nock(githubHost).get(repositoryApiPath).reply(200, {})
     await octokit.rest.repos.get(repositoryParams)
   })
 })
 
 test('a failed read is repeated, and each attempt uses the budget', async () => {
-  createToken(9)
-  const { app, heard } = openBudgetedClients()
-  nock(githubHost).get(repositoryPath).times(2).reply(502)
-  nock(githubHost).get(repositoryPath).reply(200, {})
+  mockInstallationToken(9)
+  const { app, heard } = openBudgetedGitHubClients()
+  nock(githubHost).get(repositoryApiPath).times(2).reply(502)
+  nock(githubHost).get(repositoryApiPath).reply(200, {})
   await (await app.octokit(9)).rest.repos.get(repositoryParams)
   expect(heard.filter((one) => one === 'look sent')).toHaveLength(4)
 })
 
 test('writes wait for one another, but reads and queries do not', async () => {
-  createToken(9)
-  const { app, time } = openBudgetedClients({ throttle: true })
+  mockInstallationToken(9)
+  const { app, time } = openBudgetedGitHubClients({ throttle: true })
   const octokit = await app.octokit(9)
-  nock(githubHost).post(`${repositoryPath}/issues/1/comments`).times(2).reply(201, {})
+  nock(githubHost).post(`${repositoryApiPath}/issues/1/comments`).times(2).reply(201, {})
   nock(githubHost).post('/graphql').times(2).reply(200, { data: {} })
   nock(githubHost).post('/graphql').reply(200, { data: {} })
-  nock(githubHost).get(repositoryPath).reply(200, {})
+  nock(githubHost).get(repositoryApiPath).reply(200, {})
   const done: string[] = []
   const note = (name: string, work: Promise<unknown>) => work.then(() => done.push(name))
   const comment = () => octokit.rest.issues.createComment({ ...repositoryParams, issue_number: 1, body: 'x' })
@@ -242,12 +251,12 @@ test('writes wait for one another, but reads and queries do not', async () => {
   await note('query', octokit.graphql('query { a }'))
   await note('query', octokit.graphql('{ a }'))
   await note('read', octokit.rest.repos.get(repositoryParams))
-  await flushEvents()
+  await flushEventLoop()
   expect(done).toEqual(['first', 'query', 'query', 'read'])
   await time.advance(1000)
   await second
   const mutation = note('mutation', octokit.graphql('mutation { a }'))
-  for (let turn = 0; turn < 5; turn += 1) await flushEvents()
+  for (let turn = 0; turn < 5; turn += 1) await flushEventLoop()
   expect(done.at(-1)).toBe('second')
   await time.advance(1000)
   await mutation

@@ -12,17 +12,17 @@ import {
 } from '../../../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
-let app: GitHubApp
-let now = Date.now()
-const clock = { now: () => now, sleep: () => Promise.resolve() }
+let githubApp: GitHubApp
+let currentTimeMs = Date.now()
+const clock = { now: () => currentTimeMs, sleep: () => Promise.resolve() }
 
 beforeAll(async () => {
   githubFixture = await openGitHubFixture({ clock })
 })
 afterAll(() => githubFixture.stop())
 beforeEach(() => {
-  now = Date.now()
-  app = openGitHubApp({
+  currentTimeMs = Date.now()
+  githubApp = openGitHubApp({
     appId: githubFixture.app.id,
     privateKey,
     webhookSecret,
@@ -35,8 +35,8 @@ beforeEach(() => {
 
 // The request for a token counts, too.
 const countSentRequests = () => githubFixture.github.requests.length
-const requestRepository = async (installation = githubFixture.installation.id) =>
-  (await app.octokit(installation)).rest.repos.get(repositoryParams).then(
+const getRepositoryReadError = async (installation = githubFixture.installation.id) =>
+  (await githubApp.octokit(installation)).rest.repos.get(repositoryParams).then(
     () => undefined,
     (error: unknown) => toForgeError(error, 'read the repository'),
   )
@@ -45,15 +45,18 @@ describe.each(['primary', 'secondary'] as const)('a %s limit', (kind) => {
   test('holds every job of the installation as long as GitHub requires, and no longer', async () => {
     githubFixture.github.limitRate(kind, 600)
     const before = countSentRequests()
-    const first = await requestRepository()
+    const first = await getRepositoryReadError()
     expect(first).toMatchObject({ code: 'rate-limited' })
     expect(first?.retryAfter).toBeGreaterThanOrEqual(599)
     expect(first?.retryAfter).toBeLessThanOrEqual(602)
     for (let jobs = 0; jobs < 5; jobs += 1)
-      expect(await requestRepository()).toMatchObject({ code: 'rate-limited', retryAfter: first?.retryAfter })
+      expect(await getRepositoryReadError()).toMatchObject({
+        code: 'rate-limited',
+        retryAfter: first?.retryAfter,
+      })
     expect(countSentRequests() - before).toBe(1)
-    now += 603_000
-    expect(await requestRepository()).toBeUndefined()
+    currentTimeMs += 603_000
+    expect(await getRepositoryReadError()).toBeUndefined()
   })
 })
 
@@ -71,7 +74,7 @@ test('an installation with a rejected token request is omitted, and the others a
       body: { message: 'This installation has been suspended' },
     })
   failTokenRequests()
-  const listed = await app.installedRepositories()
+  const listed = await githubApp.installedRepositories()
   expect(listed.map(({ installation }) => installation)).toEqual([githubFixture.installation.id])
   // If every request fails, the list is an error: an empty list would silently skip every sweep.
   githubFixture.github.fail(({ path }) => path.endsWith('/access_tokens'), { status: 403 }, 4)

@@ -10,7 +10,7 @@ export interface ManualClock {
 }
 
 /** Lets pending work that does not sleep finish. */
-export const flushEvents = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+export const flushEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 export function createManualClock(start = Date.UTC(2026, 10, 23, 14, 0)): ManualClock {
   let passed = 0
@@ -38,10 +38,10 @@ export function createManualClock(start = Date.UTC(2026, 10, 23, 14, 0)): Manual
         sleepers.delete(due)
         passed = Math.max(passed, due.until)
         due.wake()
-        await flushEvents()
+        await flushEventLoop()
       }
       passed = end
-      await flushEvents()
+      await flushEventLoop()
     },
     set: (now) => {
       shift = now - passed

@@ -4,33 +4,33 @@ import {
   createRequestBudget,
   type RequestSendPermit,
 } from '../../../../src/adapters/github/budget/request-budget.ts'
-import type { HeldRequest, BudgetRequest } from '../../../../src/adapters/github/budget/wait-policy.ts'
+import type { ThrottledRequest, BudgetedRequest } from '../../../../src/adapters/github/budget/wait-policy.ts'
 import {
-  documentedGitHubLimits,
-  noGitHubLimits,
-  type GitHubLimits,
+  documentedGitHubRateLimits,
+  noGitHubRateLimits,
+  type GitHubRateLimits,
 } from '../../../../src/adapters/github/budget/github-limits.ts'
 import { defaultQuotaReserves, type WorkClass } from '../../../../src/adapters/github/budget/work-class.ts'
-import { flushEvents, createManualClock } from './manual-clock.ts'
+import { flushEventLoop, createManualClock } from './manual-clock.ts'
 
-const readRequest = {
+const sampleReadRequest = {
   resource: 'core',
   isWrite: false,
   createsContent: false,
   points: 1,
   isForToken: false,
 } as const
-const writeRequest = { ...readRequest, isWrite: true, points: 5 } as const
-const commentRequest = { ...writeRequest, createsContent: true } as const
+const sampleWriteRequest = { ...sampleReadRequest, isWrite: true, points: 5 } as const
+const sampleCommentRequest = { ...sampleWriteRequest, createsContent: true } as const
 
-function openTestBudget(limits: GitHubLimits = documentedGitHubLimits) {
+function openTestRequestBudget(limits: GitHubRateLimits = documentedGitHubRateLimits) {
   const time = createManualClock()
   const budget = createRequestBudget({ limits, reserves: defaultQuotaReserves, clock: time.clock })
-  const enter = (work: WorkClass, request: Partial<BudgetRequest> = {}) =>
-    budget.acquirePass({ ...readRequest, hasBegun: false, work, ...request })
+  const enter = (work: WorkClass, request: Partial<BudgetedRequest> = {}) =>
+    budget.acquirePass({ ...sampleReadRequest, hasBegun: false, work, ...request })
   /** Records when a request gets its pass, which ends immediately, or why it is held. */
   const order: string[] = []
-  const enterAs = (name: string, work: WorkClass, request: Partial<BudgetRequest> = {}) =>
+  const enterAs = (name: string, work: WorkClass, request: Partial<BudgetedRequest> = {}) =>
     void enter(work, request).then((answer) => {
       order.push(answer.kind === 'pass' ? name : `${name} held: ${answer.why}`)
       if (answer.kind === 'pass') answer.end()
@@ -38,21 +38,21 @@ function openTestBudget(limits: GitHubLimits = documentedGitHubLimits) {
   /** Whether a request gets a pass now. */
   const now = async (
     work: WorkClass,
-    request: Partial<BudgetRequest> = {},
-  ): Promise<'pass' | HeldRequest['why'] | 'waits'> => {
-    let entryState: 'pass' | HeldRequest['why'] | 'waits' = 'waits'
+    request: Partial<BudgetedRequest> = {},
+  ): Promise<'pass' | ThrottledRequest['why'] | 'waits'> => {
+    let entryState: 'pass' | ThrottledRequest['why'] | 'waits' = 'waits'
     void enter(work, request).then((answer) => {
       entryState = answer.kind === 'pass' ? 'pass' : answer.why
       if (answer.kind === 'pass') answer.end()
     })
-    await flushEvents()
+    await flushEventLoop()
     return entryState
   }
   /** GitHub reports the remaining quota. */
   const left = async (
     remaining: number,
     resetsIn = 3600_000,
-    resource: BudgetRequest['resource'] = 'core',
+    resource: BudgetedRequest['resource'] = 'core',
   ) => {
     const pass = (await enter('landing', { resource })) as RequestSendPermit
     const reset = Math.round((time.clock.now() + resetsIn) / 1000)
@@ -62,7 +62,9 @@ function openTestBudget(limits: GitHubLimits = documentedGitHubLimits) {
   return { time, budget, enter, ask: enterAs, order, now, left }
 }
 
-const expectPass = async (entered: Promise<RequestSendPermit | HeldRequest>): Promise<RequestSendPermit> => {
+const requireSendPermit = async (
+  entered: Promise<RequestSendPermit | ThrottledRequest>,
+): Promise<RequestSendPermit> => {
   const pass = await entered
   if (pass.kind !== 'pass') throw new Error(`held: ${pass.why}`)
   return pass
@@ -77,16 +79,16 @@ describe('the hourly quota', () => {
     [1, ['pass', 'quota', 'quota', 'quota']],
     [0, ['quota', 'quota', 'quota', 'quota']],
   ] as const)('with %i of 1000 left at its start admits requests by priority', async (remaining, said) => {
-    const { now, left } = openTestBudget()
+    const { now, left } = openTestRequestBudget()
     await left(remaining)
     const works = ['landing', 'look', 'sweep', 'scan'] as const
     for (const [index, work] of works.entries()) expect([work, await now(work)]).toEqual([work, said[index]])
   })
 
   test('reserves only what more important work may need until it resets', async () => {
-    const { now, left, enter, time } = openTestBudget()
+    const { now, left, enter, time } = openTestRequestBudget()
     await left(251)
-    const held = (await enter('scan')) as HeldRequest
+    const held = (await enter('scan')) as ThrottledRequest
     // Half of the limit for an hour is a quarter for half an hour.
     expect(held).toMatchObject({ kind: 'held', why: 'quota', milliseconds: 1800_000 })
     await time.advance(held.milliseconds - 1000)
@@ -96,7 +98,7 @@ describe('the hourly quota', () => {
   })
 
   test('lets work that has begun use half of its reserve', async () => {
-    const { now, left } = openTestBudget()
+    const { now, left } = openTestRequestBudget()
     await left(400)
     expect(await now('scan')).toBe('quota')
     expect(await now('scan', { hasBegun: true })).toBe('pass')
@@ -105,7 +107,7 @@ describe('the hourly quota', () => {
   })
 
   test('that is used up blocks only its resource, until it resets', async () => {
-    const { now, left, enter, time } = openTestBudget()
+    const { now, left, enter, time } = openTestRequestBudget()
     await left(0, 600_000)
     expect(await enter('landing')).toMatchObject({ why: 'quota', milliseconds: 600_000 })
     expect(await now('landing', { resource: 'graphql' })).toBe('pass')
@@ -114,8 +116,8 @@ describe('the hourly quota', () => {
   })
 
   test('is the lowest reported value, regardless of the order of the responses', async () => {
-    const { now, enter, time } = openTestBudget()
-    const [first, second, third] = [await expectPass(enter('landing')), await expectPass(enter('landing')), await expectPass(enter('landing'))] // prettier-ignore
+    const { now, enter, time } = openTestRequestBudget()
+    const [first, second, third] = [await requireSendPermit(enter('landing')), await requireSendPermit(enter('landing')), await requireSendPermit(enter('landing'))] // prettier-ignore
     const quota = { resource: 'core', limit: 1000, reset: 10_000, resetsIn: 3600_000 } as const
     first.recordResponse({ quota: { ...quota, remaining: 0 }, isFailure: false })
     second.recordResponse({ quota: { ...quota, remaining: 900 }, isFailure: false })
@@ -131,16 +133,16 @@ describe('the hourly quota', () => {
   })
 
   test('counts running requests as spent', async () => {
-    const { enter, left, now } = openTestBudget()
+    const { enter, left, now } = openTestRequestBudget()
     await left(2)
-    const under = [await expectPass(enter('landing')), await expectPass(enter('landing'))]
+    const under = [await requireSendPermit(enter('landing')), await requireSendPermit(enter('landing'))]
     expect(await now('landing')).toBe('quota')
     for (const pass of under) pass.end()
     expect(await now('landing')).toBe('pass')
   })
 
   test('resets at the time that GitHub reports, even if the system clock is set', async () => {
-    const { enter, left, now, time } = openTestBudget()
+    const { enter, left, now, time } = openTestRequestBudget()
     await left(0, 600_000)
     time.set(Date.UTC(2031, 0, 1))
     expect(await enter('landing')).toMatchObject({ why: 'quota', milliseconds: 600_000 })
@@ -152,14 +154,14 @@ describe('the hourly quota', () => {
 
 describe('writes', () => {
   test('are a second apart, by priority, then in order of arrival', async () => {
-    const { ask, order, time } = openTestBudget()
-    ask('first', 'scan', writeRequest)
-    ask('scan', 'scan', writeRequest)
-    ask('sweep', 'sweep', writeRequest)
-    ask('look 1', 'look', writeRequest)
-    ask('look 2', 'look', writeRequest)
-    ask('landing', 'landing', writeRequest)
-    await flushEvents()
+    const { ask, order, time } = openTestRequestBudget()
+    ask('first', 'scan', sampleWriteRequest)
+    ask('scan', 'scan', sampleWriteRequest)
+    ask('sweep', 'sweep', sampleWriteRequest)
+    ask('look 1', 'look', sampleWriteRequest)
+    ask('look 2', 'look', sampleWriteRequest)
+    ask('landing', 'landing', sampleWriteRequest)
+    await flushEventLoop()
     expect(order).toEqual(['first'])
     await time.advance(999)
     expect(order).toEqual(['first'])
@@ -171,11 +173,11 @@ describe('writes', () => {
   })
 
   test('do not delay reads, and setting the clock does not delay writes', async () => {
-    const { ask, order, time } = openTestBudget()
-    ask('one', 'look', writeRequest)
-    ask('two', 'look', writeRequest)
+    const { ask, order, time } = openTestRequestBudget()
+    ask('one', 'look', sampleWriteRequest)
+    ask('two', 'look', sampleWriteRequest)
     ask('read', 'scan')
-    await flushEvents()
+    await flushEventLoop()
     expect(order).toEqual(['one', 'read'])
     time.set(Date.UTC(2001, 0, 1))
     await time.advance(1000)
@@ -183,27 +185,27 @@ describe('writes', () => {
   })
 
   test('are not delayed if the server has no such limit', async () => {
-    const { ask, order } = openTestBudget(noGitHubLimits)
-    for (let count = 0; count < 200; count += 1) ask(String(count), 'scan', commentRequest)
-    await flushEvents()
+    const { ask, order } = openTestRequestBudget(noGitHubRateLimits)
+    for (let count = 0; count < 200; count += 1) ask(String(count), 'scan', sampleCommentRequest)
+    await flushEventLoop()
     expect(order).toHaveLength(200)
   })
 })
 
 describe('the limit per minute', () => {
   test('is a number of points, some of which are reserved for important work', async () => {
-    const { now } = openTestBudget({ ...documentedGitHubLimits, writePause: 0 })
+    const { now } = openTestRequestBudget({ ...documentedGitHubRateLimits, writePause: 0 })
     for (let count = 0; count < 450; count += 1) expect(await now('scan')).toBe('pass')
     // A minute is too long for a scan to wait in place.
     expect(await now('scan')).toBe('points')
-    for (let count = 0; count < 90; count += 1) expect(await now('landing', writeRequest)).toBe('pass')
+    for (let count = 0; count < 90; count += 1) expect(await now('landing', sampleWriteRequest)).toBe('pass')
     expect(await now('landing')).toBe('points')
     expect(await now('landing', { resource: 'graphql' })).toBe('pass')
   })
 
   test('is not used up by reads before a write that came first', async () => {
-    const { now, enter, ask, order, time } = openTestBudget({
-      ...documentedGitHubLimits,
+    const { now, enter, ask, order, time } = openTestRequestBudget({
+      ...documentedGitHubRateLimits,
       restPoints: 10,
       writePause: 0,
     })
@@ -211,9 +213,9 @@ describe('the limit per minute', () => {
       expect(await now('landing')).toBe('pass')
       await time.advance(8000)
     }
-    ask('write', 'landing', writeRequest)
+    ask('write', 'landing', sampleWriteRequest)
     ask('read', 'landing')
-    await flushEvents()
+    await flushEventLoop()
     expect(order).toEqual([])
     await time.advance(12_000)
     expect(order).toEqual(['write'])
@@ -223,27 +225,33 @@ describe('the limit per minute', () => {
   })
 
   test('and the limit per hour restrict created content', async () => {
-    const { now, time } = openTestBudget({ ...documentedGitHubLimits, writePause: 0, restPoints: Infinity })
-    for (let count = 0; count < 80; count += 1) expect(await now('landing', commentRequest)).toBe('pass')
-    expect(await now('landing', commentRequest)).toBe('content')
-    expect(await now('landing', writeRequest)).toBe('pass')
+    const { now, time } = openTestRequestBudget({
+      ...documentedGitHubRateLimits,
+      writePause: 0,
+      restPoints: Infinity,
+    })
+    for (let count = 0; count < 80; count += 1)
+      expect(await now('landing', sampleCommentRequest)).toBe('pass')
+    expect(await now('landing', sampleCommentRequest)).toBe('content')
+    expect(await now('landing', sampleWriteRequest)).toBe('pass')
     for (let minutes = 0; minutes < 6; minutes += 1) {
       await time.advance(60_000)
-      for (let count = 0; count < 70; count += 1) expect(await now('landing', commentRequest)).toBe('pass')
+      for (let count = 0; count < 70; count += 1)
+        expect(await now('landing', sampleCommentRequest)).toBe('pass')
     }
     await time.advance(60_000)
-    expect(await now('landing', commentRequest)).toBe('content')
+    expect(await now('landing', sampleCommentRequest)).toBe('content')
   })
 })
 
 describe('concurrent requests', () => {
   test('are ten at most, and the last slots are reserved for important work', async () => {
-    const { enter, now } = openTestBudget()
-    const under = await Promise.all(Array.from({ length: 5 }, () => expectPass(enter('scan'))))
+    const { enter, now } = openTestRequestBudget()
+    const under = await Promise.all(Array.from({ length: 5 }, () => requireSendPermit(enter('scan'))))
     expect(await now('scan')).toBe('waits')
-    for (let more = 0; more < 2; more += 1) under.push(await expectPass(enter('sweep')))
+    for (let more = 0; more < 2; more += 1) under.push(await requireSendPermit(enter('sweep')))
     expect(await now('sweep')).toBe('waits')
-    for (let more = 0; more < 3; more += 1) under.push(await expectPass(enter('landing')))
+    for (let more = 0; more < 3; more += 1) under.push(await requireSendPermit(enter('landing')))
     expect(await now('landing')).toBe('waits')
     const waiting = enter('landing')
     under[0]?.end()
@@ -251,8 +259,8 @@ describe('concurrent requests', () => {
   })
 
   test('that wait too long for a slot are held', async () => {
-    const { enter, time } = openTestBudget()
-    for (let count = 0; count < 10; count += 1) await expectPass(enter('landing'))
+    const { enter, time } = openTestRequestBudget()
+    for (let count = 0; count < 10; count += 1) await requireSendPermit(enter('landing'))
     const waiting = enter('landing')
     await time.advance(60_000)
     expect(await waiting).toMatchObject({ kind: 'held', why: 'slots' })
@@ -263,8 +271,8 @@ describe('a secondary limit', () => {
   const secondaryLimit = { rejection: { kind: 'secondary', seconds: 600 }, isFailure: false } as const
 
   test('holds everything as long as GitHub requires, then admits one request alone', async () => {
-    const { enter, now, budget, time } = openTestBudget(noGitHubLimits)
-    const both = [await expectPass(enter('look')), await expectPass(enter('look'))]
+    const { enter, now, budget, time } = openTestRequestBudget(noGitHubRateLimits)
+    const both = [await requireSendPermit(enter('look')), await requireSendPermit(enter('look'))]
     for (const pass of both) pass.recordResponse(secondaryLimit)
     for (const pass of both) pass.end()
     expect(await enter('landing', { resource: 'graphql' })).toMatchObject({
@@ -273,40 +281,40 @@ describe('a secondary limit', () => {
     })
     expect(budget.getDelay('landing')).toBe(600_000)
     await time.advance(600_000)
-    const probe = await expectPass(enter('landing'))
+    const probe = await requireSendPermit(enter('landing'))
     expect(await now('landing')).toBe('waits')
     probe.recordResponse({ isFailure: false })
     probe.end()
-    await flushEvents()
+    await flushEventLoop()
     expect([await now('landing'), await now('landing')]).toEqual(['pass', 'pass'])
   })
 
   test('without a duration lasts a minute, then twice as long each time until a success', async () => {
-    const { enter, time } = openTestBudget(noGitHubLimits)
+    const { enter, time } = openTestRequestBudget(noGitHubRateLimits)
     for (const minutes of [1, 2, 4]) {
-      const pass = await expectPass(enter('landing'))
+      const pass = await requireSendPermit(enter('landing'))
       pass.recordResponse({ rejection: { kind: 'secondary' }, isFailure: false })
       pass.end()
       expect(await enter('landing')).toMatchObject({ milliseconds: minutes * 60_000 })
       await time.advance(minutes * 60_000)
     }
-    const well = await expectPass(enter('landing'))
+    const well = await requireSendPermit(enter('landing'))
     well.recordResponse({ isFailure: false })
     well.end()
-    const again = await expectPass(enter('landing'))
+    const again = await requireSendPermit(enter('landing'))
     again.recordResponse({ rejection: { kind: 'secondary' }, isFailure: false })
     again.end()
     expect(await enter('landing')).toMatchObject({ milliseconds: 60_000 })
   })
 
   test('that ends soon delays important requests instead of holding them', async () => {
-    const { enter, ask, order, time } = openTestBudget(noGitHubLimits)
-    const pass = await expectPass(enter('look'))
+    const { enter, ask, order, time } = openTestRequestBudget(noGitHubRateLimits)
+    const pass = await requireSendPermit(enter('look'))
     pass.recordResponse({ rejection: { kind: 'secondary', seconds: 8 }, isFailure: false })
     pass.end()
     ask('look', 'look')
     ask('scan', 'scan')
-    await flushEvents()
+    await flushEventLoop()
     expect(order).toEqual(['scan held: pause'])
     await time.advance(8000)
     expect(order).toEqual(['scan held: pause', 'look'])

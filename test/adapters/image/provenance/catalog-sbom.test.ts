@@ -5,9 +5,9 @@ import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalo
 import { createImageSbom } from '../../../../src/adapters/image/provenance/image-sbom.ts'
 import { listBundles } from '../../../../src/adapters/image/provenance/listed-bundles.ts'
 
-const fakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`
-const operandImage = `registry.example.com:5000/org/operand@${fakeDigest('a')}`
-const bundleYaml = (name: string, version: string) => `---
+const createFakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`
+const operandImage = `registry.example.com:5000/org/operand@${createFakeDigest('a')}`
+const createBundleYaml = (name: string, version: string) => `---
 schema: olm.bundle
 package: lantern
 name: ${name}
@@ -21,13 +21,16 @@ relatedImages:
 const createSbom = (...files: readonly string[]): unknown => {
   const read = files.map((text, at) => ({ path: `${at}.yaml`, facts: parseCatalogFile(Buffer.from(text)) }))
   const bytes = createImageSbom(
-    { repository: 'quay.io/org/catalog', digest: fakeDigest('c') },
+    { repository: 'quay.io/org/catalog', digest: createFakeDigest('c') },
     listBundles(assembleCatalog(read)),
     '1.0.0',
   )
   return JSON.parse(Buffer.from(bytes).toString())
 }
-const [older, newer] = [bundleYaml('lantern.v1.0.0', '1.0.0'), bundleYaml('lantern.v1.1.0', '1.1.0')]
+const [older, newer] = [
+  createBundleYaml('lantern.v1.0.0', '1.0.0'),
+  createBundleYaml('lantern.v1.1.0', '1.1.0'),
+]
 
 describe('the bill of a catalog image', () => {
   test('names each bundle with its version, and each image once, with its package URL and digest', () => {
@@ -48,7 +51,7 @@ describe('the bill of a catalog image', () => {
         {
           'bom-ref': operandImage,
           name: 'registry.example.com:5000/org/operand',
-          version: fakeDigest('a'),
+          version: createFakeDigest('a'),
           hashes: [{ alg: 'SHA-256', content: 'a'.repeat(64) }],
           purl: `pkg:oci/operand@sha256%3A${'a'.repeat(64)}?repository_url=registry.example.com:5000/org/operand`,
         },

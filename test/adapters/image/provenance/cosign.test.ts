@@ -7,13 +7,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { attachManifest, toReferrersTag } from '../../../../src/adapters/image/attach-manifest.ts'
-import { openPusher, type Pusher } from '../../../../src/adapters/image/open-pusher.ts'
+import { openImagePusher, type ImagePusher } from '../../../../src/adapters/image/open-pusher.ts'
 import {
   createProvenanceAttachments,
-  createMissingSignatures,
+  createMissingSignatureAttachments,
 } from '../../../../src/adapters/image/provenance/provenance-attachments.ts'
 import { fetchArtifactSubject } from '../../../../src/adapters/image/provenance/provenance-artifacts.ts'
-import { openSigningKey, openVerifyingKey } from '../../../../src/adapters/image/provenance/signing-key.ts'
+import {
+  parseSigningKeyPem,
+  parseVerifyingKeyPem,
+} from '../../../../src/adapters/image/provenance/signing-key.ts'
 import { verifyImage } from '../../../../src/adapters/image/provenance/verify-image.ts'
 import { openRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../../src/adapters/registry/registry-client.ts'
@@ -23,9 +26,9 @@ import { createManualClock } from '../../registry/manual-clock.ts'
 import { startRealRegistry, type RealRegistry } from '../../registry/real-registry.ts'
 import { createImage, createImageIndex } from '../create-images.ts'
 
-const missingPrograms = findMissingProgram('docker-registry', 'cosign')
+const missingProgram = findMissingProgram('docker-registry', 'cosign')
 const keyPassword = 'a password'
-const buildProvenance = {
+const sampleProvenance = {
   source: {
     repository: 'https://git.example.com/org/catalogs',
     revision: 'c'.repeat(40),
@@ -41,7 +44,7 @@ const buildProvenance = {
 let temporaryDirectory: string
 let registryServer: RealRegistry
 let registryClient: RegistryClient
-let pusher: Pusher
+let imagePusher: ImagePusher
 
 /** Exit code and output; never rejects. */
 async function runCosign(...args: readonly string[]): Promise<{ code: number; out: string }> {
@@ -59,12 +62,16 @@ async function runCosign(...args: readonly string[]): Promise<{ code: number; ou
     return { code, out: stderr }
   }
 }
-const offlineArguments = ['--insecure-ignore-tlog=true', '--allow-insecure-registry', '--allow-http-registry']
+const cosignOfflineArguments = [
+  '--insecure-ignore-tlog=true',
+  '--allow-insecure-registry',
+  '--allow-http-registry',
+]
 const readKeyFile = (name: string) => readFile(join(temporaryDirectory, name), 'utf8')
 
-async function pushImage(repository: string) {
+async function pushTestImage(repository: string) {
   const { blobs, manifests } = createImage({ 'configs/a.yaml': repository })
-  const { digest } = await pusher.push({
+  const { digest } = await imagePusher.push({
     host: registryServer.host,
     repository,
     blobs,
@@ -76,35 +83,35 @@ async function pushImage(repository: string) {
 }
 
 beforeAll(async () => {
-  if (missingPrograms !== undefined) return
+  if (missingProgram !== undefined) return
   temporaryDirectory = await mkdtemp(join(tmpdir(), 'cosign-'))
   registryServer = await startRealRegistry()
   const egress = allowLoopbackRegistries(registryServer.host)
   registryClient = openRegistryClient({ clock: createManualClock(), credentials: [], egress })
-  pusher = openPusher({ clock: createManualClock(), credentials: [], egress })
+  imagePusher = openImagePusher({ clock: createManualClock(), credentials: [], egress })
   await runCosign('generate-key-pair')
 })
 afterAll(async () => {
-  if (missingPrograms !== undefined) return
-  await Promise.all([registryClient.close(), pusher.close()])
+  if (missingProgram !== undefined) return
+  await Promise.all([registryClient.close(), imagePusher.close()])
   await registryServer.close()
   await rm(temporaryDirectory, { recursive: true, force: true })
 })
 
 describe('compared with cosign', () => {
   test('cosign accepts what we sign and attest with its key file', async () => {
-    if (missingPrograms !== undefined) return
-    const image = await pushImage('org/ours')
-    const key = await openSigningKey(await readKeyFile('cosign.key'), keyPassword)
+    if (missingProgram !== undefined) return
+    const image = await pushTestImage('org/ours')
+    const key = await parseSigningKeyPem(await readKeyFile('cosign.key'), keyPassword)
     for (const attachment of await createProvenanceAttachments(registryClient, {
       image,
       listed: [],
-      build: buildProvenance,
+      build: sampleProvenance,
       key,
     }))
-      await attachManifest(registryClient, pusher, attachment)
+      await attachManifest(registryClient, imagePusher, attachment)
     const name = `${registryServer.host}/org/ours:v1`
-    const signed = await runCosign('verify', '--key', 'cosign.pub', ...offlineArguments, name)
+    const signed = await runCosign('verify', '--key', 'cosign.pub', ...cosignOfflineArguments, name)
     expect(signed).toMatchObject({ code: 0 })
     const attested = await runCosign(
       ...[
@@ -113,7 +120,7 @@ describe('compared with cosign', () => {
         'slsaprovenance1',
         '--key',
         'cosign.pub',
-        ...offlineArguments,
+        ...cosignOfflineArguments,
         name,
       ],
     )
@@ -124,27 +131,27 @@ describe('compared with cosign', () => {
     expect(index.manifest).toMatchObject({ kind: 'index', manifests: [{}, {}, {}] })
     // Publishing it again adds only the bill of images, which is identical.
     expect(
-      await createProvenanceAttachments(registryClient, { image, listed: [], build: buildProvenance, key }),
+      await createProvenanceAttachments(registryClient, { image, listed: [], build: sampleProvenance, key }),
     ).toHaveLength(1)
   })
 
   test('cosign accepts each platform of an index that we sign, by its digest', async () => {
-    if (missingPrograms !== undefined) return
+    if (missingProgram !== undefined) return
     const index = createImageIndex(['amd64', 'arm64'])
-    const pushed = await pusher.push({
+    const pushed = await imagePusher.push({
       host: registryServer.host,
       repository: 'org/many',
       tags: ['v1'],
       ...index,
     })
     const at = { host: registryServer.host, repository: 'org/many', digest: pushed.digest }
-    const key = await openSigningKey(await readKeyFile('cosign.key'), keyPassword)
-    for (const attachment of await createMissingSignatures(
+    const key = await parseSigningKeyPem(await readKeyFile('cosign.key'), keyPassword)
+    for (const attachment of await createMissingSignatureAttachments(
       registryClient,
       await fetchArtifactSubject(registryClient, at),
       key,
     ))
-      await attachManifest(registryClient, pusher, attachment)
+      await attachManifest(registryClient, imagePusher, attachment)
     const { manifest } = await registryClient.fetchManifest(at)
     const below = manifest.kind === 'index' ? manifest.manifests.map(({ digest }) => digest) : []
     expect(below).toHaveLength(2)
@@ -154,38 +161,40 @@ describe('compared with cosign', () => {
           'verify',
           '--key',
           'cosign.pub',
-          ...offlineArguments,
+          ...cosignOfflineArguments,
           `${registryServer.host}/org/many@${digest}`,
         ),
       ).toMatchObject({ code: 0 })
   })
 
   test('we accept what cosign signs, and both reject another key and another digest', async () => {
-    if (missingPrograms !== undefined) return
-    const image = await pushImage('org/theirs')
+    if (missingProgram !== undefined) return
+    const image = await pushTestImage('org/theirs')
     const name = `${registryServer.host}/org/theirs@${image.digest}`
     const signArguments = [
       'sign',
       '--key',
       'cosign.key',
       '--tlog-upload=false',
-      ...offlineArguments.slice(1),
+      ...cosignOfflineArguments.slice(1),
       name,
     ]
     expect(await runCosign(...signArguments)).toMatchObject({ code: 0 })
-    const key = openVerifyingKey(await readKeyFile('cosign.pub'))
+    const key = parseVerifyingKeyPem(await readKeyFile('cosign.pub'))
     expect(await verifyImage(registryClient, image, key)).toMatchObject({ signatures: 1, refused: [] })
 
     await runCosign('generate-key-pair', '--output-key-prefix', 'other')
-    const other = openVerifyingKey(await readKeyFile('other.pub'))
+    const other = parseVerifyingKeyPem(await readKeyFile('other.pub'))
     expect(await verifyImage(registryClient, image, other)).toMatchObject({ signatures: 0 })
-    expect(await runCosign('verify', '--key', 'other.pub', ...offlineArguments, name)).not.toMatchObject({
+    expect(
+      await runCosign('verify', '--key', 'other.pub', ...cosignOfflineArguments, name),
+    ).not.toMatchObject({
       code: 0,
     })
 
     // The signatures of one image at the signature tag of another.
     const index = createImageIndex(['amd64', 'arm64'])
-    const { digest } = await pusher.push({
+    const { digest } = await imagePusher.push({
       host: registryServer.host,
       repository: 'org/theirs',
       tags: ['index'],
@@ -195,7 +204,7 @@ describe('compared with cosign', () => {
       ...{ host: registryServer.host, repository: 'org/theirs' },
       tag: `${image.digest.replace(':', '-')}.sig`,
     })
-    await pusher.push({
+    await imagePusher.push({
       ...{
         host: registryServer.host,
         repository: 'org/theirs',
@@ -210,7 +219,7 @@ describe('compared with cosign', () => {
       'verify',
       '--key',
       'cosign.pub',
-      ...offlineArguments,
+      ...cosignOfflineArguments,
       `${registryServer.host}/org/theirs:index`,
     )
     expect(verification).not.toMatchObject({ code: 0 })

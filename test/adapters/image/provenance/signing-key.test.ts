@@ -1,7 +1,10 @@
 // Keys: a cosign key opens with its password, weak keys and wrong kinds are rejected, and no error contains a key.
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { openSigningKey, openVerifyingKey } from '../../../../src/adapters/image/provenance/signing-key.ts'
+import {
+  parseSigningKeyPem,
+  parseVerifyingKeyPem,
+} from '../../../../src/adapters/image/provenance/signing-key.ts'
 import { cosignPrivateKey, cosignPublicKey } from './cosign-test-key.ts'
 
 const exportPrivatePem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
@@ -12,13 +15,15 @@ const signedMessage = Buffer.from('a message')
 
 describe('a private key', () => {
   test('written by cosign opens only with its password, and matches its public key', async () => {
-    const key = await openSigningKey(cosignPrivateKey, 'test')
-    expect(openVerifyingKey(cosignPublicKey).verifies(signedMessage, key.sign(signedMessage))).toBe(true)
+    const key = await parseSigningKeyPem(cosignPrivateKey, 'test')
+    expect(parseVerifyingKeyPem(cosignPublicKey).verifies(signedMessage, key.sign(signedMessage))).toBe(true)
     expect(key.verifier.verifies(Buffer.from('another'), key.sign(signedMessage))).toBe(false)
-    await expect(openSigningKey(cosignPrivateKey, 'tess')).rejects.toThrow(
+    await expect(parseSigningKeyPem(cosignPrivateKey, 'tess')).rejects.toThrow(
       'the password for the key is incorrect',
     )
-    await expect(openSigningKey(cosignPrivateKey)).rejects.toThrow('the password for the key is incorrect')
+    await expect(parseSigningKeyPem(cosignPrivateKey)).rejects.toThrow(
+      'the password for the key is incorrect',
+    )
   })
   test('with a higher scrypt cost than cosign uses is rejected', async () => {
     const [, label = '', body = ''] = /-----BEGIN (.*)-----\n([^-]*)/.exec(cosignPrivateKey) ?? []
@@ -26,7 +31,7 @@ describe('a private key', () => {
       .toString()
       .replace(/"N":\d+/, '"N":1073741824')
     const text = `-----BEGIN ${label}-----\n${Buffer.from(costly).toString('base64')}\n-----END ${label}-----\n`
-    await expect(openSigningKey(text, 'test')).rejects.toThrow('the key uses an unsupported encryption')
+    await expect(parseSigningKeyPem(text, 'test')).rejects.toThrow('the key uses an unsupported encryption')
   })
   test('in PKCS #8 must be RSA with 2048 bits, a supported curve, or Ed25519', async () => {
     const good = [
@@ -35,9 +40,9 @@ describe('a private key', () => {
       generateKeyPairSync('rsa', { modulusLength: 2048 }),
     ]
     for (const { privateKey } of good) {
-      const key = await openSigningKey(exportPrivatePem(privateKey))
+      const key = await parseSigningKeyPem(exportPrivatePem(privateKey))
       expect(
-        openVerifyingKey(derivePublicPem(exportPrivatePem(privateKey))).verifies(
+        parseVerifyingKeyPem(derivePublicPem(exportPrivatePem(privateKey))).verifies(
           signedMessage,
           key.sign(signedMessage),
         ),
@@ -49,8 +54,10 @@ describe('a private key', () => {
       generateKeyPairSync('ed448'),
     ]
     for (const { privateKey } of weak) {
-      await expect(openSigningKey(exportPrivatePem(privateKey))).rejects.toMatchObject({ name: 'KeyError' })
-      expect(() => openVerifyingKey(derivePublicPem(exportPrivatePem(privateKey)))).toThrow(/key/)
+      await expect(parseSigningKeyPem(exportPrivatePem(privateKey))).rejects.toMatchObject({
+        name: 'KeyError',
+      })
+      expect(() => parseVerifyingKeyPem(derivePublicPem(exportPrivatePem(privateKey)))).toThrow(/key/)
     }
   })
 })
@@ -58,17 +65,17 @@ describe('a private key', () => {
 describe('a file', () => {
   test('with a private key cannot verify, and one with a public key cannot sign', async () => {
     const { privateKey } = generateKeyPairSync('ed25519')
-    expect(() => openVerifyingKey(exportPrivatePem(privateKey))).toThrow(
+    expect(() => parseVerifyingKeyPem(exportPrivatePem(privateKey))).toThrow(
       'use the public key (cosign.pub) to verify',
     )
-    await expect(openSigningKey(derivePublicPem(exportPrivatePem(privateKey)))).rejects.toThrow(
+    await expect(parseSigningKeyPem(derivePublicPem(exportPrivatePem(privateKey)))).rejects.toThrow(
       'cannot be used for signing',
     )
   })
   test('that is not a key or is broken is rejected without showing its content', async () => {
     const broken = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n'
     for (const text of ['', 'secret', broken, broken + broken, broken.replace('c2VjcmV0', 'c2 cmV0')]) {
-      const error: unknown = await openSigningKey(text).catch((thrown: unknown) => thrown)
+      const error: unknown = await parseSigningKeyPem(text).catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ name: 'KeyError' })
       expect(String(error)).not.toMatch(/secret|c2V/)
     }

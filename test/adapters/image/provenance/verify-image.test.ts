@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { RegistryError } from '../../../../src/adapters/registry/registry-error.ts'
-import { mediaTypes, parseManifest } from '../../../../src/adapters/registry/manifest.ts'
+import { manifestMediaTypes, parseManifest } from '../../../../src/adapters/registry/manifest.ts'
 import {
   formatCosignTag,
   computeSha256Digest,
@@ -11,13 +11,13 @@ import {
 } from '../../../../src/adapters/image/provenance/provenance-artifacts.ts'
 import {
   createProvenanceAttachments,
-  createMissingSignature,
-  createMissingSignatures,
+  createMissingImageSignature,
+  createMissingSignatureAttachments,
 } from '../../../../src/adapters/image/provenance/provenance-attachments.ts'
 import { createSignedEnvelope } from '../../../../src/adapters/image/provenance/dsse-envelope.ts'
 import {
-  openSigningKey,
-  openVerifyingKey,
+  parseSigningKeyPem,
+  parseVerifyingKeyPem,
   type SigningKey,
 } from '../../../../src/adapters/image/provenance/signing-key.ts'
 import {
@@ -45,7 +45,13 @@ class InMemoryRegistry {
     const digest = computeSha256Digest(bytes)
     this.tags.set(digest, bytes)
     if (tag !== undefined) this.tags.set(tag, bytes)
-    return { host: registryHost, repository, digest, mediaType: mediaTypes.ociManifest, size: bytes.length }
+    return {
+      host: registryHost,
+      repository,
+      digest,
+      mediaType: manifestMediaTypes.ociManifest,
+      size: bytes.length,
+    }
   }
 
   putBlob(bytes: Uint8Array): { digest: string; size: number } {
@@ -53,7 +59,7 @@ class InMemoryRegistry {
     return { digest: computeSha256Digest(bytes), size: bytes.length }
   }
 
-  async attach(attachment: Awaited<ReturnType<typeof createMissingSignature>>): Promise<void> {
+  async attach(attachment: Awaited<ReturnType<typeof createMissingImageSignature>>): Promise<void> {
     if (!attachment) return
     for (const blob of attachment.blobs) this.putBlob(await blob.read())
     for (const tag of attachment.tags ?? []) this.tags.set(tag, attachment.manifest.bytes)
@@ -81,7 +87,7 @@ class InMemoryRegistry {
 
 const createManifest = (seed: string) => ({
   schemaVersion: 2,
-  mediaType: mediaTypes.ociManifest,
+  mediaType: manifestMediaTypes.ociManifest,
   config: { mediaType: 'application/vnd.oci.image.config.v1+json', ...createTestDescriptor(seed) },
   layers: [],
 })
@@ -93,7 +99,7 @@ const createTestDescriptor = (seed: string) => ({
 async function createSigningKey(type: 'ec' | 'ed25519' = 'ec'): Promise<SigningKey> {
   const { privateKey } =
     type === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' }) : generateKeyPairSync('ed25519')
-  return openSigningKey(String(privateKey.export({ format: 'pem', type: 'pkcs8' })))
+  return parseSigningKeyPem(String(privateKey.export({ format: 'pem', type: 'pkcs8' })))
 }
 
 let trustedKey: SigningKey
@@ -103,7 +109,7 @@ beforeAll(async () => {
   untrustedKey = await createSigningKey('ed25519')
 })
 
-const simpleSigningType = 'application/vnd.dev.cosign.simplesigning.v1+json'
+const simpleSigningMediaType = 'application/vnd.dev.cosign.simplesigning.v1+json'
 interface ForgedSignature {
   readonly payload: Uint8Array
   readonly signature?: string
@@ -116,24 +122,29 @@ const toBase64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 function createSignedImage(forge: (subject: ArtifactSubject) => readonly ForgedSignature[]) {
   const registry = new InMemoryRegistry()
   const subject = registry.put(createManifest('the image'), 'v1')
-  const layers = forge(subject).map(({ payload, signature, mediaType = simpleSigningType, annotations }) => ({
-    mediaType,
-    ...registry.putBlob(payload),
-    annotations: {
-      ...(signature !== undefined && { 'dev.cosignproject.cosign/signature': signature }),
-      ...annotations,
-    },
-  }))
+  const layers = forge(subject).map(
+    ({ payload, signature, mediaType = simpleSigningMediaType, annotations }) => ({
+      mediaType,
+      ...registry.putBlob(payload),
+      annotations: {
+        ...(signature !== undefined && { 'dev.cosignproject.cosign/signature': signature }),
+        ...annotations,
+      },
+    }),
+  )
   registry.put({ ...createManifest('signatures'), layers }, formatCosignTag(subject.digest, 'sig'))
   return { registry, subject }
 }
-const verifyForged = (forge: (subject: ArtifactSubject) => readonly ForgedSignature[], by = trustedKey) =>
+const verifyForgedImage = (
+  forge: (subject: ArtifactSubject) => readonly ForgedSignature[],
+  by = trustedKey,
+) =>
   verifyImage(createSignedImage(forge).registry, { host: registryHost, repository, tag: 'v1' }, by.verifier)
 const signPayload = (by: SigningKey, payload: Uint8Array): ForgedSignature => ({
   payload,
   signature: toBase64(by.sign(payload)),
 })
-const simpleSigningPayload = ({ digest }: { readonly digest: string }, change: object = {}) =>
+const createSimpleSigningPayload = ({ digest }: { readonly digest: string }, change: object = {}) =>
   Buffer.from(
     JSON.stringify({
       critical: {
@@ -145,12 +156,12 @@ const simpleSigningPayload = ({ digest }: { readonly digest: string }, change: o
       optional: null,
     }),
   )
-const mismatchedSubject = { digest: `sha256:${'0'.repeat(64)}` }
+const mismatchedArtifactSubject = { digest: `sha256:${'0'.repeat(64)}` }
 
 describe('a signature counts', () => {
   test('if the key made it for this digest in this repository', async () => {
     expect(
-      await verifyForged((subject) => [signPayload(trustedKey, simpleSigningPayload(subject))]),
+      await verifyForgedImage((subject) => [signPayload(trustedKey, createSimpleSigningPayload(subject))]),
     ).toMatchObject({
       signatures: 1,
       refused: [],
@@ -166,20 +177,20 @@ describe('a signature counts', () => {
       'base64',
     )
     expect(Buffer.from(createSigningPayload({ repository: imageName, digest })).equals(payload)).toBe(true)
-    expect(openVerifyingKey(cosignPublicKey).verifies(payload, signature)).toBe(true)
+    expect(parseVerifyingKeyPem(cosignPublicKey).verifies(payload, signature)).toBe(true)
     expect(findSigningPayloadProblem(payload, { repository: imageName, digest })).toBeUndefined()
   })
   test('regardless of other signatures of the same image', async () => {
     const forge = (subject: ArtifactSubject) => [
-      signPayload(untrustedKey, simpleSigningPayload(subject)),
-      signPayload(trustedKey, simpleSigningPayload(mismatchedSubject)),
-      signPayload(trustedKey, simpleSigningPayload(subject)),
+      signPayload(untrustedKey, createSimpleSigningPayload(subject)),
+      signPayload(trustedKey, createSimpleSigningPayload(mismatchedArtifactSubject)),
+      signPayload(trustedKey, createSimpleSigningPayload(subject)),
     ]
-    expect(await verifyForged(forge)).toMatchObject({
+    expect(await verifyForgedImage(forge)).toMatchObject({
       signatures: 1,
-      refused: ['it was not made with this key', `it signs ${mismatchedSubject.digest}`],
+      refused: ['it was not made with this key', `it signs ${mismatchedArtifactSubject.digest}`],
     })
-    expect(await verifyForged(forge, untrustedKey)).toMatchObject({ signatures: 1 })
+    expect(await verifyForgedImage(forge, untrustedKey)).toMatchObject({ signatures: 1 })
   })
   test('for each spelling of the repository, and for a copy only with `signedAs`', async () => {
     const digest = computeSha256Digest(Buffer.from('x'))
@@ -188,7 +199,7 @@ describe('a signature counts', () => {
       findSigningPayloadProblem(payload, { repository: 'docker.io/library/catalog', digest }),
     ).toBeUndefined()
     const { registry } = createSignedImage((subject) => [
-      signPayload(trustedKey, simpleSigningPayload(subject)),
+      signPayload(trustedKey, createSimpleSigningPayload(subject)),
     ])
     const copy = { host: 'mirror.example.com', repository: 'copy', tag: 'v1' }
     expect(await verifyImage(registry, copy, trustedKey.verifier)).toMatchObject({
@@ -204,68 +215,78 @@ describe('a signature counts', () => {
 describe('a signature does not count', () => {
   const cases: Readonly<Record<string, (subject: ArtifactSubject) => readonly ForgedSignature[]>> = {
     'where there is none': () => [],
-    'by another key': (subject) => [signPayload(untrustedKey, simpleSigningPayload(subject))],
-    'of another digest': () => [signPayload(trustedKey, simpleSigningPayload(mismatchedSubject))],
+    'by another key': (subject) => [signPayload(untrustedKey, createSimpleSigningPayload(subject))],
+    'of another digest': () => [
+      signPayload(trustedKey, createSimpleSigningPayload(mismatchedArtifactSubject)),
+    ],
     'of another repository': (subject) => [
       signPayload(
         trustedKey,
-        simpleSigningPayload(subject, { identity: { 'docker-reference': 'quay.io/org/other' } }),
+        createSimpleSigningPayload(subject, { identity: { 'docker-reference': 'quay.io/org/other' } }),
       ),
     ],
     'of no repository': (subject) => [
-      signPayload(trustedKey, simpleSigningPayload(subject, { identity: {} })),
+      signPayload(trustedKey, createSimpleSigningPayload(subject, { identity: {} })),
     ],
     'of something else than an image': (subject) => [
-      signPayload(trustedKey, simpleSigningPayload(subject, { type: 'atomic container signature' })),
+      signPayload(trustedKey, createSimpleSigningPayload(subject, { type: 'atomic container signature' })),
     ],
     'that was made for other bytes': (subject) => [
       {
-        payload: simpleSigningPayload(subject),
-        signature: toBase64(trustedKey.sign(simpleSigningPayload(mismatchedSubject))),
+        payload: createSimpleSigningPayload(subject),
+        signature: toBase64(trustedKey.sign(createSimpleSigningPayload(mismatchedArtifactSubject))),
       },
     ],
-    'that is missing': (subject) => [{ payload: simpleSigningPayload(subject) }],
+    'that is missing': (subject) => [{ payload: createSimpleSigningPayload(subject) }],
     'that is no base64': (subject) => [
       {
-        payload: simpleSigningPayload(subject),
-        signature: `${toBase64(trustedKey.sign(simpleSigningPayload(subject)))}!`,
+        payload: createSimpleSigningPayload(subject),
+        signature: `${toBase64(trustedKey.sign(createSimpleSigningPayload(subject)))}!`,
       },
     ],
     'whose base64 is a line of another alphabet': (subject) => [
       {
-        payload: simpleSigningPayload(subject),
-        signature: toBase64(trustedKey.sign(simpleSigningPayload(subject))).replace(/[A-Z]/, '-'),
+        payload: createSimpleSigningPayload(subject),
+        signature: toBase64(trustedKey.sign(createSimpleSigningPayload(subject))).replace(/[A-Z]/, '-'),
       },
     ],
     'with bytes behind it': (subject) => [
       {
-        payload: simpleSigningPayload(subject),
-        signature: toBase64(Buffer.concat([trustedKey.sign(simpleSigningPayload(subject)), Buffer.of(0)])),
+        payload: createSimpleSigningPayload(subject),
+        signature: toBase64(
+          Buffer.concat([trustedKey.sign(createSimpleSigningPayload(subject)), Buffer.of(0)]),
+        ),
       },
     ],
     'of another media type': (subject) => [
-      { ...signPayload(trustedKey, simpleSigningPayload(subject)), mediaType: 'application/octet-stream' },
+      {
+        ...signPayload(trustedKey, createSimpleSigningPayload(subject)),
+        mediaType: 'application/octet-stream',
+      },
     ],
     'with a certificate, which cosign would judge': (subject) => [
       {
-        ...signPayload(trustedKey, simpleSigningPayload(subject)),
+        ...signPayload(trustedKey, createSimpleSigningPayload(subject)),
         annotations: { 'dev.sigstore.cosign/certificate': 'x' },
       },
     ],
     'whose payload two readers read differently': ({ digest }) => {
-      const twice = `{"critical":{"identity":{"docker-reference":"${imageName}"},"image":{"docker-manifest-digest":"${mismatchedSubject.digest}","docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`
+      const twice = `{"critical":{"identity":{"docker-reference":"${imageName}"},"image":{"docker-manifest-digest":"${mismatchedArtifactSubject.digest}","docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`
       const cased = twice.replace('"docker-manifest-digest"', '"Docker-Manifest-Digest"')
       return [signPayload(trustedKey, Buffer.from(twice)), signPayload(trustedKey, Buffer.from(cased))]
     },
     'whose payload is no JSON': () => [signPayload(trustedKey, Buffer.from('sha256'))],
     'whose payload is larger than any': (subject) => [
-      signPayload(trustedKey, Buffer.concat([simpleSigningPayload(subject), Buffer.alloc(1024 * 1024, ' ')])),
+      signPayload(
+        trustedKey,
+        Buffer.concat([createSimpleSigningPayload(subject), Buffer.alloc(1024 * 1024, ' ')]),
+      ),
     ],
   }
   test.each(Object.entries(cases))('%s', async (_, forge) => {
-    const found = await verifyForged(forge)
+    const found = await verifyForgedImage(forge)
     expect(found.signatures).toBe(0)
-    expect(found.refused).toHaveLength(forge(mismatchedSubject as ArtifactSubject).length)
+    expect(found.refused).toHaveLength(forge(mismatchedArtifactSubject as ArtifactSubject).length)
   })
 
   test('of an image for the index that contains it, or vice versa', async () => {
@@ -274,12 +295,12 @@ describe('a signature does not count', () => {
     const index = registry.put(
       {
         schemaVersion: 2,
-        mediaType: mediaTypes.ociIndex,
-        manifests: [{ mediaType: mediaTypes.ociManifest, digest: child.digest, size: child.size }],
+        mediaType: manifestMediaTypes.ociIndex,
+        manifests: [{ mediaType: manifestMediaTypes.ociManifest, digest: child.digest, size: child.size }],
       },
       'v1',
     )
-    const signature = await createMissingSignature(registry, child, trustedKey)
+    const signature = await createMissingImageSignature(registry, child, trustedKey)
     await registry.attach(signature && { ...signature, tags: [formatCosignTag(index.digest, 'sig')] })
     expect(
       await verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier),
@@ -287,7 +308,7 @@ describe('a signature does not count', () => {
       signatures: 0,
       refused: [`it signs ${child.digest}`],
     })
-    await registry.attach(await createMissingSignature(registry, index, trustedKey))
+    await registry.attach(await createMissingImageSignature(registry, index, trustedKey))
     expect(
       await verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier),
     ).toMatchObject({
@@ -298,21 +319,24 @@ describe('a signature does not count', () => {
 
   test('of an index for its manifests, nested ones included, which are verified one by one', async () => {
     const registry = new InMemoryRegistry()
-    const entry = ({ digest, size }: ArtifactSubject, mediaType: string = mediaTypes.ociManifest) => ({
+    const entry = (
+      { digest, size }: ArtifactSubject,
+      mediaType: string = manifestMediaTypes.ociManifest,
+    ) => ({
       mediaType,
       digest,
       size,
     })
     const index = (manifests: readonly object[], tag?: string) =>
-      registry.put({ schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests }, tag)
+      registry.put({ schemaVersion: 2, mediaType: manifestMediaTypes.ociIndex, manifests }, tag)
     const [one, two] = [registry.put(createManifest('one')), registry.put(createManifest('two'))]
     const nested = index([entry(two)])
     const amd64 = { ...entry(one), platform: { os: 'linux', architecture: 'amd64' } }
-    const top = index([amd64, entry(nested, mediaTypes.ociIndex)], 'v1')
+    const top = index([amd64, entry(nested, manifestMediaTypes.ociIndex)], 'v1')
     const verify = (options = {}) =>
       verifyImage(registry, { host: registryHost, repository, tag: 'v1' }, trustedKey.verifier, options)
 
-    await registry.attach(await createMissingSignature(registry, top, trustedKey))
+    await registry.attach(await createMissingImageSignature(registry, top, trustedKey))
     expect(await verify()).toMatchObject({
       signatures: 1,
       platforms: [
@@ -322,9 +346,9 @@ describe('a signature does not count', () => {
       ],
     })
     expect(await verify({ recursive: false })).toMatchObject({ signatures: 1, platforms: [] })
-    expect(await createMissingSignatures(registry, top, trustedKey, false)).toEqual([])
+    expect(await createMissingSignatureAttachments(registry, top, trustedKey, false)).toEqual([])
 
-    const missing = await createMissingSignatures(registry, top, trustedKey)
+    const missing = await createMissingSignatureAttachments(registry, top, trustedKey)
     expect(missing.map(({ tags }) => tags)).toEqual(
       [one, two, nested].map(({ digest }) => [formatCosignTag(digest, 'sig')]),
     )
@@ -332,7 +356,7 @@ describe('a signature does not count', () => {
     expect((await verify()).platforms.map(({ signatures }) => signatures)).toEqual([1, 1, 1])
     // A node requests the platform's manifest by its digest.
     expect(await verifyImage(registry, one, trustedKey.verifier)).toMatchObject({ signatures: 1 })
-    expect(await createMissingSignatures(registry, top, trustedKey)).toEqual([])
+    expect(await createMissingSignatureAttachments(registry, top, trustedKey)).toEqual([])
     // Another manifest's signature at the tag does not count.
     const [signature] = missing
     await registry.attach(signature && { ...signature, tags: [formatCosignTag(two.digest, 'sig')] })
@@ -344,7 +368,7 @@ describe('a signature does not count', () => {
 
   test('without its payload, but the next signature still counts', async () => {
     const { registry, subject } = createSignedImage((image) => [
-      signPayload(trustedKey, simpleSigningPayload(image)),
+      signPayload(trustedKey, createSimpleSigningPayload(image)),
     ])
     const tag = formatCosignTag(subject.digest, 'sig')
     const { bytes } = await registry.fetchManifest({ tag })
@@ -361,7 +385,7 @@ describe('a signature does not count', () => {
     const subject = registry.put(createManifest('the image'), 'v1')
     const tag = formatCosignTag(subject.digest, 'sig')
     const verify = () => verifyImage(registry, subject, trustedKey.verifier)
-    registry.put({ schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [] }, tag)
+    registry.put({ schemaVersion: 2, mediaType: manifestMediaTypes.ociIndex, manifests: [] }, tag)
     await expect(verify()).rejects.toMatchObject({ code: 'unsupported' })
     registry.put(
       {
@@ -413,7 +437,7 @@ describe('an attestation', () => {
     const another = Buffer.from(text(statement).replace('slsa.dev/provenance/v1', 'example.com/said'))
     const envelopes = [
       createSignedEnvelope(
-        createProvenanceStatement({ repository: imageName, ...mismatchedSubject }, build),
+        createProvenanceStatement({ repository: imageName, ...mismatchedArtifactSubject }, build),
         trustedKey,
       ),
       createSignedEnvelope(statement, untrustedKey),

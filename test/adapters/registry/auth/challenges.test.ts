@@ -1,8 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseChallenges } from '../../../../src/adapters/registry/auth/authorized-exchange.ts'
+import { parseAuthChallenges } from '../../../../src/adapters/registry/auth/authorized-exchange.ts'
 
 function parseChallengeHeaders(...headers: string[]) {
-  return parseChallenges(headers).map(({ scheme, parameters }) => [scheme, Object.fromEntries(parameters)])
+  return parseAuthChallenges(headers).map(({ scheme, parameters }) => [
+    scheme,
+    Object.fromEntries(parameters),
+  ])
 }
 
 describe('challenges', () => {

@@ -23,7 +23,7 @@ const createCredentialSource = (config: unknown, options: CredentialHelperOption
     parseDockerConfig(JSON.stringify(config), 'config.json'),
     createCachedHelperQuery(options),
   )
-const basicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
+const createBasicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
 
 describe('local helpers and files', () => {
   let folder: string
@@ -60,17 +60,17 @@ describe('local helpers and files', () => {
   test('a helper serves its configured host, and the credential store serves all other hosts', async () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin` }
     const found = createCredentialSource({ credHelpers: { 'quay.io': 'good' }, credsStore: 'token' }, options)
-    expect(await found.find('quay.io', 'a')).toEqual(basicCredential('quay.io', 's'))
+    expect(await found.find('quay.io', 'a')).toEqual(createBasicCredential('quay.io', 's'))
     expect(await found.find('other.example', 'a')).toEqual({ kind: 'identity', token: 'refresh' })
     expect(
       await createCredentialSource({ credHelpers: { 'docker.io': 'good' } }, options).find('docker.io', 'a'),
-    ).toEqual(basicCredential('https://index.docker.io/v1/', 's'))
+    ).toEqual(createBasicCredential('https://index.docker.io/v1/', 's'))
     const beside = createCredentialSource(
       { credsStore: 'none', auths: { x: { auth: toBase64('u:p') } } },
       options,
     )
     expect(await beside.find('q', 'a')).toBeUndefined()
-    expect(await beside.find('x', 'a')).toEqual(basicCredential('u', 'p'))
+    expect(await beside.find('x', 'a')).toEqual(createBasicCredential('u', 'p'))
   })
   test('a helper that fails, floods, hangs, is missing, or has an invalid name is an error', async () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin`, helperTimeout: 300 }
@@ -90,7 +90,11 @@ describe('local helpers and files', () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin`, now: () => now }
     const found = createCredentialSource({ credHelpers: { good: 'counting', bad: 'failing' } }, options)
     const [first, second] = await Promise.all([found.find('good', 'a'), found.find('good', 'b')])
-    expect([first, second, await runs()]).toEqual([basicCredential('u', 's'), basicCredential('u', 's'), 1])
+    expect([first, second, await runs()]).toEqual([
+      createBasicCredential('u', 's'),
+      createBasicCredential('u', 's'),
+      1,
+    ])
     now = 3_599_999
     await found.find('good', 'a')
     expect(await runs()).toBe(1)
@@ -124,11 +128,11 @@ describe('local helpers and files', () => {
       JSON.stringify({ ...auths('old'), 'r.example': { auth: toBase64('old:p') } }),
     )
     const sources = await loadSystemCredentials({ HOME: join(folder, 'nothing'), PULL_SECRETS: mounted })
-    expect(await findCredential(sources, 'quay.io', 'org/a')).toEqual(basicCredential('new', 'p'))
+    expect(await findCredential(sources, 'quay.io', 'org/a')).toEqual(createBasicCredential('new', 'p'))
     expect(await findCredential(sources, 'quay.io', 'other/a')).toEqual({ kind: 'anonymous' })
-    expect(await findCredential(sources, 'r.example', 'a')).toEqual(basicCredential('old', 'p'))
+    expect(await findCredential(sources, 'r.example', 'a')).toEqual(createBasicCredential('old', 'p'))
     const single = await loadMountedPullSecrets(join(mounted, 'c-old'))
-    expect(await findCredential(single, 'r.example', 'a')).toEqual(basicCredential('old', 'p'))
+    expect(await findCredential(single, 'r.example', 'a')).toEqual(createBasicCredential('old', 'p'))
   })
   test('a secrets directory that is empty or missing is an error at startup', async () => {
     for (const [directory, reason] of [
@@ -148,30 +152,30 @@ describe('local helpers and files', () => {
     await write(config('first'))
     const sources = await loadMountedPullSecrets(mounted, { now: () => now })
     const find = () => findCredential(sources, 'r', 'a')
-    expect(await find()).toEqual(basicCredential('AWS', 'first'))
+    expect(await find()).toEqual(createBasicCredential('AWS', 'first'))
     await write(config('the second'))
-    expect(await find()).toEqual(basicCredential('AWS', 'first'))
+    expect(await find()).toEqual(createBasicCredential('AWS', 'first'))
     now += 10_000
-    expect(await find()).toEqual(basicCredential('AWS', 'the second'))
+    expect(await find()).toEqual(createBasicCredential('AWS', 'the second'))
     await write('{"auths": s3cret')
     now += 10_000
     for (let round = 0; round < 2; round += 1)
       await expect(find()).rejects.toMatchObject({ message: expect.not.stringContaining('s3cret') })
     await write(config('the third one'))
     now += 10_000
-    expect(await find()).toEqual(basicCredential('AWS', 'the third one'))
+    expect(await find()).toEqual(createBasicCredential('AWS', 'the third one'))
     await rm(join(mounted, '.dockerconfigjson'))
     now += 10_000
-    expect(await find()).toEqual(basicCredential('AWS', 'the third one'))
+    expect(await find()).toEqual(createBasicCredential('AWS', 'the third one'))
   })
   test('DOCKER_AUTH_CONFIG, podman, and docker files are read, and podman precedes docker', async () => {
     const sources = await loadSystemCredentials({
       HOME: folder,
       DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { c: { auth: toBase64('env:3') } } }),
     })
-    expect(await findCredential(sources, 'a', 'x')).toEqual(basicCredential('podman', '2'))
-    expect(await findCredential(sources, 'b', 'x')).toEqual(basicCredential('docker', '1'))
-    expect(await findCredential(sources, 'c', 'x')).toEqual(basicCredential('env', '3'))
+    expect(await findCredential(sources, 'a', 'x')).toEqual(createBasicCredential('podman', '2'))
+    expect(await findCredential(sources, 'b', 'x')).toEqual(createBasicCredential('docker', '1'))
+    expect(await findCredential(sources, 'c', 'x')).toEqual(createBasicCredential('env', '3'))
     expect(await findCredential(sources, 'd', 'x')).toEqual({ kind: 'anonymous' })
     expect(await loadSystemCredentials({ HOME: join(folder, 'nothing') })).toEqual([])
   })

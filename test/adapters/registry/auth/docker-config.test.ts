@@ -7,7 +7,7 @@ import {
 const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 const createCredentialSource = (config: unknown) =>
   createDockerConfigCredentials(parseDockerConfig(JSON.stringify(config), 'config.json'))
-const basicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
+const createBasicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
 
 describe('credential files', () => {
   test('the most specific key wins, and prefixes end only at slashes', async () => {
@@ -18,9 +18,9 @@ describe('credential files', () => {
         'quay.io/org/app': { auth: toBase64('app:3') },
       },
     })
-    expect(await found.find('quay.io', 'org/app')).toEqual(basicCredential('app', '3'))
-    expect(await found.find('quay.io', 'org/application')).toEqual(basicCredential('org', '2'))
-    expect(await found.find('quay.io', 'organization/app')).toEqual(basicCredential('all', '1'))
+    expect(await found.find('quay.io', 'org/app')).toEqual(createBasicCredential('app', '3'))
+    expect(await found.find('quay.io', 'org/application')).toEqual(createBasicCredential('org', '2'))
+    expect(await found.find('quay.io', 'organization/app')).toEqual(createBasicCredential('all', '1'))
     expect(await found.find('notquay.io', 'org/app')).toBeUndefined()
     expect(await found.find('quay.io.evil.example', 'org/app')).toBeUndefined()
   })
@@ -31,8 +31,8 @@ describe('credential files', () => {
         'https://r.example/v2/': { auth: toBase64('r:y') },
       },
     })
-    expect(await found.find('docker.io', 'library/foo')).toEqual(basicCredential('hub', 'x'))
-    expect(await found.find('r.example', 'foo')).toEqual(basicCredential('r', 'y'))
+    expect(await found.find('docker.io', 'library/foo')).toEqual(createBasicCredential('hub', 'x'))
+    expect(await found.find('r.example', 'foo')).toEqual(createBasicCredential('r', 'y'))
   })
   test('a password can contain colons, lack base64 padding, or end in NULs', async () => {
     const found = createCredentialSource({
@@ -42,9 +42,9 @@ describe('credential files', () => {
         c: { auth: toBase64('u:p\0\0') },
       },
     })
-    expect(await found.find('a', 'x')).toEqual(basicCredential('u', 'p:q:r'))
-    expect(await found.find('b', 'x')).toEqual(basicCredential('u', 'p'))
-    expect(await found.find('c', 'x')).toEqual(basicCredential('u', 'p'))
+    expect(await found.find('a', 'x')).toEqual(createBasicCredential('u', 'p:q:r'))
+    expect(await found.find('b', 'x')).toEqual(createBasicCredential('u', 'p'))
+    expect(await found.find('c', 'x')).toEqual(createBasicCredential('u', 'p'))
   })
   test('tokens take precedence over passwords', async () => {
     const found = createCredentialSource({

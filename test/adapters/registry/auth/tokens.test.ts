@@ -23,7 +23,7 @@ let registryServer: ScriptedRegistry
 let tokenService: ScriptedRegistry
 let clock: ManualClock
 let registryClient: RegistryClient
-const robotCredential: RegistryCredential = { kind: 'basic', username: 'org+robot', password: 'a:b' }
+const robotAccountCredential: RegistryCredential = { kind: 'basic', username: 'org+robot', password: 'a:b' }
 
 /** The registry requires a token for the exact repository; the token service grants every requested scope. */
 function requireBearerTokens(
@@ -47,7 +47,7 @@ function requireBearerTokens(
   }
 }
 
-function openClient(credential?: RegistryCredential, egress: EgressOptions = {}): RegistryClient {
+function openTestRegistryClient(credential?: RegistryCredential, egress: EgressOptions = {}): RegistryClient {
   registryClient = openRegistryClient({
     clock,
     egress: { ...allowLoopbackRegistries(registryServer.host, tokenService.host), ...egress },
@@ -56,7 +56,7 @@ function openClient(credential?: RegistryCredential, egress: EgressOptions = {})
   })
   return registryClient
 }
-const resolveImage = (name: string) => registryClient.resolve(`${registryServer.host}/${name}`)
+const resolveTestImage = (name: string) => registryClient.resolve(`${registryServer.host}/${name}`)
 const countBasicLogins = (requests: ScriptedRequest[]) =>
   requests.filter(({ headers }) => headers.authorization?.startsWith('Basic ')).length
 
@@ -73,9 +73,9 @@ afterEach(async () => {
 describe('tokens', () => {
   test('concurrent requests for one repository share one token', async () => {
     requireBearerTokens()
-    openClient()
+    openTestRegistryClient()
     const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => resolveImage(`org/a:${(n % 3) + 1}`)),
+      Array.from({ length: 30 }, (_, n) => resolveTestImage(`org/a:${(n % 3) + 1}`)),
     )
     expect(answers.every(({ kind }) => kind === 'ok')).toBe(true)
     expect(tokenService.requests).toHaveLength(1)
@@ -83,21 +83,21 @@ describe('tokens', () => {
   })
   test('the token for another repository is fetched before its first request', async () => {
     requireBearerTokens()
-    openClient()
-    await resolveImage('org/a:1')
+    openTestRegistryClient()
+    await resolveTestImage('org/a:1')
     registryServer.requests.length = 0
-    expect(await resolveImage('org/b:1')).toMatchObject({ kind: 'ok' })
+    expect(await resolveTestImage('org/b:1')).toMatchObject({ kind: 'ok' })
     expect(registryServer.requests).toHaveLength(1)
   })
   test('a token with a short lifetime is cached for thirty seconds', async () => {
     requireBearerTokens(undefined, { expires_in: 1 })
-    openClient()
-    await resolveImage('org/a:1')
+    openTestRegistryClient()
+    await resolveTestImage('org/a:1')
     clock.advance(29_000)
-    await resolveImage('org/a:2')
+    await resolveTestImage('org/a:2')
     expect(tokenService.requests).toHaveLength(1)
     clock.advance(2000)
-    await resolveImage('org/a:3')
+    await resolveTestImage('org/a:3')
     expect(tokenService.requests).toHaveLength(2)
   })
   test('access_token is accepted in place of token', async () => {
@@ -105,13 +105,13 @@ describe('tokens', () => {
       token: undefined,
       access_token: Buffer.from('repository:org/a:pull').toString('hex'),
     })
-    openClient()
-    expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
+    openTestRegistryClient()
+    expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
   })
   test('a rejected token is fetched again once', async () => {
     requireBearerTokens()
-    openClient()
-    await resolveImage('org/a:1')
+    openTestRegistryClient()
+    await resolveTestImage('org/a:1')
     const script = registryServer.script
     let rejectedCount = 0
     registryServer.script = (request, response, earlier) => {
@@ -123,7 +123,7 @@ describe('tokens', () => {
           .end()
       else return script?.(request, response, earlier)
     }
-    expect(await resolveImage('org/a:2')).toMatchObject({ kind: 'ok' })
+    expect(await resolveTestImage('org/a:2')).toMatchObject({ kind: 'ok' })
     expect(tokenService.requests).toHaveLength(2)
   })
   test('the scope that the registry requests is used if the default scope is not enough', async () => {
@@ -140,42 +140,44 @@ describe('tokens', () => {
       void response.end(
         JSON.stringify({ token: query.get('scope')?.includes('real/name') ? 'special' : 'plain' }),
       )
-    openClient()
-    expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
+    openTestRegistryClient()
+    expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
     expect(tokenService.requests).toHaveLength(2)
   })
   test('Docker Hub: a token without the scope means missing or private, with few retries', async () => {
     requireBearerTokens()
     tokenService.script = (_, response) => void response.end(JSON.stringify({ token: 'empty' }))
-    openClient()
-    expect(await resolveImage('org/none:1')).toMatchObject({ kind: 'missing-or-private' })
+    openTestRegistryClient()
+    expect(await resolveTestImage('org/none:1')).toMatchObject({ kind: 'missing-or-private' })
     expect(registryServer.requests.length).toBeLessThan(8)
   })
   test('ghcr.io: a denied anonymous token means missing or private', async () => {
     requireBearerTokens()
     tokenService.script = (_, response) =>
       sendRegistryError(response, 403, 'DENIED', 'requested access to the resource is denied')
-    openClient()
-    expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'missing-or-private' })
+    openTestRegistryClient()
+    expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'missing-or-private' })
   })
   test('quay.io: a missing tag is missing with a robot account', async () => {
     requireBearerTokens()
-    openClient(robotCredential, { tokenHosts: { [registryServer.host]: [tokenService.host] } })
-    expect(await resolveImage('org/a:gone')).toMatchObject({ kind: 'missing' })
+    openTestRegistryClient(robotAccountCredential, {
+      tokenHosts: { [registryServer.host]: [tokenService.host] },
+    })
+    expect(await resolveTestImage('org/a:gone')).toMatchObject({ kind: 'missing' })
     expect(tokenService.requests[0]?.query.get('account')).toBe('org+robot')
     expect(tokenService.requests[0]?.headers.authorization).toBe(`Basic ${btoa('org+robot:a:b')}`)
     expect(countBasicLogins(registryServer.requests)).toBe(0)
   })
   test('a failing token service is inconclusive', async () => {
     requireBearerTokens()
-    openClient()
+    openTestRegistryClient()
     for (const [status, reason] of [
       [500, /500/],
       [429, /is rate limiting/],
       [200, /did not return a token/],
     ] as const) {
       tokenService.script = (_, response) => void response.writeHead(status).end('{"token":"\\u0000"}')
-      expect(await resolveImage('org/a:1')).toMatchObject({
+      expect(await resolveTestImage('org/a:1')).toMatchObject({
         kind: 'unknown',
         reason: expect.stringMatching(reason),
       })
@@ -194,8 +196,8 @@ describe('tokens', () => {
       else if (request.headers.authorization === undefined) response.writeHead(401).end()
       else return script?.(request, response, earlier)
     }
-    openClient()
-    expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
+    openTestRegistryClient()
+    expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
   })
   test('ACR: an identity token is exchanged by POST, or by GET if POST is not supported', async () => {
     requireBearerTokens()
@@ -205,17 +207,17 @@ describe('tokens', () => {
       if (request.method === 'POST') response.writeHead(404).end()
       else response.end(JSON.stringify({ token: Buffer.from('repository:org/a:pull').toString('hex') }))
     }
-    openClient(
+    openTestRegistryClient(
       { kind: 'identity', token: 'refresh' },
       { tokenHosts: { [registryServer.host]: [tokenService.host] } },
     )
-    expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
+    expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
     expect(posted).toEqual(['POST', 'GET'])
   })
   test('a configured bearer token is sent unchanged', async () => {
     requireBearerTokens()
-    openClient({ kind: 'bearer', token: Buffer.from('repository:org/a:pull').toString('hex') })
-    expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
+    openTestRegistryClient({ kind: 'bearer', token: Buffer.from('repository:org/a:pull').toString('hex') })
+    expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
     expect(tokenService.requests).toHaveLength(0)
   })
 })
@@ -223,8 +225,8 @@ describe('tokens', () => {
 describe('credentials are not sent to other hosts', () => {
   test('a realm on another host receives no password', async () => {
     requireBearerTokens()
-    openClient(robotCredential)
-    expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
+    openTestRegistryClient(robotAccountCredential)
+    expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
     expect(countBasicLogins(tokenService.requests)).toBe(0)
     expect(tokenService.requests[0]?.query.get('account')).toBeNull()
   })
@@ -240,18 +242,20 @@ describe('credentials are not sent to other hosts', () => {
     'http://quay.io/token',
   ])('no request is sent to the realm %j', async (realm) => {
     requireBearerTokens(realm)
-    openClient(robotCredential)
-    expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'blocked' })
+    openTestRegistryClient(robotAccountCredential)
+    expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'blocked' })
     expect(tokenService.requests).toHaveLength(0)
   })
   test('no token request is sent to another realm that the registry names later', async () => {
     requireBearerTokens()
-    openClient(robotCredential, { tokenHosts: { [registryServer.host]: [tokenService.host] } })
-    await resolveImage('org/a:1')
+    openTestRegistryClient(robotAccountCredential, {
+      tokenHosts: { [registryServer.host]: [tokenService.host] },
+    })
+    await resolveTestImage('org/a:1')
     const other = await startScriptedRegistry()
     requireBearerTokens(`${other.origin}/token`)
     clock.advance(400_000)
-    await resolveImage('org/b:1')
+    await resolveTestImage('org/b:1')
     expect(other.requests).toHaveLength(0)
     await other.close()
   })
@@ -270,7 +274,7 @@ describe('credentials are not sent to other hosts', () => {
     expect(may('quay.io:5000', 'https://quay.io/')).toBe(false)
   })
   test('credentials for one host are not used for another host with a name that contains it', async () => {
-    const source = createStaticCredentialSource({ 'quay.io': robotCredential })
+    const source = createStaticCredentialSource({ 'quay.io': robotAccountCredential })
     for (const host of ['xquay.io', 'quay.io.evil.example', 'quay.io:5000', 'sub.quay.io'])
       expect(await source.find(host, 'a/b')).toBeUndefined()
   })

@@ -19,20 +19,20 @@ import {
 
 const registryHost = 'registry.example'
 const proxyPassword = 'p@ss:word'
-const openTransports: Transport[] = []
+const openedTransports: Transport[] = []
 let temporaryDirectory: string
 let caCertificate: string
 let tlsTerminator: TestServer
 let forwardProxy: ForwardProxy
-const plainServer = createServer((request, response) => void response.end(`hello ${request.url}`))
+const plainHttpServer = createServer((request, response) => void response.end(`hello ${request.url}`))
 beforeAll(async () => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'proxy-'))
   const authority = createCertificateAuthority(temporaryDirectory)
   caCertificate = readFileSync(authority.certificateFile, 'utf8')
-  await new Promise<void>((resolve) => plainServer.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => plainHttpServer.listen(0, '127.0.0.1', resolve))
   tlsTerminator = await startTlsTerminator(
     authority.issueCertificate(registryHost),
-    (plainServer.address() as AddressInfo).port,
+    (plainHttpServer.address() as AddressInfo).port,
   )
   forwardProxy = await startForwardProxy(
     { [`${registryHost}:443`]: tlsTerminator.port, '203.0.114.7:443': tlsTerminator.port },
@@ -41,11 +41,11 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   forwardProxy.requestedHosts.length = 0
-  for (const one of openTransports.splice(0)) await one.close()
+  for (const one of openedTransports.splice(0)) await one.close()
 })
 afterAll(async () => {
   await Promise.all([tlsTerminator.close(), forwardProxy.close()])
-  plainServer.close()
+  plainHttpServer.close()
   rmSync(temporaryDirectory, { recursive: true, force: true })
 })
 
@@ -63,7 +63,7 @@ function requestThroughProxy(
     },
     resolve: () => Promise.resolve(addresses),
   })
-  openTransports.push(transport)
+  openedTransports.push(transport)
   return transport
     .exchange({ method: 'GET', url: new URL(url), headers: {}, bodyLimit: 100, redirects: 0 })
     .then(({ body }) => Buffer.from(body).toString())

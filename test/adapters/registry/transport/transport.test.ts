@@ -16,27 +16,27 @@ import { createManualClock } from '../manual-clock.ts'
 import { loopbackCertificate, startScriptedRegistry, type ScriptedRegistry } from '../scripted-registry.ts'
 
 let registryServer: ScriptedRegistry
-let otherRegistryServer: ScriptedRegistry
-const openTransports: Transport[] = []
+let secondRegistryServer: ScriptedRegistry
+const openedTransports: Transport[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
-  otherRegistryServer = await startScriptedRegistry()
+  secondRegistryServer = await startScriptedRegistry()
 })
 afterEach(async () => {
   await Promise.all([
-    ...openTransports.splice(0).map((one) => one.close()),
+    ...openedTransports.splice(0).map((one) => one.close()),
     registryServer.close(),
-    otherRegistryServer.close(),
+    secondRegistryServer.close(),
   ])
 })
 
 function runTransportExchange(more: Partial<TransportRequest> = {}, limits: Partial<TransportLimits> = {}) {
   const transport = openTransport({
-    egress: allowLoopbackRegistries(registryServer.host, otherRegistryServer.host),
+    egress: allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
     limits,
   })
-  openTransports.push(transport)
+  openedTransports.push(transport)
   const url = new URL(`${registryServer.origin}/x`)
   return transport.exchange({ method: 'GET', url, headers: {}, bodyLimit: 1000, redirects: 5, ...more })
 }
@@ -63,7 +63,7 @@ describe('an exchange ends', () => {
       egress: allowLoopbackRegistries(registryServer.host),
       limits: { exchangeTimeout: 150, connections: 1 },
     })
-    openTransports.push(transport)
+    openedTransports.push(transport)
     const one = {
       method: 'GET',
       url: new URL(registryServer.origin),
@@ -119,26 +119,26 @@ describe('redirects', () => {
     'of a %s request are not followed',
     async (method) => {
       registryServer.script = (_, response) =>
-        void response.writeHead(307, { location: `${otherRegistryServer.origin}/x` }).end()
+        void response.writeHead(307, { location: `${secondRegistryServer.origin}/x` }).end()
       expect((await runTransportExchange({ method, body: 'secret' })).status).toBe(307)
-      expect(otherRegistryServer.requests).toHaveLength(0)
+      expect(secondRegistryServer.requests).toHaveLength(0)
     },
   )
   test('a 401 from a redirect target is not a challenge, so no host receives the password', async () => {
     registryServer.script = (_, response) =>
-      void response.writeHead(307, { location: `${otherRegistryServer.origin}/x` }).end()
-    otherRegistryServer.script = (_, response) =>
+      void response.writeHead(307, { location: `${secondRegistryServer.origin}/x` }).end()
+    secondRegistryServer.script = (_, response) =>
       void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     const both = { kind: 'basic', username: 'u', password: 'p' } as const
     const client = openRegistryClient({
       clock: createManualClock(),
-      egress: allowLoopbackRegistries(registryServer.host, otherRegistryServer.host),
+      egress: allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
       credentials: [
-        createStaticCredentialSource({ [registryServer.host]: both, [otherRegistryServer.host]: both }),
+        createStaticCredentialSource({ [registryServer.host]: both, [secondRegistryServer.host]: both }),
       ],
     })
     expect(await client.resolve(`${registryServer.host}/a/b:1`)).toMatchObject({ kind: 'missing-or-private' })
-    for (const { headers } of [...registryServer.requests, ...otherRegistryServer.requests])
+    for (const { headers } of [...registryServer.requests, ...secondRegistryServer.requests])
       expect(headers.authorization).toBeUndefined()
     await client.close()
   })

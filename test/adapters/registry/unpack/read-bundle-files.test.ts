@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { optionalRuleIds } from '../../../../packages/bundle/src/content-rules.ts'
+import { optInBundleRuleIds } from '../../../../packages/bundle/src/content-rules.ts'
 import {
   bundleReaderVersion,
   findHelmChartDirectories,
@@ -8,11 +8,11 @@ import {
 } from '../../../../src/adapters/registry/unpack/read-bundle-files.ts'
 import { createBundleFiles, sampleBundles } from '../../../packages/bundle/sample-bundles.ts'
 
-const readBundleTexts = (files: Readonly<Record<string, string>>) =>
+const readBundleFromTextFiles = (files: Readonly<Record<string, string>>) =>
   readBundleFiles(new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)])))
 
 /** What is made of samples, by version. Where this fails, bundles are read otherwise: raise the version, add a line. */
-const digestByVersion: Readonly<Record<number, string>> = {
+const sampleBundleDigestByVersion: Readonly<Record<number, string>> = {
   1: '0b6243fe4800af42',
   2: 'bd294d22ca550b28',
   3: 'b899a1fd50b057dd',
@@ -33,7 +33,7 @@ test('bundles that are read otherwise have another version, so that no cache ser
   const sound = ['plainest', 'one-crd', 'crd-v1beta1', 'required-crds', 'images-of-deployments'].map((name) =>
     readBundleFiles(createBundleFiles(name, sampleBundles[name])),
   )
-  const broken = readBundleTexts({
+  const broken = readBundleFromTextFiles({
     'manifests/csv.yaml': 'kind: ClusterServiceVersion\nmetadata: {name: Foo_}\n---\na: 1\n',
     'manifests/below/a.yaml': 'a: [\n',
     'metadata/other.yaml': 'annotations: {operators.operatorframework.io.bundle.package.v1: foo}\n',
@@ -47,7 +47,7 @@ test('bundles that are read otherwise have another version, so that no cache ser
   const digest = createHash('sha256').update(JSON.stringify(readings)).digest('hex').slice(0, 16)
   expect({ version: bundleReaderVersion, digest }).toEqual({
     version: bundleReaderVersion,
-    digest: digestByVersion[bundleReaderVersion],
+    digest: sampleBundleDigestByVersion[bundleReaderVersion],
   })
 })
 
@@ -73,17 +73,17 @@ describe('what a bundle’s files say', () => {
     expect(long.csv).toBeUndefined()
   })
   test('the format of what is no registry+v1 bundle', () => {
-    const plain = readBundleTexts({
+    const plain = readBundleFromTextFiles({
       'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
     })
     expect(plain).toMatchObject({ format: 'plain+v0' })
-    const chart = readBundleTexts({
+    const chart = readBundleFromTextFiles({
       'Chart.yaml': 'apiVersion: v2\nname: foo\nversion: 1.0.0\n',
       'templates/a.yaml': 'a: 1\n',
     })
     expect(chart).toEqual({ format: 'helm+v3', findings: [], install: chart.install })
     expect(chart.install).toMatchObject({ format: 'helm+v3', unpacked: { bytes: 0 }, invalid: [] })
-    const nothing = readBundleTexts({ 'usr/bin/operator': 'x' })
+    const nothing = readBundleFromTextFiles({ 'usr/bin/operator': 'x' })
     expect(nothing).toMatchObject({ findings: [{ rule: 'unreadable-bundle', severity: 'error' }] })
     for (const { content } of [plain, chart, nothing]) expect(content).toBeUndefined()
   })
@@ -91,9 +91,12 @@ describe('what a bundle’s files say', () => {
     const flood = Object.fromEntries(
       Array.from({ length: 500 }, (_, index) => [`manifests/${'d'.repeat(2000)}${index}/a.yaml`, 'a']),
     )
-    const { findings } = readBundleTexts({ 'manifests/a.yaml': 'kind: ClusterServiceVersion\n', ...flood })
+    const { findings } = readBundleFromTextFiles({
+      'manifests/a.yaml': 'kind: ClusterServiceVersion\n',
+      ...flood,
+    })
     const [optional, usual] = [true, false].map((wanted) =>
-      findings.filter(({ rule }) => optionalRuleIds.has(rule) === wanted),
+      findings.filter(({ rule }) => optInBundleRuleIds.has(rule) === wanted),
     )
     expect(usual).toHaveLength(100)
     expect(optional?.length).toBeLessThanOrEqual(100)

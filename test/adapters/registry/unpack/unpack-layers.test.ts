@@ -3,7 +3,10 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { unpackLayersInProcess, defaultPullLimits } from '../../../../src/adapters/registry/pull-bundle.ts'
+import {
+  unpackLayersInWorkerProcess,
+  defaultImagePullLimits,
+} from '../../../../src/adapters/registry/pull-bundle.ts'
 import {
   defaultUnpackLimits,
   unpackLayers,
@@ -11,16 +14,16 @@ import {
 } from '../../../../src/adapters/registry/unpack/unpack-layers.ts'
 import { createPaxHeader, createTar, createTarOfFiles, type TarEntry } from '../tar-writer.ts'
 
-const bundleDirectories = ['manifests', 'metadata']
+const bundleDirectoryNames = ['manifests', 'metadata']
 
-function createLayer(archive: Buffer, bytes: Buffer = gzipSync(archive)): CompressedLayer {
+function createCompressedLayer(archive: Buffer, bytes: Buffer = gzipSync(archive)): CompressedLayer {
   return { bytes, diffId: `sha256:${createHash('sha256').update(archive).digest('hex')}` }
 }
-async function unpackToText(
+async function unpackLayersToText(
   ...layers: (readonly TarEntry[] | CompressedLayer)[]
 ): Promise<Record<string, string>> {
-  const packed = layers.map((one) => ('diffId' in one ? one : createLayer(createTar(one))))
-  const files = await unpackLayers(packed, bundleDirectories)
+  const packed = layers.map((one) => ('diffId' in one ? one : createCompressedLayer(createTar(one))))
+  const files = await unpackLayers(packed, bundleDirectoryNames)
   return Object.fromEntries([...files].map(([path, bytes]) => [path, Buffer.from(bytes).toString()]))
 }
 const createTarEntry = (name: string, data = name): TarEntry => ({ name, data })
@@ -34,7 +37,7 @@ describe('honest archives', () => {
       'manifestsx/d': 'd',
     })
     for (const bytes of [gzipSync(archive), zstdCompressSync(archive), archive])
-      expect(await unpackToText(createLayer(archive, bytes))).toEqual({
+      expect(await unpackLayersToText(createCompressedLayer(archive, bytes))).toEqual({
         'manifests/a.yaml': 'a',
         'metadata/b.yaml': 'b',
       })
@@ -47,7 +50,9 @@ describe('honest archives', () => {
       Buffer.concat(halves.map((half) => gzipSync(half))),
       Buffer.concat([...halves.map((half) => zstdCompressSync(half)), skippable]),
     ])
-      expect(Object.keys(await unpackToText(createLayer(archive, bytes)))).toEqual(['manifests/a'])
+      expect(Object.keys(await unpackLayersToText(createCompressedLayer(archive, bytes)))).toEqual([
+        'manifests/a',
+      ])
   })
   test('zstd at the highest level, with a checksum, and with large and small windows', async () => {
     const archive = createTarOfFiles({
@@ -65,31 +70,33 @@ describe('honest archives', () => {
       { [level]: 1, [windowLog]: 10 },
     ])
       expect(
-        Object.keys(await unpackToText(createLayer(archive, zstdCompressSync(archive, { params })))),
+        Object.keys(
+          await unpackLayersToText(createCompressedLayer(archive, zstdCompressSync(archive, { params }))),
+        ),
       ).toEqual(['manifests/a'])
   })
   test('long names in PAX headers, GNU headers, and the prefix field', async () => {
     const long = `manifests/${'n'.repeat(150)}.yaml`
     expect(
-      Object.keys(await unpackToText([createPaxHeader({ path: long }), createTarEntry('short')])),
+      Object.keys(await unpackLayersToText([createPaxHeader({ path: long }), createTarEntry('short')])),
     ).toEqual([long])
     expect(
       Object.keys(
-        await unpackToText([
+        await unpackLayersToText([
           { name: '././@LongLink', type: 'L', data: `${long}\0` },
           createTarEntry('short'),
         ]),
       ),
     ).toEqual([long])
-    expect(Object.keys(await unpackToText([{ name: 'a.yaml', prefix: 'manifests', data: '1' }]))).toEqual([
-      'manifests/a.yaml',
-    ])
+    expect(
+      Object.keys(await unpackLayersToText([{ name: 'a.yaml', prefix: 'manifests', data: '1' }])),
+    ).toEqual(['manifests/a.yaml'])
   })
   test('empty layers, no layers, and only directories', async () => {
-    expect(await unpackToText()).toEqual({})
-    expect(await unpackToText([])).toEqual({})
+    expect(await unpackLayersToText()).toEqual({})
+    expect(await unpackLayersToText([])).toEqual({})
     expect(
-      await unpackToText([
+      await unpackLayersToText([
         { name: 'manifests/', type: '5' },
         { name: './/', type: '5' },
       ]),
@@ -100,7 +107,7 @@ describe('honest archives', () => {
 describe('stacked layers', () => {
   test('a later layer replaces files, and a file that replaces a directory removes its contents', async () => {
     expect(
-      await unpackToText(
+      await unpackLayersToText(
         [createTarEntry('manifests/a', '1'), createTarEntry('manifests/d/x')],
         [createTarEntry('manifests/a', '2'), createTarEntry('manifests/d', 'now a file')],
       ),
@@ -111,7 +118,7 @@ describe('stacked layers', () => {
   })
   test('if one layer contains a name twice, the last entry wins', async () => {
     expect(
-      await unpackToText([createTarEntry('manifests/a', '1'), createTarEntry('manifests/a', '2')]),
+      await unpackLayersToText([createTarEntry('manifests/a', '1'), createTarEntry('manifests/a', '2')]),
     ).toEqual({ 'manifests/a': '2' })
   })
   test('a whiteout hides the lower file or directory, but not files in the same layer', async () => {
@@ -122,14 +129,14 @@ describe('stacked layers', () => {
     ]
     expect(
       Object.keys(
-        await unpackToText(lower, [
+        await unpackLayersToText(lower, [
           createTarEntry('manifests/.wh.a', ''),
           createTarEntry('manifests/.wh.d', ''),
         ]),
       ),
     ).toEqual(['manifests/ab'])
     expect(
-      await unpackToText(lower, [
+      await unpackLayersToText(lower, [
         createTarEntry('manifests/.wh.a', ''),
         createTarEntry('manifests/a', 'new'),
       ]),
@@ -143,14 +150,14 @@ describe('stacked layers', () => {
       [createTarEntry('manifests/.wh..wh..opq', ''), createTarEntry('manifests/n')],
       [createTarEntry('manifests/n'), createTarEntry('manifests/.wh..wh..opq', '')],
     ])
-      expect(Object.keys(await unpackToText(lower, upper))).toEqual(['manifests/n'])
+      expect(Object.keys(await unpackLayersToText(lower, upper))).toEqual(['manifests/n'])
   })
 })
 
 describe('links', () => {
   test('are followed only inside the image', async () => {
     expect(
-      await unpackToText([
+      await unpackLayersToText([
         createTarEntry('data/a', '1'),
         { name: 'manifests/a', type: '2', link: '../data/a' },
         { name: 'manifests/b', type: '2', link: './././a' },
@@ -162,7 +169,7 @@ describe('links', () => {
       'manifests/c': '1',
     })
     expect(
-      await unpackToText([
+      await unpackLayersToText([
         createTarEntry('bundle/manifests/a', '1'),
         { name: 'manifests', type: '2', link: 'bundle/manifests' },
       ]),
@@ -174,7 +181,7 @@ describe('links', () => {
     ['a', '2', 'is a dangling link'],
     ['etc/passwd', '1', 'does not exist'],
   ])('a link to %s (type %s) without a valid target is rejected', async (link, type, reason) => {
-    await expect(unpackToText([{ name: 'manifests/a', type, link }])).rejects.toMatchObject({
+    await expect(unpackLayersToText([{ name: 'manifests/a', type, link }])).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringContaining(reason),
     })
@@ -184,10 +191,10 @@ describe('links', () => {
       createTarEntry('manifests/l0', 'end'),
       ...Array.from({ length }, (_, n) => ({ name: `manifests/l${n + 1}`, type: '2', link: `l${n}` })),
     ]
-    expect(Object.keys(await unpackToText(chain(8)))).toHaveLength(9)
-    await expect(unpackToText(chain(9))).rejects.toMatchObject({ code: 'unsupported' })
+    expect(Object.keys(await unpackLayersToText(chain(8)))).toHaveLength(9)
+    await expect(unpackLayersToText(chain(9))).rejects.toMatchObject({ code: 'unsupported' })
     await expect(
-      unpackToText([
+      unpackLayersToText([
         { name: 'manifests/x', type: '2', link: 'y' },
         { name: 'manifests/y', type: '2', link: 'x' },
       ]),
@@ -254,7 +261,7 @@ describe('rejected with a reason', () => {
     ],
     ['a file without a name', [createTarEntry('.//', '')].map((part) => ({ ...part, name: '.' })), /no name/],
   ])('%s', async (_name, parts, reason) => {
-    await expect(unpackToText(parts)).rejects.toMatchObject({
+    await expect(unpackLayersToText(parts)).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(reason),
     })
@@ -262,18 +269,20 @@ describe('rejected with a reason', () => {
   test.each(['3', '4', '6'])(
     'a device or pipe (type %s) in a requested directory, while others are skipped',
     async (type) => {
-      await expect(unpackToText([{ name: 'manifests/dev', type }])).rejects.toMatchObject({
+      await expect(unpackLayersToText([{ name: 'manifests/dev', type }])).rejects.toMatchObject({
         code: 'unsupported',
         message: expect.stringContaining('device'),
       })
-      expect(await unpackToText([{ name: 'dev/null', type }, createTarEntry('manifests/a', '1')])).toEqual({
+      expect(
+        await unpackLayersToText([{ name: 'dev/null', type }, createTarEntry('manifests/a', '1')]),
+      ).toEqual({
         'manifests/a': '1',
       })
     },
   )
   test('more than 20,000 entries', async () => {
     const archive = createTar(Array.from({ length: 20_001 }, () => ({ name: 'a', type: '5' })))
-    await expect(unpackToText(createLayer(archive))).rejects.toMatchObject({
+    await expect(unpackLayersToText(createCompressedLayer(archive))).rejects.toMatchObject({
       message: expect.stringContaining('20000 entries'),
     })
   })
@@ -282,7 +291,7 @@ describe('rejected with a reason', () => {
       0,
       1100,
     )
-    await expect(unpackToText(createLayer(archive))).rejects.toMatchObject({
+    await expect(unpackLayersToText(createCompressedLayer(archive))).rejects.toMatchObject({
       message: expect.stringContaining('middle'),
     })
   })
@@ -290,52 +299,59 @@ describe('rejected with a reason', () => {
     const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(5000) })
     const packed = gzipSync(archive)
     for (const bytes of [packed.subarray(0, -9), Buffer.concat([packed, Buffer.from('rubbish')])])
-      await expect(unpackToText(createLayer(archive, bytes))).rejects.toMatchObject({
+      await expect(unpackLayersToText(createCompressedLayer(archive, bytes))).rejects.toMatchObject({
         code: 'unsupported',
         message: expect.stringContaining('compression'),
       })
-    await expect(unpackToText(createLayer(archive, Buffer.alloc(600, 65)))).rejects.toMatchObject({
+    await expect(
+      unpackLayersToText(createCompressedLayer(archive, Buffer.alloc(600, 65))),
+    ).rejects.toMatchObject({
       code: 'unsupported',
     })
   })
   test('a wrong diff ID, and trailing archive bytes that the diff ID does not cover', async () => {
     const archive = createTarOfFiles({ 'manifests/a': '1' })
     await expect(
-      unpackToText({ ...createLayer(archive), diffId: `sha256:${'0'.repeat(64)}` }),
+      unpackLayersToText({ ...createCompressedLayer(archive), diffId: `sha256:${'0'.repeat(64)}` }),
     ).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
     const longer = Buffer.concat([archive, Buffer.alloc(512)])
-    await expect(unpackToText({ ...createLayer(archive), bytes: gzipSync(longer) })).rejects.toMatchObject({
+    await expect(
+      unpackLayersToText({ ...createCompressedLayer(archive), bytes: gzipSync(longer) }),
+    ).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
   })
   test('files with a total size over the limit', async () => {
     const limits = { ...defaultUnpackLimits, kept: 1000 }
     const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(600), 'manifests/b': 'x'.repeat(600) })
-    await expect(unpackLayers([createLayer(archive)], bundleDirectories, limits)).rejects.toMatchObject({
+    await expect(
+      unpackLayers([createCompressedLayer(archive)], bundleDirectoryNames, limits),
+    ).rejects.toMatchObject({
       message: expect.stringContaining('1000'),
     })
     // Files outside the requested directories are discarded instead.
     const other = createTarOfFiles({ 'usr/a': 'x'.repeat(900), 'usr/b': 'x'.repeat(600), 'manifests/b': 'x' })
-    expect([...(await unpackLayers([createLayer(other)], bundleDirectories, limits)).keys()]).toEqual([
-      'manifests/b',
-    ])
+    expect([
+      ...(await unpackLayers([createCompressedLayer(other)], bundleDirectoryNames, limits)).keys(),
+    ]).toEqual(['manifests/b'])
   })
   test('layers with an unpacked size over the limit, alone or in total', async () => {
     const limits = { ...defaultUnpackLimits, layer: 50_000, image: 80_000 }
-    const archive = (size: number) => createLayer(createTarOfFiles({ 'usr/a': Buffer.alloc(size, 65) }))
-    await expect(unpackLayers([archive(60_000)], bundleDirectories, limits)).rejects.toMatchObject({
+    const archive = (size: number) =>
+      createCompressedLayer(createTarOfFiles({ 'usr/a': Buffer.alloc(size, 65) }))
+    await expect(unpackLayers([archive(60_000)], bundleDirectoryNames, limits)).rejects.toMatchObject({
       message: expect.stringContaining('50000'),
     })
     await expect(
-      unpackLayers([archive(45_000), archive(45_000)], bundleDirectories, limits),
+      unpackLayers([archive(45_000), archive(45_000)], bundleDirectoryNames, limits),
     ).rejects.toMatchObject({ message: expect.stringContaining('80000') })
   })
 })
 
 /** A zstd frame with one empty block after the header: flags, then window or content size. */
-const zstdFrame = (header: readonly number[]) =>
+const createZstdFrame = (header: readonly number[]) =>
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...header, 0x01, 0x00, 0x00])
 /** A zstd frame with one compressed block of zeros, a window of 2^`window` bytes, and a declared content size. */
 function createRleZstdFrame(size: number, window: number): Buffer {
@@ -346,7 +362,7 @@ function createRleZstdFrame(size: number, window: number): Buffer {
   header.writeUInt16LE(size - 256, 6)
   return Buffer.concat([header, made.subarray(7)])
 }
-const oversizedWindows: readonly (readonly [string, readonly number[]])[] = [
+const oversizedZstdWindowHeaders: readonly (readonly [string, readonly number[]])[] = [
   ['144 MiB', [0x00, 0x89]],
   ['1 GiB', [0x00, 0xa0]],
   // Overflows a 32-bit shift.
@@ -358,7 +374,7 @@ const oversizedWindows: readonly (readonly [string, readonly number[]])[] = [
 /** Unpack processes among this process's children. Other tests in this worker may have left a shared one. */
 function listUnpackProcesses(): number[] {
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(readProcessField(name, 'PPid')) === process.pid)
+    .filter((name) => /^\d+$/.test(name) && Number(readProcessStatusField(name, 'PPid')) === process.pid)
     .filter((name) => readCommandLine(name).includes('unpack-process'))
     .map(Number)
 }
@@ -372,7 +388,7 @@ function readCommandLine(id: string): string {
 }
 
 /** A numeric field of a process's status, or undefined if the process has just ended. */
-function readProcessField(id: number | string, field: string): string | undefined {
+function readProcessStatusField(id: number | string, field: string): string | undefined {
   try {
     return new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1]
   } catch {
@@ -381,11 +397,11 @@ function readProcessField(id: number | string, field: string): string | undefine
 }
 
 /** Peak memory in bytes of this process's children while `work` runs, sampled every few milliseconds. */
-async function measurePeakMemory(work: () => Promise<unknown>): Promise<number> {
+async function measurePeakMemoryBytes(work: () => Promise<unknown>): Promise<number> {
   let peak = 0
   const sampleMemory = () => {
     for (const child of listUnpackProcesses())
-      peak = Math.max(peak, 1024 * Number(readProcessField(child, 'VmHWM') ?? 0))
+      peak = Math.max(peak, 1024 * Number(readProcessStatusField(child, 'VmHWM') ?? 0))
   }
   const watch = setInterval(sampleMemory, 5)
   try {
@@ -403,15 +419,20 @@ describe('in a separate process', () => {
   test('files and rejections are returned', async () => {
     const archive = createTarOfFiles({ 'manifests/a': '1' })
     expect(
-      [...(await unpackLayersInProcess([createLayer(archive)], bundleDirectories))].map(([path]) => path),
+      [...(await unpackLayersInWorkerProcess([createCompressedLayer(archive)], bundleDirectoryNames))].map(
+        ([path]) => path,
+      ),
     ).toEqual(['manifests/a'])
     await expect(
-      unpackLayersInProcess([createLayer(createTar([createTarEntry('../x')]))], bundleDirectories),
+      unpackLayersInWorkerProcess(
+        [createCompressedLayer(createTar([createTarEntry('../x')]))],
+        bundleDirectoryNames,
+      ),
     ).rejects.toMatchObject({
       code: 'unsupported',
     })
     await expect(
-      unpackLayersInProcess([{ ...createLayer(archive), diffId: '' }], bundleDirectories),
+      unpackLayersInWorkerProcess([{ ...createCompressedLayer(archive), diffId: '' }], bundleDirectoryNames),
     ).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
@@ -420,8 +441,8 @@ describe('in a separate process', () => {
     const archive = createTarOfFiles({ 'usr/zeros': Buffer.alloc(200 * 1024 * 1024) })
     const bomb = { bytes: gzipSync(archive, { level: 9 }), diffId: '' }
     archive.fill(0)
-    const peak = await measurePeakMemory(() =>
-      expect(unpackLayersInProcess([bomb], bundleDirectories)).rejects.toMatchObject({
+    const peak = await measurePeakMemoryBytes(() =>
+      expect(unpackLayersInWorkerProcess([bomb], bundleDirectoryNames)).rejects.toMatchObject({
         code: 'unsupported',
         message: expect.stringContaining('200 times'),
       }),
@@ -433,29 +454,29 @@ describe('in a separate process', () => {
     [
       'a zstd decompression bomb',
       () => [
-        createLayer(
+        createCompressedLayer(
           Buffer.alloc(0),
           zstdCompressSync(createTarOfFiles({ 'usr/zeros': Buffer.alloc(100 * 1024 * 1024) })),
         ),
       ],
       /200 times/,
     ],
-    ...oversizedWindows.map(([size, header]): [string, () => CompressedLayer[], RegExp] => [
+    ...oversizedZstdWindowHeaders.map(([size, header]): [string, () => CompressedLayer[], RegExp] => [
       `a zstd window of ${size}, there only to use up memory,`,
-      () => [createLayer(Buffer.alloc(0), zstdFrame(header))],
+      () => [createCompressedLayer(Buffer.alloc(0), createZstdFrame(header))],
       /a zstd window of more than 134217728 bytes/,
     ]),
     [
       'a zstd block slightly larger than its window, in a frame with a declared size,',
-      () => [createLayer(Buffer.alloc(4100), createRleZstdFrame(4100, 12))],
+      () => [createCompressedLayer(Buffer.alloc(4100), createRleZstdFrame(4100, 12))],
       /damaged/,
     ],
     [
       'a zstd frame with an empty last block and less content than declared',
       () => {
         const honest = createTarOfFiles({ 'manifests/a': 'a' })
-        const oneByteFrame = zstdFrame([0x80, 0x38, 1, 0, 0, 0])
-        return [createLayer(honest, Buffer.concat([zstdCompressSync(honest), oneByteFrame]))]
+        const oneByteFrame = createZstdFrame([0x80, 0x38, 1, 0, 0, 0])
+        return [createCompressedLayer(honest, Buffer.concat([zstdCompressSync(honest), oneByteFrame]))]
       },
       /not have its declared size/,
     ],
@@ -464,7 +485,12 @@ describe('in a separate process', () => {
       () => {
         const skippable = Buffer.from([0x51, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9])
         const honest = zstdCompressSync(Buffer.alloc(1024))
-        return [createLayer(Buffer.alloc(1024), Buffer.concat([honest, skippable, zstdFrame([0x00, 0xa0])]))]
+        return [
+          createCompressedLayer(
+            Buffer.alloc(1024),
+            Buffer.concat([honest, skippable, createZstdFrame([0x00, 0xa0])]),
+          ),
+        ]
       },
       /a zstd window of more than/,
     ],
@@ -472,14 +498,16 @@ describe('in a separate process', () => {
       'a gzip decompression bomb with many members',
       () => {
         const member = gzipSync(Buffer.alloc(8 * 1024 * 1024))
-        return [createLayer(Buffer.alloc(0), Buffer.concat(Array.from({ length: 40 }, () => member)))]
+        return [
+          createCompressedLayer(Buffer.alloc(0), Buffer.concat(Array.from({ length: 40 }, () => member))),
+        ]
       },
       /times its compressed size|more than \d+ bytes|damaged/,
     ],
     [
       'a file with a declared size as large as a disk',
       () => [
-        createLayer(
+        createCompressedLayer(
           createTar([{ name: 'usr/a', size: Uint8Array.from([0x80, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0]) }]),
         ),
       ],
@@ -490,7 +518,7 @@ describe('in a separate process', () => {
       () => {
         const long = (n: number) => createPaxHeader({ path: `${n}/${'p/'.repeat(2000)}x` })
         return [
-          createLayer(
+          createCompressedLayer(
             createTar(Array.from({ length: 9_999 }, (_, n) => [long(n), { name: 'x', type: '5' }]).flat()),
           ),
         ]
@@ -500,8 +528,8 @@ describe('in a separate process', () => {
   ])('%s: handled with bounded memory', async (_name, layers, reason) => {
     const made = layers()
     let outcome = ''
-    const peak = await measurePeakMemory(async () => {
-      outcome = await unpackLayersInProcess(made, bundleDirectories).then(
+    const peak = await measurePeakMemoryBytes(async () => {
+      outcome = await unpackLayersInWorkerProcess(made, bundleDirectoryNames).then(
         () => 'unpacked',
         (error: Error) => error.message,
       )
@@ -511,9 +539,9 @@ describe('in a separate process', () => {
     expect(peak).toBeLessThan(nodeBaselineMemoryBytes + 256 * 1024 * 1024)
   })
   test('a process that is killed from outside is reported as a retryable error', async () => {
-    const unpacking = unpackLayersInProcess(
-      [createLayer(createTarOfFiles({ 'manifests/a': '1' }))],
-      bundleDirectories,
+    const unpacking = unpackLayersInWorkerProcess(
+      [createCompressedLayer(createTarOfFiles({ 'manifests/a': '1' }))],
+      bundleDirectoryNames,
     )
     const ended = expect(unpacking).rejects.toMatchObject({ code: 'timeout', retryable: true })
     while (listUnpackProcesses().length === 0) await new Promise(setImmediate)
@@ -523,8 +551,8 @@ describe('in a separate process', () => {
   test('unpacking that exceeds the time limit is stopped', async () => {
     const archive = createTarOfFiles({ 'manifests/a': '1' })
     await expect(
-      unpackLayersInProcess([createLayer(archive)], bundleDirectories, {
-        ...defaultPullLimits,
+      unpackLayersInWorkerProcess([createCompressedLayer(archive)], bundleDirectoryNames, {
+        ...defaultImagePullLimits,
         unpackTime: 1,
       }),
     ).rejects.toMatchObject({ message: expect.stringContaining('longer than 1') })

@@ -9,9 +9,10 @@ const parseCodeowners = (text: string) => {
   if (file.kind === 'broken') throw new Error(file.problems[0].problem)
   return file.value
 }
-const findOwners = (text: string, path: string) =>
+const findOwnersInCodeowners = (text: string, path: string) =>
   findCodeowners(path, parseCodeowners(text)).map(formatPrincipal)
-const matchesPattern = (pattern: string, path: string) => findOwners(`${pattern} @a\n`, path).length > 0
+const matchesCodeownersPattern = (pattern: string, path: string) =>
+  findOwnersInCodeowners(`${pattern} @a\n`, path).length > 0
 
 describe('a pattern', () => {
   test.each<[string, string[], string[]]>([
@@ -35,8 +36,8 @@ describe('a pattern', () => {
     ['a\\ b', ['a b', 'x/a b'], ['a']],
     ['operators/foo*/', ['operators/foo/a', 'operators/foobar/x/a'], ['operators/barfoo/a']],
   ])('%s', (pattern, yes, no) => {
-    expect([pattern, yes.filter((path) => !matchesPattern(pattern, path))]).toEqual([pattern, []])
-    expect([pattern, no.filter((path) => matchesPattern(pattern, path))]).toEqual([pattern, []])
+    expect([pattern, yes.filter((path) => !matchesCodeownersPattern(pattern, path))]).toEqual([pattern, []])
+    expect([pattern, no.filter((path) => matchesCodeownersPattern(pattern, path))]).toEqual([pattern, []])
   })
 
   test('matches the same paths as an equivalent regular expression', () => {
@@ -51,7 +52,7 @@ describe('a pattern', () => {
     const path = fc.array(fc.constantFrom('a', 'b', 'ab', 'abb', 'c'), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(pattern, path, (rule, names) => {
-        expect([rule, names.join('/'), matchesPattern(rule, names.join('/'))]).toEqual([
+        expect([rule, names.join('/'), matchesCodeownersPattern(rule, names.join('/'))]).toEqual([
           rule,
           names.join('/'),
           convertPatternToRegExp(rule).test(names.join('/')),
@@ -63,8 +64,8 @@ describe('a pattern', () => {
 
   test('with many wildcards does not take long', () => {
     const start = process.threadCpuUsage()
-    matchesPattern(`${'**/a*'.repeat(40)}*b`, `${'a/'.repeat(200)}c`)
-    matchesPattern('*a'.repeat(60), 'a'.repeat(200))
+    matchesCodeownersPattern(`${'**/a*'.repeat(40)}*b`, `${'a/'.repeat(200)}c`)
+    matchesCodeownersPattern('*a'.repeat(60), 'a'.repeat(200))
     // Trying all combinations would not end in practice.
     expect(process.threadCpuUsage(start).user / 1e6).toBeLessThan(10)
   })
@@ -90,18 +91,18 @@ function convertPatternToRegExp(pattern: string): RegExp {
 describe('a file', () => {
   const text = '# all\n* @all\n/docs/ @docs @org/team # inline\n/docs/private/\n*.md md@example.com\n'
   test('the last matching line wins', () => {
-    expect(findOwners(text, 'x')).toEqual(['all'])
-    expect(findOwners(text, 'docs/a')).toEqual(['docs', 'org/team'])
-    expect(findOwners(text, 'docs/a.md')).toEqual(['md@example.com'])
+    expect(findOwnersInCodeowners(text, 'x')).toEqual(['all'])
+    expect(findOwnersInCodeowners(text, 'docs/a')).toEqual(['docs', 'org/team'])
+    expect(findOwnersInCodeowners(text, 'docs/a.md')).toEqual(['md@example.com'])
   })
   test('a line without owners removes them', () => {
-    expect(findOwners(text, 'docs/private/a')).toEqual([])
+    expect(findOwnersInCodeowners(text, 'docs/private/a')).toEqual([])
   })
   test('a path that no line matches has no owners', () => {
-    expect(findOwners('/docs/ @docs\n', 'x')).toEqual([])
+    expect(findOwnersInCodeowners('/docs/ @docs\n', 'x')).toEqual([])
   })
   test('blank lines, comments, and Windows line endings have no effect', () => {
-    expect(findOwners('\r\n# c\r\n  \t\n* @A\r\n', 'x')).toEqual(['a'])
+    expect(findOwnersInCodeowners('\r\n# c\r\n  \t\n* @A\r\n', 'x')).toEqual(['a'])
   })
   test.each([
     '!a @x',
@@ -166,13 +167,15 @@ describe('whitespace and characters that parsers treat differently', () => {
     },
   )
   test('have no effect in a comment if they are only invisible', () => {
-    expect(findOwners('# caf\u00e9\u00a0\u200b☕\ufe0f\n* @ann # x\u00a0y\n', 'x')).toEqual(['ann'])
+    expect(findOwnersInCodeowners('# caf\u00e9\u00a0\u200b☕\ufe0f\n* @ann # x\u00a0y\n', 'x')).toEqual([
+      'ann',
+    ])
   })
   test.each(['/foo#bar @mallory', '/foo\\', '/foo\\\t@mallory', '/foo\\\\\\'])(
     'break the file in a pattern that could end elsewhere: %j',
     (line) => expect(parseCodeownersFile('CODEOWNERS', `* @ann\n${line}\n`).kind).toBe('broken'),
   )
   test('do not include letters of other scripts, escaped spaces, and tabs', () => {
-    expect(findOwners('/dépôt/\\ x\t@ann\n', 'dépôt/ x')).toEqual(['ann'])
+    expect(findOwnersInCodeowners('/dépôt/\\ x\t@ann\n', 'dépôt/ x')).toEqual(['ann'])
   })
 })

@@ -10,8 +10,12 @@ import {
 import type { OwnerSourceReadResult } from '../../../../src/checks/ownership/sources/owner-source.ts'
 import { formatPrincipal } from '../../../../src/checks/ownership/principal.ts'
 
-const aliasesText = 'aliases:\n  core:\n    - Carol\n    - dave\n'
-function findApprovers(files: Readonly<Record<string, string>>, path: string, aliases = aliasesText) {
+const ownersAliasesYaml = 'aliases:\n  core:\n    - Carol\n    - dave\n'
+function findOwnersFileApprovers(
+  files: Readonly<Record<string, string>>,
+  path: string,
+  aliases = ownersAliasesYaml,
+) {
   const read = parseOwnersAliases('OWNERS_ALIASES', aliases)
   if (read.kind === 'broken') throw new Error(read.problems[0].problem)
   const owners = new Map<string, OwnerSourceReadResult<OwnersFile>>(
@@ -31,26 +35,32 @@ describe('approvers', () => {
     'catalog/bar': 'options:\n  no_parent_owners: true\napprovers: [bea]\n',
   }
   test('are those of the directory and of all its parent directories', () => {
-    expect(findApprovers(files, 'catalog/foo/x.yaml')).toEqual(['frank', 'carol', 'dave', 'anna', 'root'])
-    expect(findApprovers(files, 'catalog/foo/deep/er/x.yaml')).toEqual([
+    expect(findOwnersFileApprovers(files, 'catalog/foo/x.yaml')).toEqual([
       'frank',
       'carol',
       'dave',
       'anna',
       'root',
     ])
-    expect(findApprovers(files, 'README.md')).toEqual(['root'])
+    expect(findOwnersFileApprovers(files, 'catalog/foo/deep/er/x.yaml')).toEqual([
+      'frank',
+      'carol',
+      'dave',
+      'anna',
+      'root',
+    ])
+    expect(findOwnersFileApprovers(files, 'README.md')).toEqual(['root'])
   })
   test('exclude those of parent directories if a file has no_parent_owners', () => {
-    expect(findApprovers(files, 'catalog/bar/x.yaml')).toEqual(['bea'])
+    expect(findOwnersFileApprovers(files, 'catalog/bar/x.yaml')).toEqual(['bea'])
   })
   test('are undefined if a file in the directory or its parents is broken', () => {
     expect(
-      findApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/foo/x.yaml'),
+      findOwnersFileApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/foo/x.yaml'),
     ).toBeUndefined()
-    expect(findApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/bar/x.yaml')).toEqual([
-      'bea',
-    ])
+    expect(
+      findOwnersFileApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/bar/x.yaml'),
+    ).toEqual(['bea'])
   })
   test('in a filter own the files that it matches', () => {
     const filtered = {
@@ -58,8 +68,8 @@ describe('approvers', () => {
     }
     expect(parseOwnersFile('foo/OWNERS', filtered.foo).kind).toBe('broken')
     const simple = { foo: "filters:\n  '.*':\n    approvers: [all]\n  '\\.yaml$':\n    approvers: [yam]\n" }
-    expect(findApprovers(simple, 'foo/a.yaml')).toEqual(['all', 'yam'])
-    expect(findApprovers(simple, 'foo/a.json')).toEqual(['all'])
+    expect(findOwnersFileApprovers(simple, 'foo/a.yaml')).toEqual(['all', 'yam'])
+    expect(findOwnersFileApprovers(simple, 'foo/a.json')).toEqual(['all'])
   })
 })
 
@@ -83,7 +93,7 @@ describe('a broken file', () => {
   test.each(['', '---\n', '# nothing\n', 'approvers:\n', 'approvers: []\n'])(
     'an empty file has no approvers and is not broken: %j',
     (text) => {
-      expect(findApprovers({ '': text }, 'x')).toEqual([])
+      expect(findOwnersFileApprovers({ '': text }, 'x')).toEqual([])
     },
   )
 })

@@ -17,39 +17,39 @@ import { parseConfig } from '../../../../src/config/config.ts'
 import { parseWritableCatalog } from '../../../../packages/fbc/src/write/writable-catalog.ts'
 import { formatCatalogYaml } from '../../../../packages/fbc/src/write/format-yaml.ts'
 import {
-  bundleBlob,
-  channelBlob,
-  packageBlob,
-  formatFileText,
+  buildBundleBlob,
+  buildChannelBlob,
+  buildPackageBlob,
+  formatCatalogFileText,
   type CatalogBlob,
 } from '../../../pull-request/build-catalog.ts'
 
 const templatePath = 'operators/foo/catalog-templates/v4.20.yaml'
 const catalogRoot = 'catalogs/v4.20/foo'
-const pinnedImage = (letter: string) => `quay.io/foo/bundle@sha256:${letter.repeat(64)}`
-const taggedImage = 'quay.io/foo/bundle:v2'
+const createPinnedImageReference = (letter: string) => `quay.io/foo/bundle@sha256:${letter.repeat(64)}`
+const taggedImageReference = 'quay.io/foo/bundle:v2'
 const encodeText = (text: string) => new TextEncoder().encode(text)
 
 function buildCatalogFacts(blobs: readonly CatalogBlob[], file = `${catalogRoot}/catalog.yaml`): Catalog {
-  return assembleCatalog([{ path: file, facts: parseCatalogFile(encodeText(formatFileText(blobs))) }])
+  return assembleCatalog([{ path: file, facts: parseCatalogFile(encodeText(formatCatalogFileText(blobs))) }])
 }
 const createBundleBlob = (version: string, image: string, more: CatalogBlob = {}) =>
-  bundleBlob(`foo.v${version}`, 'foo', version, { image, relatedImages: [{ name: '', image }], ...more })
+  buildBundleBlob(`foo.v${version}`, 'foo', version, { image, relatedImages: [{ name: '', image }], ...more })
 const basicTemplate = (entries: readonly CatalogBlob[], images: readonly string[]) =>
   JSON.stringify({
     schema: 'olm.template.basic',
     entries: [...entries, ...images.map((image) => ({ schema: 'olm.bundle', image }))],
   })
 
-const oldChannelBlobs = [packageBlob('foo'), channelBlob('stable', 'foo', ['foo.v1.0.0'])]
-const blobsBefore = [...oldChannelBlobs, createBundleBlob('1.0.0', pinnedImage('a'))]
-const newChannelBlobs = [
-  packageBlob('foo'),
-  channelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v2.0.0 < foo.v1.0.0']),
+const channelBlobsBefore = [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', ['foo.v1.0.0'])]
+const catalogBlobsBefore = [...channelBlobsBefore, createBundleBlob('1.0.0', createPinnedImageReference('a'))]
+const channelBlobsAfter = [
+  buildPackageBlob('foo'),
+  buildChannelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v2.0.0 < foo.v1.0.0']),
 ]
-const blobsAfter = (image: string) => [
-  ...newChannelBlobs,
-  createBundleBlob('1.0.0', pinnedImage('a')),
+const createCatalogBlobsAfter = (image: string) => [
+  ...channelBlobsAfter,
+  createBundleBlob('1.0.0', createPinnedImageReference('a')),
   createBundleBlob('2.0.0', image),
 ]
 
@@ -66,7 +66,7 @@ interface TemplateScenario {
 function evaluateTemplate({
   source,
   result,
-  known = blobsBefore,
+  known = catalogBlobsBefore,
   isStated = false,
   config = '',
   answers = {},
@@ -111,7 +111,7 @@ function evaluateTemplate({
     offers: outcome.suggestedPatches,
   }
 }
-const renderedBundle = (version: string, more: object = {}): BundleImageAnswer => ({
+const createBundleImageAnswer = (version: string, more: object = {}): BundleImageAnswer => ({
   kind: 'bundle',
   digest: '',
   content: {
@@ -123,7 +123,7 @@ const renderedBundle = (version: string, more: object = {}): BundleImageAnswer =
   findings: [],
   ...more,
 })
-const imageFound = (letter: string): ImageLookupAnswer => ({
+const createSuccessfulImageLookup = (letter: string): ImageLookupAnswer => ({
   kind: 'ok',
   digest: `sha256:${letter.repeat(64)}`,
   mediaType: '',
@@ -132,12 +132,12 @@ const imageFound = (letter: string): ImageLookupAnswer => ({
 
 describe('a template and its catalog', () => {
   test('that agree pass without a registry question, by digest and by tag', () => {
-    for (const image of [pinnedImage('b'), taggedImage])
+    for (const image of [createPinnedImageReference('b'), taggedImageReference])
       expect(
         evaluateTemplate({
-          source: basicTemplate(newChannelBlobs, [pinnedImage('a'), image]),
-          result: blobsAfter(image),
-          known: blobsAfter(image),
+          source: basicTemplate(channelBlobsAfter, [createPinnedImageReference('a'), image]),
+          result: createCatalogBlobsAfter(image),
+          known: createCatalogBlobsAfter(image),
         }),
       ).toMatchObject({
         asked: [],
@@ -148,8 +148,8 @@ describe('a template and its catalog', () => {
   })
   test('that differ after a template-only change get a finding with names, location, and command', () => {
     const { asked, said, what, fix, at } = evaluateTemplate({
-      source: basicTemplate(newChannelBlobs, [pinnedImage('a')]),
-      result: blobsBefore,
+      source: basicTemplate(channelBlobsAfter, [createPinnedImageReference('a')]),
+      result: catalogBlobsBefore,
     })
     expect(asked).toEqual([])
     expect(said).toEqual(['catalog-differs-from-template warning'])
@@ -161,17 +161,22 @@ describe('a template and its catalog', () => {
   })
   test('that differ after a catalog-only change get a finding, too', () => {
     const edited = [
-      ...oldChannelBlobs,
-      createBundleBlob('1.0.0', pinnedImage('a'), { relatedImages: [{ name: '', image: 'x.io/y' }] }),
+      ...channelBlobsBefore,
+      createBundleBlob('1.0.0', createPinnedImageReference('a'), {
+        relatedImages: [{ name: '', image: 'x.io/y' }],
+      }),
     ]
     expect(
-      evaluateTemplate({ source: basicTemplate(oldChannelBlobs, [pinnedImage('a')]), result: edited }).what,
+      evaluateTemplate({
+        source: basicTemplate(channelBlobsBefore, [createPinnedImageReference('a')]),
+        result: edited,
+      }).what,
     ).toContain('bundle foo.v1.0.0 differs (related images)')
   })
   test('that differ are an error if the configuration declares them, and its rules can turn that off', () => {
     const scenario = {
-      source: basicTemplate(newChannelBlobs, [pinnedImage('a')]),
-      result: blobsBefore,
+      source: basicTemplate(channelBlobsAfter, [createPinnedImageReference('a')]),
+      result: catalogBlobsBefore,
       isStated: true,
     }
     expect(evaluateTemplate(scenario).said).toEqual(['catalog-differs-from-template error'])
@@ -182,20 +187,23 @@ describe('a template and its catalog', () => {
   test('that differ in many names show a few and count the rest', () => {
     const entries = Array.from({ length: 12 }, (_, index) => `foo.v${index}`)
     const { what } = evaluateTemplate({
-      source: basicTemplate([packageBlob('foo'), channelBlob('stable', 'foo', entries)], [pinnedImage('a')]),
-      result: blobsBefore,
+      source: basicTemplate(
+        [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', entries)],
+        [createPinnedImageReference('a')],
+      ),
+      result: catalogBlobsBefore,
     })
     expect(what).toMatch(/; and 5 more$/)
   })
   test('get a render command that keeps the metadata kind and format of the catalog', () => {
     const metadata = { type: 'olm.csv.metadata', value: {} }
     const migrated = [
-      ...oldChannelBlobs,
-      createBundleBlob('1.0.0', pinnedImage('a'), { properties: [metadata] }),
+      ...channelBlobsBefore,
+      createBundleBlob('1.0.0', createPinnedImageReference('a'), { properties: [metadata] }),
     ]
     expect(
       evaluateTemplate({
-        source: basicTemplate(newChannelBlobs, [pinnedImage('a')]),
+        source: basicTemplate(channelBlobsAfter, [createPinnedImageReference('a')]),
         result: migrated,
         known: migrated,
       }).fix,
@@ -205,20 +213,28 @@ describe('a template and its catalog', () => {
 
 describe('a bundle that the base does not have', () => {
   const scenario = {
-    source: basicTemplate(newChannelBlobs, [pinnedImage('a'), pinnedImage('b')]),
-    result: blobsAfter(pinnedImage('b')),
+    source: basicTemplate(channelBlobsAfter, [
+      createPinnedImageReference('a'),
+      createPinnedImageReference('b'),
+    ]),
+    result: createCatalogBlobsAfter(createPinnedImageReference('b')),
   }
   test('is requested, and compared with the bundle rendered from its image', () => {
-    expect(evaluateTemplate(scenario).asked).toEqual([pinnedImage('b')])
-    const answers = { [pinnedImage('b')]: renderedBundle('2.0.0') }
+    expect(evaluateTemplate(scenario).asked).toEqual([createPinnedImageReference('b')])
+    const answers = { [createPinnedImageReference('b')]: createBundleImageAnswer('2.0.0') }
     expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({ said: [], unanswered: [] })
     expect(
-      evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: renderedBundle('2.0.1') } }).what,
+      evaluateTemplate({
+        ...scenario,
+        answers: { [createPinnedImageReference('b')]: createBundleImageAnswer('2.0.1') },
+      }).what,
     ).toMatch(/bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/)
   })
   test('waits without a finding while the registry does not answer', () => {
     const unknown: BundleImageAnswer = { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 60 }
-    expect(evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: unknown } })).toMatchObject({
+    expect(
+      evaluateTemplate({ ...scenario, answers: { [createPinnedImageReference('b')]: unknown } }),
+    ).toMatchObject({
       said: [],
       unanswered: [{ reason: 'quay.io answered 503', retryAfter: 60 }],
     })
@@ -226,7 +242,7 @@ describe('a bundle that the base does not have', () => {
   })
   test('that may be private keeps a configured pair waiting, and is a warning for a detected pair', () => {
     const answer: BundleImageAnswer = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
-    const answers = { [pinnedImage('b')]: answer }
+    const answers = { [createPinnedImageReference('b')]: answer }
     expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({
       said: ['unrenderable-template warning'],
       unanswered: [],
@@ -250,7 +266,10 @@ describe('a bundle that the base does not have', () => {
   })
   test('leaves the template unrenderable if its image is definitely missing', () => {
     const answer: BundleImageAnswer = { kind: 'missing', reason: 'quay.io has no such manifest' }
-    const { said, what } = evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: answer } })
+    const { said, what } = evaluateTemplate({
+      ...scenario,
+      answers: { [createPinnedImageReference('b')]: answer },
+    })
     expect(said).toEqual(['unrenderable-template warning'])
     expect(what).toContain('quay.io has no such manifest')
   })
@@ -259,31 +278,42 @@ describe('a bundle that the base does not have', () => {
     expect(rejected.asked).toEqual([])
     expect(rejected.what).toContain('does not allow')
     expect(
-      evaluateTemplate({ ...scenario, source: basicTemplate(newChannelBlobs, ['Not An Image']) }).what,
+      evaluateTemplate({ ...scenario, source: basicTemplate(channelBlobsAfter, ['Not An Image']) }).what,
     ).toContain('is not a valid image reference')
   })
   test('by tag is requested again if the change edits its blob', () => {
-    const known = blobsAfter(taggedImage)
+    const known = createCatalogBlobsAfter(taggedImageReference)
     const edited = [
-      ...blobsAfter(taggedImage).slice(0, 3),
-      createBundleBlob('2.0.0', taggedImage, { relatedImages: [], properties: [] }),
+      ...createCatalogBlobsAfter(taggedImageReference).slice(0, 3),
+      createBundleBlob('2.0.0', taggedImageReference, { relatedImages: [], properties: [] }),
     ]
-    const source = basicTemplate(newChannelBlobs, [pinnedImage('a'), taggedImage])
-    expect(evaluateTemplate({ source, result: edited, known }).asked).toEqual([taggedImage])
+    const source = basicTemplate(channelBlobsAfter, [createPinnedImageReference('a'), taggedImageReference])
+    expect(evaluateTemplate({ source, result: edited, known }).asked).toEqual([taggedImageReference])
     expect(evaluateTemplate({ source, result: known, known }).asked).toEqual([])
     // The digest of the tag first, then the bundle behind that digest.
-    const answers: Record<string, BundleImageAnswer | ImageLookupAnswer> = { [taggedImage]: imageFound('c') }
-    expect(evaluateTemplate({ source, result: edited, known, answers }).asked).toEqual([pinnedImage('c')])
-    answers[pinnedImage('c')] = renderedBundle('2.0.0')
+    const answers: Record<string, BundleImageAnswer | ImageLookupAnswer> = {
+      [taggedImageReference]: createSuccessfulImageLookup('c'),
+    }
+    expect(evaluateTemplate({ source, result: edited, known, answers }).asked).toEqual([
+      createPinnedImageReference('c'),
+    ])
+    answers[createPinnedImageReference('c')] = createBundleImageAnswer('2.0.0')
     expect(evaluateTemplate({ source, result: edited, known, answers }).what).toContain(
       'bundle foo.v2.0.0 differs (properties, related images)',
     )
     expect(
-      evaluateTemplate({ source, result: blobsAfter(taggedImage), known: blobsBefore, answers }).said,
+      evaluateTemplate({
+        source,
+        result: createCatalogBlobsAfter(taggedImageReference),
+        known: catalogBlobsBefore,
+        answers,
+      }).said,
     ).toEqual([])
   })
   test('leaves the template unrenderable when opm cannot read it', () => {
-    const answers = { [pinnedImage('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleImageAnswer }
+    const answers = {
+      [createPinnedImageReference('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleImageAnswer,
+    }
     expect(evaluateTemplate({ ...scenario, answers }).what).toContain('it is not a bundle that opm can read')
   })
 })
@@ -292,22 +322,22 @@ describe('a template that opm rejects', () => {
   test('is reported with the message of opm, as an error if the configuration declares it', () => {
     const source = JSON.stringify({
       schema: 'olm.template.basic',
-      entries: [{ schema: 'olm.bundle', image: pinnedImage('a'), package: 'foo' }],
+      entries: [{ schema: 'olm.bundle', image: createPinnedImageReference('a'), package: 'foo' }],
     })
-    const { said, what, at } = evaluateTemplate({ source, result: blobsBefore, isStated: true })
+    const { said, what, at } = evaluateTemplate({ source, result: catalogBlobsBefore, isStated: true })
     expect(said).toEqual(['unrenderable-template error'])
     expect(what).toContain('unexpected fields present in basic template bundle')
     expect(at).toEqual({ file: templatePath, line: 1, column: 1 })
-    expect(evaluateTemplate({ source: 'schema: [', result: blobsBefore }).said).toEqual([
+    expect(evaluateTemplate({ source: 'schema: [', result: catalogBlobsBefore }).said).toEqual([
       'unrenderable-template warning',
     ])
-    expect(evaluateTemplate({ source: 'too-large', result: blobsBefore }).said).toEqual([
+    expect(evaluateTemplate({ source: 'too-large', result: catalogBlobsBefore }).said).toEqual([
       'unrenderable-template warning',
     ])
   })
   test('is ignored if only its file name suggests a template, unless the configuration declares it', () => {
     for (const source of ['references: []', 'schema: mine', '# later', undefined]) {
-      const scenario = { ...(source !== undefined && { source }), result: blobsBefore }
+      const scenario = { ...(source !== undefined && { source }), result: catalogBlobsBefore }
       expect(evaluateTemplate(scenario).said).toEqual([])
       expect(evaluateTemplate({ ...scenario, isStated: true }).said).toEqual(['unrenderable-template error'])
     }
@@ -319,15 +349,18 @@ describe('a template that opm rejects', () => {
 
 describe('a patch', () => {
   const rendered = (blobs: readonly CatalogBlob[]) => {
-    const read = parseWritableCatalog([encodeText(formatFileText(blobs))])
+    const read = parseWritableCatalog([encodeText(formatCatalogFileText(blobs))])
     if (!read.ok) throw new Error(read.error)
     return encodeText(formatCatalogYaml(read.value))
   }
-  const present = rendered(blobsBefore)
+  const present = rendered(catalogBlobsBefore)
   const same = { base: present, result: present }
 
   test('is offered if the difference is small and the base has every bundle', () => {
-    const scenario = { source: basicTemplate(newChannelBlobs, [pinnedImage('a')]), result: blobsBefore }
+    const scenario = {
+      source: basicTemplate(channelBlobsAfter, [createPinnedImageReference('a')]),
+      result: catalogBlobsBefore,
+    }
     expect(evaluateTemplate(scenario).offers).toBeUndefined()
     const [offer] = evaluateTemplate({ ...scenario, file: same }).offers ?? []
     expect(offer).toMatchObject({ path: `${catalogRoot}/catalog.yaml`, template: templatePath })
@@ -335,24 +368,30 @@ describe('a patch', () => {
   })
   test('is not offered if it would show data that only a registry returned', () => {
     const scenario = {
-      source: basicTemplate(newChannelBlobs, [pinnedImage('a'), pinnedImage('b')]),
-      result: blobsBefore,
+      source: basicTemplate(channelBlobsAfter, [
+        createPinnedImageReference('a'),
+        createPinnedImageReference('b'),
+      ]),
+      result: catalogBlobsBefore,
       file: same,
     }
-    const answers = { [pinnedImage('b')]: renderedBundle('2.0.0') }
+    const answers = { [createPinnedImageReference('b')]: createBundleImageAnswer('2.0.0') }
     const evaluation = evaluateTemplate({ ...scenario, answers })
     expect(evaluation.said).toEqual(['catalog-differs-from-template warning'])
     expect(evaluation.offers).toBeUndefined()
   })
   test('is not offered if it is large or contains characters that copying could lose', () => {
     const many = Array.from({ length: 300 }, (_, index) => `foo.v${index}`)
-    const large = basicTemplate([packageBlob('foo'), channelBlob('stable', 'foo', many)], [pinnedImage('a')])
-    expect(evaluateTemplate({ source: large, result: blobsBefore, file: same }).offers).toBeUndefined()
-    const hidden = basicTemplate(
-      [packageBlob('foo', 'stable', { description: 'a\u202eb' }), ...oldChannelBlobs.slice(1)],
-      [pinnedImage('a')],
+    const large = basicTemplate(
+      [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', many)],
+      [createPinnedImageReference('a')],
     )
-    expect(evaluateTemplate({ source: hidden, result: blobsBefore, file: same })).toMatchObject({
+    expect(evaluateTemplate({ source: large, result: catalogBlobsBefore, file: same }).offers).toBeUndefined()
+    const hidden = basicTemplate(
+      [buildPackageBlob('foo', 'stable', { description: 'a\u202eb' }), ...channelBlobsBefore.slice(1)],
+      [createPinnedImageReference('a')],
+    )
+    expect(evaluateTemplate({ source: hidden, result: catalogBlobsBefore, file: same })).toMatchObject({
       said: ['catalog-differs-from-template warning'],
       offers: undefined,
     })
@@ -360,11 +399,11 @@ describe('a patch', () => {
 })
 
 describe('the semver template', () => {
-  const semver = `Schema: olm.semver\nStable: {Bundles: [{Image: "${pinnedImage('a')}"}]}\n`
+  const semver = `Schema: olm.semver\nStable: {Bundles: [{Image: "${createPinnedImageReference('a')}"}]}\n`
   const rendered = [
-    packageBlob('foo', 'stable-v1.0', { description: 'Kept in the image alone' }),
-    channelBlob('stable-v1.0', 'foo', ['foo.v1.0.0']),
-    createBundleBlob('1.0.0', pinnedImage('a')),
+    buildPackageBlob('foo', 'stable-v1.0', { description: 'Kept in the image alone' }),
+    buildChannelBlob('stable-v1.0', 'foo', ['foo.v1.0.0']),
+    createBundleBlob('1.0.0', createPinnedImageReference('a')),
   ]
   test('is compared without the description, which only its head image contains', () => {
     expect(evaluateTemplate({ source: semver, result: rendered, known: rendered })).toMatchObject({
@@ -376,7 +415,10 @@ describe('the semver template', () => {
     const csv = { spec: { description: 'Another one' } }
     const scenario = { source: semver, result: rendered, known: [] }
     const evaluateWith = (more: object) =>
-      evaluateTemplate({ ...scenario, answers: { [pinnedImage('a')]: renderedBundle('1.0.0', more) } })
+      evaluateTemplate({
+        ...scenario,
+        answers: { [createPinnedImageReference('a')]: createBundleImageAnswer('1.0.0', more) },
+      })
     expect(evaluateWith({ csv }).what).toContain('package foo differs (description)')
     expect(evaluateWith({}).what).not.toContain('description')
   })
@@ -398,8 +440,8 @@ test('a path in the suggested command is quoted for the shell', () => {
     templates: [
       {
         ...state,
-        source: encodeText(basicTemplate(newChannelBlobs, [])),
-        result: buildCatalogFacts(blobsBefore),
+        source: encodeText(basicTemplate(channelBlobsAfter, [])),
+        result: buildCatalogFacts(catalogBlobsBefore),
       },
     ],
   } as unknown as CheckInput
@@ -417,18 +459,28 @@ test('templates beyond the limit per change get a finding that suggests to split
 
 describe('a template with bundles that only the credentials of catalog-bot can read', () => {
   const secret = (more: object = {}) => ({
-    [pinnedImage('c')]: { ...renderedBundle('9.9.9'), isRestricted: true, ...more } as BundleImageAnswer,
+    [createPinnedImageReference('c')]: {
+      ...createBundleImageAnswer('9.9.9'),
+      isRestricted: true,
+      ...more,
+    } as BundleImageAnswer,
   })
   const scenario = {
-    source: basicTemplate(newChannelBlobs, [pinnedImage('a'), pinnedImage('c')]),
-    result: blobsBefore,
+    source: basicTemplate(channelBlobsAfter, [
+      createPinnedImageReference('a'),
+      createPinnedImageReference('c'),
+    ]),
+    result: catalogBlobsBefore,
   }
   test('is reported as different from its catalog without data that only the images contain', () => {
     const { said, what } = evaluateTemplate({ ...scenario, answers: secret() })
     expect(said).toEqual(['catalog-differs-from-template warning'])
     expect(what).toMatch(/2 rendered items are missing$/)
     expect(
-      evaluateTemplate({ ...scenario, answers: { [pinnedImage('c')]: renderedBundle('9.9.9') } }).what,
+      evaluateTemplate({
+        ...scenario,
+        answers: { [createPinnedImageReference('c')]: createBundleImageAnswer('9.9.9') },
+      }).what,
     ).toContain('9.9.9')
   })
   test('is reported as unrenderable without data from an image', () => {
@@ -436,14 +488,18 @@ describe('a template with bundles that only the credentials of catalog-bot can r
     const { said, what } = evaluateTemplate({ ...scenario, answers: secret(rejection) })
     expect(said).toEqual(['unrenderable-template warning'])
     expect(what).not.toContain('secret')
-    const semver = `schema: olm.semver\ngenerateMajorChannels: true\nstable:\n  bundles:\n    - image: ${pinnedImage('c')}\n`
+    const semver = `schema: olm.semver\ngenerateMajorChannels: true\nstable:\n  bundles:\n    - image: ${createPinnedImageReference('c')}\n`
     const content = {
       name: 'foo.secret',
       package: 'foo',
       properties: [{ type: 'olm.package', value: { packageName: 'foo', version: 'secret' } }],
       relatedImages: [],
     }
-    const unrendered = evaluateTemplate({ source: semver, result: blobsBefore, answers: secret({ content }) })
+    const unrendered = evaluateTemplate({
+      source: semver,
+      result: catalogBlobsBefore,
+      answers: secret({ content }),
+    })
     expect(unrendered.said).toEqual(['unrenderable-template warning'])
     expect(unrendered.what).toContain('do not render')
     expect(unrendered.what).not.toContain('secret')

@@ -20,13 +20,13 @@ export function createClusterTestBundles(): readonly ClusterTestBundle[] {
   const needs = { customresourcedefinitions: { required: [red] } }
   const owns = { customresourcedefinitions: { owned: [red] } }
   return [
-    createBundle('foo.v1.0.0', needs),
-    createBundle('foo.v1.1.0', { ...needs, replaces: 'foo.v1.0.0' }),
-    createBundle('red.v1.0.0', owns, [redsCrd]),
-    createBundle('broken.v1.0.0', {}),
-    createBundle('lonely.v1.0.0', {}),
-    createBundle('solo.v1.0.0', {}),
-    createBundle('solo.v1.1.0', { replaces: 'solo.v1.0.0' }),
+    createClusterTestBundle('foo.v1.0.0', needs),
+    createClusterTestBundle('foo.v1.1.0', { ...needs, replaces: 'foo.v1.0.0' }),
+    createClusterTestBundle('red.v1.0.0', owns, [redsCrd]),
+    createClusterTestBundle('broken.v1.0.0', {}),
+    createClusterTestBundle('lonely.v1.0.0', {}),
+    createClusterTestBundle('solo.v1.0.0', {}),
+    createClusterTestBundle('solo.v1.1.0', { replaces: 'solo.v1.0.0' }),
     createPlainBundle('flat.v1.0.0'),
     createPlainBundle('flat.v1.1.0'),
     createPlainBundle('shaky.v1.0.0'),
@@ -61,20 +61,20 @@ export function renderClusterTestCatalog(side: 'base' | 'head', images: Readonly
 }
 
 const createUpgradeCatalogLine = (name: string): string => `${name}/stable 1.1.0 replaces 1.0.0`
-const parsePackageName = (name: string): string => name.slice(0, name.indexOf('.v'))
+const parsePackageNameFromCsvName = (name: string): string => name.slice(0, name.indexOf('.v'))
 const encodeJson = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
 
 /** The repository `missing` does not exist. */
-function imageNameOf(packageName: string): string {
+function getImageRepositoryName(packageName: string): string {
   return ['broken', 'shaky'].includes(packageName) ? 'missing' : packageName
 }
 
-function createBundle(
+function createClusterTestBundle(
   name: string,
   spec: Readonly<Record<string, Json>>,
   others: readonly Json[] = [],
 ): ClusterTestBundle {
-  const packageName = parsePackageName(name)
+  const packageName = parsePackageNameFromCsvName(name)
   const files = new Map(createSmallBundle(name, packageName, spec))
   const [csvFile = ''] = files.keys()
   const csv = new TextDecoder().decode(files.get(csvFile))
@@ -82,7 +82,7 @@ function createBundle(
   const own = csv
     .replaceAll('"app":"foo"', `"app":"${packageName}"`)
     .replace('"name":"foo","spec":{"selector"', `"name":"${packageName}","spec":{"replicas":1,"selector"`)
-    .replace(`registry.example/${packageName}:`, `registry.example/${imageNameOf(packageName)}:`)
+    .replace(`registry.example/${packageName}:`, `registry.example/${getImageRepositoryName(packageName)}:`)
   files.set(csvFile, new TextEncoder().encode(own))
   for (const [index, object] of others.entries())
     files.set(`manifests/object-${index}.yaml`, encodeJson(object))
@@ -93,7 +93,7 @@ function createBundle(
 }
 
 function createPlainBundle(name: string): ClusterTestBundle {
-  const packageName = parsePackageName(name)
+  const packageName = parsePackageNameFromCsvName(name)
   const namespace = `${packageName}-system`
   const files = new Map([
     [
@@ -107,7 +107,7 @@ function createPlainBundle(name: string): ClusterTestBundle {
 
 /** Objects of a chart without a namespace are created in the namespace of the release. */
 function createChartBundle(name: string): ClusterTestBundle {
-  const packageName = parsePackageName(name)
+  const packageName = parsePackageNameFromCsvName(name)
   const version = name.slice(name.indexOf('.v') + 2)
   const files = new Map([
     ['Chart.yaml', encodeJson({ apiVersion: 'v2', name: packageName, version })],
@@ -133,7 +133,9 @@ function createDeployment(name: string, packageName: string, metadata: object): 
       template: {
         metadata: { labels },
         spec: {
-          containers: [{ name: 'operator', image: `registry.example/${imageNameOf(packageName)}:${name}` }],
+          containers: [
+            { name: 'operator', image: `registry.example/${getImageRepositoryName(packageName)}:${name}` },
+          ],
         },
       },
     },

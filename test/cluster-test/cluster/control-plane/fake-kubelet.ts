@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { createNode, type ControlPlane } from './start-control-plane.ts'
+import { createKubernetesNode, type ControlPlane } from './start-control-plane.ts'
 
 const execFileAsync = promisify(execFile)
 
@@ -65,7 +65,7 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
   await plane.ask(
     'POST',
     '/api/v1/nodes',
-    createNode(
+    createKubernetesNode(
       'stand-in',
       {},
       {
@@ -113,7 +113,7 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
         phase: 'Pending',
         containerStatuses: [createImagePullBackOffStatus(missing)],
       })
-    if (!isUnpacking) return patchStatus(path, createRunningStatus(pod))
+    if (!isUnpacking) return patchStatus(path, createRunningPodStatus(pod))
     const extract = pod.spec.containers.find(({ name: its }) => its === (isForRukPak ? 'bundle' : 'extract'))
     const image =
       (isForRukPak ? extract?.image : extract?.env?.find((one) => one.name === 'CONTAINER_IMAGE')?.value) ??
@@ -175,7 +175,7 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
 }
 
 /** As a kubelet reports a pod whose containers have all started and are ready. */
-function createRunningStatus({ spec }: KubernetesPod): object {
+function createRunningPodStatus({ spec }: KubernetesPod): object {
   const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
   const isTrue = (type: string) => ({ type, status: 'True', lastTransitionTime: now })
   return {

@@ -254,7 +254,7 @@ export async function startControlPlane({
     })
     const { body } = await ask('POST', '/api/v1/namespaces/catalog-bot/serviceaccounts/trials/token', {
       apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
+      kind: 'RegistryTokenRequest',
       spec: { expirationSeconds: 3600 },
     })
     const { token } = body['status'] as { readonly token: string }
@@ -319,7 +319,7 @@ const apiCollectionPathByKind: Readonly<Record<string, string>> = {
   ValidatingAdmissionPolicyBinding: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
 }
 
-export function createNode(
+export function createKubernetesNode(
   name: string,
   annotations: Readonly<Record<string, string>>,
   status: object = {},

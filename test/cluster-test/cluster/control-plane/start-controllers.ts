@@ -55,7 +55,7 @@ export async function startOlmV0(plane: ControlPlane): Promise<string> {
     ],
     { again, env: { KUBECONFIG: kubeconfig } },
   )
-  return readModuleVersion('olm', 'operator-lifecycle-manager')
+  return readGoModuleVersion('olm', 'operator-lifecycle-manager')
 }
 
 /** @param registry a registry on loopback without TLS */
@@ -108,7 +108,7 @@ export async function startOlmV1(plane: ControlPlane, registry: string): Promise
   await waitUntilReady(plane, 'catalogd', probe)
   await waitUntilReady(plane, 'operator-controller', otherProbe)
   await applyWebhooks(plane, 'olm-v1', webhook)
-  return readModuleVersion('olm-v1', 'operator-controller')
+  return readGoModuleVersion('olm-v1', 'operator-controller')
 }
 
 /** `core.rukpak.io/v1alpha2` and `v1alpha1` cannot share a cluster, because they have the same CRDs. */
@@ -177,7 +177,7 @@ export async function startRukPak(
     // It has no flag for its port.
     await applyWebhooks(plane, version, 9443)
   }
-  return readModuleVersion(version, 'rukpak')
+  return readGoModuleVersion(version, 'rukpak')
 }
 
 const createNamespace = (name: string): KubernetesManifest => ({
@@ -217,7 +217,7 @@ async function applyWebhooks(plane: ControlPlane, part: string, port: number | u
 }
 
 /** The name and the version that go.mod pins, such as `rukpak v0.13.0`. */
-function readModuleVersion(part: string, name: string): string {
+function readGoModuleVersion(part: string, name: string): string {
   const text = readFileSync(join(import.meta.dirname, part, 'go.mod'), 'utf8')
   return `${name} ${new RegExp(`operator-framework/${name} (v[^ \\n]+)`).exec(text)?.[1] ?? ''}`
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
-  defaultDeadlines,
+  defaultClusterTestDeadlines,
   type ClusterTestDeadlines,
 } from '../../../../src/checks/install/cluster-test/deadlines.ts'
 import type { PlannedClusterTest } from '../../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
@@ -58,7 +58,7 @@ export async function publishClusterTestImages(folder: string): Promise<ClusterT
   return { registry, images, bundles, folderOf: (name) => join(folder, name) }
 }
 
-export interface StoryContext extends Omit<ClaimRecorder, 'wrong' | 'table'> {
+export interface ClusterStoryContext extends Omit<ClaimRecorder, 'wrong' | 'table'> {
   readonly plane: ControlPlane
   readonly testImages: ClusterTestImages
   readonly kubelet: FakeKubelet
@@ -88,7 +88,7 @@ export async function runStoriesOnControlPlane(
   }: { readonly built: string; readonly folder: string; readonly say: (line: string) => void },
   testImages: ClusterTestImages,
   claims: ClaimRecorder,
-  stories: (scene: StoryContext) => Promise<void>,
+  stories: (scene: ClusterStoryContext) => Promise<void>,
 ): Promise<void> {
   const plane = await startControlPlane({ built, folder, log })
   const closing: (() => Promise<unknown>)[] = [() => plane.close()]
@@ -115,15 +115,15 @@ export async function runStoriesOnControlPlane(
           completeClusterTestPlan(
             { mode: 'AllNamespaces', channel: 'stable', crds: [], isUpgrade: false, ...planned },
             catalogSource,
-            defaultDeadlines,
+            defaultClusterTestDeadlines,
             systemClock.now(),
           ),
-          { cluster, clock: systemClock, deadlines: { ...defaultDeadlines, ...deadlines } },
+          { cluster, clock: systemClock, deadlines: { ...defaultClusterTestDeadlines, ...deadlines } },
         )
         return { report, message: describeClusterTests([report]) }
       },
       async claimClean(after) {
-        const left = await findLeftovers(plane)
+        const left = await findLeftoverObjects(plane)
         claims.claim(`nothing is left of ${after}`, left === 'nothing', left)
       },
     })
@@ -133,7 +133,7 @@ export async function runStoriesOnControlPlane(
   }
 }
 
-export async function findLeftovers(plane: Pick<ControlPlane, 'ask'>): Promise<string> {
+export async function findLeftoverObjects(plane: Pick<ControlPlane, 'ask'>): Promise<string> {
   const names = async (path: string, isOurs: (name: string) => boolean = () => true) => {
     const { status, body } = await plane.ask('GET', path)
     // 404 means that the API is not on this cluster. Any other error may hide leftovers.

@@ -3,9 +3,9 @@
 // the catalog is served.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { getFailureCode } from './olm-v0.ts'
+import { getClusterTestFailureCode } from './olm-v0.ts'
 import { observeCluster } from './observe-cluster.ts'
-import type { StoryContext } from './cluster-stories.ts'
+import type { ClusterStoryContext } from './cluster-stories.ts'
 
 export async function runNewerOlmV1Stories({
   plane,
@@ -13,7 +13,7 @@ export async function runNewerOlmV1Stories({
   claim,
   claimClean,
   runClusterTest,
-}: StoryContext): Promise<void> {
+}: ClusterStoryContext): Promise<void> {
   const pinned = readFileSync(
     join(import.meta.dirname, '..', 'control-plane', 'olm-v1-api', 'go.mod'),
     'utf8',
@@ -71,7 +71,7 @@ export async function runNewerOlmV1Stories({
   )
   claim(
     'without controllers the answer is that OLM v1 did nothing',
-    getFailureCode(result.report) === 'olm-silent',
+    getClusterTestFailureCode(result.report) === 'olm-silent',
     result.message,
   )
   await claimClean('it')

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlPlane } from '../control-plane/start-control-plane.ts'
 
-export interface ObservedObject {
+export interface ObservedKubernetesObject {
   readonly metadata: { readonly name: string; readonly namespace?: string }
   readonly spec?: Readonly<Record<string, unknown>>
   readonly status?: Readonly<Record<string, unknown>>
@@ -12,7 +12,7 @@ export interface ObservedObject {
 /** Extracts one line about each object of a kind, or undefined to skip it. */
 export interface ClusterObservation {
   readonly path: string
-  readonly fact: (item: ObservedObject) => string | undefined
+  readonly fact: (item: ObservedKubernetesObject) => string | undefined
 }
 
 /** Calls `run`, and returns each fact that was true of an object during the call, in order of first observation. */
@@ -27,7 +27,7 @@ export async function observeCluster<Result>(
     while (isRunning) {
       for (const { path, fact } of observations) {
         const { body } = await plane.ask('GET', path)
-        for (const item of (body['items'] ?? []) as readonly ObservedObject[]) {
+        for (const item of (body['items'] ?? []) as readonly ObservedKubernetesObject[]) {
           const seenFact = fact(item)
           if (seenFact !== undefined) facts.add(seenFact)
         }
@@ -44,12 +44,12 @@ export async function observeCluster<Result>(
   }
 }
 
-const isConditionTrue = (status: ObservedObject['status'], type: string): boolean =>
+const isConditionTrue = (status: ObservedKubernetesObject['status'], type: string): boolean =>
   ((status?.['conditions'] ?? []) as readonly { readonly type: string; readonly status: string }[]).some(
     (one) => one.type === type && one.status === 'True',
   )
 
-const getContainers = (spec: ObservedObject['spec']): readonly { readonly image: string }[] =>
+const getContainers = (spec: ObservedKubernetesObject['spec']): readonly { readonly image: string }[] =>
   (
     spec as
       | {
@@ -95,6 +95,6 @@ export const csvObservation: ClusterObservation = {
 }
 
 /** Which of the wanted facts were not seen. */
-export function findMissingFacts(facts: readonly string[], wanted: readonly string[]): readonly string[] {
+export function findUnobservedFacts(facts: readonly string[], wanted: readonly string[]): readonly string[] {
   return wanted.filter((one) => !facts.includes(one))
 }

@@ -2,7 +2,7 @@
 // the resolver rejects, and a killed test.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { defaultDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
+import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
 import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
 import { sweepExpiredClusterTests } from '../../../../src/cluster-test/cluster/janitor.ts'
 import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
@@ -13,20 +13,20 @@ import {
   crdObservation,
   csvObservation,
   deploymentObservation,
-  findMissingFacts,
+  findUnobservedFacts,
   observeCluster,
 } from './observe-cluster.ts'
-import { findLeftovers, type StoryContext } from './cluster-stories.ts'
+import { findLeftoverObjects, type ClusterStoryContext } from './cluster-stories.ts'
 
-const olmV0Target = 'OLM v0'
+const olmV0TargetName = 'OLM v0'
 const fooTestPlan = {
-  target: olmV0Target,
+  target: olmV0TargetName,
   package: 'foo',
   steps: [{ root: 'foo.v1.1.0', version: '1.1.0', names: ['foo.v1.1.0', 'red.v1.0.0'] }],
   crds: ['reds.example.com'],
 } as const
 
-export async function runOlmV0Stories(scene: StoryContext): Promise<void> {
+export async function runOlmV0Stories(scene: ClusterStoryContext): Promise<void> {
   const { plane, testImages, kubelet, claim, claimClean } = scene
   scene.startSection(await startOlmV0(plane))
   const local = testImages.bundles.flatMap(({ name }) => ['--bundle', `${name}=${testImages.folderOf(name)}`])
@@ -57,7 +57,7 @@ export async function runOlmV0Stories(scene: StoryContext): Promise<void> {
   ])
   claim(
     'the API server has every ClusterServiceVersion succeeded, its Deployment available, and the CRD of the dependency',
-    findMissingFacts(facts, [...wanted, 'CRD reds.example.com is established']).length === 0,
+    findUnobservedFacts(facts, [...wanted, 'CRD reds.example.com is established']).length === 0,
     facts.join('\n'),
   )
   claim(
@@ -103,14 +103,14 @@ export async function runOlmV0Stories(scene: StoryContext): Promise<void> {
 }
 
 async function runOpmServeStories(
-  { plane, cluster, claim, claimClean, runClusterTest: trial }: StoryContext,
+  { plane, cluster, claim, claimClean, runClusterTest: trial }: ClusterStoryContext,
   catalogSource: { readonly catalog: { readonly address: string } },
 ): Promise<void> {
   const byOpm = await trial(fooTestPlan, catalogSource)
   claim('it installs from `opm serve`', byOpm.report.outcome.verdict === 'installs', byOpm.message)
   const lonely = await trial(
     {
-      target: olmV0Target,
+      target: olmV0TargetName,
       package: 'lonely',
       steps: [{ root: 'lonely.v1.0.0', version: '1.0.0', names: ['lonely.v1.0.0'] }],
     },
@@ -118,7 +118,7 @@ async function runOpmServeStories(
   )
   claim(
     "a dependency that nobody gives is the resolution's no",
-    getFailureCode(lonely.report) === 'resolution-unsatisfiable',
+    getClusterTestFailureCode(lonely.report) === 'resolution-unsatisfiable',
     lonely.message,
   )
   const other = await trial(
@@ -127,7 +127,7 @@ async function runOpmServeStories(
   )
   claim(
     'another choice than the simulated one is not approved',
-    getFailureCode(other.report) === 'resolver-mismatch',
+    getClusterTestFailureCode(other.report) === 'resolver-mismatch',
     other.message,
   )
   await claimClean('these')
@@ -141,7 +141,7 @@ async function runOpmServeStories(
   const killed = completeClusterTestPlan(
     { ...fooTestPlan, channel: 'stable', mode: 'AllNamespaces', isUpgrade: false },
     catalogSource,
-    defaultDeadlines,
+    defaultClusterTestDeadlines,
     systemClock.now(),
   )
   await runClusterTest(
@@ -154,7 +154,7 @@ async function runOpmServeStories(
   ).catch(() => undefined)
   await systemClock.sleep(6000)
   const swept = await sweepExpiredClusterTests({ cluster, clock: systemClock })
-  const left = await findLeftovers(plane)
+  const left = await findLeftoverObjects(plane)
   claim(
     'what a killed trial left is taken away by the janitor',
     swept.length === 1 && swept[0]?.leftovers.length === 0 && left === 'nothing',
@@ -162,6 +162,6 @@ async function runOpmServeStories(
   )
 }
 
-export function getFailureCode({ outcome }: { readonly outcome: object }): string | undefined {
+export function getClusterTestFailureCode({ outcome }: { readonly outcome: object }): string | undefined {
   return 'code' in outcome ? String(outcome.code) : undefined
 }

@@ -5,16 +5,16 @@ import {
   crdObservation,
   deploymentObservation,
   clusterExtensionObservation,
-  findMissingFacts,
+  findUnobservedFacts,
   observeCluster,
 } from './observe-cluster.ts'
-import { getFailureCode } from './olm-v0.ts'
-import type { StoryContext } from './cluster-stories.ts'
+import { getClusterTestFailureCode } from './olm-v0.ts'
+import type { ClusterStoryContext } from './cluster-stories.ts'
 
-const olmV1Target = 'OLM v1'
+const olmV1TargetName = 'OLM v1'
 const createUpgradeStep = (root: string) => ({ root, version: root.split('.v')[1] ?? '', names: [root] })
 
-export async function runOlmV1Stories(scene: StoryContext): Promise<void> {
+export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void> {
   const { plane, testImages, claim, claimClean, runClusterTest, catalogBot } = scene
   const { host } = testImages.registry
   scene.startSection(await startOlmV1(plane, host))
@@ -41,7 +41,7 @@ export async function runOlmV1Stories(scene: StoryContext): Promise<void> {
   ])
   claim(
     'the API server has each of both bundles installed, and the Deployment of each available',
-    findMissingFacts(facts, wanted).length === 0,
+    findUnobservedFacts(facts, wanted).length === 0,
     facts.join('\n'),
   )
   claim(
@@ -54,7 +54,7 @@ export async function runOlmV1Stories(scene: StoryContext): Promise<void> {
   claim(
     'the API server has the CRD of a bundle that owns one, established, and the bundle installed',
     owning.result.code === 0 &&
-      findMissingFacts(owning.facts, [
+      findUnobservedFacts(owning.facts, [
         'CRD reds.example.com is established',
         'ClusterExtension has red.v1.0.0 1.0.0',
       ]).length === 0,
@@ -72,53 +72,53 @@ export async function runOlmV1Stories(scene: StoryContext): Promise<void> {
   const catalogSource = { catalog: { image: `${host}/catalog:head` } }
   const quick = { patience: 20_000, catalog: 30_000, extension: 60_000 }
   const lonely = await runClusterTest(
-    { target: olmV1Target, package: 'lonely', steps: [createUpgradeStep('lonely.v1.0.0')] },
+    { target: olmV1TargetName, package: 'lonely', steps: [createUpgradeStep('lonely.v1.0.0')] },
     catalogSource,
     quick,
   )
   claim(
     'a dependency is refused by OLM v1, which resolves none',
-    getFailureCode(lonely.report) === 'refused-by-olm-v1',
+    getClusterTestFailureCode(lonely.report) === 'refused-by-olm-v1',
     lonely.message,
   )
   const absent = await runClusterTest(
-    { target: olmV1Target, package: 'nothing', steps: [createUpgradeStep('nothing.v1.0.0')] },
+    { target: olmV1TargetName, package: 'nothing', steps: [createUpgradeStep('nothing.v1.0.0')] },
     catalogSource,
     quick,
   )
   claim(
     "a package that the catalog does not have is the resolution's no",
-    getFailureCode(absent.report) === 'resolution-unsatisfiable',
+    getClusterTestFailureCode(absent.report) === 'resolution-unsatisfiable',
     absent.message,
   )
   const other = await runClusterTest(
-    { target: olmV1Target, package: 'solo', steps: [createUpgradeStep('solo.v1.0.0')] },
+    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeStep('solo.v1.0.0')] },
     catalogSource,
     quick,
   )
   claim(
     'another bundle than the simulated one is none that installs',
-    getFailureCode(other.report) === 'resolver-mismatch',
+    getClusterTestFailureCode(other.report) === 'resolver-mismatch',
     other.message,
   )
   const missing = await runClusterTest(
-    { target: olmV1Target, package: 'solo', steps: [createUpgradeStep('solo.v1.1.0')] },
+    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeStep('solo.v1.1.0')] },
     { catalog: { image: `${host}/catalog:none` } },
     quick,
   )
   claim(
     'a catalog image that is not there is said to be missing',
-    getFailureCode(missing.report) === 'catalog-image-missing',
+    getClusterTestFailureCode(missing.report) === 'catalog-image-missing',
     missing.message,
   )
   const noCatalog = await runClusterTest(
-    { target: olmV1Target, package: 'solo', steps: [createUpgradeStep('solo.v1.1.0')] },
+    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeStep('solo.v1.1.0')] },
     { catalog: { image: testImages.images.get('solo.v1.0.0') ?? '' } },
     quick,
   )
   claim(
     "an image that is no catalog is the image's fault",
-    getFailureCode(noCatalog.report) === 'catalog-invalid',
+    getClusterTestFailureCode(noCatalog.report) === 'catalog-invalid',
     noCatalog.message,
   )
   await claimClean('these')

@@ -9,7 +9,7 @@ import {
   createPrerequisiteObjects,
   createTestNamespace,
 } from '../../../../src/checks/install/cluster-test/cluster-test-objects.ts'
-import { defaultDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
+import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
 import { toTestNamespaceName } from '../../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import { resolveClosedNetworkEgress } from '../../../../src/cluster-test/cluster/closed-network.ts'
 import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
@@ -17,7 +17,7 @@ import { waitForAdmissionPolicies } from '../../../../src/cluster-test/cluster/a
 import { cleanUpClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import type { KubernetesManifest } from '../control-plane/start-control-plane.ts'
-import type { StoryContext } from './cluster-stories.ts'
+import type { ClusterStoryContext } from './cluster-stories.ts'
 
 const rbacApiVersion = 'rbac.authorization.k8s.io/v1'
 
@@ -27,7 +27,7 @@ export async function runRbacStories({
   startSection,
   claim,
   claimClean,
-}: StoryContext): Promise<void> {
+}: ClusterStoryContext): Promise<void> {
   startSection(`Kubernetes ${plane.version}`)
   const open = await waitForAdmissionPolicies(cluster, systemClock, 0)
   claim(
@@ -85,7 +85,7 @@ export async function runRbacStories({
       catalog: { image: '' },
       network: network.kind === 'closed' ? network.network : undefined,
     },
-    defaultDeadlines,
+    defaultClusterTestDeadlines,
     systemClock.now(),
   )
   const name = toTestNamespaceName(plan)

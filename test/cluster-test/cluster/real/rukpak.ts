@@ -2,12 +2,12 @@
 // pivot of an upgrade; an immutable Bundle; an Operator that does not run; a missing image; and a clean cluster
 // afterward.
 import { startRukPak } from '../control-plane/start-controllers.ts'
-import { deploymentObservation, findMissingFacts, observeCluster } from './observe-cluster.ts'
-import { getFailureCode } from './olm-v0.ts'
-import type { StoryContext } from './cluster-stories.ts'
+import { deploymentObservation, findUnobservedFacts, observeCluster } from './observe-cluster.ts'
+import { getClusterTestFailureCode } from './olm-v0.ts'
+import type { ClusterStoryContext } from './cluster-stories.ts'
 
 export async function runRukPakStories(
-  scene: StoryContext,
+  scene: ClusterStoryContext,
   version: 'rukpak' | 'rukpak-v1alpha1',
 ): Promise<void> {
   const { plane, testImages, claim, claimClean, runClusterTest, catalogBot } = scene
@@ -39,7 +39,7 @@ export async function runRukPakStories(
     )
     claim(
       `the API server has the Deployments of both bundles of ${name} available`,
-      findMissingFacts(facts, wanted).length === 0,
+      findUnobservedFacts(facts, wanted).length === 0,
       facts.join('\n'),
     )
     const isThere = new RegExp(`upgrade ${name}.v1.0.0 → ${name}.v1.1.0: installs`).test(tried.out)
@@ -75,7 +75,7 @@ export async function runRukPakStories(
   )
   claim(
     'a bundle image that nobody has is said to be missing',
-    getFailureCode(missing.report) === 'bundle-image-missing',
+    getClusterTestFailureCode(missing.report) === 'bundle-image-missing',
     missing.message,
   )
   const wrongKind = await runClusterTest(
@@ -96,7 +96,7 @@ export async function runRukPakStories(
   )
   claim(
     'manifests that are no chart are refused by the provisioner of charts',
-    ['refused-by-rukpak', 'unpack-failed'].includes(getFailureCode(wrongKind.report) ?? ''),
+    ['refused-by-rukpak', 'unpack-failed'].includes(getClusterTestFailureCode(wrongKind.report) ?? ''),
     wrongKind.message,
   )
   await claimClean('these')

@@ -4,7 +4,7 @@ import {
   isQuantity,
 } from '../../../../packages/bundle/src/kubernetes/coerce-to-schema.ts'
 import { checkManifests } from '../../../../packages/bundle/src/kubernetes/check-manifests.ts'
-import { checkExamples } from '../../../../packages/bundle/src/kubernetes/check-examples.ts'
+import { checkCsvExamples } from '../../../../packages/bundle/src/kubernetes/check-examples.ts'
 import { createBundleFiles, createCrd } from '../sample-bundles.ts'
 
 function findManifestProblems(
@@ -123,7 +123,7 @@ test('checks examples against the schema of their version, and those of other AP
     },
     files: { 'manifests/crd.yaml': { ...definition, spec: { ...definition.spec, versions } } },
   })
-  expect(checkExamples(files).map(({ data }) => data)).toEqual([
+  expect(checkCsvExamples(files).map(({ data }) => data)).toEqual([
     { example: 'Foo x', problem: 'spec does not set "a", which the schema requires' },
   ])
 })

@@ -12,11 +12,17 @@ import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/r
 import { compareCrds } from '../../../../packages/bundle/src/upgrade/check-crd-upgrade.ts'
 import { findMissingProgram } from '../../../left-out.ts'
 import { findSharedPath } from '../../../shared-data.ts'
-import { randomInstallBundle } from './random-install-bundle.ts'
-import { queryOlmV1, findJsonDifference, sortObjects, olmV1Program, type OlmV1Response } from './olm-v1.ts'
-import { randomCrd } from './random-crd.ts'
+import { installBundleArbitrary } from './random-install-bundle.ts'
+import {
+  queryOlmV1,
+  findJsonDifference,
+  sortKubernetesObjects,
+  olmV1Program,
+  type OlmV1Response,
+} from './olm-v1.ts'
+import { crdArbitrary } from './random-crd.ts'
 
-const sharedBundles = findSharedPath('bundles')
+const sharedBundlesDirectory = findSharedPath('bundles')
 const generatedBundleCount = Number(process.env['FUZZ_BUNDLES'] ?? 300)
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'catalog-bot-render-'))
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
@@ -44,12 +50,15 @@ const renderOptionSets: readonly PlainRenderOptions[] = [
   { installNamespace: 'operators', certificates: 'cert-manager', watchNamespaces: ['a', 'b'] },
 ]
 
-interface RenderCase {
+interface BundleRenderCase {
   readonly directory: string
   readonly options: PlainRenderOptions
 }
 
-function compareRendering({ directory, options }: RenderCase, theirs: OlmV1Response): string | undefined {
+function compareRenderingWithOlmV1(
+  { directory, options }: BundleRenderCase,
+  theirs: OlmV1Response,
+): string | undefined {
   const loaded = parseRegistryV1(readBundleFiles(directory))
   const ours = loaded.bundle
     ? renderRegistryV1(loaded.bundle, options)
@@ -59,8 +68,8 @@ function compareRendering({ directory, options }: RenderCase, theirs: OlmV1Respo
   if (theirs.error.startsWith('load: ') && !loaded.bundle) return undefined
   if (theirs.error !== message) return `theirs: ${theirs.error}, ours: ${message}`
   return findJsonDifference(
-    sortObjects(ours.objects.map(({ manifest }) => manifest)),
-    sortObjects(theirs.objects ?? []),
+    sortKubernetesObjects(ours.objects.map(({ manifest }) => manifest)),
+    sortKubernetesObjects(theirs.objects ?? []),
     directory,
   )
 }
@@ -74,16 +83,17 @@ function readBundleFiles(directory: string): BundleFiles {
   )
 }
 
-function findRenderDifferences(cases: readonly RenderCase[]): readonly string[] {
+function findRenderDifferences(cases: readonly BundleRenderCase[]): readonly string[] {
   const answers = queryOlmV1(cases.map(({ directory, options }) => ({ directory, ...options })))
-  return cases.flatMap((one, index) => compareRendering(one, answers[index] as OlmV1Response) ?? [])
+  return cases.flatMap((one, index) => compareRenderingWithOlmV1(one, answers[index] as OlmV1Response) ?? [])
 }
 
-const describeWithOlmV1 = findMissingProgram(olmV1Program) === undefined ? describe : describe.skip
+const describeIfOlmV1Installed = findMissingProgram(olmV1Program) === undefined ? describe : describe.skip
 
-describeWithOlmV1('compared with OLM v1', () => {
+describeIfOlmV1Installed('compared with OLM v1', () => {
   test('every published bundle renders to the same objects, or is rejected with the same message', () => {
-    const directories = sharedBundles === undefined ? [] : findBundleDirectories(sharedBundles)
+    const directories =
+      sharedBundlesDirectory === undefined ? [] : findBundleDirectories(sharedBundlesDirectory)
     const cases = directories.flatMap((directory) =>
       renderOptionSets.map((options) => ({ directory, options })),
     )
@@ -91,8 +101,8 @@ describeWithOlmV1('compared with OLM v1', () => {
   }, 600_000)
 
   test('generated bundles with every feature render or are rejected the same way', () => {
-    const shapes = fc.sample(randomInstallBundle, generatedBundleCount)
-    const cases = shapes.map((files, index): RenderCase => {
+    const shapes = fc.sample(installBundleArbitrary, generatedBundleCount)
+    const cases = shapes.map((files, index): BundleRenderCase => {
       const directory = join(temporaryDirectory, String(index))
       for (const [path, content] of Object.entries(files)) {
         mkdirSync(dirname(join(directory, path)), { recursive: true })
@@ -104,14 +114,14 @@ describeWithOlmV1('compared with OLM v1', () => {
   }, 600_000)
 
   test('upgrades of CRDs break for the same reasons', () => {
-    const pairs = fc.sample(fc.tuple(randomCrd, randomCrd), generatedBundleCount)
+    const pairs = fc.sample(fc.tuple(crdArbitrary, crdArbitrary), generatedBundleCount)
     const answers = queryOlmV1(pairs.map(([old, next]) => ({ old: [old], new: [next] })))
     const wrong = pairs.flatMap(([old, next], index) => {
-      const ours = compareCrds(old, next, ['v1']).map(({ message }) => normalizeMessage(message))
+      const ours = compareCrds(old, next, ['v1']).map(({ message }) => normalizeOlmV1Message(message))
       const theirs = (answers[index]?.error ?? '')
         .split('\n')
         .flatMap(parseOlmV1Message)
-        .filter((message) => ours.includes(message) || !dependsOnMapOrder(message))
+        .filter((message) => ours.includes(message) || !dependsOnGoMapOrder(message))
       const [a, b] = [[...new Set(ours)].sort(), [...new Set(theirs)].sort()]
       const only = (these: readonly string[], those: readonly string[]) =>
         these.filter((one) => !those.includes(one))
@@ -124,19 +134,19 @@ describeWithOlmV1('compared with OLM v1', () => {
 /** OLM v1 prints one message per line; the first starts with the name of the definition. */
 function parseOlmV1Message(line: string): readonly string[] {
   const message = line.replace(/^validating upgrade for CRD "[^"]*": /, '')
-  return message === '' ? [] : [normalizeMessage(message)]
+  return message === '' ? [] : [normalizeOlmV1Message(message)]
 }
 
 /**
  * OLM v1 recognizes an existing problem between two versions by its message, which lists names in random order. With
  * several names it may not recognize the problem.
  */
-function dependsOnMapOrder(message: string): boolean {
+function dependsOnGoMapOrder(message: string): boolean {
   return / -> .*new required fields: \S+ \S/.test(message)
 }
 
 /** Go prints schemas as structs, names in any order, and changes in a separate notation. */
-function normalizeMessage(message: string): string {
+function normalizeOlmV1Message(message: string): string {
   return message
     .replace(/(unhandled changes found).*/s, '$1')
     .replace(/(oneOf (?:constraint|schemas)[^:]*|allowed oneOf schemas \w+):?.*/s, '$1')

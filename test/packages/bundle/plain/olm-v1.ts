@@ -39,7 +39,7 @@ export function findJsonDifference(
   theirs: Json | undefined,
   path = '',
 ): string | undefined {
-  if (isObject(ours) && isObject(theirs)) {
+  if (isJsonObject(ours) && isJsonObject(theirs)) {
     for (const key of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
       const found = findJsonDifference(ours[key], theirs[key], `${path}.${key}`)
       if (found !== undefined) return found
@@ -60,13 +60,15 @@ export function findJsonDifference(
     return `${path}: ours ${formatJsonExcerpt(ours)}, theirs ${formatJsonExcerpt(theirs)}`
   if (
     ours === theirs ||
-    (isEmptyValue(ours) && isEmptyValue(theirs) && (isNullOrUndefined(ours) || isNullOrUndefined(theirs)))
+    (isEmptyJsonValue(ours) &&
+      isEmptyJsonValue(theirs) &&
+      (isNullOrUndefined(ours) || isNullOrUndefined(theirs)))
   )
     return undefined
   return `${path}: ours ${formatJsonExcerpt(ours)}, theirs ${formatJsonExcerpt(theirs)}`
 }
 
-function isObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
+function isJsonObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -74,10 +76,10 @@ function isNullOrUndefined(value: Json | undefined): boolean {
   return value === undefined || value === null
 }
 
-function isEmptyValue(value: Json | undefined): boolean {
+function isEmptyJsonValue(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === false) return true
   if (Array.isArray(value)) return value.length === 0
-  return isObject(value) && Object.values(value).every(isEmptyValue)
+  return isJsonObject(value) && Object.values(value).every(isEmptyJsonValue)
 }
 
 function formatJsonExcerpt(value: Json | undefined): string {
@@ -85,10 +87,10 @@ function formatJsonExcerpt(value: Json | undefined): string {
 }
 
 /** Objects in an order that does not depend on what Go leaves to chance. */
-export function sortObjects(objects: readonly Json[]): readonly Json[] {
+export function sortKubernetesObjects(objects: readonly Json[]): readonly Json[] {
   const key = (object: Json) => {
-    const { kind = '', metadata = {} } = isObject(object) ? object : {}
-    const { name = '', namespace = '' } = isObject(metadata) ? metadata : {}
+    const { kind = '', metadata = {} } = isJsonObject(object) ? object : {}
+    const { name = '', namespace = '' } = isJsonObject(metadata) ? metadata : {}
     return JSON.stringify([kind, namespace, name])
   }
   return [...objects].sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0))

@@ -2,11 +2,11 @@
 import fc from '../../../seeded.ts'
 import type { JsonObject } from '../../../../packages/bundle/src/fields.ts'
 
-const randomText = fc.constantFrom('a', 'b', '<&>')
-const randomLeafSchema = fc.record(
+const textArbitrary = fc.constantFrom('a', 'b', '<&>')
+const leafSchemaArbitrary = fc.record(
   {
     type: fc.constantFrom('string', 'string', 'integer'),
-    description: randomText,
+    description: textArbitrary,
     default: fc.constantFrom('a', 'b', { b: 1, a: '<' }),
     enum: fc.subarray(['a', 'b', 'c'], { minLength: 1 }),
     maximum: fc.constantFrom(1, 2.5, 1e21),
@@ -16,7 +16,7 @@ const randomLeafSchema = fc.record(
     pattern: fc.constantFrom('^a$', ''),
     nullable: fc.boolean(),
     format: fc.constantFrom('date', ''),
-    title: randomText,
+    title: textArbitrary,
     oneOf: fc.subarray([{ required: ['a'] }, { required: ['b'], description: 'x' }]),
     anyOf: fc.subarray([{ required: ['a'] }, { required: ['b'] }]),
     'x-kubernetes-preserve-unknown-fields': fc.boolean(),
@@ -26,29 +26,33 @@ const randomLeafSchema = fc.record(
   { requiredKeys: ['type'] },
 )
 /** Most properties have little to say. */
-const randomPropertySchema = fc.oneof(fc.constant({ type: 'string' }), randomLeafSchema)
+const propertySchemaArbitrary = fc.oneof(fc.constant({ type: 'string' }), leafSchemaArbitrary)
 
-const randomSchema = fc
+const schemaArbitrary = fc
   .record({
     properties: fc.record(
-      { a: randomPropertySchema, b: randomPropertySchema, c: randomPropertySchema },
+      { a: propertySchemaArbitrary, b: propertySchemaArbitrary, c: propertySchemaArbitrary },
       { requiredKeys: ['a'] },
     ),
     required: fc.subarray(['a', 'b', 'c']),
   })
   .map((spec) => ({ type: 'object', properties: { spec: { type: 'object', ...spec } } }))
 
-const randomCrdVersion = (name: string) =>
-  fc.record({ served: fc.boolean(), schema: randomSchema }).map(({ served, schema: openAPIV3Schema }) => ({
+const createCrdVersionArbitrary = (name: string) =>
+  fc.record({ served: fc.boolean(), schema: schemaArbitrary }).map(({ served, schema: openAPIV3Schema }) => ({
     ...{ name, served, storage: name === 'v1' },
     schema: { openAPIV3Schema },
   }))
 
 /** It stores `v1`, where it has that. */
-export const randomCrd: fc.Arbitrary<JsonObject> = fc
+export const crdArbitrary: fc.Arbitrary<JsonObject> = fc
   .record({
     versions: fc
-      .tuple(randomCrdVersion('v1'), randomCrdVersion('v1beta1'), randomCrdVersion('v2'))
+      .tuple(
+        createCrdVersionArbitrary('v1'),
+        createCrdVersionArbitrary('v1beta1'),
+        createCrdVersionArbitrary('v2'),
+      )
       .chain((all) => fc.subarray(all, { minLength: 1 })),
     scope: fc.constantFrom('Namespaced', 'Namespaced', 'Namespaced', 'Cluster'),
     strategy: fc.constantFrom('None', 'None', 'Webhook'),

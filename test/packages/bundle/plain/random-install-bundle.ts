@@ -6,7 +6,7 @@ type BundleContents = Readonly<Record<string, unknown>>
 type UnknownArbitrary = fc.Arbitrary<unknown>
 
 /** Each field is optional. */
-const optionalFields = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
+const optionalFieldsArbitrary = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
   fc.record(fields, { requiredKeys: [] })
 const shortArrayArbitrary = (item: UnknownArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
   fc.array(item, { maxLength: maxItems })
@@ -14,35 +14,39 @@ const shortArrayArbitrary = (item: UnknownArbitrary, maxItems = 3): fc.Arbitrary
 const weightedArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
   fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: odd })
 
-const randomDeploymentName = fc.constantFrom(
+const deploymentNameArbitrary = fc.constantFrom(
   'web',
   'web.manager',
   'a-rather-long-deployment-name-that-makes-services-overflow',
 )
-const randomServiceAccount = fc.constantFrom('', 'default', 'web', 'builder', `a${'-long'.repeat(20)}`)
-const randomWord = fc.constantFrom('a', 'get', '*', '<&>', 'é😀', '"q"', '')
-const randomStringArrayOrNull = fc.oneof(shortArrayArbitrary(randomWord), fc.constant([]), fc.constant(null))
+const serviceAccountArbitrary = fc.constantFrom('', 'default', 'web', 'builder', `a${'-long'.repeat(20)}`)
+const wordArbitrary = fc.constantFrom('a', 'get', '*', '<&>', 'é😀', '"q"', '')
+const nullableStringArrayArbitrary = fc.oneof(
+  shortArrayArbitrary(wordArbitrary),
+  fc.constant([]),
+  fc.constant(null),
+)
 
-const randomPolicyRule = optionalFields({
-  nonResourceURLs: randomStringArrayOrNull,
-  resourceNames: randomStringArrayOrNull,
-  verbs: shortArrayArbitrary(randomWord),
-  resources: randomStringArrayOrNull,
-  apiGroups: randomStringArrayOrNull,
-  unknown: randomWord,
+const policyRuleArbitrary = optionalFieldsArbitrary({
+  nonResourceURLs: nullableStringArrayArbitrary,
+  resourceNames: nullableStringArrayArbitrary,
+  verbs: shortArrayArbitrary(wordArbitrary),
+  resources: nullableStringArrayArbitrary,
+  apiGroups: nullableStringArrayArbitrary,
+  unknown: wordArbitrary,
 })
-const randomPermission = fc.record(
-  { serviceAccountName: randomServiceAccount, rules: shortArrayArbitrary(randomPolicyRule) },
+const permissionArbitrary = fc.record(
+  { serviceAccountName: serviceAccountArbitrary, rules: shortArrayArbitrary(policyRuleArbitrary) },
   { requiredKeys: ['rules'] },
 )
 
-const randomMountPath = fc.constantFrom(
+const mountPathArbitrary = fc.constantFrom(
   '/tmp/k8s-webhook-server/serving-certs',
   '/apiserver.local.config/certificates',
   '/data',
 )
-const randomVolumeName = fc.constantFrom('webhook-cert', 'apiservice-cert', 'cert', 'data')
-const randomQuantity = fc.constantFrom(
+const volumeNameArbitrary = fc.constantFrom('webhook-cert', 'apiservice-cert', 'cert', 'data')
+const quantityArbitrary = fc.constantFrom(
   '100m',
   '1000m',
   '1Gi',
@@ -57,74 +61,76 @@ const randomQuantity = fc.constantFrom(
   '12e6',
   '1024',
 )
-const randomEnv = fc.record(
+const envVarArbitrary = fc.record(
   { name: fc.constantFrom('A', 'B'), value: fc.constantFrom('1', '', '{{x}}') },
   { requiredKeys: ['name'] },
 )
-const randomVolumeMount = fc.record({ name: randomVolumeName, mountPath: randomMountPath })
-const randomToleration = optionalFields({
-  key: randomWord,
+const volumeMountArbitrary = fc.record({ name: volumeNameArbitrary, mountPath: mountPathArbitrary })
+const tolerationArbitrary = optionalFieldsArbitrary({
+  key: wordArbitrary,
   operator: fc.constantFrom('Exists', 'Equal'),
   tolerationSeconds: fc.nat(9),
 })
-const randomAffinity = optionalFields({
-  nodeAffinity: optionalFields({
+const affinityArbitrary = optionalFieldsArbitrary({
+  nodeAffinity: optionalFieldsArbitrary({
     preferredDuringSchedulingIgnoredDuringExecution: shortArrayArbitrary(
       fc.constant({ weight: 1, preference: { matchExpressions: [{ key: 'k', operator: 'Exists' }] } }),
       1,
     ),
   }),
   podAffinity: fc.constant({}),
-  podAntiAffinity: optionalFields({
+  podAntiAffinity: optionalFieldsArbitrary({
     requiredDuringSchedulingIgnoredDuringExecution: shortArrayArbitrary(
       fc.constant({ topologyKey: 'zone' }),
       1,
     ),
   }),
 })
-const randomResources = optionalFields({
-  limits: optionalFields({ cpu: randomQuantity, memory: randomQuantity }),
-  requests: optionalFields({ cpu: randomQuantity }),
+const resourceRequirementsArbitrary = optionalFieldsArbitrary({
+  limits: optionalFieldsArbitrary({ cpu: quantityArbitrary, memory: quantityArbitrary }),
+  requests: optionalFieldsArbitrary({ cpu: quantityArbitrary }),
 })
-const randomLabels = fc.constantFrom({ app: 'web' }, { app: 'web', tier: 'x' })
+const labelsArbitrary = fc.constantFrom({ app: 'web' }, { app: 'web', tier: 'x' })
 
-const randomDeploymentSpec = fc.record(
+const deploymentSpecArbitrary = fc.record(
   {
-    selector: fc.record({ matchLabels: randomLabels }, { requiredKeys: [] }),
+    selector: fc.record({ matchLabels: labelsArbitrary }, { requiredKeys: [] }),
     replicas: weightedArbitrary(fc.nat(3), fc.constantFrom('one', 1.5)),
     revisionHistoryLimit: fc.nat(20),
     strategy: fc.constantFrom(
       { type: 'Recreate' },
       { rollingUpdate: { maxSurge: '25%', maxUnavailable: 1 } },
     ),
-    unknown: randomWord,
+    unknown: wordArbitrary,
     template: fc.record(
       {
-        metadata: optionalFields({
-          labels: randomLabels,
+        metadata: optionalFieldsArbitrary({
+          labels: labelsArbitrary,
           annotations: fc.constantFrom({ a: 'template' }, { 'olm.targetNamespaces': 'mine' }, {}),
           creationTimestamp: fc.constant(null),
         }),
-        spec: optionalFields({
-          serviceAccountName: randomServiceAccount,
+        spec: optionalFieldsArbitrary({
+          serviceAccountName: serviceAccountArbitrary,
           hostNetwork: fc.boolean(),
           enableServiceLinks: fc.boolean(),
           nodeSelector: fc.constant({ disk: 'ssd' }),
-          tolerations: shortArrayArbitrary(randomToleration),
-          affinity: randomAffinity,
+          tolerations: shortArrayArbitrary(tolerationArbitrary),
+          affinity: affinityArbitrary,
           volumes: shortArrayArbitrary(
-            fc.record({ name: randomVolumeName, emptyDir: fc.constantFrom({}, { sizeLimit: '1024Mi' }) }),
+            fc.record({ name: volumeNameArbitrary, emptyDir: fc.constantFrom({}, { sizeLimit: '1024Mi' }) }),
           ),
           containers: shortArrayArbitrary(
-            optionalFields({
-              name: randomWord,
-              image: randomWord,
-              args: shortArrayArbitrary(weightedArbitrary(randomWord, fc.constant(null))),
-              env: shortArrayArbitrary(randomEnv),
-              resources: randomResources,
-              volumeMounts: shortArrayArbitrary(randomVolumeMount),
+            optionalFieldsArbitrary({
+              name: wordArbitrary,
+              image: wordArbitrary,
+              args: shortArrayArbitrary(weightedArbitrary(wordArbitrary, fc.constant(null))),
+              env: shortArrayArbitrary(envVarArbitrary),
+              resources: resourceRequirementsArbitrary,
+              volumeMounts: shortArrayArbitrary(volumeMountArbitrary),
               ports: shortArrayArbitrary(fc.record({ containerPort: fc.nat(9000) }), 2),
-              livenessProbe: optionalFields({ httpGet: fc.record({ port: fc.constantFrom(80, 'http') }) }),
+              livenessProbe: optionalFieldsArbitrary({
+                httpGet: fc.record({ port: fc.constantFrom(80, 'http') }),
+              }),
             }),
           ),
         }),
@@ -135,7 +141,7 @@ const randomDeploymentSpec = fc.record(
   { requiredKeys: ['template'] },
 )
 
-const randomWebhook = fc.record(
+const webhookArbitrary = fc.record(
   {
     type: weightedArbitrary(
       fc.constantFrom('ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'),
@@ -145,15 +151,15 @@ const randomWebhook = fc.record(
       fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', '1') }),
       fc.constantFrom('x-', 'X', '', `${'a'.repeat(254)}`),
     ),
-    deploymentName: randomDeploymentName,
+    deploymentName: deploymentNameArbitrary,
     containerPort: fc.constantFrom(443, 8443, 0),
     targetPort: fc.constantFrom(9443, 'https', '8080'),
     webhookPath: fc.constantFrom('/', '/validate', ''),
     failurePolicy: fc.constantFrom('Fail', 'Ignore'),
     matchPolicy: fc.constant('Equivalent'),
     reinvocationPolicy: fc.constant('Never'),
-    objectSelector: optionalFields({
-      matchLabels: randomLabels,
+    objectSelector: optionalFieldsArbitrary({
+      matchLabels: labelsArbitrary,
       matchExpressions: shortArrayArbitrary(fc.constant({ key: 'k', operator: 'Exists' }), 1),
     }),
     sideEffects: fc.constantFrom('None', 'Some'),
@@ -161,10 +167,10 @@ const randomWebhook = fc.record(
     admissionReviewVersions: fc.constantFrom(['v1'], ['v1', 'v1beta1'], []),
     conversionCRDs: weightedArbitrary(
       shortArrayArbitrary(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
-      shortArrayArbitrary(randomWord),
+      shortArrayArbitrary(wordArbitrary),
     ),
     rules: shortArrayArbitrary(
-      optionalFields({
+      optionalFieldsArbitrary({
         apiGroups: shortArrayArbitrary(
           weightedArbitrary(
             fc.constantFrom('', 'apps'),
@@ -183,7 +189,7 @@ const randomWebhook = fc.record(
   { requiredKeys: ['type', 'generateName', 'deploymentName'] },
 )
 
-const randomCrd = (plural: string, kind: string): UnknownArbitrary =>
+const createCrdArbitrary = (plural: string, kind: string): UnknownArbitrary =>
   fc.record({
     apiVersion: fc.constantFrom('apiextensions.k8s.io/v1', 'apiextensions.k8s.io/v1beta1'),
     kind: fc.constant('CustomResourceDefinition'),
@@ -191,7 +197,7 @@ const randomCrd = (plural: string, kind: string): UnknownArbitrary =>
       {
         name: fc.constant(`${plural}.example.com`),
         annotations: fc.constantFrom({ a: 'b' }, {}),
-        unknown: randomWord,
+        unknown: wordArbitrary,
       },
       { requiredKeys: ['name'] },
     ),
@@ -222,7 +228,7 @@ const randomCrd = (plural: string, kind: string): UnknownArbitrary =>
     ),
   })
 
-const randomOtherManifest = fc.record({
+const miscManifestArbitrary = fc.record({
   apiVersion: fc.constant('v1'),
   kind: weightedArbitrary(
     fc.constantFrom(
@@ -235,21 +241,21 @@ const randomOtherManifest = fc.record({
     ),
     fc.constantFrom('Pod', 'Widget'),
   ),
-  metadata: fc.record({ name: randomWord, namespace: randomWord }, { requiredKeys: ['name'] }),
+  metadata: fc.record({ name: wordArbitrary, namespace: wordArbitrary }, { requiredKeys: ['name'] }),
   data: fc.constantFrom({ a: '1' }, { b: [1, { c: null }] }),
 })
-const randomListManifest = fc.record({
+const listManifestArbitrary = fc.record({
   apiVersion: fc.constant('v1'),
   kind: fc.constantFrom('List', 'ConfigMapList'),
   items: shortArrayArbitrary(
     fc.oneof(
-      randomOtherManifest,
-      weightedArbitrary(randomOtherManifest, fc.constant({ metadata: { name: 'bare' } })),
+      miscManifestArbitrary,
+      weightedArbitrary(miscManifestArbitrary, fc.constant({ metadata: { name: 'bare' } })),
     ),
   ),
 })
 
-const randomProperty = fc.record({
+const bundlePropertyArbitrary = fc.record({
   type: fc.constantFrom('olm.x', '<t>'),
   value: fc.constantFrom('v', { b: 1, a: '<&>' }, [1.5, null], true),
 })
@@ -262,7 +268,7 @@ interface WebhookNameFields {
 }
 
 /** Gives webhooks unique names, existing deployments, and only owned CRDs to convert, each once. */
-function keepValidWebhooks(
+function makeWebhooksValid(
   webhooks: readonly WebhookNameFields[],
   deployments: readonly string[],
   owned: readonly string[],
@@ -283,13 +289,13 @@ function keepValidWebhooks(
 }
 
 /** Files of a bundle, path to text or data. */
-export const randomInstallBundle: fc.Arbitrary<BundleContents> = fc
+export const installBundleArbitrary: fc.Arbitrary<BundleContents> = fc
   .record({
-    permissions: shortArrayArbitrary(randomPermission),
-    clusterPermissions: shortArrayArbitrary(randomPermission),
+    permissions: shortArrayArbitrary(permissionArbitrary),
+    clusterPermissions: shortArrayArbitrary(permissionArbitrary),
     deployments: fc.uniqueArray(
       fc.record(
-        { name: randomDeploymentName, spec: randomDeploymentSpec, label: randomLabels },
+        { name: deploymentNameArbitrary, spec: deploymentSpecArbitrary, label: labelsArbitrary },
         { requiredKeys: ['name', 'spec'] },
       ),
       {
@@ -301,33 +307,33 @@ export const randomInstallBundle: fc.Arbitrary<BundleContents> = fc
       fc.constant([]),
       shortArrayArbitrary(
         fc.record({
-          name: weightedArbitrary(randomDeploymentName, fc.constantFrom('X', 'a..b')),
-          spec: randomDeploymentSpec,
+          name: weightedArbitrary(deploymentNameArbitrary, fc.constantFrom('X', 'a..b')),
+          spec: deploymentSpecArbitrary,
         }),
         1,
       ),
     ),
-    webhooks: fc.oneof(fc.constant([]), shortArrayArbitrary(randomWebhook)),
+    webhooks: fc.oneof(fc.constant([]), shortArrayArbitrary(webhookArbitrary)),
     owned: fc.subarray(['foos.example.com', 'bars.example.com']),
     modes: fc.oneof<fc.Arbitrary<string[]>[]>(
       fc.subarray(['AllNamespaces', 'SingleNamespace', 'OwnNamespace', 'MultiNamespace']),
       fc.constant(['AllNamespaces']),
     ),
-    annotations: optionalFields({
+    annotations: optionalFieldsArbitrary({
       a: fc.constant('csv'),
       'olm.properties': fc.constantFrom('[]', '[ {"type": "x", "value": {"b":1, "a":"<"}} ]', 'no'),
     }),
-    properties: fc.option(shortArrayArbitrary(randomProperty)),
-    crds: fc.tuple(randomCrd('foos', 'Foo'), randomCrd('bars', 'Bar')),
-    others: shortArrayArbitrary(randomOtherManifest),
-    list: fc.option(randomListManifest),
+    properties: fc.option(shortArrayArbitrary(bundlePropertyArbitrary)),
+    crds: fc.tuple(createCrdArbitrary('foos', 'Foo'), createCrdArbitrary('bars', 'Bar')),
+    others: shortArrayArbitrary(miscManifestArbitrary),
+    list: fc.option(listManifestArbitrary),
     name: fc.constantFrom('foo.v1.0.0', `${'long-'.repeat(12)}v1.0.0`, 'fooé.v1'),
     isSound: fc.constantFrom(true, true, true, false),
     package: weightedArbitrary(fc.constant('foo'), fc.constant('')),
   })
   .map((shape) => {
     const webhooks = shape.isSound
-      ? keepValidWebhooks(
+      ? makeWebhooksValid(
           shape.webhooks as WebhookNameFields[],
           shape.deployments.map(({ name }) => name),
           shape.owned,

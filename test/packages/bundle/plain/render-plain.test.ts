@@ -5,7 +5,7 @@ import { sha224 } from '../../../../packages/bundle/src/plain/sha224.ts'
 import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
 import { createBundleFiles, createCrd, type SampleBundle } from '../sample-bundles.ts'
 import fc from '../../../seeded.ts'
-import { randomInstallBundle } from './random-install-bundle.ts'
+import { installBundleArbitrary } from './random-install-bundle.ts'
 import { checkBundleInstall } from '../../../../packages/bundle/src/check-install.ts'
 
 const webDeployment = {
@@ -36,11 +36,11 @@ function createSampleBundle(
   }
 }
 
-function renderBundle(shape: SampleBundle, options: Partial<PlainRenderOptions> = {}) {
+function renderSampleBundle(shape: SampleBundle, options: Partial<PlainRenderOptions> = {}) {
   return renderPlainManifests(createBundleFiles('foo', shape), { installNamespace: 'operators', ...options })
 }
 
-function formatObjectNames(rendering: ReturnType<typeof renderBundle>): readonly string[] {
+function formatRenderedObjectNames(rendering: ReturnType<typeof renderSampleBundle>): readonly string[] {
   return rendering.objects.map(({ kind, namespace, name }) =>
     [kind, namespace, name].filter(Boolean).join(' '),
   )
@@ -50,15 +50,15 @@ describe('a registry+v1 bundle', () => {
   test('gets accounts, and roles with the same hashed names as in OLM v1', () => {
     const permissions = { permissions: [{ serviceAccountName: 'runner', rules: [policyRule] }] }
     // The names are what operator-controller v1.11.0 prints for this bundle.
-    expect(formatObjectNames(renderBundle(createSampleBundle({}, permissions)))).toEqual([
+    expect(formatRenderedObjectNames(renderSampleBundle(createSampleBundle({}, permissions)))).toEqual([
       'ServiceAccount operators runner',
       'ClusterRole foo.v1.0.0-runner-u8fqe43fdyn6vws2gf4z8zujl4mgcicxnlbyqf6csmy',
       'ClusterRoleBinding foo.v1.0.0-runner-u8fqe43fdyn6vws2gf4z8zujl4mgcicxnlbyqf6csmy',
       'Deployment operators web',
     ])
     expect(
-      formatObjectNames(
-        renderBundle(createSampleBundle({}, permissions), { watchNamespaces: ['operators'] }),
+      formatRenderedObjectNames(
+        renderSampleBundle(createSampleBundle({}, permissions), { watchNamespaces: ['operators'] }),
       ),
     ).toEqual([
       'ServiceAccount operators runner',
@@ -166,7 +166,7 @@ describe('a registry+v1 bundle', () => {
   })
 
   test('puts its annotations on the pods, with those of the pod template taking precedence', () => {
-    const { objects } = renderBundle(createSampleBundle(), { watchNamespaces: ['operators'] })
+    const { objects } = renderSampleBundle(createSampleBundle(), { watchNamespaces: ['operators'] })
     expect(objects[0]?.manifest).toEqual({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -192,7 +192,7 @@ describe('a registry+v1 bundle', () => {
 
   test('is rejected with the messages of OLM v1', () => {
     const webhook = { type: 'ValidatingAdmissionWebhook', generateName: 'X-', deploymentName: 'gone' }
-    const { objects, rejections, findings } = renderBundle(
+    const { objects, rejections, findings } = renderSampleBundle(
       createSampleBundle({ webhookdefinitions: [webhook, webhook] }),
     )
     expect(objects).toEqual([])
@@ -214,11 +214,11 @@ describe('a registry+v1 bundle', () => {
     const services = createSampleBundle({
       apiservicedefinitions: { owned: [{ name: 'a', group: 'g', version: 'v1', kind: 'A' }] },
     })
-    expect(renderBundle(services).findings).toHaveLength(1)
+    expect(renderSampleBundle(services).findings).toHaveLength(1)
     const webhook = { type: 'MutatingAdmissionWebhook', generateName: 'x', deploymentName: 'web' }
     const shape = createSampleBundle({ webhookdefinitions: [webhook] })
-    expect(renderBundle(shape, { certificates: 'none' }).rejections).toHaveLength(1)
-    expect(formatObjectNames(renderBundle(shape))).toEqual([
+    expect(renderSampleBundle(shape, { certificates: 'none' }).rejections).toHaveLength(1)
+    expect(formatRenderedObjectNames(renderSampleBundle(shape))).toEqual([
       'Deployment operators web',
       'MutatingWebhookConfiguration operators x',
       'Service operators web-service',
@@ -228,7 +228,7 @@ describe('a registry+v1 bundle', () => {
   })
 
   test('is rejected without a finding if it cannot watch the requested namespace', () => {
-    const { rejections, findings } = renderBundle(createSampleBundle(), { watchNamespaces: ['other'] })
+    const { rejections, findings } = renderSampleBundle(createSampleBundle(), { watchNamespaces: ['other'] })
     expect(rejections).toMatchObject([{ isAboutOptions: true }])
     expect(findings).toEqual([])
   })
@@ -239,7 +239,7 @@ describe('a registry+v1 bundle', () => {
         'kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: Secret\napiVersion: v1\nmetadata: {name: b}\n',
       'manifests/list.yaml': { apiVersion: 'v1', kind: 'ServiceList', items: [{ metadata: { name: 'c' } }] },
     }
-    expect(formatObjectNames(renderBundle({ ...createSampleBundle(), files }))).toEqual([
+    expect(formatRenderedObjectNames(renderSampleBundle({ ...createSampleBundle(), files }))).toEqual([
       'Service operators c',
       'ConfigMap operators a',
       'Secret operators b',
@@ -259,7 +259,7 @@ describe('other formats', () => {
       ],
     ])
     const rendering = renderPlainManifests(files, { installNamespace: 'operators' })
-    expect(formatObjectNames(rendering)).toEqual(['ConfigMap a'])
+    expect(formatRenderedObjectNames(rendering)).toEqual(['ConfigMap a'])
     expect(rendering.open).toHaveLength(1)
   })
 
@@ -270,7 +270,7 @@ describe('other formats', () => {
       ['templates/a.yaml', text('{{ .Values.x }}')],
     ])
     const rendering = renderPlainManifests(files, { installNamespace: 'operators' })
-    expect(formatObjectNames(rendering)).toEqual(['CustomResourceDefinition foos.example.com'])
+    expect(formatRenderedObjectNames(rendering)).toEqual(['CustomResourceDefinition foos.example.com'])
     expect(rendering.objects[0]?.file).toBe('crds/a.yaml')
     expect(rendering.open).toHaveLength(1)
   })
@@ -292,8 +292,8 @@ test('checking a damaged bundle never throws an error', () => {
   })
   fc.assert(
     fc.property(
-      randomInstallBundle,
-      randomInstallBundle,
+      installBundleArbitrary,
+      installBundleArbitrary,
       fc.array(cut, { maxLength: 3 }),
       (shape, earlier, cuts) => {
         const [files, before] = [shape, earlier].map(

@@ -6,20 +6,20 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import { readRegistryBundle } from '../../../../packages/bundle/src/registry-bundle.ts'
 import {
-  findMigrationProblem,
+  findOpmMigrationError,
   renderBundle,
   type OlmBundleBlob,
 } from '../../../../packages/bundle/src/render/render-bundle.ts'
 import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.ts'
 import { findMissingProgram } from '../../../left-out.ts'
 import { createBundleFiles, createCrd, sampleBundles } from '../sample-bundles.ts'
-import { randomBundle } from '../random-bundle.ts'
+import { bundleArbitrary } from '../random-bundle.ts'
 
-const hasOpm = findMissingProgram('opm') === undefined
+const isOpmInstalled = findMissingProgram('opm') === undefined
 
-const sampleNames = Object.keys(sampleBundles)
+const sampleBundleNames = Object.keys(sampleBundles)
 // opm's migration reads the CSV with a type that requires a string as release, and aborts the entire run.
-const unmigratableBundle = 'release-as-number'
+const unmigratableBundleName = 'release-as-number'
 const formatTestImageName = (name: string) => `quay.io/test/${name}:v1`
 
 function renderBundleBlob(name: string, image: string, csvMetadata: boolean): OlmBundleBlob {
@@ -29,7 +29,7 @@ function renderBundleBlob(name: string, image: string, csvMetadata: boolean): Ol
 }
 
 /** Renders the files with opm, and migrates them if there is an image. */
-function renderWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; error?: string } {
+function renderBundleWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; error?: string } {
   const folder = mkdtempSync(join(tmpdir(), 'bundle-'))
   try {
     for (const [path, bytes] of files) {
@@ -77,12 +77,12 @@ function sortRelatedImages(blob: OlmBundleBlob): OlmBundleBlob {
   return JSON.parse(JSON.stringify({ ...blob, relatedImages })) as OlmBundleBlob
 }
 
-;(hasOpm ? describe : describe.skip)('a rendered bundle is what opm render gives', () => {
+;(isOpmInstalled ? describe : describe.skip)('a rendered bundle is what opm render gives', () => {
   let folder: string
   const theirs = new Map<string, OlmBundleBlob>()
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'bundles-'))
-    for (const name of sampleNames)
+    for (const name of sampleBundleNames)
       for (const [path, bytes] of createBundleFiles(name, sampleBundles[name])) {
         mkdirSync(dirname(join(folder, name, path)), { recursive: true })
         writeFileSync(join(folder, name, path), bytes)
@@ -103,25 +103,25 @@ function sortRelatedImages(blob: OlmBundleBlob): OlmBundleBlob {
       }
     }
     const image = ['--alpha-image-ref-template', 'quay.io/test/{{.Package}}:v1']
-    render('plain', sampleNames)
-    render('image', sampleNames, ...image)
-    const migratable = sampleNames.filter((name) => name !== unmigratableBundle)
+    render('plain', sampleBundleNames)
+    render('image', sampleBundleNames, ...image)
+    const migratable = sampleBundleNames.filter((name) => name !== unmigratableBundleName)
     render('migrated', migratable, ...image, '--migrate-level', 'bundle-object-to-csv-metadata')
   }, 180_000)
   afterAll(() => rmSync(folder, { recursive: true }))
 
   test('for at least twenty shapes', () => {
-    expect(sampleNames.length).toBeGreaterThanOrEqual(20)
-    expect(theirs.size).toBe(sampleNames.length * 3 - 1)
+    expect(sampleBundleNames.length).toBeGreaterThanOrEqual(20)
+    expect(theirs.size).toBe(sampleBundleNames.length * 3 - 1)
   })
-  test.each(sampleNames)('%s', (name) => {
+  test.each(sampleBundleNames)('%s', (name) => {
     expect(sortRelatedImages(renderBundleBlob(name, '', false))).toEqual(
       sortRelatedImages(theirs.get(`plain ${name}`) as OlmBundleBlob),
     )
     expect(sortRelatedImages(renderBundleBlob(name, formatTestImageName(name), false))).toEqual(
       sortRelatedImages(theirs.get(`image ${name}`) as OlmBundleBlob),
     )
-    if (name === unmigratableBundle) return
+    if (name === unmigratableBundleName) return
     expect(sortRelatedImages(renderBundleBlob(name, formatTestImageName(name), true))).toEqual(
       sortRelatedImages(theirs.get(`migrated ${name}`) as OlmBundleBlob),
     )
@@ -241,7 +241,7 @@ describe('what opm rejects is rejected with the same message', () => {
   ])('%s', (_name, shape, problem) => {
     const files = createBundleFiles('x', shape)
     expect(readRegistryBundle(files).problem).toBe(problem)
-    if (hasOpm) expect(renderWithOpm(files).error).toBe(problem)
+    if (isOpmInstalled) expect(renderBundleWithOpm(files).error).toBe(problem)
   })
 
   test.each<[string, object, string]>([
@@ -271,13 +271,13 @@ describe('what opm rejects is rejected with the same message', () => {
     const files = createBundleFiles('x', { spec: spec as Record<string, unknown> })
     const { bundle } = readRegistryBundle(files)
     if (!bundle) throw new Error('no bundle')
-    expect(findMigrationProblem(bundle, 'quay.io/a/b:1')).toBe(problem)
-    expect(findMigrationProblem(bundle, '')).toBeUndefined()
-    if (hasOpm) expect(renderWithOpm(files, 'quay.io/a/b:1').error).toBe(problem)
+    expect(findOpmMigrationError(bundle, 'quay.io/a/b:1')).toBe(problem)
+    expect(findOpmMigrationError(bundle, '')).toBeUndefined()
+    if (isOpmInstalled) expect(renderBundleWithOpm(files, 'quay.io/a/b:1').error).toBe(problem)
   })
 })
 
-;(hasOpm ? describe : describe.skip)('bundles of random shapes', () => {
+;(isOpmInstalled ? describe : describe.skip)('bundles of random shapes', () => {
   const unmigrated = { seed: 20_260_821, numRuns: 40 }
   test.each([
     ['as they are', ''],
@@ -285,13 +285,13 @@ describe('what opm rejects is rejected with the same message', () => {
   ])(
     '%s are rendered or rejected as by opm',
     (_how, image) => {
-      for (const texts of fc.sample(randomBundle, unmigrated)) {
+      for (const texts of fc.sample(bundleArbitrary, unmigrated)) {
         const files = new Map(
           Object.entries(texts).map(([path, text]) => [path, new TextEncoder().encode(text)]),
         )
         const { bundle, problem } = readRegistryBundle(files)
-        const rejection = problem ?? (bundle && findMigrationProblem(bundle, image))
-        const theirs = renderWithOpm(files, image)
+        const rejection = problem ?? (bundle && findOpmMigrationError(bundle, image))
+        const theirs = renderBundleWithOpm(files, image)
         const context = JSON.stringify(texts)
         // opm names one of several missing CRDs at random.
         const settledError = (text: string | undefined) => text?.replace(/couldn't find \S+ \([^)]*\)/, '')

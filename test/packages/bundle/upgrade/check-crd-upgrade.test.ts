@@ -6,7 +6,7 @@ import {
 import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
 import { createBundleFiles } from '../sample-bundles.ts'
 
-interface CrdVersion {
+interface TestCrdVersion {
   readonly name: string
   readonly served?: boolean
   readonly stored?: boolean
@@ -14,7 +14,7 @@ interface CrdVersion {
 }
 
 function createBundleWithCrd(
-  versions: readonly CrdVersion[],
+  versions: readonly TestCrdVersion[],
   { scope = 'Namespaced', webhooks = [] as Json[] } = {},
 ) {
   const definition = {
@@ -42,7 +42,7 @@ function findUpgradeProblems(
   return checkCrdUpgrade(before, after).map(({ data }) => String(data?.['problem']))
 }
 
-const createSingleCrdVersion = (field?: Json): readonly CrdVersion[] => [
+const createSingleCrdVersion = (field?: Json): readonly TestCrdVersion[] => [
   { name: 'v1', stored: true, ...(field !== undefined && { field }) },
 ]
 

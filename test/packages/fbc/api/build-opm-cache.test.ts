@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { computeCacheDigest } from '../../../../packages/fbc/src/api/cache-digest.ts'
 import { buildOpmCache, type OpmCacheFile } from '../../../../packages/fbc/src/api/build-opm-cache.ts'
-import type { Meta } from '../../../../packages/fbc/src/load/meta.ts'
+import type { BlobMeta } from '../../../../packages/fbc/src/load/meta.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { isIgnoreFile, selectCatalogFiles } from '../../../../packages/fbc/src/load/select-files.ts'
 import { joinByteChunks } from '../../../../packages/fbc/src/go/tar/byte-pieces.ts'
@@ -16,9 +16,9 @@ import { cachedCatalogCases } from './sample-cached-catalogs.ts'
 type CatalogFiles = Readonly<Record<string, string>>
 const encoder = new TextEncoder()
 
-function readBlobs(files: CatalogFiles): readonly Meta[] {
+function readCatalogBlobs(files: CatalogFiles): readonly BlobMeta[] {
   const ignores = new Map(Object.entries(files).filter(([path]) => isIgnoreFile(path)))
-  const documents: Meta[] = []
+  const documents: BlobMeta[] = []
   for (const path of selectCatalogFiles(Object.keys(files), ignores).files) {
     const facts = parseCatalogFile(encoder.encode(files[path]), {
       onMeta: (meta) => void documents.push(meta),
@@ -32,7 +32,7 @@ function buildCacheAndDigest(files: CatalogFiles): {
   readonly digest: string
   readonly cache: readonly OpmCacheFile[]
 } {
-  const result = buildOpmCache(readBlobs(files))
+  const result = buildOpmCache(readCatalogBlobs(files))
   if (!result.ok) throw new Error(result.error)
   const catalog = Object.entries(files).map(([path, text]) => ({ path, pieces: [encoder.encode(text)] }))
   return {
@@ -92,13 +92,13 @@ describe('the cache of a catalog', () => {
       { schema: 'olm.bundle', name, package: 'foo', image: 'quay.io/o/f:1', properties },
     ]
     const result = buildOpmCache(
-      readBlobs({ 'catalog.json': text.map((blob) => JSON.stringify(blob)).join('\n') }),
+      readCatalogBlobs({ 'catalog.json': text.map((blob) => JSON.stringify(blob)).join('\n') }),
     )
     expect(result).toMatchObject({ ok: false, error: expect.stringMatching(error) })
   })
 
   test('cannot be made of a custom schema that is no plain name', () => {
-    const result = buildOpmCache(readBlobs({ 'a.json': '{"schema":"../x"}' }))
+    const result = buildOpmCache(readCatalogBlobs({ 'a.json': '{"schema":"../x"}' }))
     expect(result).toMatchObject({ ok: false, error: expect.stringContaining('invalid schema "../x"') })
   })
 })

@@ -8,14 +8,14 @@ import { listBundles } from '../../../../packages/fbc/src/api/registry-queries.t
 import { parseServedFile } from '../../../../packages/fbc/src/api/served-file.ts'
 import { buildServedCatalog } from '../../../../packages/fbc/src/api/served-catalog.ts'
 import { buildOpmCache, type OpmCacheFile } from '../../../../packages/fbc/src/api/build-opm-cache.ts'
-import type { Meta } from '../../../../packages/fbc/src/load/meta.ts'
+import type { BlobMeta } from '../../../../packages/fbc/src/load/meta.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { joinByteChunks, getByteChunkTreeLength } from '../../../../packages/fbc/src/go/tar/byte-pieces.ts'
 import { findMissingProgram } from '../../../left-out.ts'
 import { unusualCatalog } from '../../fbc-server/unusual-catalog.ts'
 
 const toBase64 = (data: string | Buffer): string => Buffer.from(data).toString('base64')
-const bundleObjectProperty = (data: string | Buffer): string =>
+const formatBundleObjectProperty = (data: string | Buffer): string =>
   `{type: olm.bundle.object, value: {data: "${toBase64(data)}"}}`
 const csvKind = 'ClusterServiceVersion'
 
@@ -39,15 +39,15 @@ function createPackageYaml(properties: readonly string[], names: PackageYamlName
 
 /** Manifests of which opm's reader of YAML thinks otherwise than a reader of JSON, by package. */
 const unusualBundleProperties: Readonly<Record<string, readonly string[]>> = {
-  flow: [bundleObjectProperty(`{kind: ${csvKind}}`)],
-  'half-flow': [bundleObjectProperty(`{kind: ${csvKind}`)],
-  utf16: [bundleObjectProperty(Buffer.from(`\ufeffkind: ${csvKind}\nname: ü\n`, 'utf16le'))],
-  surrogates: [bundleObjectProperty(`{"kind": "${csvKind}", "smile": "\\ud83d\\ude00"}`)],
-  'long-key': [bundleObjectProperty(JSON.stringify({ kind: csvKind, ['k'.repeat(1100)]: 1 }))],
-  controls: [bundleObjectProperty(`{"kind": "${csvKind}", "odd": "\u0085\u007f"}`)],
+  flow: [formatBundleObjectProperty(`{kind: ${csvKind}}`)],
+  'half-flow': [formatBundleObjectProperty(`{kind: ${csvKind}`)],
+  utf16: [formatBundleObjectProperty(Buffer.from(`\ufeffkind: ${csvKind}\nname: ü\n`, 'utf16le'))],
+  surrogates: [formatBundleObjectProperty(`{"kind": "${csvKind}", "smile": "\\ud83d\\ude00"}`)],
+  'long-key': [formatBundleObjectProperty(JSON.stringify({ kind: csvKind, ['k'.repeat(1100)]: 1 }))],
+  controls: [formatBundleObjectProperty(`{"kind": "${csvKind}", "odd": "\u0085\u007f"}`)],
   broken: [
-    bundleObjectProperty(Buffer.from(`{"kind": "${csvKind}", "a": "\xff\xc3"}`, 'latin1')),
-    bundleObjectProperty(`{"kind": "${csvKind}"}`),
+    formatBundleObjectProperty(Buffer.from(`{"kind": "${csvKind}", "a": "\xff\xc3"}`, 'latin1')),
+    formatBundleObjectProperty(`{"kind": "${csvKind}"}`),
   ],
   spellings: ['{type: olm.csv.metadata, value: {annotations: {a: x, c: z}, Annotations: {b: w, c: v}}}'],
 }
@@ -63,7 +63,7 @@ const unusualCatalogFiles: Readonly<Record<string, string>> = {
 }
 
 function buildCacheFromFiles(files: Readonly<Record<string, string>>): ReturnType<typeof buildOpmCache> {
-  const blobs: Meta[] = []
+  const blobs: BlobMeta[] = []
   for (const text of Object.values(files))
     parseCatalogFile(Buffer.from(text), { forVerdict: true, onMeta: (meta) => void blobs.push(meta) })
   return buildOpmCache(blobs)
@@ -77,12 +77,12 @@ function buildCacheFileMap(files: Readonly<Record<string, string>>): ReadonlyMap
 const decodeCacheFile = (file: OpmCacheFile | undefined): string =>
   Buffer.from(joinByteChunks(file?.pieces ?? [])).toString()
 
-const testWithOpm = findMissingProgram('opm') === undefined ? test : test.skip
+const testIfOpmInstalled = findMissingProgram('opm') === undefined ? test : test.skip
 
 describe('the cache', () => {
   const cache = buildCacheFileMap(unusualCatalogFiles)
 
-  testWithOpm('is that of opm, file for file and byte for byte', () => {
+  testIfOpmInstalled('is that of opm, file for file and byte for byte', () => {
     const dir = mkdtempSync(join(tmpdir(), 'opm-cache-'))
     try {
       // opm keeps to the format that it finds.

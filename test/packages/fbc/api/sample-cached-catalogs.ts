@@ -27,14 +27,14 @@ function createCatalogJson(of: object, channels: readonly object[], ...others: r
     ...others,
   ].join('\n')
 }
-const stableChannel = (...entries: readonly object[]) => ({ name: 'stable', entries })
-const oneEntryChannel = stableChannel({ name: 'foo.v1.0.0' })
+const createStableChannel = (...entries: readonly object[]) => ({ name: 'stable', entries })
+const oneEntryChannel = createStableChannel({ name: 'foo.v1.0.0' })
 const fooCsv = {
   kind: 'ClusterServiceVersion',
   apiVersion: 'operators.coreos.com/v1alpha1',
   metadata: { name: 'foo' },
 }
-const bundleObjectProperty = (data: string | Uint8Array) => ({
+const createBundleObjectProperty = (data: string | Uint8Array) => ({
   type: 'olm.bundle.object',
   value: { data: toBase64(data) },
 })
@@ -58,7 +58,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
       'catalog.json': createCatalogJson(
         {},
         [
-          stableChannel(
+          createStableChannel(
             { name: 'foo.v1.0.0', skips: [] },
             { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0', skips: ['foo.v0.9.0'], skipRange: '<1.1.0' },
           ),
@@ -129,11 +129,11 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
         {},
         [oneEntryChannel],
         createBundleJson('1.0.0', [
-          bundleObjectProperty(' {"kind":"ConfigMap","n":1.0,"t":"<&>"}'),
-          bundleObjectProperty(
+          createBundleObjectProperty(' {"kind":"ConfigMap","n":1.0,"t":"<&>"}'),
+          createBundleObjectProperty(
             'kind: ClusterServiceVersion\nmetadata: {name: foo}\nspec: {b: 1.0, a: "<", n: 12345678901234567890}\n',
           ),
-          bundleObjectProperty(toJson(fooCsv)),
+          createBundleObjectProperty(toJson(fooCsv)),
         ]),
       ),
     },
@@ -146,9 +146,9 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
         {},
         [oneEntryChannel],
         createBundleJson('1.0.0', [
-          bundleObjectProperty('{"kind":\t"ClusterServiceVersion","a":"\\ud83d\\ude00"}'),
-          bundleObjectProperty(toJson({ ...fooCsv, a: '\u007f' })),
-          bundleObjectProperty(toJson({ ...fooCsv, b: 'second' })),
+          createBundleObjectProperty('{"kind":\t"ClusterServiceVersion","a":"\\ud83d\\ude00"}'),
+          createBundleObjectProperty(toJson({ ...fooCsv, a: '\u007f' })),
+          createBundleObjectProperty(toJson({ ...fooCsv, b: 'second' })),
         ]),
       ),
     },
@@ -161,7 +161,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
         {},
         [oneEntryChannel],
         createBundleJson('1.0.0', [
-          bundleObjectProperty(
+          createBundleObjectProperty(
             Uint8Array.of(...Buffer.from('{"kind":"Secret","a":"'), 0xff, 0xc3, ...Buffer.from('\ufffd"}')),
           ),
           csvMetadataProperty({ displayName: 'Foo' }),
@@ -175,7 +175,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
     files: {
       'catalog.json': createCatalogJson(
         { icon: {} },
-        [stableChannel({ name: 'foo.v1.0.0' }, { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0' })],
+        [createStableChannel({ name: 'foo.v1.0.0' }, { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0' })],
         createBundleJson('1.0.0'),
         createBundleJson('1.1.0', [csvMetadataProperty({})]),
         toJson({

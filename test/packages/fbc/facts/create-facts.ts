@@ -60,14 +60,14 @@ export function createBundleBlob(name: string, version: string, facts: Partial<B
     package: 'foo',
     image: `quay.io/foo/bundle:${name}`,
     properties: [
-      createProperty('olm.package', { packageName: facts.package ?? 'foo', version }, at.line + 1),
+      createBundleProperty('olm.package', { packageName: facts.package ?? 'foo', version }, at.line + 1),
     ],
     relatedImages: [],
     ...facts,
   }
 }
 
-export function createProperty(type: string, value: Property['value'], atLine = 1): Property {
+export function createBundleProperty(type: string, value: Property['value'], atLine = 1): Property {
   return { mark: { line: atLine, column: 3 }, type, value }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { fileFactsVersion } from '../../../../packages/fbc/src/facts/facts-version.ts'
+import { catalogFileFactsVersion } from '../../../../packages/fbc/src/facts/facts-version.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { renderedDocuments } from '../go/fast/mutated-documents.ts'
 
@@ -24,8 +24,8 @@ test('facts that come out differently have another version, so that no cache ser
     parseCatalogFile(new TextEncoder().encode(text)),
   )
   const digest = createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16)
-  expect({ version: fileFactsVersion, digest }).toEqual({
-    version: fileFactsVersion,
-    digest: factsDigestByVersion[fileFactsVersion],
+  expect({ version: catalogFileFactsVersion, digest }).toEqual({
+    version: catalogFileFactsVersion,
+    digest: factsDigestByVersion[catalogFileFactsVersion],
   })
 })

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import { TextBuilder } from '../../../../packages/fbc/src/go/text-builder.ts'
 
-const randomTextChunk = fc.oneof(
+const textChunkArbitrary = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc.constantFrom(
     'a'.repeat(255),
@@ -18,7 +18,7 @@ const randomTextChunk = fc.oneof(
 test('pieces of any length and any letters come out joined', () => {
   const builder = new TextBuilder()
   fc.assert(
-    fc.property(fc.array(randomTextChunk, { maxLength: 200 }), (pieces) => {
+    fc.property(fc.array(textChunkArbitrary, { maxLength: 200 }), (pieces) => {
       for (const one of pieces) {
         if (one.length === 1) builder.addUnit(one.charCodeAt(0))
         else builder.add(`<${one}>`, 1, one.length + 1)

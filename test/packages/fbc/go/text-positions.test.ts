@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import { TextPositionLookup } from '../../../../packages/fbc/src/go/position-lookup.ts'
 
-const randomLineLength = fc.oneof(
+const lineLengthArbitrary = fc.oneof(
   { weight: 10, arbitrary: fc.integer({ min: 0, max: 90 }) },
   fc.integer({ min: 91, max: 9000 }),
 )
@@ -10,7 +10,7 @@ const randomLineLength = fc.oneof(
 test('a place is the line and column that counting gives, in whatever order places are asked for', () => {
   fc.assert(
     fc.property(
-      fc.array(randomLineLength, { maxLength: 300 }),
+      fc.array(lineLengthArbitrary, { maxLength: 300 }),
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 40 }),
       fc.boolean(),
       (lengths, shares, hasEnd) => {

@@ -6,7 +6,7 @@ import {
   sortByBytes,
 } from '../../../../packages/fbc/src/go/text.ts'
 import { parseRelease } from '../../../../packages/fbc/src/versions/release.ts'
-import { getJsonTextField } from '../../../../packages/fbc/src/go/json/json-fields.ts'
+import { getJsonStringField } from '../../../../packages/fbc/src/go/json/json-fields.ts'
 
 describe('text in the manner of Go', () => {
   test.each([
@@ -69,15 +69,15 @@ describe('a release', () => {
 
 describe('a field of a JSON object', () => {
   test('is found whatever its case, and the last spelling in byte order wins', () => {
-    expect(getJsonTextField({ PackageName: 'a', packagename: 'c', packageName: 'b' }, 'packageName')).toBe(
+    expect(getJsonStringField({ PackageName: 'a', packagename: 'c', packageName: 'b' }, 'packageName')).toBe(
       'c',
     )
-    expect(getJsonTextField({ verſion: 'long s' }, 'version')).toBe('long s')
-    expect(getJsonTextField({ version: '1', zversion: '2' }, 'version')).toBe('1')
+    expect(getJsonStringField({ verſion: 'long s' }, 'version')).toBe('long s')
+    expect(getJsonStringField({ version: '1', zversion: '2' }, 'version')).toBe('1')
   })
 
   test('that is null leaves what an earlier spelling said', () => {
-    expect(getJsonTextField({ Version: '1.0.0', version: null }, 'version')).toBe('1.0.0')
-    expect(getJsonTextField(null, 'version')).toBe('')
+    expect(getJsonStringField({ Version: '1.0.0', version: null }, 'version')).toBe('1.0.0')
+    expect(getJsonStringField(null, 'version')).toBe('')
   })
 })

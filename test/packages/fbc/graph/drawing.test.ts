@@ -9,33 +9,36 @@ import {
 import { buildPackageGraphs, type PackageGraph } from '../../../../packages/fbc/src/graph/package-graph.ts'
 import {
   buildCatalog,
-  bundleBlob,
-  channelBlob,
-  deprecationsBlob,
-  packageBlob,
+  buildBundleBlob,
+  buildChannelBlob,
+  buildDeprecationsBlob,
+  buildPackageBlob,
   type CatalogBlob,
 } from '../../../pull-request/build-catalog.ts'
 
 const buildPackageGraph = (...blobs: CatalogBlob[]): PackageGraph => {
-  const [found] = buildPackageGraphs(buildCatalog({ 'c/c.yaml': [packageBlob('foo'), ...blobs] }, 'c'))
+  const [found] = buildPackageGraphs(buildCatalog({ 'c/c.yaml': [buildPackageBlob('foo'), ...blobs] }, 'c'))
   if (!found) throw new Error('no channel')
   return found
 }
-const bundleName = (n: number) => `foo.v1.${n}.0`
-const replacesChain = (length: number) =>
+const formatBundleName = (n: number) => `foo.v1.${n}.0`
+const createReplacesChain = (length: number) =>
   Array.from({ length }, (_, n): CatalogBlob => ({
-    name: bundleName(n),
-    ...(n > 0 && { replaces: bundleName(n - 1) }),
+    name: formatBundleName(n),
+    ...(n > 0 && { replaces: formatBundleName(n - 1) }),
   }))
-const bundleBlobs = (length: number) =>
-  Array.from({ length }, (_, n) => bundleBlob(bundleName(n), 'foo', `1.${n}.0`))
+const createBundleBlobs = (length: number) =>
+  Array.from({ length }, (_, n) => buildBundleBlob(formatBundleName(n), 'foo', `1.${n}.0`))
 const formatGraphRowLabels = (drawn: DrawnChannel | undefined) =>
   drawn?.rows.map(({ label, badges, status }) => [label, status, ...badges].join(' '))
 
 describe('a package', () => {
   test('of 150 entries, each replacing the one before, is one folded row between its ends', () => {
     const drawing = drawPackage(
-      buildPackageGraph(channelBlob('stable', 'foo', replacesChain(150)), ...bundleBlobs(150)),
+      buildPackageGraph(
+        buildChannelBlob('stable', 'foo', createReplacesChain(150)),
+        ...createBundleBlobs(150),
+      ),
     )
     expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
       '1.149.0 kept head',
@@ -48,13 +51,13 @@ describe('a package', () => {
     ])
   })
   test('never folds away a deprecated, skipping or oddly connected entry', () => {
-    const entries = replacesChain(60)
-    entries[20] = { name: bundleName(20), replaces: bundleName(19), skips: [bundleName(3)] }
+    const entries = createReplacesChain(60)
+    entries[20] = { name: formatBundleName(20), replaces: formatBundleName(19), skips: [formatBundleName(3)] }
     const drawing = drawPackage(
       buildPackageGraph(
-        channelBlob('stable', 'foo', entries),
-        ...bundleBlobs(60),
-        deprecationsBlob('foo', [['olm.bundle', bundleName(40), 'x']]),
+        buildChannelBlob('stable', 'foo', entries),
+        ...createBundleBlobs(60),
+        buildDeprecationsBlob('foo', [['olm.bundle', formatBundleName(40), 'x']]),
       ),
     )
     const shown = drawing.channels[0]?.rows
@@ -66,9 +69,9 @@ describe('a package', () => {
   test('small enough for a screen is not folded, and its channels stand in natural order', () => {
     const drawing = drawPackage(
       buildPackageGraph(
-        channelBlob('v1.10', 'foo', replacesChain(20)),
-        channelBlob('v1.9', 'foo', replacesChain(2)),
-        ...bundleBlobs(20),
+        buildChannelBlob('v1.10', 'foo', createReplacesChain(20)),
+        buildChannelBlob('v1.9', 'foo', createReplacesChain(2)),
+        ...createBundleBlobs(20),
       ),
     )
     expect(drawing.channels.map(({ name, rows }) => [name, rows.length])).toEqual([
@@ -78,7 +81,10 @@ describe('a package', () => {
   })
   test('that has no head in a channel, or several, shows it', () => {
     const [none, two] = drawPackage(
-      buildPackageGraph(channelBlob('a', 'foo', ['x < y', 'y < x']), channelBlob('b', 'foo', ['x', 'y'])),
+      buildPackageGraph(
+        buildChannelBlob('a', 'foo', ['x < y', 'y < x']),
+        buildChannelBlob('b', 'foo', ['x', 'y']),
+      ),
     ).channels
     expect(none?.badges).toEqual(['no head'])
     expect(two?.badges).toEqual(['several heads'])
@@ -88,10 +94,10 @@ describe('a package', () => {
     const svg = drawSvg(
       drawPackage(
         buildPackageGraph(
-          channelBlob('a', 'foo', replacesChain(20)),
-          channelBlob('b', 'foo', replacesChain(3)),
-          channelBlob('c', 'foo', replacesChain(3)),
-          ...bundleBlobs(20),
+          buildChannelBlob('a', 'foo', createReplacesChain(20)),
+          buildChannelBlob('b', 'foo', createReplacesChain(3)),
+          buildChannelBlob('c', 'foo', createReplacesChain(3)),
+          ...createBundleBlobs(20),
         ),
       ),
     )
@@ -107,8 +113,8 @@ describe('a package', () => {
   test('shows what is replaced outside its channel', () => {
     const drawing = drawPackage(
       buildPackageGraph(
-        channelBlob('stable', 'foo', [`${bundleName(1)} < ${bundleName(0)}`]),
-        ...bundleBlobs(2),
+        buildChannelBlob('stable', 'foo', [`${formatBundleName(1)} < ${formatBundleName(0)}`]),
+        ...createBundleBlobs(2),
       ),
     )
     expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
@@ -120,15 +126,15 @@ describe('a package', () => {
 
 describe('a difference', () => {
   const before = buildPackageGraph(
-    channelBlob('stable', 'foo', replacesChain(100)),
-    channelBlob('old', 'foo', replacesChain(3)),
-    ...bundleBlobs(100),
+    buildChannelBlob('stable', 'foo', createReplacesChain(100)),
+    buildChannelBlob('old', 'foo', createReplacesChain(3)),
+    ...createBundleBlobs(100),
   )
   test('shows what was added, both heads, and one folded row for the rest', () => {
     const after = buildPackageGraph(
-      channelBlob('stable', 'foo', replacesChain(101)),
-      channelBlob('old', 'foo', replacesChain(3)),
-      ...bundleBlobs(101),
+      buildChannelBlob('stable', 'foo', createReplacesChain(101)),
+      buildChannelBlob('old', 'foo', createReplacesChain(3)),
+      ...createBundleBlobs(101),
     )
     const drawing = drawPackageDiff(before, after)
     expect(drawing.unchanged).toBe(1)
@@ -142,10 +148,10 @@ describe('a difference', () => {
     ])
   })
   test('shows what was removed, and the edge that lost its end', () => {
-    const entries = replacesChain(100).filter(({ name }) => name !== bundleName(50))
+    const entries = createReplacesChain(100).filter(({ name }) => name !== formatBundleName(50))
     const drawing = drawPackageDiff(
       before,
-      buildPackageGraph(channelBlob('stable', 'foo', entries), ...bundleBlobs(100)),
+      buildPackageGraph(buildChannelBlob('stable', 'foo', entries), ...createBundleBlobs(100)),
     )
     const [old, stable] = drawing.channels
     expect(old?.status).toBe('removed')
@@ -154,35 +160,38 @@ describe('a difference', () => {
   })
   test('tells in one note that a new head skips eighty versions', () => {
     const entries = [
-      ...replacesChain(100),
+      ...createReplacesChain(100),
       {
-        name: bundleName(100),
-        replaces: bundleName(99),
-        skips: replacesChain(80).map(({ name }) => name),
+        name: formatBundleName(100),
+        replaces: formatBundleName(99),
+        skips: createReplacesChain(80).map(({ name }) => name),
       } as CatalogBlob,
     ]
     const drawing = drawPackageDiff(
       before,
       buildPackageGraph(
-        channelBlob('stable', 'foo', entries),
-        channelBlob('old', 'foo', replacesChain(3)),
-        ...bundleBlobs(101),
+        buildChannelBlob('stable', 'foo', entries),
+        buildChannelBlob('old', 'foo', createReplacesChain(3)),
+        ...createBundleBlobs(101),
       ),
     )
     expect(drawing.channels[0]?.rows[0]?.notes).toEqual([{ text: 'skips 80', status: 'added' }])
     expect(drawing.channels[0]?.rows.length).toBeLessThan(8)
   })
   test('marks what is deprecated or the default from now on, and what is so no longer', () => {
-    const all = [channelBlob('stable', 'foo', replacesChain(100)), ...bundleBlobs(100)]
-    const old = buildPackageGraph(...all, deprecationsBlob('foo', [['olm.bundle', bundleName(3), 'x']]))
+    const all = [buildChannelBlob('stable', 'foo', createReplacesChain(100)), ...createBundleBlobs(100)]
+    const old = buildPackageGraph(
+      ...all,
+      buildDeprecationsBlob('foo', [['olm.bundle', formatBundleName(3), 'x']]),
+    )
     const drawing = drawPackageDiff(
       old,
       buildPackageGraph(
         ...all,
-        deprecationsBlob('foo', [
+        buildDeprecationsBlob('foo', [
           ['olm.package', '', 'x'],
           ['olm.channel', 'stable', 'x'],
-          ...replacesChain(60)
+          ...createReplacesChain(60)
             .slice(10)
             .map(({ name }): [string, string, string] => ['olm.bundle', name as string, 'x']),
         ]),
@@ -194,15 +203,15 @@ describe('a difference', () => {
     expect(rows).toContain('1.3.0 kept was deprecated')
     expect(rows).toContain('48 versions, 1.11.0 to 1.58.0 kept now deprecated')
     const [moved] = buildPackageGraphs(
-      buildCatalog({ 'c/c.yaml': [packageBlob('foo', 'other'), ...all] }, 'c'),
+      buildCatalog({ 'c/c.yaml': [buildPackageBlob('foo', 'other'), ...all] }, 'c'),
     )
     expect(drawPackageDiff(old, moved).channels[0]?.badges).toEqual(['was default'])
   })
   test('shows that a skipRange changes, also where it covers nothing that the catalog has', () => {
     const only = (skipRange: string) =>
       buildPackageGraph(
-        channelBlob('stable', 'foo', [{ name: bundleName(9), skipRange }]),
-        ...bundleBlobs(10),
+        buildChannelBlob('stable', 'foo', [{ name: formatBundleName(9), skipRange }]),
+        ...createBundleBlobs(10),
       )
     const drawing = drawPackageDiff(only('>=1.0.0 <1.9.0'), only('>=1.5.0 <1.9.0'))
     expect(drawing.channels[0]?.rows[0]?.notes).toEqual([
@@ -217,7 +226,10 @@ describe('a difference', () => {
   test('counts the entries that a channel has, and those that it had', () => {
     const [channels] = drawPackageDiff(
       before,
-      buildPackageGraph(channelBlob('stable', 'foo', [bundleName(100)]), ...bundleBlobs(101)),
+      buildPackageGraph(
+        buildChannelBlob('stable', 'foo', [formatBundleName(100)]),
+        ...createBundleBlobs(101),
+      ),
     ).channels.filter(({ name }) => name === 'stable')
     expect(channels).toMatchObject({ entries: 1, entriesBefore: 100 })
   })
@@ -231,7 +243,9 @@ describe('a difference', () => {
 describe('names of others', () => {
   const evil = '"]\n```\n<script>alert(1)</script>&`@all` %% ;click x "javascript:y" #quot;\u202e'
   const drawing = drawPackage(
-    buildPackageGraph(channelBlob(evil, 'foo', [{ name: evil, skips: [evil, 'a'] }, `${evil}2 < ${evil}`])),
+    buildPackageGraph(
+      buildChannelBlob(evil, 'foo', [{ name: evil, skips: [evil, 'a'] }, `${evil}2 < ${evil}`]),
+    ),
   )
   test('cannot leave their quotes in Mermaid', () => {
     const text = drawMermaid([drawing]) ?? ''
@@ -250,8 +264,8 @@ describe('names of others', () => {
 })
 
 test('a change too large to be read as Mermaid says how much was left out, or is left out', () => {
-  const many = Array.from({ length: 40 }, (_, n) => channelBlob(`c${n}`, 'foo', replacesChain(20)))
-  const drawing = drawPackageDiff(undefined, buildPackageGraph(...many, ...bundleBlobs(20)))
+  const many = Array.from({ length: 40 }, (_, n) => buildChannelBlob(`c${n}`, 'foo', createReplacesChain(20)))
+  const drawing = drawPackageDiff(undefined, buildPackageGraph(...many, ...createBundleBlobs(20)))
   expect(drawMermaid([drawing])).toMatch(/more\["\d+ more channels"\]/)
   expect((drawMermaid([drawing]) ?? '').length).toBeLessThan(20_000)
 })
@@ -259,7 +273,12 @@ test('a change too large to be read as Mermaid says how much was left out, or is
 test('the same drawing gives the same bytes, and every tag is closed', () => {
   const one = () =>
     drawSvg(
-      drawPackage(buildPackageGraph(channelBlob('stable', 'foo', replacesChain(40)), ...bundleBlobs(40))),
+      drawPackage(
+        buildPackageGraph(
+          buildChannelBlob('stable', 'foo', createReplacesChain(40)),
+          ...createBundleBlobs(40),
+        ),
+      ),
     )
   expect(one()).toBe(one())
   const open = [...one().matchAll(/<([a-z]+)[^>]*?(\/?)>|<\/([a-z]+)>/g)].reduce(
@@ -271,12 +290,14 @@ test('the same drawing gives the same bytes, and every tag is closed', () => {
 
 test('names of letters that Mermaid must not see stay below the size that GitHub draws', () => {
   const names = Array.from({ length: 400 }, (_, n) => `${n}-${'\u{1f600}'.repeat(80)}`)
-  const channels = names.map((name) => channelBlob(name, 'foo', [name]))
+  const channels = names.map((name) => buildChannelBlob(name, 'foo', [name]))
   const text = drawMermaid([drawPackage(buildPackageGraph(...channels))]) ?? ''
   expect(text).toMatch(/more\["\d+ more channels"\]/)
   expect(text.length).toBeLessThan(50_000)
   const empty =
-    drawMermaid([drawPackage(buildPackageGraph(...names.map((name) => channelBlob(name, 'foo', []))))]) ?? ''
+    drawMermaid([
+      drawPackage(buildPackageGraph(...names.map((name) => buildChannelBlob(name, 'foo', [])))),
+    ]) ?? ''
   expect(empty.length).toBeLessThan(50_000)
 })
 

@@ -6,24 +6,24 @@ import { renderOpmMermaid } from '../../../../packages/fbc/src/graph/opm-mermaid
 import { buildPackageGraphs } from '../../../../packages/fbc/src/graph/package-graph.ts'
 import {
   buildCatalog,
-  bundleBlob,
-  channelBlob,
-  deprecationsBlob,
-  packageBlob,
-  formatFileText,
+  buildBundleBlob,
+  buildChannelBlob,
+  buildDeprecationsBlob,
+  buildPackageBlob,
+  formatCatalogFileText,
   type CatalogBlob,
 } from '../../../pull-request/build-catalog.ts'
 import { parseJsonObjects, runOpm } from '../../../run-opm.ts'
 import { findSharedPath } from '../../../shared-data.ts'
 
-const renderOurMermaid = (blobs: readonly CatalogBlob[]) =>
+const renderMermaidFromBlobs = (blobs: readonly CatalogBlob[]) =>
   renderOpmMermaid(buildPackageGraphs(buildCatalog({ 'c/c.yaml': blobs }, 'c')))
 const sortLines = (text: string) => text.trim().split('\n').sort()
 
 /** What opm prints; undefined if opm is not installed. */
 function renderMermaidWithOpm(blobs: readonly CatalogBlob[]): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'graph-'))
-  writeFileSync(join(folder, 'c.json'), formatFileText(blobs))
+  writeFileSync(join(folder, 'c.json'), formatCatalogFileText(blobs))
   const theirs = runOpm(['alpha', 'render-graph', folder])
   rmSync(folder, { recursive: true })
   return theirs && `${theirs.out.trim()}\n`
@@ -31,46 +31,46 @@ function renderMermaidWithOpm(blobs: readonly CatalogBlob[]): string | undefined
 
 test('opm renders the same graph of skips, ranges, entries without bundles, and deprecations', () => {
   const blobs = [
-    packageBlob('foo', 'b'),
-    channelBlob('b', 'foo', [
+    buildPackageBlob('foo', 'b'),
+    buildChannelBlob('b', 'foo', [
       { name: 'v3', replaces: 'v1', skips: ['v2', 'gone'], skipRange: '>=1.0.0 <=3.0.0' },
       { name: 'v1', skipRange: 'bad range' },
       'v2 < nowhere',
       'ghost',
     ]),
-    channelBlob('a channel', 'foo', [
+    buildChannelBlob('a channel', 'foo', [
       { name: 'v3', skipRange: '<3.0.0' },
       'v2',
       'v10 < v2',
       { name: 'v1', skips: ['v1'] },
     ]),
-    ...[1, 2, 3, 10].map((n) => bundleBlob(`v${n}`, 'foo', `${n}.0.0`)),
-    deprecationsBlob('foo', [
+    ...[1, 2, 3, 10].map((n) => buildBundleBlob(`v${n}`, 'foo', `${n}.0.0`)),
+    buildDeprecationsBlob('foo', [
       ['olm.package', '', 'x'],
       ['olm.channel', 'b', 'x'],
       ['olm.bundle', 'v1', 'x'],
       ['olm.bundle', 'v2', 'x'],
     ]),
   ]
-  expect(renderOurMermaid(blobs)).toContain('foo-b-gone["gone"]-- skip --> foo-b-v3["v3"]')
+  expect(renderMermaidFromBlobs(blobs)).toContain('foo-b-gone["gone"]-- skip --> foo-b-v3["v3"]')
   const theirs = renderMermaidWithOpm(blobs)
-  if (theirs !== undefined) expect(renderOurMermaid(blobs)).toBe(theirs)
+  if (theirs !== undefined) expect(renderMermaidFromBlobs(blobs)).toBe(theirs)
 })
 
 test('opm quotes names in the same way, and no name puts control characters into the graph', () => {
   const name = 'v1"]; click x "javascript:alert(1)" \\ \u00e9'
   const blobs = [
-    packageBlob('foo', 'a "channel"'),
-    channelBlob('a "channel"', 'foo', [{ name, replaces: 'gone "' }]),
-    bundleBlob(name, 'foo', '1.0.0'),
+    buildPackageBlob('foo', 'a "channel"'),
+    buildChannelBlob('a "channel"', 'foo', [{ name, replaces: 'gone "' }]),
+    buildBundleBlob(name, 'foo', '1.0.0'),
   ]
   const theirs = renderMermaidWithOpm(blobs)
-  if (theirs !== undefined) expect(renderOurMermaid(blobs)).toBe(theirs)
-  expect(renderOurMermaid(blobs)).toContain('["v1\\"]; click x')
+  if (theirs !== undefined) expect(renderMermaidFromBlobs(blobs)).toBe(theirs)
+  expect(renderMermaidFromBlobs(blobs)).toContain('["v1\\"]; click x')
   const hostile = 'v1\n\u001b[31m\u202e'
-  const text = renderOurMermaid([
-    packageBlob('foo', hostile),
-    channelBlob(hostile, 'foo', [{ name: hostile, replaces: hostile }]),
+  const text = renderMermaidFromBlobs([
+    buildPackageBlob('foo', hostile),
+    buildChannelBlob(hostile, 'foo', [{ name: hostile, replaces: hostile }]),
   ])
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
   expect(text.split('\n').length).toBe(13)
@@ -83,5 +83,5 @@ test('opm renders the same graphs of a real catalog', () => {
   const rendered = runOpm(['render', folder, '-o', 'json'])
   if (!theirs || !rendered) return
   const blobs = parseJsonObjects(rendered.out) as CatalogBlob[]
-  expect(sortLines(renderOurMermaid(blobs))).toEqual(sortLines(theirs.out))
+  expect(sortLines(renderMermaidFromBlobs(blobs))).toEqual(sortLines(theirs.out))
 })

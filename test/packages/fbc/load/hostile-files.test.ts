@@ -17,15 +17,15 @@ properties:
 - {type: t, value: [${Array(50_000).fill('*a').join(',')}]}
 - {type: u, value: [${Array(50_000).fill('z').join(',')}]}`
 
-const maxDepthError = 'exceeded max depth'
+const maxDepthErrorMessage = 'exceeded max depth'
 
 test.each<[string, string, string | undefined]>([
   ['an alias bomb', `${aliasBomb}\nschema: a`, 'document contains excessive aliasing'],
   ['fifty thousand aliases of a megabyte', aliasedMegabyteList, undefined],
-  ['two hundred thousand brackets', `#\na: ${'['.repeat(200_000)}`, maxDepthError],
-  ['alternating brackets and braces', `#\na: ${'[a: '.repeat(100_000)}`, maxDepthError],
-  ['two hundred thousand brackets in JSON', `{"schema":"a","b":${'['.repeat(200_000)}`, maxDepthError],
-  ['nested dashes', `#\n${'- '.repeat(50_000)}`, maxDepthError],
+  ['two hundred thousand brackets', `#\na: ${'['.repeat(200_000)}`, maxDepthErrorMessage],
+  ['alternating brackets and braces', `#\na: ${'[a: '.repeat(100_000)}`, maxDepthErrorMessage],
+  ['two hundred thousand brackets in JSON', `{"schema":"a","b":${'['.repeat(200_000)}`, maxDepthErrorMessage],
+  ['nested dashes', `#\n${'- '.repeat(50_000)}`, maxDepthErrorMessage],
   ['almost the maximum depth', `#\nschema: a\nb: ${'['.repeat(9_990)}${']'.repeat(9_990)}`, undefined],
   [
     'a deeply nested property',
@@ -35,7 +35,7 @@ test.each<[string, string, string | undefined]>([
   [
     'depth that adds up through aliases',
     `schema: a\nx: &a ${'['.repeat(6_000)}${']'.repeat(6_000)}\ny: ${'['.repeat(6_000)}*a${']'.repeat(6_000)}`,
-    maxDepthError,
+    maxDepthErrorMessage,
   ],
   ['ten million characters in one scalar', `schema: a\nb: ${'x'.repeat(10_000_000)}`, undefined],
   ['ten million digits', `schema: a\nb: .5${'_5'.repeat(5_000_000)}`, undefined],
@@ -59,24 +59,36 @@ test.each<[string, string, string | undefined]>([
   expect(() => JSON.stringify(facts)).not.toThrow()
 })
 
-const itemCount = 200_000
-const listItems = Array.from({ length: itemCount }, (_, at) => `v${at}`).join()
-const mapEntries = Array.from({ length: itemCount }, (_, at) => `v${at}: x`).join()
+const yamlItemCount = 200_000
+const yamlListItems = Array.from({ length: yamlItemCount }, (_, at) => `v${at}`).join()
+const yamlMapEntries = Array.from({ length: yamlItemCount }, (_, at) => `v${at}: x`).join()
 
 // A call accepts about a hundred thousand arguments, so code must not spread a list of any length into a call.
 test.each([
-  ['a list as a name', `schema: x\nname: [${listItems}]\n`, 'to be a string, got [%!t(string=v0) '],
-  ['a mapping as a name', `schema: x\nname: {${mapEntries}}\n`, 'to be a string, got map[%!t(string=v0):'],
-  ['a list as a name in JSON', `{"schema":"x","name":[${'1,'.repeat(itemCount)}1]}`, 'to be a string, got ['],
-  ['a list as a key', `schema: x\n? [${listItems}]\n: b\n`, 'invalid map key: []interface {}{"v0", "v1", '],
+  ['a list as a name', `schema: x\nname: [${yamlListItems}]\n`, 'to be a string, got [%!t(string=v0) '],
+  [
+    'a mapping as a name',
+    `schema: x\nname: {${yamlMapEntries}}\n`,
+    'to be a string, got map[%!t(string=v0):',
+  ],
+  [
+    'a list as a name in JSON',
+    `{"schema":"x","name":[${'1,'.repeat(yamlItemCount)}1]}`,
+    'to be a string, got [',
+  ],
+  [
+    'a list as a key',
+    `schema: x\n? [${yamlListItems}]\n: b\n`,
+    'invalid map key: []interface {}{"v0", "v1", ',
+  ],
   [
     'a mapping as a key',
-    `schema: x\n? {${mapEntries}}\n: b\n`,
+    `schema: x\n? {${yamlMapEntries}}\n: b\n`,
     'invalid map key: map[interface {}]interface',
   ],
-  ['a list as the value of an empty key', `schema: x\n?\n: [${listItems}]\n`, 'unsupported map key'],
-  ['a list as a document', `[${listItems}]\n`, 'cannot unmarshal array'],
-  ['a mapping without a schema', `a: {${mapEntries}}\n`, `object '{"a":{"v0":"x","v1":"x",`],
+  ['a list as the value of an empty key', `schema: x\n?\n: [${yamlListItems}]\n`, 'unsupported map key'],
+  ['a list as a document', `[${yamlListItems}]\n`, 'cannot unmarshal array'],
+  ['a mapping without a schema', `a: {${yamlMapEntries}}\n`, `object '{"a":{"v0":"x","v1":"x",`],
 ])('%s, with two hundred thousand elements', (_description, text, message) => {
   expect(parseCatalogFile(new TextEncoder().encode(text)).loadError).toContain(message)
 })

@@ -28,9 +28,9 @@ const lowerCaseDifferences = new Set(['pull-specs/k-io-x-065', 'pull-specs/i-io-
 
 const recordingsPath = findSharedPath('conformance', 'opm-validate.jsonl')
 
-const describeWithRecordings = recordingsPath === undefined ? describe.skip : describe
+const describeIfRecordingsExist = recordingsPath === undefined ? describe.skip : describe
 
-describeWithRecordings('the recorded verdicts of opm v1.73', () => {
+describeIfRecordingsExist('the recorded verdicts of opm v1.73', () => {
   const records = recordingsPath === undefined ? [] : readRecordings(recordingsPath)
   let root = ''
   const results = new Map<string, { passed: boolean; message: string | undefined }>()
@@ -54,8 +54,8 @@ describeWithRecordings('the recorded verdicts of opm v1.73', () => {
   test('come with the same text, siblings in any order', () => {
     const differing = records.filter(({ id, message, messages }) => {
       const wanted = message === null ? (messages ?? []) : [message]
-      const ours = normalizeMessage(results.get(id)?.message ?? '')
-      return wanted.length > 0 && !wanted.some((one) => normalizeMessage(one) === ours)
+      const ours = normalizeOpmMessage(results.get(id)?.message ?? '')
+      return wanted.length > 0 && !wanted.some((one) => normalizeOpmMessage(one) === ours)
     })
     const unexplained = differing.filter(({ id }) => !lowerCaseDifferences.has(id))
     expect(unexplained.map((record) => record.id)).toEqual([])
@@ -95,7 +95,7 @@ function writeRecordedFiles(dir: string, files: OpmRecording['files']): void {
 }
 
 /** A tree of errors with its siblings sorted; other texts as they are. */
-function normalizeMessage(message: string): string {
+function normalizeOpmMessage(message: string): string {
   if (!message.startsWith('invalid index')) return message
   interface Node {
     readonly text: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../../packages/fbc/src/facts/catalog.ts'
-import { modelRules } from '../../../../packages/fbc/src/model/rules/all.ts'
+import { catalogModelRules } from '../../../../packages/fbc/src/model/rules/all.ts'
 import { defaultRuleSet, findOpmRuleSet } from '../../../../packages/fbc/src/model/rule-set.ts'
 import { validateCatalog } from '../../../../packages/fbc/src/model/validate-catalog.ts'
 import { validateAsOpm } from '../../../../packages/fbc/src/model/validate-as-opm.ts'
@@ -9,7 +9,7 @@ import {
   createCatalog,
   createChannelBlob,
   createPackageBlob,
-  createProperty,
+  createBundleProperty,
   createDeprecationBlob,
   createCatalogWithChannel,
 } from '../facts/create-facts.ts'
@@ -18,7 +18,7 @@ function listRuleIds(catalog: Catalog): string[] {
   return validateAsOpm(catalog).findings.map((found) => found.rule)
 }
 
-function findOpmMessage(catalog: Catalog, release?: string): string | undefined {
+function findOpmValidationMessage(catalog: Catalog, release?: string): string | undefined {
   return validateAsOpm(catalog, release === undefined ? defaultRuleSet : findOpmRuleSet(release)).message
 }
 
@@ -41,7 +41,7 @@ describe('the conversion', () => {
     const catalog = createCatalogWithChannel(['a', 'b', 'a'], {
       packages: [createPackageBlob(), createPackageBlob()],
     })
-    expect(findOpmMessage(catalog)).toBe('duplicate package "foo"')
+    expect(findOpmValidationMessage(catalog)).toBe('duplicate package "foo"')
     expect(new Set(listRuleIds(catalog))).toEqual(
       new Set(['duplicate-package', 'duplicate-entry', 'duplicate-bundle', 'several-heads']),
     )
@@ -57,7 +57,7 @@ describe('the conversion', () => {
     ],
   ])('rejects the package name %j', (name, text, rule) => {
     const catalog = createCatalog({ packages: [createPackageBlob({ name })] })
-    expect(findOpmMessage(catalog)).toEqual(text)
+    expect(findOpmValidationMessage(catalog)).toEqual(text)
     expect(listRuleIds(catalog)).toContain(rule)
   })
 
@@ -75,10 +75,10 @@ describe('the conversion', () => {
   })
 
   test('names a channel or bundle whose package does not exist', () => {
-    expect(findOpmMessage(createCatalog({ channels: [createChannelBlob(['a'])] }))).toBe(
+    expect(findOpmValidationMessage(createCatalog({ channels: [createChannelBlob(['a'])] }))).toBe(
       'unknown package "foo" for channel "stable"',
     )
-    expect(findOpmMessage(createCatalog({ bundles: [createBundleBlob('a', '1.0.0')] }))).toBe(
+    expect(findOpmValidationMessage(createCatalog({ bundles: [createBundleBlob('a', '1.0.0')] }))).toBe(
       'unknown package "foo" for bundle "a"',
     )
     expect(
@@ -90,12 +90,12 @@ describe('the conversion', () => {
     const broken = createBundleBlob('a', 'v1', {
       image: 'oci://x',
       properties: [
-        { ...createProperty('olm.gvk', null), error: 'no such thing' },
-        createProperty('olm.package', { packageName: 'bar', version: 'v1' }),
+        { ...createBundleProperty('olm.gvk', null), error: 'no such thing' },
+        createBundleProperty('olm.package', { packageName: 'bar', version: 'v1' }),
       ],
     })
     const catalog = createCatalogWithChannel(['b'], { bundles: [broken, createBundleBlob('b', '1.0.0')] })
-    expect(findOpmMessage(catalog)).toBe(
+    expect(findOpmValidationMessage(catalog)).toBe(
       'parse properties for bundle "a": parse property[0] of type "olm.gvk": no such thing',
     )
     expect(new Set(listRuleIds(catalog))).toEqual(
@@ -113,7 +113,7 @@ describe('the conversion', () => {
     const none = createCatalogWithChannel(['a'], {
       bundles: [createBundleBlob('a', '1.0.0', { properties: [] })],
     })
-    expect(findOpmMessage(none)).toBe(
+    expect(findOpmValidationMessage(none)).toBe(
       'package "foo" bundle "a" must have exactly 1 "olm.package" property, found 0',
     )
   })
@@ -134,7 +134,7 @@ describe('an entry without a bundle', () => {
       channels: [createChannelBlob(['b replaces gone', 'gone']), createChannelBlob(['b'], { name: 'next' })],
       bundles: [createBundleBlob('b', '1.0.0')],
     })
-    expect(findOpmMessage(catalog)).toBe(
+    expect(findOpmValidationMessage(catalog)).toBe(
       [
         'invalid index:',
         '└── invalid package "foo":',
@@ -159,7 +159,7 @@ describe('the error tree', () => {
       bundles: [createBundleBlob('a', '1.0.0', { image: '' })],
       deprecations: [createDeprecationBlob([['olm.package', '', '']])],
     })
-    expect(findOpmMessage(catalog)).toBe(
+    expect(findOpmValidationMessage(catalog)).toBe(
       [
         'invalid index:',
         '├── invalid package "bar":',
@@ -181,7 +181,7 @@ describe('the error tree', () => {
     const catalog = createCatalogWithChannel(['a'], {
       packages: [createPackageBlob({ defaultChannel: 'nope' })],
     })
-    expect(findOpmMessage(catalog)).toContain(
+    expect(findOpmValidationMessage(catalog)).toContain(
       'invalid channel "nope":\n        └── channel must contain at least one',
     )
     expect(listRuleIds(catalog)).toEqual(['unknown-default-channel'])
@@ -192,7 +192,7 @@ describe('the error tree', () => {
     const bundles = ['d 9.0.0', 'c 10.0.0', 'b 9.0.0', 'a 10.0.0'].map((text) =>
       createBundleBlob(text.slice(0, 1), text.slice(2)),
     )
-    expect(findOpmMessage({ ...catalog, bundles })).toContain(
+    expect(findOpmValidationMessage({ ...catalog, bundles })).toContain(
       'duplicate versions found in bundles: [{10.0.0: [a, c]} {9.0.0: [b, d]}]',
     )
     expect(listRuleIds({ ...catalog, bundles })).toEqual(['duplicate-version', 'duplicate-version'])
@@ -204,15 +204,15 @@ describe('the error tree', () => {
       channels: [createChannelBlob(['a']), createChannelBlob(['a'], { name: 'next' })],
       bundles: [createBundleBlob('a', '1.0.0', { image: '' })],
     })
-    expect(findOpmMessage(catalog)?.match(/bundle image must be set/g)).toHaveLength(2)
+    expect(findOpmValidationMessage(catalog)?.match(/bundle image must be set/g)).toHaveLength(2)
     expect(listRuleIds(catalog)).toEqual(['bundle-without-image'])
   })
 
   test('accepts manifests in place of an image', () => {
     const bundle = createBundleBlob('a', '1.0.0', { image: '' })
-    const properties = [...bundle.properties, createProperty('olm.bundle.object', null)]
+    const properties = [...bundle.properties, createBundleProperty('olm.bundle.object', null)]
     expect(
-      findOpmMessage(createCatalogWithChannel(['a'], { bundles: [{ ...bundle, properties }] })),
+      findOpmValidationMessage(createCatalogWithChannel(['a'], { bundles: [{ ...bundle, properties }] })),
     ).toBeUndefined()
   })
 })
@@ -229,7 +229,9 @@ describe('deprecations', () => {
     ],
   ] as const)('with the entry %j are rejected', (entry, text) => {
     expect(
-      findOpmMessage(createCatalogWithChannel(['a'], { deprecations: [createDeprecationBlob([entry])] })),
+      findOpmValidationMessage(
+        createCatalogWithChannel(['a'], { deprecations: [createDeprecationBlob([entry])] }),
+      ),
     ).toBe(text)
   })
 
@@ -238,14 +240,14 @@ describe('deprecations', () => {
       packages: [createPackageBlob()],
       deprecations: [createDeprecationBlob([['olm.channel', 'stable', 'gone']])],
     })
-    expect(findOpmMessage(catalog)).toMatch(/^invalid index/)
+    expect(findOpmValidationMessage(catalog)).toMatch(/^invalid index/)
   })
 
   test('must be in one blob per package', () => {
     const catalog = createCatalogWithChannel(['a'], {
       deprecations: [createDeprecationBlob([]), createDeprecationBlob([])],
     })
-    expect(findOpmMessage(catalog)).toBe('expected a maximum of one deprecation per package: "foo"')
+    expect(findOpmValidationMessage(catalog)).toBe('expected a maximum of one deprecation per package: "foo"')
   })
 })
 
@@ -261,7 +263,7 @@ describe('the rule set', () => {
   const withOddName = createCatalog({
     packages: [createPackageBlob({ name: 'Foo_1', defaultChannel: 'stable' })],
   })
-  const channelProperty = createProperty('olm.channel', { channelName: 'x', priority: 'high' })
+  const channelProperty = createBundleProperty('olm.channel', { channelName: 'x', priority: 'high' })
   const withPriority = createCatalogWithChannel(['a'], {
     bundles: [
       {
@@ -277,22 +279,22 @@ describe('the rule set', () => {
     ['1.57.0', '1.58.0', withSkippedChain],
     ['1.46.0', '1.47.0', withTwins],
   ])('of %s accepts a catalog that the one of %s rejects', (before, after, catalog) => {
-    expect(findOpmMessage(catalog, before)).toBeUndefined()
-    expect(findOpmMessage(catalog, after)).toBeDefined()
+    expect(findOpmValidationMessage(catalog, before)).toBeUndefined()
+    expect(findOpmValidationMessage(catalog, after)).toBeDefined()
   })
 
   test('does not check package names before v1.41.0', () => {
-    expect(findOpmMessage(withOddName, 'v1.40.0')).toMatch(/^invalid index/)
-    expect(findOpmMessage(withOddName, 'v1.41.0')).toMatch(/^invalid package name/)
+    expect(findOpmValidationMessage(withOddName, 'v1.40.0')).toMatch(/^invalid index/)
+    expect(findOpmValidationMessage(withOddName, 'v1.41.0')).toMatch(/^invalid package name/)
   })
 
   test('of v1.73.0, the default, requires an integer priority, and later ones ignore the priority', () => {
-    expect(findOpmMessage(withPriority)).toBe(
+    expect(findOpmValidationMessage(withPriority)).toBe(
       'parse properties for bundle "a": parse property[1] of type "olm.channel": ' +
         'json: cannot unmarshal string into Go struct field Channel.priority of type int',
     )
-    expect(findOpmMessage(withPriority, '1.73.0')).toBe(findOpmMessage(withPriority))
-    expect(findOpmMessage(withPriority, '1.73.1')).toBeUndefined()
+    expect(findOpmValidationMessage(withPriority, '1.73.0')).toBe(findOpmValidationMessage(withPriority))
+    expect(findOpmValidationMessage(withPriority, '1.73.1')).toBeUndefined()
   })
 
   test('exists for v1.28.0 and later', () => {
@@ -325,9 +327,9 @@ describe('a catalog with a file that does not load', () => {
 
 describe('the rules of the model', () => {
   test('have unique ids, and titles that start with a capital and have no period', () => {
-    const ids = modelRules.map((rule) => rule.id)
+    const ids = catalogModelRules.map((rule) => rule.id)
     expect(new Set(ids).size).toBe(ids.length)
-    for (const rule of modelRules) {
+    for (const rule of catalogModelRules) {
       expect(rule.id).toMatch(/^[a-z]+(-[a-z]+)*$/)
       expect(rule.title).toMatch(/^[A-Z].*[^.]$/)
     }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { findDocumentSpans } from '../../../../packages/fbc/src/positions/document-spans.ts'
 import { splitDocuments } from '../../../../packages/fbc/src/load/split-documents.ts'
 
-const textSpans = (text: string, of: typeof findDocumentSpans) =>
+const extractDocumentTexts = (text: string, of: typeof findDocumentSpans) =>
   [...of(new TextEncoder().encode(text))].map(({ start, end }) => text.slice(start, end).trimEnd())
 
 test.each([
@@ -14,7 +14,7 @@ test.each([
   ['a string with a brace', 'schema: a\nb: "{"\n---\nschema: b\n'],
   ['an empty file', ''],
 ])('a file is split into the same documents as by the loader: %s', (_description, text) => {
-  expect(textSpans(text, findDocumentSpans)).toEqual(textSpans(text, splitDocuments))
+  expect(extractDocumentTexts(text, findDocumentSpans)).toEqual(extractDocumentTexts(text, splitDocuments))
 })
 
 test.each(['{', '{"a', '{"a\\', '{]', '}', '[', '{}}', '{} x: {', '--- x\n---'])(

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { findDocumentSpans } from '../../../../packages/fbc/src/positions/document-spans.ts'
-import { PositionConverter } from '../../../../packages/fbc/src/positions/finding-ends.ts'
+import { BytePositionConverter } from '../../../../packages/fbc/src/positions/finding-ends.ts'
 import {
   PositionedTreeReader,
   readPositionedTreeWithSlowParser,
-  type ByteLocation,
+  type LocationWithByteOffset,
   type PositionedTree,
 } from '../../../../packages/fbc/src/positions/positioned-tree.ts'
 import { addEndPositionsFromTree } from '../../../../packages/fbc/src/positions/tree-ends.ts'
@@ -84,7 +84,7 @@ merged:
 const wideCharacterJson = ['{\n "à": [[1, ["Å 😀", {"b": null}]], {}],\n "c": {"d": "漢à",\n  "e": true}}\n']
 
 /** All places where a value or a key begins, as things and as keys, in the file's order. */
-function findAllNodeLocations(tree: PositionedTree, bytes: Uint8Array): ByteLocation[] {
+function findAllNodeLocations(tree: PositionedTree, bytes: Uint8Array): LocationWithByteOffset[] {
   const locations: Location[] = []
   const add = (offset: number) => {
     const at = { file: 'c.yaml', ...tree.mark(offset) }
@@ -105,14 +105,14 @@ function findAllNodeLocations(tree: PositionedTree, bytes: Uint8Array): ByteLoca
     }
   }
   locations.sort((a, b) => a.line - b.line || a.column - b.column)
-  const reader = new PositionConverter(bytes)
+  const reader = new BytePositionConverter(bytes)
   return locations.flatMap((at) => {
     const byte = reader.byteAt(at)
     return byte === undefined ? [] : [{ at, byte }]
   })
 }
 
-function formatEndPositions(tree: PositionedTree, locations: readonly ByteLocation[]): string[] {
+function formatEndPositions(tree: PositionedTree, locations: readonly LocationWithByteOffset[]): string[] {
   const ends = new Map<Location, Pick<Location, 'endLine' | 'endColumn'>>()
   addEndPositionsFromTree(tree, locations, ends)
   return locations.map(({ at }) => {
@@ -126,7 +126,7 @@ function compareEndPositions(bytes: Uint8Array, claim: string): number {
   const trees = new PositionedTreeReader(bytes)
   let fast = 0
   for (const document of findDocumentSpans(bytes)) {
-    const from = new PositionConverter(bytes).markOf(document.start)
+    const from = new BytePositionConverter(bytes).markOf(document.start)
     const found = trees.read(document, from)
     const wanted = readPositionedTreeWithSlowParser(bytes, document, from)
     if (!found?.isNested) continue

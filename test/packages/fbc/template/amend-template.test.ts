@@ -1,8 +1,11 @@
 // Adds a bundle to a template: only the necessary lines, in the style of the existing lines.
 import { describe, expect, test } from '@jest/globals'
-import { amendTemplate, type BundleRelease } from '../../../../packages/fbc/src/template/amend-template.ts'
+import {
+  amendTemplate,
+  type BundleReleaseInput,
+} from '../../../../packages/fbc/src/template/amend-template.ts'
 
-const newRelease: BundleRelease = {
+const newBundleRelease: BundleReleaseInput = {
   package: 'foo',
   name: 'foo.v1.1.0',
   image: 'quay.io/foo/foo@sha256:1',
@@ -10,14 +13,14 @@ const newRelease: BundleRelease = {
   replaces: 'foo.v1.0.0',
 }
 
-function amendTemplateText(text: string, more: Partial<BundleRelease> = {}): string {
+function amendTemplateText(text: string, more: Partial<BundleReleaseInput> = {}): string {
   const type = /schema['"]?: *['"]?olm.semver/i.test(text) ? 'olm.semver' : 'olm.template.basic'
-  const result = amendTemplate(new TextEncoder().encode(text), type, { ...newRelease, ...more })
+  const result = amendTemplate(new TextEncoder().encode(text), type, { ...newBundleRelease, ...more })
   return result.ok ? new TextDecoder().decode(result.value) : `refused: ${result.error}`
 }
 
 /** The added lines; fails if an old line is gone or has moved. */
-function findAddedLines(text: string, more: Partial<BundleRelease> = {}): string[] {
+function findAddedLines(text: string, more: Partial<BundleReleaseInput> = {}): string[] {
   const old = text.split(/(?<=\n)/)
   const added: string[] = []
   for (const line of amendTemplateText(text, more).split(/(?<=\n)/))
@@ -151,7 +154,7 @@ entries:
       ],
     }
     const wanted = structuredClone(value) as { entries: unknown[] }
-    wanted.entries.push({ schema: 'olm.bundle', image: newRelease.image })
+    wanted.entries.push({ schema: 'olm.bundle', image: newBundleRelease.image })
     ;(wanted.entries[0] as (typeof value.entries)[0]).entries?.push({
       name: 'foo.v1.1.0',
       replaces: 'foo.v1.0.0',
@@ -199,7 +202,7 @@ entries:
 describe('a template is created', () => {
   test.each(['olm.template.basic', 'olm.semver'] as const)('as %s', (type) => {
     const result = amendTemplate(undefined, type, {
-      ...newRelease,
+      ...newBundleRelease,
       channels: type === 'olm.semver' ? ['Fast', 'Stable'] : ['stable'],
     })
     expect(result.ok && new TextDecoder().decode(result.value)).toBe(
@@ -283,7 +286,7 @@ describe('nothing is written', () => {
     const bytes = new TextEncoder().encode(text)
     // Without its first byte, the character is not UTF-8.
     const given = text.includes('\u00ff') ? bytes.filter((byte) => byte !== 0xc3) : bytes
-    const result = amendTemplate(given, 'olm.template.basic', newRelease)
+    const result = amendTemplate(given, 'olm.template.basic', newBundleRelease)
     expect(result.ok && new TextDecoder().decode(result.value)).toBe(false)
   })
 })

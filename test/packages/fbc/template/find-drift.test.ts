@@ -5,31 +5,38 @@ import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalo
 import { findDrift } from '../../../../packages/fbc/src/template/find-drift.ts'
 import { parseWritableCatalog } from '../../../../packages/fbc/src/write/writable-catalog.ts'
 import {
-  bundleBlob,
-  channelBlob,
-  deprecationsBlob,
-  packageBlob,
-  formatFileText,
+  buildBundleBlob,
+  buildChannelBlob,
+  buildDeprecationsBlob,
+  buildPackageBlob,
+  formatCatalogFileText,
   type CatalogBlob,
 } from '../../../pull-request/build-catalog.ts'
 
-const encodeBlobs = (blobs: readonly CatalogBlob[]) => new TextEncoder().encode(formatFileText(blobs))
+const encodeCatalogBlobs = (blobs: readonly CatalogBlob[]) =>
+  new TextEncoder().encode(formatCatalogFileText(blobs))
 
 function findTemplateDrift(
   rendered: readonly CatalogBlob[],
   checkedIn: readonly CatalogBlob[],
   comparesDescriptions = true,
 ) {
-  const writable = parseWritableCatalog([encodeBlobs(rendered)])
+  const writable = parseWritableCatalog([encodeCatalogBlobs(rendered)])
   if (!writable.ok) throw new Error(writable.error)
-  const catalog = assembleCatalog([{ path: 'catalog.json', facts: parseCatalogFile(encodeBlobs(checkedIn)) }])
+  const catalog = assembleCatalog([
+    { path: 'catalog.json', facts: parseCatalogFile(encodeCatalogBlobs(checkedIn)) },
+  ])
   return findDrift(writable.value, catalog, { comparesDescriptions }).map(
     ({ kind, subject, fields, at }) =>
       `${kind} ${subject}${fields.length > 0 ? ` (${fields.join()})` : ''}${at ? ` :${at.line}` : ''}`,
   )
 }
-const fooBundle = bundleBlob('foo.v1', 'foo', '1.0.0')
-const fooCatalog = [packageBlob('foo'), channelBlob('stable', 'foo', ['foo.v1']), fooBundle]
+const fooBundleBlob = buildBundleBlob('foo.v1', 'foo', '1.0.0')
+const fooCatalogBlobs = [
+  buildPackageBlob('foo'),
+  buildChannelBlob('stable', 'foo', ['foo.v1']),
+  fooBundleBlob,
+]
 const csvMetadataProperty = { type: 'olm.csv.metadata', value: { displayName: 'Foo' } }
 const bundleObjectProperty = { type: 'olm.bundle.object', value: { data: 'e30=' } }
 const packageProperty = { type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' } }
@@ -40,16 +47,16 @@ describe('there is no drift', () => {
     const turned = [{ type: 'olm.gvk', value: { version: 'v1', kind: 'K', group: 'g' } }, packageProperty]
     expect(
       findTemplateDrift(
-        [packageBlob('foo'), { ...fooBundle, properties }, ...fooCatalog.slice(1, 2)],
-        [...fooCatalog.slice(1, 2), { ...fooBundle, properties: turned }, packageBlob('foo')],
+        [buildPackageBlob('foo'), { ...fooBundleBlob, properties }, ...fooCatalogBlobs.slice(1, 2)],
+        [...fooCatalogBlobs.slice(1, 2), { ...fooBundleBlob, properties: turned }, buildPackageBlob('foo')],
       ),
     ).toEqual([])
-    const skipping = (...skips: string[]) => channelBlob('stable', 'foo', [{ name: 'foo.v1', skips }])
+    const skipping = (...skips: string[]) => buildChannelBlob('stable', 'foo', [{ name: 'foo.v1', skips }])
     expect(findTemplateDrift([skipping('a', 'b')], [skipping('b', 'a')])).toEqual([])
   })
   test('if a bundle stores its metadata in another form', () => {
     const withProperties = (...properties: CatalogBlob[]) => [
-      { ...fooBundle, properties: [packageProperty, ...properties] },
+      { ...fooBundleBlob, properties: [packageProperty, ...properties] },
     ]
     expect(
       findTemplateDrift(withProperties(bundleObjectProperty), withProperties(csvMetadataProperty)),
@@ -59,14 +66,14 @@ describe('there is no drift', () => {
 
 describe('a difference is reported', () => {
   test('for an entire channel, and for a single entry if both sides have the channel', () => {
-    const two = channelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1'])
-    const other = channelBlob('fast', 'foo', ['foo.v1'])
-    expect(findTemplateDrift([...fooCatalog, other], fooCatalog)).toEqual(['missing channel fast'])
-    expect(findTemplateDrift(fooCatalog, [...fooCatalog, other])).toEqual(['extra channel fast :4'])
-    expect(findTemplateDrift([packageBlob('foo'), two, fooBundle], fooCatalog)).toEqual([
+    const two = buildChannelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1'])
+    const other = buildChannelBlob('fast', 'foo', ['foo.v1'])
+    expect(findTemplateDrift([...fooCatalogBlobs, other], fooCatalogBlobs)).toEqual(['missing channel fast'])
+    expect(findTemplateDrift(fooCatalogBlobs, [...fooCatalogBlobs, other])).toEqual(['extra channel fast :4'])
+    expect(findTemplateDrift([buildPackageBlob('foo'), two, fooBundleBlob], fooCatalogBlobs)).toEqual([
       'missing entry foo.v2 of channel stable :2',
     ])
-    expect(findTemplateDrift(fooCatalog, [packageBlob('foo'), two, fooBundle])).toEqual([
+    expect(findTemplateDrift(fooCatalogBlobs, [buildPackageBlob('foo'), two, fooBundleBlob])).toEqual([
       'extra entry foo.v2 of channel stable :2',
     ])
   })
@@ -75,8 +82,8 @@ describe('a difference is reported', () => {
     ['skips', { skips: ['foo.v0'] }],
     ['skipRange', { skipRange: '<1.0.0' }],
   ])('for the %s of an entry', (field, more) => {
-    const edged = channelBlob('stable', 'foo', [{ name: 'foo.v1', ...more }])
-    expect(findTemplateDrift([packageBlob('foo'), edged, fooBundle], fooCatalog)).toEqual([
+    const edged = buildChannelBlob('stable', 'foo', [{ name: 'foo.v1', ...more }])
+    expect(findTemplateDrift([buildPackageBlob('foo'), edged, fooBundleBlob], fooCatalogBlobs)).toEqual([
       `differs entry foo.v1 of channel stable (${field}) :2`,
     ])
   })
@@ -85,16 +92,16 @@ describe('a difference is reported', () => {
     ['properties', { properties: [{ ...packageProperty, value: { packageName: 'foo', version: '1.0.1' } }] }],
     ['related images', { relatedImages: [{ name: 'x', image: 'quay.io/x:1' }] }],
   ])('for the %s of a bundle', (field, more) => {
-    expect(findTemplateDrift([...fooCatalog.slice(0, 2), { ...fooBundle, ...more }], fooCatalog)).toEqual([
-      `differs bundle foo.v1 (${field}) :3`,
-    ])
+    expect(
+      findTemplateDrift([...fooCatalogBlobs.slice(0, 2), { ...fooBundleBlob, ...more }], fooCatalogBlobs),
+    ).toEqual([`differs bundle foo.v1 (${field}) :3`])
   })
   test('for packages, deprecations, and blobs of other schemas', () => {
-    expect(findTemplateDrift([packageBlob('foo', 'fast')], [packageBlob('foo')])).toEqual([
+    expect(findTemplateDrift([buildPackageBlob('foo', 'fast')], [buildPackageBlob('foo')])).toEqual([
       'differs package foo (default channel) :1',
     ])
-    expect(findTemplateDrift([packageBlob('foo')], [])).toEqual(['missing package foo'])
-    const deprecated = (message: string) => deprecationsBlob('foo', [['olm.channel', 'stable', message]])
+    expect(findTemplateDrift([buildPackageBlob('foo')], [])).toEqual(['missing package foo'])
+    const deprecated = (message: string) => buildDeprecationsBlob('foo', [['olm.channel', 'stable', message]])
     expect(findTemplateDrift([deprecated('a')], [deprecated('b')])).toEqual([
       'differs deprecation of channel stable (message) :1',
     ])
@@ -103,10 +110,10 @@ describe('a difference is reported', () => {
     ])
   })
   test('for descriptions, unless they are excluded from the comparison', () => {
-    const described = packageBlob('foo', 'stable', { description: 'Foo' })
-    expect(findTemplateDrift([described], [packageBlob('foo')])).toEqual([
+    const described = buildPackageBlob('foo', 'stable', { description: 'Foo' })
+    expect(findTemplateDrift([described], [buildPackageBlob('foo')])).toEqual([
       'differs package foo (description) :1',
     ])
-    expect(findTemplateDrift([described], [packageBlob('foo')], false)).toEqual([])
+    expect(findTemplateDrift([described], [buildPackageBlob('foo')], false)).toEqual([])
   })
 })

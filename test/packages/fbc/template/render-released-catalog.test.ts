@@ -6,21 +6,21 @@ import {
 } from '../../../../packages/fbc/src/template/render-released-catalog.ts'
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
-const bundleImage = (version: string) => `quay.io/foo/foo:${version}`
+const formatBundleImageReference = (version: string) => `quay.io/foo/foo:${version}`
 
 function createBundleBlob(version: string) {
   return {
     schema: 'olm.bundle',
     name: `foo.v${version}`,
     package: 'foo',
-    image: bundleImage(version),
+    image: formatBundleImageReference(version),
     properties: [{ type: 'olm.package', value: { packageName: 'foo', version } }],
   }
 }
 
 function createSemverTemplate(...versions: string[]): Uint8Array {
   return encodeText(
-    `Schema: olm.semver\nGenerateMinorChannels: true\nStable:\n  Bundles:\n${versions.map((version) => `  - Image: ${bundleImage(version)}\n`).join('')}`,
+    `Schema: olm.semver\nGenerateMinorChannels: true\nStable:\n  Bundles:\n${versions.map((version) => `  - Image: ${formatBundleImageReference(version)}\n`).join('')}`,
   )
 }
 
@@ -50,7 +50,7 @@ function createCatalogWithChannels(
 }
 
 const releasedBundle: ReleasedBundle = {
-  image: bundleImage('0.2.1'),
+  image: formatBundleImageReference('0.2.1'),
   withMetadata: createBundleBlob('0.2.1'),
   withObjects: createBundleBlob('0.2.1'),
   csv: { spec: { description: 'What foo does' } },
@@ -75,26 +75,26 @@ function renderCatalogWithNewRelease(
   return { head, described: blobs.find(({ schema }) => schema === 'olm.package') }
 }
 
-const edgesAcrossChannels = {
+const upgradeEdgesAcrossChannels = {
   'stable-v0.1': [{ name: 'foo.v0.1.0' }, { name: 'foo.v0.1.1', skips: ['foo.v0.1.0'] }],
   'stable-v0.2': [{ name: 'foo.v0.2.0', replaces: 'foo.v0.1.1', skips: ['foo.v0.1.0'] }],
 }
-const edgesWithinChannels = { ...edgesAcrossChannels, 'stable-v0.2': [{ name: 'foo.v0.2.0' }] }
+const upgradeEdgesWithinChannels = { ...upgradeEdgesAcrossChannels, 'stable-v0.2': [{ name: 'foo.v0.2.0' }] }
 
 describe('a semver template', () => {
   test('whose catalog an older opm made keeps its edges within each channel', () => {
-    expect(renderCatalogWithNewRelease(createCatalogWithChannels(edgesWithinChannels)).head).toEqual({
+    expect(renderCatalogWithNewRelease(createCatalogWithChannels(upgradeEdgesWithinChannels)).head).toEqual({
       name: 'foo.v0.2.1',
       skips: ['foo.v0.2.0'],
     })
   })
 
   test.each([
-    ['the newest opm made', createCatalogWithChannels(edgesAcrossChannels)],
+    ['the newest opm made', createCatalogWithChannels(upgradeEdgesAcrossChannels)],
     [
       'people have edited',
       createCatalogWithChannels({
-        ...edgesWithinChannels,
+        ...upgradeEdgesWithinChannels,
         'stable-v0.1': [{ name: 'foo.v0.1.0' }, { name: 'foo.v0.1.1' }],
       }),
     ],
@@ -130,11 +130,11 @@ describe('a semver template', () => {
 
   test('describes its package where the catalog did so before, and there alone', () => {
     expect(
-      renderCatalogWithNewRelease(createCatalogWithChannels(edgesWithinChannels)).described,
+      renderCatalogWithNewRelease(createCatalogWithChannels(upgradeEdgesWithinChannels)).described,
     ).not.toHaveProperty('description')
     expect(
       renderCatalogWithNewRelease(
-        createCatalogWithChannels(edgesAcrossChannels, { description: 'What foo did' }),
+        createCatalogWithChannels(upgradeEdgesAcrossChannels, { description: 'What foo did' }),
       ).described,
     ).toMatchObject({
       description: 'What foo does',
@@ -142,9 +142,9 @@ describe('a semver template', () => {
   })
 
   test('that names what no catalog has is not guessed at', () => {
-    const { 'stable-v0.1': _, ...without } = edgesAcrossChannels
+    const { 'stable-v0.1': _, ...without } = upgradeEdgesAcrossChannels
     expect(() => renderCatalogWithNewRelease(createCatalogWithChannels(without))).toThrow(
-      `does not contain ${bundleImage('0.1.0')}`,
+      `does not contain ${formatBundleImageReference('0.1.0')}`,
     )
   })
 })

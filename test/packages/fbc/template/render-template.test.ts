@@ -8,11 +8,11 @@ import { startMockRegistry, type MockRegistry } from '../../../../sandbox/regist
 import { runOpm } from '../../../run-opm.ts'
 
 const encoder = new TextEncoder()
-let registry: MockRegistry
+let mockRegistry: MockRegistry
 const renderedBundleByImage = new Map<string, RenderedBundle>()
 
 /** Runs the real opm without blocking this process, which serves the registry. */
-async function renderWithOpm(
+async function runOpmCommand(
   args: readonly string[],
   input = '',
 ): Promise<{ code: number; out: string; err: string }> {
@@ -40,12 +40,12 @@ const bundleVersions = [
   '1.2.5+b',
 ]
 const formatBundleImageReference = (version: string) =>
-  `${registry.host}/foo/bundle:v${version.replace('+', '_')}`
-const hasOpm = runOpm(['version']) !== undefined
+  `${mockRegistry.host}/foo/bundle:v${version.replace('+', '_')}`
+const isOpmInstalled = runOpm(['version']) !== undefined
 
 beforeAll(async () => {
-  registry = await startMockRegistry()
-  if (!hasOpm) return
+  mockRegistry = await startMockRegistry()
+  if (!isOpmInstalled) return
   const put = (version: string, of = 'foo', tag = version, annotations: Record<string, string> = {}) => {
     const csv = {
       apiVersion: 'operators.coreos.com/v1alpha1',
@@ -64,7 +64,7 @@ beforeAll(async () => {
       'operators.operatorframework.io.bundle.package.v1': of,
       'operators.operatorframework.io.bundle.channels.v1': 'stable',
     }
-    registry.putImage('foo/bundle', `v${tag.replace('+', '_')}`, {
+    mockRegistry.putImage('foo/bundle', `v${tag.replace('+', '_')}`, {
       labels,
       files: {
         'manifests/csv.yaml': JSON.stringify(csv),
@@ -78,19 +78,19 @@ beforeAll(async () => {
   put('1.0.0+5', 'foo', 'rebuilt', { 'olm.substitutesFor': 'foo.v1.0.0' })
   const tags = [
     ...bundleVersions.map(formatBundleImageReference),
-    ...['bar', 'again', 'rebuilt'].map((tag) => `${registry.host}/foo/bundle:v${tag}`),
+    ...['bar', 'again', 'rebuilt'].map((tag) => `${mockRegistry.host}/foo/bundle:v${tag}`),
   ]
   for (const tag of tags) {
-    const { out, err } = await renderWithOpm(['render', tag, '--use-http', '-o', 'json'])
+    const { out, err } = await runOpmCommand(['render', tag, '--use-http', '-o', 'json'])
     const read = parseWritableCatalog([encoder.encode(out)])
     const blob = read.ok ? read.value.bundles[0] : undefined
     if (!blob) throw new Error(`opm does not render ${tag}: ${err}`)
     renderedBundleByImage.set(tag, { blob })
   }
 }, 180_000)
-afterAll(async () => registry.stop())
+afterAll(async () => mockRegistry.stop())
 
-const renderOurTemplate = (template: string): string => {
+const renderTestTemplate = (template: string): string => {
   const result = renderTemplate(encoder.encode(template), (image) => {
     const bundle = renderedBundleByImage.get(image)
     return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `no ${image}` }
@@ -99,7 +99,7 @@ const renderOurTemplate = (template: string): string => {
 }
 /** What opm prints for the same template: its output, or its error without the log prefix and the usage text. */
 async function renderTemplateWithOpm(template: string): Promise<string> {
-  const { code, out, err } = await renderWithOpm(
+  const { code, out, err } = await runOpmCommand(
     ['alpha', 'render-template', '-', '--use-http', '-o', 'json'],
     template,
   )
@@ -119,12 +119,12 @@ const semverTemplate = (settings: string, channels: Partial<Record<string, reado
         `${name}:\n  bundles:\n${list.map((version) => `  - image: ${version.includes('/') ? version : formatBundleImageReference(version)}\n`).join('')}`,
     )
     .join('')}`
-const bundleTag = (name: string) => `${registry.host}/foo/bundle:v${name}`
+const formatBundleTagReference = (name: string) => `${mockRegistry.host}/foo/bundle:v${name}`
 const releaseVersions = bundleVersions.slice(0, 9)
 
-const testWithOpm = hasOpm ? test : test.skip
+const testIfOpmInstalled = isOpmInstalled ? test : test.skip
 describe('a semver template is rendered as opm renders it', () => {
-  testWithOpm.each([
+  testIfOpmInstalled.each([
     [
       'minor channels by default',
       () => semverTemplate('', { candidate: releaseVersions, stable: ['1.0.0', '1.2.5'] }),
@@ -162,9 +162,9 @@ describe('a semver template is rendered as opm renders it', () => {
         `{"Schema": "olm.semver", "Fast": {"bundles": [{"image": "${formatBundleImageReference('1.0.0')}"}]}, "schema": "olm.semver"}`,
     ],
   ])('%s', async (_, template) => {
-    expect(renderOurTemplate(template())).toBe(await renderTemplateWithOpm(template()))
+    expect(renderTestTemplate(template())).toBe(await renderTemplateWithOpm(template()))
   })
-  testWithOpm.each([
+  testIfOpmInstalled.each([
     ['no bundles', () => semverTemplate('', {})],
     [
       'a preference for a channel type that is not generated',
@@ -180,8 +180,8 @@ describe('a semver template is rendered as opm renders it', () => {
     ['an unknown preference', () => semverTemplate('defaultChannelTypePreference: x', { stable: ['1.0.0'] })],
     ['an unknown field', () => semverTemplate('foo: 1', { stable: ['1.0.0'] })],
     ['an unknown nested field', () => `schema: olm.semver\nstable:\n  bundles:\n  - image: a\n    zoo: 1\n`],
-    ['two packages', () => semverTemplate('', { stable: ['1.0.0', bundleTag('bar')] })],
-    ['one bundle twice', () => semverTemplate('', { stable: ['1.0.0', bundleTag('again')] })],
+    ['two packages', () => semverTemplate('', { stable: ['1.0.0', formatBundleTagReference('bar')] })],
+    ['one bundle twice', () => semverTemplate('', { stable: ['1.0.0', formatBundleTagReference('again')] })],
     [
       'versions that differ only in build metadata',
       () => semverTemplate('', { stable: ['1.2.5', '1.2.5+b'] }),
@@ -206,7 +206,7 @@ describe('a semver template is rendered as opm renders it', () => {
   ])('with the same error about %s', async (_, template) => {
     // opm's sort is not stable, so either of two equal versions can come first.
     const settled = (text: string) => text.replaceAll('1.2.5+b', '1.2.5')
-    expect(settled(renderOurTemplate(template()))).toBe(settled(await renderTemplateWithOpm(template())))
+    expect(settled(renderTestTemplate(template()))).toBe(settled(await renderTemplateWithOpm(template())))
   })
 })
 
@@ -241,7 +241,7 @@ const substitutesTemplate = (
 ) => `schema: olm.template.substitutes\nentries:${createCatalogEntriesYaml()}${more}\nsubstitutions:\n${list}`
 
 describe('a basic template is rendered as opm renders it', () => {
-  testWithOpm.each([
+  testIfOpmInstalled.each([
     [
       'bundles by reference',
       () =>
@@ -289,17 +289,20 @@ describe('a basic template is rendered as opm renders it', () => {
     ['an unknown schema', () => 'schema: olm.template.other\nentries: []'],
     ['no schema', () => 'entries: []'],
   ])('%s', async (_, template) => {
-    expect(renderOurTemplate(template())).toBe(await renderTemplateWithOpm(template()))
+    expect(renderTestTemplate(template())).toBe(await renderTemplateWithOpm(template()))
   })
 })
 
 describe('a substitutes template is rendered as opm renders it', () => {
-  testWithOpm.each([
+  testIfOpmInstalled.each([
     [
       'a newer bundle',
       () => substitutesTemplate(`- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}`),
     ],
-    ['a rebuilt bundle', () => substitutesTemplate(`- {name: '${bundleTag('rebuilt')}', base: foo.v1.0.0}`)],
+    [
+      'a rebuilt bundle',
+      () => substitutesTemplate(`- {name: '${formatBundleTagReference('rebuilt')}', base: foo.v1.0.0}`),
+    ],
     [
       'two substitutions',
       () =>
@@ -341,7 +344,7 @@ describe('a substitutes template is rendered as opm renders it', () => {
     ['substitutions of the wrong type', () => substitutesTemplate(`- {name: 1}`)],
     ['substitutions in another spelling', () => `${substitutesTemplate('[]')}Substitutions: {}`],
   ])('%s', async (_, template) => {
-    expect(renderOurTemplate(template())).toBe(await renderTemplateWithOpm(template()))
+    expect(renderTestTemplate(template())).toBe(await renderTemplateWithOpm(template()))
   })
 })
 

@@ -6,24 +6,24 @@ import { compareVersions, parseVersion } from '../../../../packages/fbc/src/vers
 import type { Version } from '../../../../packages/fbc/src/versions/version.ts'
 import { VersionIndex } from '../../../../packages/fbc/src/versions/version-index.ts'
 
-const requireVersion = (text: string): Version => {
+const parseVersionOrThrow = (text: string): Version => {
   const parsed = parseVersion(text)
   if (!parsed.ok) throw new Error(parsed.error)
   return parsed.value
 }
-const requireRange = (text: string): VersionRange => {
+const parseVersionRangeOrThrow = (text: string): VersionRange => {
   const parsed = parseVersionRange(text)
   if (!parsed.ok) throw new Error(parsed.error)
   return parsed.value
 }
 
-const randomVersion = fc
+const versionArbitrary = fc
   .tuple(fc.nat(2), fc.nat(2), fc.nat(2), fc.constantFrom('', '', '-0', '-a', '-a.1', '+b', '-a+b'))
   .map(([major, minor, patch, rest]) => `${major}.${minor}.${patch}${rest}`)
-const randomRange = fc
+const versionRangeArbitrary = fc
   .array(
     fc
-      .array(fc.tuple(fc.constantFrom('', '!=', '<', '<=', '>', '>='), randomVersion), {
+      .array(fc.tuple(fc.constantFrom('', '!=', '<', '<=', '>', '>='), versionArbitrary), {
         minLength: 1,
         maxLength: 4,
       })
@@ -35,27 +35,32 @@ const randomRange = fc
 describe('a ladder of versions', () => {
   test('finds what looking at each version finds', () => {
     fc.assert(
-      fc.property(fc.array(randomVersion), randomRange, randomVersion, (texts, rangeText, middleText) => {
-        const ladder = new VersionIndex(texts, requireVersion)
-        const [queried, middle] = [requireRange(rangeText), requireVersion(middleText)]
-        const inside = texts
-          .filter((text) => isInRange(requireVersion(text), queried))
-          .sort((a, b) => compareVersions(requireVersion(a), requireVersion(b)))
-        const order = (text: string) => compareVersions(requireVersion(text), middle)
-        expect(ladder.find(queried)).toBe(inside[0])
-        expect(ladder.find(queried, { olderThan: middle })).toBe(inside.find((text) => order(text) < 0))
-        expect(ladder.find(queried, { newerThan: middle })).toBe(inside.find((text) => order(text) > 0))
-        expect(ladder.countOlder(middle)).toBe(texts.filter((text) => order(text) < 0).length)
-      }),
+      fc.property(
+        fc.array(versionArbitrary),
+        versionRangeArbitrary,
+        versionArbitrary,
+        (texts, rangeText, middleText) => {
+          const ladder = new VersionIndex(texts, parseVersionOrThrow)
+          const [queried, middle] = [parseVersionRangeOrThrow(rangeText), parseVersionOrThrow(middleText)]
+          const inside = texts
+            .filter((text) => isInRange(parseVersionOrThrow(text), queried))
+            .sort((a, b) => compareVersions(parseVersionOrThrow(a), parseVersionOrThrow(b)))
+          const order = (text: string) => compareVersions(parseVersionOrThrow(text), middle)
+          expect(ladder.find(queried)).toBe(inside[0])
+          expect(ladder.find(queried, { olderThan: middle })).toBe(inside.find((text) => order(text) < 0))
+          expect(ladder.find(queried, { newerThan: middle })).toBe(inside.find((text) => order(text) > 0))
+          expect(ladder.countOlder(middle)).toBe(texts.filter((text) => order(text) < 0).length)
+        },
+      ),
       { numRuns: 1000 },
     )
   })
 
   test('leaves out what has no version', () => {
     const ladder = new VersionIndex(['x', '1.0.0'], (text) =>
-      text === 'x' ? undefined : requireVersion(text),
+      text === 'x' ? undefined : parseVersionOrThrow(text),
     )
-    expect(ladder.find(requireRange('>=0.0.0'))).toBe('1.0.0')
+    expect(ladder.find(parseVersionRangeOrThrow('>=0.0.0'))).toBe('1.0.0')
     expect(ladder.length).toBe(1)
   })
 })

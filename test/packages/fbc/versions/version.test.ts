@@ -6,7 +6,7 @@ import {
 } from '../../../../packages/fbc/src/versions/version.ts'
 import type { Version } from '../../../../packages/fbc/src/versions/version.ts'
 
-function requireVersion(text: string): Version {
+function parseVersionOrThrow(text: string): Version {
   const parsed = parseVersion(text)
   if (!parsed.ok) throw new Error(parsed.error)
   return parsed.value
@@ -34,7 +34,7 @@ describe('a version', () => {
   test.each(['0.0.0', '1.2.3-rc.1+build.01', '1.2.3--', '1.2.18446744073709551615', '1.2.3+a-b'])(
     '%s is formatted as it was written',
     (text) => {
-      expect(formatVersion(requireVersion(text))).toBe(text)
+      expect(formatVersion(parseVersionOrThrow(text))).toBe(text)
     },
   )
 
@@ -53,7 +53,7 @@ describe('a version', () => {
       '1.0.1',
       '9007199254740992.0.0',
       '9007199254740993.0.0',
-    ].map(requireVersion)
+    ].map(parseVersionOrThrow)
     for (const [i, a] of ascending.entries()) {
       for (const [j, b] of ascending.entries())
         expect(Math.sign(compareVersions(a, b))).toBe(Math.sign(i - j))
@@ -61,7 +61,7 @@ describe('a version', () => {
   })
 
   test('is ordered without regard to build metadata', () => {
-    expect(compareVersions(requireVersion('1.0.0+a'), requireVersion('1.0.0+b'))).toBe(0)
+    expect(compareVersions(parseVersionOrThrow('1.0.0+a'), parseVersionOrThrow('1.0.0+b'))).toBe(0)
   })
 
   test('with a megabyte of digits is rejected', () => {

@@ -25,7 +25,7 @@ function renderCatalogWithOpm(text: string, format: 'json' | 'yaml'): string | u
   return run && (run.code === 0 ? run.out : `error: ${run.err}`)
 }
 
-const stringValues = [
+const yamlStringSamples = [
   '',
   ' ',
   'a',
@@ -181,15 +181,15 @@ const jsonObjectKeySamples = [
 ]
 
 /** A custom blob can contain any value, so it covers everything that the writers support. */
-const customBlob = (value: Json) => JSON.stringify({ schema: 'custom', package: 'p', value })
+const createCustomBlobJson = (value: Json) => JSON.stringify({ schema: 'custom', package: 'p', value })
 
 describe('output is the same as from opm for', () => {
   test('strings and values of every kind, in both formats', () => {
     const lists = JSON.stringify({
       schema: 'custom',
       package: 'p',
-      list: stringValues,
-      map: Object.fromEntries(stringValues.map((text, at) => [`k${at}`, text])),
+      list: yamlStringSamples,
+      map: Object.fromEntries(yamlStringSamples.map((text, at) => [`k${at}`, text])),
       others: nonStringJsonSamples,
     })
     for (const [format, write] of [
@@ -249,7 +249,7 @@ describe('output is the same as from opm for', () => {
       ),
     })).value
     // One run of opm for many samples: each is a separate blob.
-    const samples = fc.sample(value, { numRuns: 300, seed: 20 }).map(customBlob).join('\n')
+    const samples = fc.sample(value, { numRuns: 300, seed: 20 }).map(createCustomBlobJson).join('\n')
     for (const [format, write] of [
       ['yaml', formatCatalogYaml],
       ['json', formatCatalogJson],

@@ -5,7 +5,7 @@ import { dequeueReasons } from '../../../../sandbox/github/branch-rules/merge-qu
 import {
   MergeRulesFixture,
   createPullRequestRule,
-  createQueueRule,
+  createMergeQueueRule,
   formatRuleViolations,
   createStatusChecksRule,
 } from './merge-rules-fixture.ts'
@@ -29,7 +29,10 @@ const openBranchRulesScenario = async (
   if (rules.length > 0) rulesFixture.githubFixture.github.addRules(it.full, rules)
   return it
 }
-const createRuleRejection = (...says: string[]) => ({ status: 405, message: formatRuleViolations(...says) })
+const createRuleViolationRejection = (...says: string[]) => ({
+  status: 405,
+  message: formatRuleViolations(...says),
+})
 const readPullMergeableState = async ({ name, pull }: BranchRulesScenario): Promise<string> => {
   const pullParams = { ...name, pull_number: pull.number }
   await rulesFixture.githubFixture.octokit.rest.pulls.get(pullParams)
@@ -48,13 +51,13 @@ describe('a merge by GitHub is blocked', () => {
     const it = await openBranchRulesScenario([rule])
     const { github } = rulesFixture.githubFixture
     expect(await rulesFixture.mergeByApi(it)).toEqual(
-      createRuleRejection('Missing successful active staging and test deployments.'),
+      createRuleViolationRejection('Missing successful active staging and test deployments.'),
     )
     github.deploy(it.full, it.headSha, 'staging')
     github.deploy(it.full, it.headSha, 'test')
     github.deploy(it.full, it.headSha, 'test', 'failure')
     expect(await rulesFixture.mergeByApi(it)).toEqual(
-      createRuleRejection('Missing successful active test deployment.'),
+      createRuleViolationRejection('Missing successful active test deployment.'),
     )
     github.deploy(it.full, it.headSha, 'test')
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
@@ -71,7 +74,7 @@ describe('a merge by GitHub is blocked', () => {
     })
     github.analyze(it.full, it.headSha, 'CodeQL', 2)
     expect(await rulesFixture.mergeByApi(it)).toEqual(
-      createRuleRejection('CodeQL has detected 2 alerts blocking this code.'),
+      createRuleViolationRejection('CodeQL has detected 2 alerts blocking this code.'),
     )
     github.analyze(it.full, it.headSha, 'CodeQL')
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
@@ -82,7 +85,7 @@ describe('a merge by GitHub is blocked', () => {
     const it = await openBranchRulesScenario([{ type: 'workflows', parameters: { workflows } }])
     const expectedMessage = "Required workflow 'ci' is not satisfied"
     await rulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha, 'failure')
-    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleRejection(expectedMessage))
+    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleViolationRejection(expectedMessage))
     await rulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha)
     expect((await rulesFixture.pushMerge(it)).remote).toContain(`- ${expectedMessage}`)
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
@@ -91,7 +94,7 @@ describe('a merge by GitHub is blocked', () => {
   test('for a squash of another author’s commits if signatures are required', async () => {
     const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
     expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual(
-      createRuleRejection('Commits must have verified signatures.'),
+      createRuleViolationRejection('Commits must have verified signatures.'),
     )
     expect(await rulesFixture.mergeByApi(it, 'merge')).toHaveProperty('sha')
   })
@@ -101,7 +104,7 @@ describe('a merge by GitHub is blocked', () => {
     const { github } = rulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(it.pull, 'carol', 'changes', 'No.')
-    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleRejection(changesRequestedMessage))
+    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleViolationRejection(changesRequestedMessage))
     expect((await rulesFixture.pushMerge(it)).remote).toContain(`- ${changesRequestedMessage}`)
     github.dismiss(it.pull, review)
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
@@ -121,7 +124,7 @@ describe('a merge by GitHub is blocked', () => {
     })
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(secondPull, 'carol', 'changes', 'No.')
-    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleRejection(changesRequestedMessage))
+    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleViolationRejection(changesRequestedMessage))
     github.dismiss(secondPull, review)
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
@@ -135,7 +138,7 @@ describe('a merge by GitHub is blocked', () => {
     github.setTeamRole(it.full, team, 'write')
     github.review(it.pull, 'bob', 'approve')
     expect(await rulesFixture.mergeByApi(it)).toEqual(
-      createRuleRejection(`Required reviewer catalogs/${team.slug} must approve.`),
+      createRuleViolationRejection(`Required reviewer catalogs/${team.slug} must approve.`),
     )
     github.review(it.pull, 'carol', 'approve')
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
@@ -192,14 +195,14 @@ describe('an organization’s ruleset', () => {
     })
     try {
       expect(await rulesFixture.mergeByApi(it)).toEqual(
-        createRuleRejection('This branch must not contain merge commits.'),
+        createRuleViolationRejection('This branch must not contain merge commits.'),
       )
       const { data } = await octokit.rest.repos.getBranchRules({ ...it.name, branch: 'main' })
       expect(data).toMatchObject([{ ruleset_source_type: 'Organization', ruleset_source: 'catalogs' }])
     } finally {
       github.removeOrganizationRules('catalogs', ruleset)
     }
-    expect(() => github.addOrganizationRules('catalogs', [createQueueRule()])).toThrow()
+    expect(() => github.addOrganizationRules('catalogs', [createMergeQueueRule()])).toThrow()
   })
 })
 
@@ -295,7 +298,10 @@ describe('auto-merge', () => {
 
 describe('leaving the merge queue', () => {
   test.each(dequeueReasons)('for %s', async (reason) => {
-    const it = await openBranchRulesScenario([createQueueRule(), createStatusChecksRule([{ context: 'ci' }])])
+    const it = await openBranchRulesScenario([
+      createMergeQueueRule(),
+      createStatusChecksRule([{ context: 'ci' }]),
+    ])
     await enqueue(it)
     await rulesFixture.githubFixture.github.removeFromQueue(it.pull, reason)
     await rulesFixture.githubFixture.github.settled()
@@ -305,7 +311,7 @@ describe('leaving the merge queue', () => {
 
   test('because branch protection no longer allows the merge', async () => {
     const it = await openBranchRulesScenario([
-      createQueueRule(),
+      createMergeQueueRule(),
       createStatusChecksRule([{ context: 'ci' }]),
       approvalRule,
     ])

@@ -32,7 +32,7 @@ const openBranchRulesScenario = async (
   ])
   return it
 }
-const createExpectedRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
+const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
   createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
 
 describe('a pushed merge', () => {
@@ -47,7 +47,7 @@ describe('a pushed merge', () => {
     await rulesFixture.setCheck(it, it.headSha, 'ci')
     const { mergeSha } = await rulesFixture.createMerge(it, { 'smuggled.txt': 'x' })
     const pushed = await rulesFixture.push(it, `${mergeSha}:refs/heads/main`)
-    expect(pushed).toEqual(createExpectedRejection(it, 'Required status check "ci" is expected.'))
+    expect(pushed).toEqual(createExpectedPushRejection(it, 'Required status check "ci" is expected.'))
   })
 
   test('of such a head needs checks if the pull request is closed', async () => {
@@ -55,7 +55,7 @@ describe('a pushed merge', () => {
     await rulesFixture.setCheck(it, it.headSha, 'ci')
     await rulesFixture.githubFixture.github.close(it.pull)
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, 'Required status check "ci" is expected.'),
+      createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
     )
   })
 
@@ -65,7 +65,7 @@ describe('a pushed merge', () => {
       const it = await openBranchRulesScenario(['ci', 'lint'], { strict })
       for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.headSha, check)
       expect(await rulesFixture.pushMerge(it)).toEqual(
-        createExpectedRejection(it, '2 of 2 required status checks are expected.'),
+        createExpectedPushRejection(it, '2 of 2 required status checks are expected.'),
       )
       // Checks on the merge commit count. The merge contains its base, so it always satisfies strict mode.
       await rulesFixture.stage(it)
@@ -80,7 +80,7 @@ describe('a pushed merge', () => {
     rulesFixture.githubFixture.github.delayChecks(60_000)
     await rulesFixture.setCheck(it, it.mergeSha, 'ci')
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, 'Required status check "ci" is expected.'),
+      createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
     )
     rulesFixture.githubFixture.github.delayChecks(0)
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
@@ -94,7 +94,7 @@ describe('a pushed merge', () => {
     await rulesFixture.stage(it)
     await rulesFixture.setCheck(it, it.mergeSha, 'ci')
     const expectedMessage = 'Required status check "ci" was not set by the expected GitHub app.'
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, expectedMessage))
+    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
   })
 
   test('a check and a status with the same name must both pass', async () => {
@@ -106,7 +106,7 @@ describe('a pushed merge', () => {
       state: 'failure',
     })
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, 'Required status check "ci" is failing.'),
+      createExpectedPushRejection(it, 'Required status check "ci" is failing.'),
     )
     await rulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
       context: 'ci',
@@ -122,7 +122,7 @@ describe('a pushed merge', () => {
     const it = await openBranchRulesScenario(['ci'])
     await rulesFixture.stage(it)
     await rulesFixture.setCheck(it, it.mergeSha, 'ci', conclusion)
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, says))
+    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, says))
   })
 
   test('through REST follows the same rules as through Git', async () => {

@@ -19,13 +19,13 @@ afterEach(() => {
 })
 
 type GitCommitData = Awaited<ReturnType<typeof rulesFixture.githubFixture.octokit.rest.git.getCommit>>['data']
-const readTipCommit = async (it: BranchRulesScenario): Promise<GitCommitData> => {
+const readBranchTipCommit = async (it: BranchRulesScenario): Promise<GitCommitData> => {
   const commit_sha = await rulesFixture.readTip(it)
   return (await rulesFixture.githubFixture.octokit.rest.git.getCommit({ ...it.name, commit_sha })).data
 }
-const readTreeId = async ({ folder }: BranchRulesScenario, sha: string): Promise<string> =>
+const readCommitTreeId = async ({ folder }: BranchRulesScenario, sha: string): Promise<string> =>
   runGit(folder, undefined, 'rev-parse', `${sha}^{tree}`)
-const runGraphql = async (query: string, variables: Record<string, unknown> = {}): Promise<unknown> =>
+const runGraphqlQuery = async (query: string, variables: Record<string, unknown> = {}): Promise<unknown> =>
   rulesFixture.githubFixture.octokit.graphql(query, variables).then(
     (data) => data,
     (error: Error) => error.message,
@@ -35,10 +35,10 @@ describe('PUT merge', () => {
   test('merge: has both parents and the validated tree, and is signed by GitHub', async () => {
     const it = await rulesFixture.openMergeCase()
     const merged = await rulesFixture.mergeByApi(it, 'merge')
-    const tip = await readTipCommit(it)
+    const tip = await readBranchTipCommit(it)
     expect(merged).toEqual({ sha: tip.sha })
     expect(tip.parents.map(({ sha }) => sha)).toEqual([it.baseSha, it.headSha])
-    expect(tip.tree.sha).toBe(await readTreeId(it, it.mergeSha))
+    expect(tip.tree.sha).toBe(await readCommitTreeId(it, it.mergeSha))
     expect(tip.message).toBe(`Merge pull request #${it.pull.number} from alice/${it.pull.headRef}\n\nAlpha`)
     expect(tip.author.name).toBe('catalog-bot[bot]')
     expect(tip.committer.name).toBe('GitHub')
@@ -50,7 +50,7 @@ describe('PUT merge', () => {
     const it = await rulesFixture.openMergeCase()
     await rulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
     await rulesFixture.mergeByApi(it, 'squash')
-    const tip = await readTipCommit(it)
+    const tip = await readBranchTipCommit(it)
     expect(tip.parents.map(({ sha }) => sha)).toEqual([it.baseSha])
     expect(tip.message).toBe(`Alpha (#${it.pull.number})\n\n* Alpha\n\n* More`)
     expect(tip.author.name).toBe('alice')
@@ -62,7 +62,7 @@ describe('PUT merge', () => {
     const it = await rulesFixture.openMergeCase({ signed: true })
     await rulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
     await rulesFixture.mergeByApi(it, 'rebase')
-    const tip = await readTipCommit(it)
+    const tip = await readBranchTipCommit(it)
     expect(tip.message).toBe('More')
     expect(tip.author.name).toBe('alice')
     expect(tip.verification.verified).toBe(false)
@@ -105,7 +105,7 @@ describe('PUT merge', () => {
     const it = await rulesFixture.openMergeCase()
     const moved = await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
     await rulesFixture.mergeByApi(it)
-    expect((await readTipCommit(it)).parents.map(({ sha }) => sha)).toEqual([moved, it.headSha])
+    expect((await readBranchTipCommit(it)).parents.map(({ sha }) => sha)).toEqual([moved, it.headSha])
   })
 
   test('rejects one of two concurrent merges because the base was modified', async () => {
@@ -192,7 +192,7 @@ describe('refs', () => {
     const { data } = await rulesFixture.githubFixture.octokit.rest.repos.get(it.name)
     const mutation = 'mutation ($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }'
     const update = (beforeOid: string): Promise<unknown> =>
-      runGraphql(mutation, {
+      runGraphqlQuery(mutation, {
         input: {
           repositoryId: data.node_id,
           refUpdates: [
@@ -225,13 +225,13 @@ describe('refs', () => {
       message: { headline: 'One file' },
       fileChanges: { additions: [{ path: 'one.txt', contents: btoa('one\n') }] },
     }
-    expect(await runGraphql(query, { input: { ...input, expectedHeadOid: it.headSha } })).toContain(
+    expect(await runGraphqlQuery(query, { input: { ...input, expectedHeadOid: it.headSha } })).toContain(
       'Expected branch',
     )
-    expect(await runGraphql(query, { input: { ...input, expectedHeadOid: it.baseSha } })).toMatchObject({
+    expect(await runGraphqlQuery(query, { input: { ...input, expectedHeadOid: it.baseSha } })).toMatchObject({
       createCommitOnBranch: { commit: { oid: await rulesFixture.readTip(it) } },
     })
-    const tip = await readTipCommit(it)
+    const tip = await readBranchTipCommit(it)
     expect(tip.parents.map(({ sha }) => sha)).toEqual([it.baseSha])
     expect(tip.verification.verified).toBe(true)
     // The commit does not contain the pull request, so the pull request stays open.
@@ -249,10 +249,10 @@ describe('refs', () => {
         pullRequest { state mergeCommit { oid } }
       }
     }`
-    expect(await runGraphql(query, { id: data.node_id, head: it.baseSha })).toContain(
+    expect(await runGraphqlQuery(query, { id: data.node_id, head: it.baseSha })).toContain(
       'Head branch was modified',
     )
-    expect(await runGraphql(query, { id: data.node_id, head: it.headSha })).toEqual({
+    expect(await runGraphqlQuery(query, { id: data.node_id, head: it.headSha })).toEqual({
       mergePullRequest: {
         pullRequest: { state: 'MERGED', mergeCommit: { oid: await rulesFixture.readTip(it) } },
       },

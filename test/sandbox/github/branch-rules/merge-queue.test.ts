@@ -7,14 +7,14 @@ import {
   MergeRulesFixture,
   createStatusChecksRule,
   createPullRequestRule,
-  createQueueRule,
+  createMergeQueueRule,
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
-let now = Date.now()
+let currentTimeMs = Date.now()
 beforeAll(async () => {
-  rulesFixture = await MergeRulesFixture.furnish({ clock: { now: () => now } })
+  rulesFixture = await MergeRulesFixture.furnish({ clock: { now: () => currentTimeMs } })
 })
 afterAll(async () => rulesFixture.githubFixture.stop())
 afterEach(() => {
@@ -27,7 +27,7 @@ const openMergeQueueScenario = async (
 ): Promise<BranchRulesScenario> => {
   const it = await rulesFixture.openMergeCase()
   rulesFixture.githubFixture.github.addRules(it.full, [
-    createQueueRule(settings),
+    createMergeQueueRule(settings),
     createStatusChecksRule([{ context: checkName }]),
   ])
   await rulesFixture.setCheck(it, it.headSha, checkName)
@@ -70,7 +70,7 @@ const readMergeQueue = async ({ name }: BranchRulesScenario): Promise<unknown> =
   return found.repository.mergeQueue.entries.nodes.map((it) => [it.pullRequest.number, it.state])
 }
 /** Lists received webhooks about merge groups and about queued or dequeued pull requests, newest last. */
-const listQueueEvents = async ({ full }: BranchRulesScenario): Promise<Record<string, unknown>[]> => {
+const listMergeQueueEvents = async ({ full }: BranchRulesScenario): Promise<Record<string, unknown>[]> => {
   await rulesFixture.githubFixture.github.settled()
   return rulesFixture.githubFixture.receiver.received
     .filter(
@@ -79,16 +79,16 @@ const listQueueEvents = async ({ full }: BranchRulesScenario): Promise<Record<st
     .filter(({ event, payload }) => event === 'merge_group' || /queued$/.test(String(payload['action'])))
     .map(({ payload }) => payload)
 }
-const listRequestedGroups = async (
+const listRequestedMergeGroups = async (
   it: BranchRulesScenario,
 ): Promise<{ head_sha: string; head_ref: string; base_sha: string }[]> =>
-  (await listQueueEvents(it))
+  (await listMergeQueueEvents(it))
     .filter((payload) => payload['action'] === 'checks_requested')
     .map((payload) => payload['merge_group'] as { head_sha: string; head_ref: string; base_sha: string })
-const getLastGroup = async (
+const getLastRequestedMergeGroup = async (
   it: BranchRulesScenario,
 ): Promise<{ head_sha: string; head_ref: string; base_sha: string }> => {
-  const found = (await listRequestedGroups(it)).at(-1)
+  const found = (await listRequestedMergeGroups(it)).at(-1)
   if (found === undefined) throw new Error('no group')
   return found
 }
@@ -105,7 +105,7 @@ describe('entering the queue', () => {
   test('fails if a check or an approval is missing, or if the pull request is already queued', async () => {
     const it = await rulesFixture.openMergeCase()
     const rules = [
-      createQueueRule(),
+      createMergeQueueRule(),
       createStatusChecksRule([{ context: checkName }]),
       createPullRequestRule({ required_approving_review_count: 1 }),
     ]
@@ -130,7 +130,7 @@ describe('entering the queue', () => {
 
   test('is not possible in repositories owned by users', async () => {
     const it = await rulesFixture.openMergeCase({ owner: 'bob' })
-    expect(() => rulesFixture.githubFixture.github.addRules(it.full, [createQueueRule()])).toThrow(
+    expect(() => rulesFixture.githubFixture.github.addRules(it.full, [createMergeQueueRule()])).toThrow(
       'Validation Failed',
     )
   })
@@ -140,7 +140,7 @@ describe('a group', () => {
   test('is a commit on the base in a temporary branch, and is merged when its checks pass', async () => {
     const it = await openMergeQueueScenario({ merge_method: 'MERGE' })
     await enqueuePull(it.pull)
-    const group = await getLastGroup(it)
+    const group = await getLastRequestedMergeGroup(it)
     expect(group).toMatchObject({
       base_sha: it.baseSha,
       base_ref: 'refs/heads/main',
@@ -156,7 +156,7 @@ describe('a group', () => {
     await rulesFixture.githubFixture.github.settled()
     expect(await rulesFixture.readTip(it)).toBe(group.head_sha)
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: group.head_sha } })
-    expect((await listQueueEvents(it)).map(({ action, reason }) => [action, reason])).toEqual([
+    expect((await listMergeQueueEvents(it)).map(({ action, reason }) => [action, reason])).toEqual([
       ['enqueued', undefined],
       ['checks_requested', undefined],
       ['destroyed', 'merged'],
@@ -171,17 +171,17 @@ describe('a group', () => {
     const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second)
-    const [first, behind] = await listRequestedGroups(it)
+    const [first, behind] = await listRequestedMergeGroups(it)
     expect(behind?.base_sha).toBe(first?.head_sha)
     await rulesFixture.setCheck(it, first?.head_sha ?? '', checkName, 'failure')
     await rulesFixture.githubFixture.github.settled()
     expect(await readMergeQueue(it)).toEqual([[second.number, 'AWAITING_CHECKS']])
-    expect((await getLastGroup(it)).base_sha).toBe(it.baseSha)
-    expect(await listQueueEvents(it)).toContainEqual(
+    expect((await getLastRequestedMergeGroup(it)).base_sha).toBe(it.baseSha)
+    expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', reason: 'CI_FAILURE' }),
     )
     expect(it.pull.state).toBe('open')
-    await rulesFixture.setCheck(it, (await getLastGroup(it)).head_sha, checkName)
+    await rulesFixture.setCheck(it, (await getLastRequestedMergeGroup(it)).head_sha, checkName)
     await rulesFixture.githubFixture.github.settled()
     expect(second.merged).not.toBeNull()
   })
@@ -189,13 +189,13 @@ describe('a group', () => {
   test('without check results before the timeout is removed', async () => {
     const it = await openMergeQueueScenario({ check_response_timeout_minutes: 10 })
     await enqueuePull(it.pull)
-    now += 9 * 60_000
+    currentTimeMs += 9 * 60_000
     await rulesFixture.githubFixture.github.passTimeInQueues(it.full)
     expect(await readMergeQueue(it)).toHaveLength(1)
-    now += 60_000
+    currentTimeMs += 60_000
     await rulesFixture.githubFixture.github.passTimeInQueues(it.full)
     expect(await readMergeQueue(it)).toEqual([])
-    expect(await listQueueEvents(it)).toContainEqual(
+    expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', reason: 'CI_TIMEOUT' }),
     )
   })
@@ -205,8 +205,8 @@ describe('a group', () => {
     await enqueuePull(it.pull)
     const moved = await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
     await rulesFixture.githubFixture.github.settled()
-    expect((await getLastGroup(it)).base_sha).toBe(moved)
-    expect(await listQueueEvents(it)).toContainEqual(
+    expect((await getLastRequestedMergeGroup(it)).base_sha).toBe(moved)
+    expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'destroyed', reason: 'invalidated' }),
     )
     await rulesFixture.githubFixture.github.pushToPull(it.pull, { 'gamma.yaml': 'x' })
@@ -220,7 +220,7 @@ describe('a group', () => {
     await enqueuePull(it.pull)
     await enqueuePull(second)
     await rulesFixture.githubFixture.github.settled()
-    expect(await listQueueEvents(it)).toContainEqual(
+    expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', number: second.number, reason: 'MERGE_CONFLICT' }),
     )
     expect(await readMergeQueue(it)).toEqual([[it.pull.number, 'AWAITING_CHECKS']])
@@ -240,7 +240,7 @@ describe('a group', () => {
   test('by squash becomes the tip of the base, and marks the pull request as merged', async () => {
     const it = await openMergeQueueScenario({ merge_method: 'SQUASH' })
     await enqueuePull(it.pull)
-    const group = await getLastGroup(it)
+    const group = await getLastRequestedMergeGroup(it)
     await rulesFixture.setCheck(it, group.head_sha, checkName)
     await rulesFixture.githubFixture.github.settled()
     expect(await rulesFixture.readTip(it)).toBe(group.head_sha)
@@ -254,7 +254,7 @@ describe('several groups', () => {
     const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second)
-    const [first, behind] = await listRequestedGroups(it)
+    const [first, behind] = await listRequestedMergeGroups(it)
     await rulesFixture.setCheck(it, behind?.head_sha ?? '', checkName)
     await rulesFixture.githubFixture.github.settled()
     expect(await rulesFixture.readTip(it)).toBe(it.baseSha)
@@ -269,7 +269,7 @@ describe('several groups', () => {
     const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second)
-    const [, behind] = await listRequestedGroups(it)
+    const [, behind] = await listRequestedMergeGroups(it)
     await rulesFixture.setCheck(it, behind?.head_sha ?? '', checkName)
     await rulesFixture.githubFixture.github.settled()
     expect(await rulesFixture.readTip(it)).toBe(behind?.head_sha)
@@ -281,7 +281,7 @@ describe('several groups', () => {
     const query = `mutation ($id: ID!) { dequeuePullRequest(input: { id: $id }) { mergeQueueEntry { position } } }`
     await rulesFixture.githubFixture.octokit.graphql(query, { id: toNodeId('PullRequest', it.pull.id) })
     expect(await readMergeQueue(it)).toEqual([])
-    expect(await listQueueEvents(it)).toContainEqual(
+    expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', reason: 'MANUAL' }),
     )
   })

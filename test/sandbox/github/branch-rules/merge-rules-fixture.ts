@@ -3,10 +3,10 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MockGitHubOptions } from '../../../../sandbox/github/github.ts'
-import type { OpenPullOptions } from '../../../../sandbox/github/user-actions.ts'
+import type { CreatePullOptions } from '../../../../sandbox/github/user-actions.ts'
 import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import type { MockPull } from '../../../../sandbox/github/github-data.ts'
-import { openGitHubFixture, runGit, runGitIn } from '../github-fixture.ts'
+import { openGitHubFixture, runGit, runGitInDirectory } from '../github-fixture.ts'
 import type { GitHubFixture } from '../github-fixture.ts'
 
 /** The result of a push: the output of Git, and whether the remote accepted the push. */
@@ -30,7 +30,7 @@ export interface BranchRulesScenario {
   readonly mergeSha: string
 }
 
-export interface BranchRulesScenarioOptions extends Partial<OpenPullOptions> {
+export interface BranchRulesScenarioOptions extends Partial<CreatePullOptions> {
   readonly owner?: string
   /** Whether the base moves after the pull request is opened. Default: true. */
   readonly behind?: boolean
@@ -108,7 +108,7 @@ export class MergeRulesFixture {
     const url = `${this.githubFixture.github.url}/${full}.git`
     const args = ['-c', header, 'push', '--porcelain', url, ...(typeof refs === 'string' ? [refs] : refs)]
     const env = { PATH: process.env['PATH'] ?? '', HOME: folder, GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' }
-    const { code, stdout, stderr } = await runGitIn(folder, env, args)
+    const { code, stdout, stderr } = await runGitInDirectory(folder, env, args)
     const remote = stderr
       .split('\n')
       .filter((line) => line.startsWith('remote:'))
@@ -239,7 +239,7 @@ export const createStatusChecksRule = (
   parameters: { strict_required_status_checks_policy: false, required_status_checks: checks, ...more },
 })
 
-export const createQueueRule = (more: Record<string, unknown> = {}): BranchRule => ({
+export const createMergeQueueRule = (more: Record<string, unknown> = {}): BranchRule => ({
   type: 'merge_queue',
   parameters: {
     check_response_timeout_minutes: 60,

@@ -21,8 +21,8 @@ afterEach(() => {
   expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const pullRequiredMessage = 'Changes must be made through a pull request.'
-const createExpectedRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
+const pullRequestRequiredMessage = 'Changes must be made through a pull request.'
+const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
   createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
 const openBranchRulesScenario = async (
   more?: Parameters<MergeRulesFixture['openMergeCase']>[0],
@@ -38,7 +38,7 @@ describe('a required pull request', () => {
     await runGit(it.folder, undefined, 'checkout', '-q', '--detach', it.baseSha)
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'Direct')
     expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
-      createExpectedRejection(it, pullRequiredMessage),
+      createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
   })
 
@@ -55,7 +55,7 @@ describe('a required pull request', () => {
     await runGit(it.folder, token, 'checkout', '-q', '--detach', it.mergeSha)
     await runGit(it.folder, token, 'merge', '-q', '--no-ff', '-m', 'Both', other.headSha)
     expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
-      createExpectedRejection(it, pullRequiredMessage),
+      createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toMatchObject(acceptedPushResult)
@@ -66,7 +66,7 @@ describe('a required pull request', () => {
     const it = await openBranchRulesScenario()
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'On top')
     expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
-      createExpectedRejection(it, pullRequiredMessage),
+      createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
   })
 
@@ -80,10 +80,14 @@ describe('a required pull request', () => {
     const it = await openBranchRulesScenario()
     await rulesFixture.githubFixture.github.pushToBase(it.full, { x: '1' }, { branch: 'next' })
     await rulesFixture.githubFixture.github.retarget(it.pull, 'next')
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, pullRequiredMessage))
+    expect(await rulesFixture.pushMerge(it)).toEqual(
+      createExpectedPushRejection(it, pullRequestRequiredMessage),
+    )
     await rulesFixture.githubFixture.github.retarget(it.pull, 'main')
     await rulesFixture.githubFixture.github.draft(it.pull)
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, pullRequiredMessage))
+    expect(await rulesFixture.pushMerge(it)).toEqual(
+      createExpectedPushRejection(it, pullRequestRequiredMessage),
+    )
   })
 
   test('with a review that requests changes is not approved', async () => {
@@ -125,7 +129,7 @@ describe('layered rules', () => {
       lock_branch: true,
     })
     const messages = ['Required status check "ci" is expected.', 'Cannot change this locked branch']
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, ...messages))
+    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, ...messages))
   })
 
   test('apply per ref: of two refs in one push, only one is rejected unless the push is atomic', async () => {
@@ -135,7 +139,7 @@ describe('layered rules', () => {
       `${it.mergeSha}:refs/heads/main`,
       `${it.mergeSha}:refs/heads/free`,
     ])
-    expect(pushed).toMatchObject({ ...createExpectedRejection(it, pullRequiredMessage) })
+    expect(pushed).toMatchObject({ ...createExpectedPushRejection(it, pullRequestRequiredMessage) })
     const { knownRefs } = rulesFixture.githubFixture.github.repository(it.full)
     expect(knownRefs.get('refs/heads/free')).toBe(it.mergeSha)
     expect(knownRefs.get('refs/heads/main')).toBe(it.baseSha)

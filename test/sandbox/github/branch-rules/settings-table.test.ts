@@ -8,7 +8,7 @@ import {
   acceptedPushResult,
   createStatusChecksRule,
   createPullRequestRule,
-  createQueueRule,
+  createMergeQueueRule,
   createProtectionRejection,
   createRulesetRejection,
   formatRuleViolations,
@@ -25,10 +25,10 @@ afterEach(() => {
 })
 
 const botCheckName = 'catalog-bot / validation'
-const approvalMessage = 'At least 1 approving review is required by reviewers with write access.'
-const lastPusherMessage = 'New changes require approval from someone other than the last pusher.'
-const linearHistoryMessage = 'This branch must not contain merge commits.'
-const mergeQueueMessage = 'Changes must be made through the merge queue'
+const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
+const lastPushApprovalMessage = 'New changes require approval from someone other than the last pusher.'
+const linearHistoryRequiredMessage = 'This branch must not contain merge commits.'
+const mergeQueueRequiredMessage = 'Changes must be made through the merge queue'
 const notAuthorizedMessage =
   "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information."
 
@@ -47,10 +47,10 @@ const openBranchRulesScenario = async (
   if (rules.length > 0) rulesFixture.githubFixture.github.addRules(it.full, rules)
   return it
 }
-const createExpectedRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
+const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
   createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
 /** The merge commit is the tip of the base, and the push marks the pull request as merged. */
-const expectMerged = async (it: BranchRulesScenario): Promise<void> => {
+const expectPullMerged = async (it: BranchRulesScenario): Promise<void> => {
   expect(await rulesFixture.readTip(it)).toBe(it.mergeSha)
   expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.mergeSha } })
 }
@@ -64,11 +64,11 @@ describeSettingRow('none, deletion, non_fast_forward', () => {
     const it = await openBranchRulesScenario([{ type: 'deletion' }, { type: 'non_fast_forward' }])
     expect(await rulesFixture.push(it, ':refs/heads/main')).toMatchObject({ accepted: false })
     expect(await rulesFixture.push(it, `+${it.headSha}:refs/heads/main`)).toEqual(
-      createExpectedRejection(it, 'Cannot force-push to this branch'),
+      createExpectedPushRejection(it, 'Cannot force-push to this branch'),
     )
     await expectPullNotMerged(it)
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 
   test('a push with lease to a moved base is rejected by Git, not by a rule', async () => {
@@ -90,13 +90,13 @@ describeSettingRow('required own checks', () => {
     ])
     await rulesFixture.setCheck(it, it.headSha, botCheckName)
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, `Required status check "${botCheckName}" is expected.`),
+      createExpectedPushRejection(it, `Required status check "${botCheckName}" is expected.`),
     )
     await expectPullNotMerged(it)
     expect(await rulesFixture.stage(it)).toMatchObject(acceptedPushResult)
     await rulesFixture.setCheck(it, it.mergeSha, botCheckName)
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 })
 
@@ -108,7 +108,7 @@ describeSettingRow('required foreign checks (CI)', () => {
       state: 'success',
     })
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, 'Required status check "ci" is expected.'),
+      createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
     )
     await rulesFixture.stage(it)
     await rulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
@@ -116,7 +116,7 @@ describeSettingRow('required foreign checks (CI)', () => {
       state: 'success',
     })
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 
   test('count on the head if it contains the base', async () => {
@@ -126,7 +126,7 @@ describeSettingRow('required foreign checks (CI)', () => {
       state: 'success',
     })
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 })
 
@@ -135,11 +135,11 @@ describeSettingRow('pull_request, 0 approvals', () => {
     const it = await openBranchRulesScenario([createPullRequestRule()])
     await rulesFixture.githubFixture.github.close(it.pull)
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, 'Changes must be made through a pull request.'),
+      createExpectedPushRejection(it, 'Changes must be made through a pull request.'),
     )
     await rulesFixture.githubFixture.github.reopen(it.pull)
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 })
 
@@ -147,17 +147,17 @@ describeSettingRow('pull_request, ≥1', () => {
   test('requires an approval by a user with write access', async () => {
     const it = await openBranchRulesScenario([createPullRequestRule({ required_approving_review_count: 1 })])
     rulesFixture.githubFixture.github.review(it.pull, 'stranger', 'approve')
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, approvalMessage))
+    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, approvalRequiredMessage))
     rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 })
 
 describeSettingRow('+ dismiss stale / last push', () => {
   test.each([
-    ['dismiss_stale_reviews_on_push', approvalMessage],
-    ['require_last_push_approval', lastPusherMessage],
+    ['dismiss_stale_reviews_on_push', approvalRequiredMessage],
+    ['require_last_push_approval', lastPushApprovalMessage],
   ])('%s: accepts only a merge with exactly the tree that GitHub creates', async (setting, says) => {
     const it = await openBranchRulesScenario([
       createPullRequestRule({ required_approving_review_count: 1, [setting]: true }),
@@ -165,11 +165,11 @@ describeSettingRow('+ dismiss stale / last push', () => {
     rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
     const { mergeSha } = await rulesFixture.createMerge(it, { 'alpha.yaml': 'name: alpha\nmore: 1\n' })
     expect(await rulesFixture.push(it, `${mergeSha}:refs/heads/main`)).toEqual(
-      createExpectedRejection(it, says),
+      createExpectedPushRejection(it, says),
     )
     await expectPullNotMerged(it)
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 
   test('a push that changes the pull request dismisses its approvals, but merging the base in does not', async () => {
@@ -184,7 +184,9 @@ describeSettingRow('+ dismiss stale / last push', () => {
     await rulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
     expect(review.state).toBe('DISMISSED')
     const again = { ...it, ...(await rulesFixture.createMerge(it)) }
-    expect(await rulesFixture.pushMerge(again)).toEqual(createExpectedRejection(it, approvalMessage))
+    expect(await rulesFixture.pushMerge(again)).toEqual(
+      createExpectedPushRejection(it, approvalRequiredMessage),
+    )
   })
 
   test('an approval by the last pusher does not count', async () => {
@@ -199,10 +201,12 @@ describeSettingRow('+ dismiss stale / last push', () => {
     )
     rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
     const again = { ...it, ...(await rulesFixture.createMerge(it)) }
-    expect(await rulesFixture.pushMerge(again)).toEqual(createExpectedRejection(it, lastPusherMessage))
+    expect(await rulesFixture.pushMerge(again)).toEqual(
+      createExpectedPushRejection(it, lastPushApprovalMessage),
+    )
     rulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
     expect(await rulesFixture.pushMerge(again)).toMatchObject(acceptedPushResult)
-    await expectMerged(again)
+    await expectPullMerged(again)
   })
 })
 
@@ -214,11 +218,11 @@ describeSettingRow('code owners, conversations', () => {
     })
     rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, 'Waiting on code owner review from carol.'),
+      createExpectedPushRejection(it, 'Waiting on code owner review from carol.'),
     )
     rulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 
   test('conversations must be resolved', async () => {
@@ -227,10 +231,10 @@ describeSettingRow('code owners, conversations', () => {
     ])
     rulesFixture.githubFixture.github.openConversation(it.pull)
     const expectedMessage = 'A conversation must be resolved before this pull request can be merged.'
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, expectedMessage))
+    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
     rulesFixture.githubFixture.github.resolveConversation(it.pull)
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 })
 
@@ -239,7 +243,7 @@ describeSettingRow('`update` / restricted pushers', () => {
     const it = await openBranchRulesScenario([])
     const ruleset = rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }])
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, 'Cannot update this protected ref.'),
+      createExpectedPushRejection(it, 'Cannot update this protected ref.'),
     )
     await expectPullNotMerged(it)
     rulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
@@ -257,7 +261,7 @@ describeSettingRow('`update` / restricted pushers', () => {
         ? []
         : ['Bypassed rule violations for refs/heads/main:', '', '- Cannot update this protected ref.', ''],
     )
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 
   test('with bypass for pull requests only, a push is rejected and a merge by API is accepted', async () => {
@@ -269,7 +273,7 @@ describeSettingRow('`update` / restricted pushers', () => {
     } as const
     rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, 'Cannot update this protected ref.'),
+      createExpectedPushRejection(it, 'Cannot update this protected ref.'),
     )
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
@@ -283,7 +287,7 @@ describeSettingRow('`update` / restricted pushers', () => {
     } as const
     rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, `Required status check "${botCheckName}" is expected.`),
+      createExpectedPushRejection(it, `Required status check "${botCheckName}" is expected.`),
     )
   })
 
@@ -307,7 +311,7 @@ describeSettingRow('`update` / restricted pushers', () => {
     await rulesFixture.stage(it)
     await rulesFixture.setCheck(it, it.mergeSha, botCheckName)
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 })
 
@@ -315,9 +319,9 @@ describeSettingRow('required_linear_history', () => {
   test('a merge commit is rejected, but a squash by API is accepted', async () => {
     const it = await openBranchRulesScenario([{ type: 'required_linear_history' }])
     const pushed = await rulesFixture.pushMerge(it)
-    expect(pushed).toMatchObject({ accepted: false, reason: createExpectedRejection(it).reason })
+    expect(pushed).toMatchObject({ accepted: false, reason: createExpectedPushRejection(it).reason })
     expect(pushed.remote.slice(-5)).toEqual([
-      `- ${linearHistoryMessage}`,
+      `- ${linearHistoryRequiredMessage}`,
       'Found 1 violation:',
       '',
       it.mergeSha,
@@ -325,7 +329,7 @@ describeSettingRow('required_linear_history', () => {
     ])
     expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({
       status: 405,
-      message: formatRuleViolations(linearHistoryMessage),
+      message: formatRuleViolations(linearHistoryRequiredMessage),
     })
     await expectPullNotMerged(it)
     expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual({ sha: await rulesFixture.readTip(it) })
@@ -338,7 +342,10 @@ describeSettingRow('required_linear_history', () => {
       enforce_admins: true,
     })
     expect(await rulesFixture.pushMerge(it)).toMatchObject({ reason: 'protected branch hook declined' })
-    expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({ status: 405, message: linearHistoryMessage })
+    expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({
+      status: 405,
+      message: linearHistoryRequiredMessage,
+    })
     expect(await rulesFixture.mergeByApi(it, 'rebase')).toEqual({ sha: await rulesFixture.readTip(it) })
   })
 })
@@ -347,7 +354,7 @@ describeSettingRow('`allowed_merge_methods` without merge', () => {
   test('a pushed merge counts as a merge commit, and the API accepts an allowed method', async () => {
     const it = await openBranchRulesScenario([createPullRequestRule({ allowed_merge_methods: ['squash'] })])
     const expectedMessage = 'Merge commits are not allowed on this repository.'
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, expectedMessage))
+    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
     expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({
       status: 405,
       message: formatRuleViolations(expectedMessage),
@@ -366,7 +373,7 @@ describeSettingRow('repo `allow_merge_commit=false` alone', () => {
     expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({ status: 405, message })
     await expectPullNotMerged(it)
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
   })
 })
 
@@ -376,7 +383,7 @@ describeSettingRow('required_signatures', () => {
   test('an unsigned merge is rejected, but one created by the app through the API is accepted', async () => {
     const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
     const pushed = await rulesFixture.pushMerge(it)
-    expect(pushed).toMatchObject({ accepted: false, reason: createExpectedRejection(it).reason })
+    expect(pushed).toMatchObject({ accepted: false, reason: createExpectedPushRejection(it).reason })
     expect(pushed.remote.slice(-5)).toEqual([`- ${unsigned}`, 'Found 1 violation:', '', it.mergeSha, ''])
     await expectPullNotMerged(it)
     await rulesFixture.stage(it)
@@ -440,11 +447,13 @@ describeSettingRow('required_signatures', () => {
 
 describeSettingRow('merge_queue', () => {
   test('a merge outside the queue is rejected, by push and by API', async () => {
-    const it = await openBranchRulesScenario([createQueueRule()])
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, mergeQueueMessage))
+    const it = await openBranchRulesScenario([createMergeQueueRule()])
+    expect(await rulesFixture.pushMerge(it)).toEqual(
+      createExpectedPushRejection(it, mergeQueueRequiredMessage),
+    )
     expect(await rulesFixture.mergeByApi(it)).toEqual({
       status: 405,
-      message: formatRuleViolations(mergeQueueMessage),
+      message: formatRuleViolations(mergeQueueRequiredMessage),
     })
     await expectPullNotMerged(it)
   })
@@ -456,7 +465,7 @@ describeSettingRow('merge_queue', () => {
       actor_id: rulesFixture.githubFixture.app.id,
       bypass_mode: 'always',
     } as const
-    rulesFixture.githubFixture.github.addRules(it.full, [createQueueRule()], { bypass_actors: [app] })
+    rulesFixture.githubFixture.github.addRules(it.full, [createMergeQueueRule()], { bypass_actors: [app] })
     expect(await rulesFixture.mergeByApi(it)).toEqual({ sha: await rulesFixture.readTip(it) })
   })
 })
@@ -466,7 +475,7 @@ describeSettingRow('`workflows` rule', () => {
     const workflow = { path: '.github/workflows/ci.yml', repository_id: 1 }
     const it = await openBranchRulesScenario([{ type: 'workflows', parameters: { workflows: [workflow] } }])
     expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, "Required workflow 'ci' is not satisfied"),
+      createExpectedPushRejection(it, "Required workflow 'ci' is not satisfied"),
     )
     await expectPullNotMerged(it)
     await rulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha)
@@ -484,7 +493,7 @@ describeSettingRow('code_scanning, deployments', () => {
     ])
     const scanning = `Code scanning is waiting for results from CodeQL for the commit ${it.mergeSha.slice(0, 7)}.`
     const deployment = 'Missing successful active staging deployment.'
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, scanning, deployment))
+    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, scanning, deployment))
     rulesFixture.githubFixture.github.analyze(it.full, it.headSha, 'CodeQL')
     rulesFixture.githubFixture.github.deploy(it.full, it.headSha, 'staging')
     expect(await rulesFixture.mergeByApi(it)).toEqual({ sha: await rulesFixture.readTip(it) })
@@ -506,7 +515,7 @@ describeSettingRow('PR edits `.github/workflows/`', () => {
     const before = installation.permissions
     github.setPermissions(installation, { ...before, workflows: 'write' })
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    await expectMerged(it)
+    await expectPullMerged(it)
     github.setPermissions(installation, before)
   })
 
@@ -515,7 +524,7 @@ describeSettingRow('PR edits `.github/workflows/`', () => {
     await rulesFixture.githubFixture.github.pushToBase(it.full, { '.github/workflows/ci.yml': 'on: push\n' })
     const again = { ...it, ...(await rulesFixture.createMerge(it)) }
     expect(await rulesFixture.pushMerge(again)).toMatchObject(acceptedPushResult)
-    await expectMerged(again)
+    await expectPullMerged(again)
   })
 })
 

@@ -5,17 +5,17 @@ import { fullRepositoryName, openGitHubFixture, runGit, repositoryParams } from 
 import type { GitHubFixture } from '../github-fixture.ts'
 
 let githubFixture: GitHubFixture
-let url: string
+let repositoryGitUrl: string
 beforeAll(async () => {
   githubFixture = await openGitHubFixture()
-  url = `${githubFixture.github.url}/${fullRepositoryName}.git`
+  repositoryGitUrl = `${githubFixture.github.url}/${fullRepositoryName}.git`
 })
 afterAll(async () => githubFixture.stop())
 
 /** A clone with one more commit on main. */
 async function cloneAndAddCommit(token: string): Promise<string> {
   const folder = await mkdtemp(join(githubFixture.directory, 'work-'))
-  await runGit(folder, token, 'clone', '-q', url, '.')
+  await runGit(folder, token, 'clone', '-q', repositoryGitUrl, '.')
   await writeFile(join(folder, 'more.txt'), folder)
   await runGit(folder, token, 'add', '.')
   await runGit(folder, token, 'commit', '-qm', 'More')
@@ -28,7 +28,7 @@ describe('reading', () => {
   test('a partial clone omits blobs and fetches them when requested', async () => {
     const folder = await mkdtemp(join(githubFixture.directory, 'partial-'))
     const token = await githubFixture.token()
-    await runGit(folder, token, 'clone', '-q', '--bare', '--filter=blob:none', url, '.')
+    await runGit(folder, token, 'clone', '-q', '--bare', '--filter=blob:none', repositoryGitUrl, '.')
     const missing = await runGit(folder, token, 'rev-list', '--objects', '--all', '--missing=print')
     expect(missing.split('\n').filter((line) => line.startsWith('?'))).toHaveLength(4)
     expect(await runGit(folder, token, 'show', 'HEAD:README.md')).toBe('# Catalog')
@@ -44,15 +44,17 @@ describe('reading', () => {
     expect(fork.knownRefs.get('refs/heads/main')).toBe(sha)
     const folder = await mkdtemp(join(githubFixture.directory, 'imposter-'))
     await runGit(folder, undefined, 'init', '-q', '--bare')
-    await runGit(folder, await githubFixture.token(), 'fetch', '-q', url, sha)
+    await runGit(folder, await githubFixture.token(), 'fetch', '-q', repositoryGitUrl, sha)
     expect(
       (await githubFixture.octokit.rest.repos.getCommit({ ...repositoryParams, ref: sha })).data.sha,
     ).toBe(sha)
   })
 
   test('a public repository needs no token but rejects an invalid one, and a private one needs access', async () => {
-    await runGit(githubFixture.directory, undefined, 'ls-remote', url)
-    await expect(runGit(githubFixture.directory, 'ghs_wrong', 'ls-remote', url)).rejects.toThrow()
+    await runGit(githubFixture.directory, undefined, 'ls-remote', repositoryGitUrl)
+    await expect(
+      runGit(githubFixture.directory, 'ghs_wrong', 'ls-remote', repositoryGitUrl),
+    ).rejects.toThrow()
     await githubFixture.github.createRepository('catalogs', 'inner', { private: true })
     const inner = `${githubFixture.github.url}/catalogs/inner.git`
     await expect(runGit(githubFixture.directory, undefined, 'ls-remote', inner)).rejects.toThrow()

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { listRefs } from '../../../../sandbox/github/git/list-refs.ts'
+import { respondToLsRefs } from '../../../../sandbox/github/git/list-refs.ts'
 import {
-  createOrigin,
+  createOriginRepository,
   createTemporaryDirectory,
   type OriginRepository,
 } from '../../../adapters/git/origin.ts'
@@ -19,7 +19,7 @@ let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
 beforeAll(() => {
   temporaryDirectory = createTemporaryDirectory('list-refs')
-  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
   const first = origin.commit({ x: '1' })
   for (const name of ['main', 'main-2', 'maintenance/a', 'other']) origin.branch(name, first)
   origin.pull(7, first)
@@ -45,7 +45,7 @@ test.each([
     env: { PATH: process.env['PATH'], GIT_PROTOCOL: 'version=2' },
     input: request,
   })
-  expect((await listRefs(origin.directory, request))?.toString()).toBe(git.stdout.toString())
+  expect((await respondToLsRefs(origin.directory, request))?.toString()).toBe(git.stdout.toString())
 })
 
 test.each([
@@ -57,5 +57,5 @@ test.each([
   [Buffer.from('')],
   [createLsRefsRequest('ref-prefix refs/heads/main').subarray(0, -4)],
 ])('%# is left to git', async (request) => {
-  expect(await listRefs(origin.directory, request)).toBeUndefined()
+  expect(await respondToLsRefs(origin.directory, request)).toBeUndefined()
 })

@@ -3,7 +3,7 @@
 import { decodeBase64 } from '../base64.ts'
 import { formatGoFloat32, formatJsonNumber } from '../number.ts'
 import { quoteLikeGo } from '../text.ts'
-import { sortEntries } from '../json/json-text.ts'
+import { sortMapEntriesByKey } from '../json/json-text.ts'
 import type { MapEntry, MapValue, NumberValue, ParsedValue } from '../tree.ts'
 import type { DecodedStruct, DecodedValue, DecodedFieldValues, DecodedFieldSources } from './decoded.ts'
 import { LazyDecodedStruct, matchesGoType } from './lazy-decoded.ts'
@@ -70,7 +70,7 @@ class GoStructDecoder {
       case 'string':
         if (value.kind === 'string') return value.value
         if (this.rules?.coerces === true && value.kind === 'bool') return String(value.value)
-        if (this.rules?.coerces === true && value.kind === 'number') return formatCoercedNumber(value)
+        if (this.rules?.coerces === true && value.kind === 'number') return formatNumberCoercedToString(value)
         break
       case 'bool':
         if (value.kind === 'bool') return value.value
@@ -90,7 +90,7 @@ class GoStructDecoder {
         break
       case 'map':
         if (value.kind === 'map') {
-          for (const { value: inner } of sortEntries(value.entries)) {
+          for (const { value: inner } of sortMapEntriesByKey(value.entries)) {
             this.value(type.element, inner, undefined, owner, path)
           }
           return mergeMapEntries(value, before)
@@ -128,7 +128,7 @@ class GoStructDecoder {
   }
 
   private orderEntries({ entries }: MapValue): readonly MapEntry[] {
-    if (this.rules?.inTextOrder !== true) return sortEntries(entries)
+    if (this.rules?.inTextOrder !== true) return sortMapEntriesByKey(entries)
     return [...entries].sort((a, b) => a.keyStart - b.keyStart)
   }
 
@@ -266,7 +266,7 @@ function getUnqualifiedTypeName({ name }: StructType): string {
 }
 
 /** A number as the YAML converter writes it for a string type. Floats have 32 bits. */
-function formatCoercedNumber({ value, text, isFloat }: NumberValue): string {
+function formatNumberCoercedToString({ value, text, isFloat }: NumberValue): string {
   return isFloat !== true && /^-?\d+$/.test(text) ? text : formatGoFloat32(value)
 }
 

@@ -1,12 +1,12 @@
 // Formats decoded JSON as Go's fmt does with %v, and with the %t that opm uses by mistake.
 import { formatGoFloat } from '../number.ts'
-import { sortEntries } from '../json/json-text.ts'
-import { formatValueWithLimit, type ValueFormatter } from '../print-value.ts'
+import { sortMapEntriesByKey } from '../json/json-text.ts'
+import { formatParsedValueWithLimit, type ParsedValueFormatter } from '../print-value.ts'
 import type { ListValue, MapValue, ParsedValue } from '../tree.ts'
 
 const maxFormattedGoValueLength = 1 << 20
 
-const jsonTypeByKind = {
+const jsonTypeByValueKind = {
   null: 'null',
   bool: 'bool',
   number: 'number',
@@ -16,14 +16,14 @@ const jsonTypeByKind = {
 }
 
 export function getJsonTypeName(value: ParsedValue): string {
-  return jsonTypeByKind[value.kind]
+  return jsonTypeByValueKind[value.kind]
 }
 
 /** `%v`: lists and maps as `[1 x]` and `map[a:1]`. */
 export function formatGoValue(value: ParsedValue): string {
-  return formatValueWithLimit(
+  return formatParsedValueWithLimit(
     value,
-    { partsOf: (part) => getGoValueFormatParts(part, false), scalar: formatGoScalar },
+    { partsOf: (part) => splitGoValueIntoFormatParts(part, false), scalar: formatGoScalar },
     maxFormattedGoValueLength,
   )
 }
@@ -31,19 +31,19 @@ export function formatGoValue(value: ParsedValue): string {
 /** `%t` of a value that is not a bool: `%!t(float64=1)`. */
 export function formatAsGoBool(value: ParsedValue): string {
   if (value.kind === 'null') return '%!t(<nil>)'
-  const scalar: ValueFormatter['scalar'] = (part) => {
+  const scalar: ParsedValueFormatter['scalar'] = (part) => {
     if (part.kind === 'bool') return String(part.value)
     if (part.kind === 'null') return '<nil>'
     return `%!t(${part.kind === 'number' ? 'float64' : 'string'}=${formatGoScalar(part)})`
   }
-  return formatValueWithLimit(
+  return formatParsedValueWithLimit(
     value,
-    { partsOf: (part) => getGoValueFormatParts(part, true), scalar },
+    { partsOf: (part) => splitGoValueIntoFormatParts(part, true), scalar },
     maxFormattedGoValueLength,
   )
 }
 
-function formatGoScalar(value: Parameters<ValueFormatter['scalar']>[0]): string {
+function formatGoScalar(value: Parameters<ParsedValueFormatter['scalar']>[0]): string {
   switch (value.kind) {
     case 'null':
       return '<nil>'
@@ -56,7 +56,7 @@ function formatGoScalar(value: Parameters<ValueFormatter['scalar']>[0]): string 
   }
 }
 
-function* getGoValueFormatParts(
+function* splitGoValueIntoFormatParts(
   value: ListValue | MapValue,
   markKeys: boolean,
 ): Generator<ParsedValue | string> {
@@ -70,7 +70,7 @@ function* getGoValueFormatParts(
     }
   } else {
     yield 'map['
-    for (const { key, value: inner } of sortEntries(value.entries)) {
+    for (const { key, value: inner } of sortMapEntriesByKey(value.entries)) {
       yield `${between}${markKeys ? `%!t(string=${key})` : key}:`
       yield inner
       between = ' '

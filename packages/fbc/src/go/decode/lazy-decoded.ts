@@ -1,5 +1,5 @@
 // Values that already fit their Go type, so they need no decoding. Almost all values in a catalog do.
-import { decodeBase64, decodeUnwrappedBase64 } from '../base64.ts'
+import { decodeBase64, decodeSingleLineBase64 } from '../base64.ts'
 import type { ParsedValue } from '../tree.ts'
 import { getMapValue } from '../tree.ts'
 import type { DecodedStruct, DecodedValue, DecodedFieldValues, DecodedFieldSources } from './decoded.ts'
@@ -45,7 +45,7 @@ export function matchesGoType(type: GoType, value: ParsedValue): boolean {
       for (const entry of value.entries) {
         if (Object.hasOwn(type.fields, entry.key)) {
           if (!matchesGoType(type.fields[entry.key] as GoType, entry.value)) return false
-        } else if (matchesFieldIgnoringCase(type, entry.key)) return false
+        } else if (hasFieldIgnoringCase(type, entry.key)) return false
       }
       if (value.memo) value.memo.matchedType = type
       return true
@@ -53,10 +53,10 @@ export function matchesGoType(type: GoType, value: ParsedValue): boolean {
 }
 
 function isValidGoBase64(text: string): boolean {
-  return decodeUnwrappedBase64(text) !== undefined || typeof decodeBase64(text) !== 'number'
+  return decodeSingleLineBase64(text) !== undefined || typeof decodeBase64(text) !== 'number'
 }
 
-function matchesFieldIgnoringCase(type: StructType, key: string): boolean {
+function hasFieldIgnoringCase(type: StructType, key: string): boolean {
   for (const name of Object.keys(type.fields)) {
     if (name.length === key.length && name.toLowerCase() === key.toLowerCase().replaceAll('ſ', 's'))
       return true
@@ -73,7 +73,7 @@ export class LazyDecodedStruct implements DecodedStruct {
   constructor(type: StructType, at: ParsedValue) {
     this.at = at
     this.fields = new LazyDecodedFields(type, at)
-    this.sources = new LazyDecodedSources(at)
+    this.sources = new LazyDecodedFieldSources(at)
   }
 }
 
@@ -96,7 +96,7 @@ class LazyDecodedFields implements DecodedFieldValues {
   }
 }
 
-class LazyDecodedSources implements DecodedFieldSources {
+class LazyDecodedFieldSources implements DecodedFieldSources {
   private readonly value: ParsedValue
 
   constructor(value: ParsedValue) {

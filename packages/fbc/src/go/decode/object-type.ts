@@ -1,6 +1,6 @@
 import { createMapType, stringType, createStructType } from './go-type.ts'
 
-export const objectMetaType = createStructType('v1.ObjectMeta', {
+export const objectMetaStructType = createStructType('v1.ObjectMeta', {
   name: stringType,
   generateName: stringType,
   namespace: stringType,
@@ -9,8 +9,8 @@ export const objectMetaType = createStructType('v1.ObjectMeta', {
 })
 
 /** The part of an object that opm reads before it reads a CSV's spec. */
-export const kubernetesObjectType = createStructType('v1.TypeMeta', {
+export const kubernetesObjectStructType = createStructType('v1.TypeMeta', {
   apiVersion: stringType,
   kind: stringType,
-  metadata: objectMetaType,
+  metadata: objectMetaStructType,
 })

@@ -68,10 +68,10 @@ export const ambiguousScalarStartBytes: Uint8Array = createByteSet('FNOTYfnoty01
 
 export const numberBytes: Uint8Array = createByteSet('0123456789abcdefABCDEFxXoO_.+-')
 
-export const keyStartBytes: Uint8Array = createByteSet(
+export const yamlKeyStartBytes: Uint8Array = createByteSet(
   'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$',
 )
-export const keyBytes: Uint8Array = createByteSet(
+export const yamlKeyBytes: Uint8Array = createByteSet(
   'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$-./',
 )
 

@@ -1,10 +1,10 @@
 import { StringKeyIndex } from '../key-table.ts'
 import type { MapEntry } from '../tree.ts'
 
-const maxLinearKeys = 16
+const maxLinearSearchKeys = 16
 
 export function hasDuplicateKeys(entries: readonly MapEntry[]): boolean {
-  if (entries.length > maxLinearKeys) {
+  if (entries.length > maxLinearSearchKeys) {
     const table = new StringKeyIndex()
     return entries.some(({ key }) => table.add(key) >= 0)
   }

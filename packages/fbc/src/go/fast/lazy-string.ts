@@ -20,7 +20,7 @@ export const ScalarStyle = {
   json: 6,
 } as const
 
-const styleBitCount = 3
+const scalarStyleBitCount = 3
 
 /** Kept small, because a catalog has a hundred thousand of these. */
 export class LazyString implements StringValue {
@@ -35,11 +35,11 @@ export class LazyString implements StringValue {
     this.bytes = bytes
     this.start = start
     this.end = end
-    this.style = style | (indent << styleBitCount)
+    this.style = style | (indent << scalarStyleBitCount)
   }
 
   get indent(): number {
-    return this.style >> styleBitCount
+    return this.style >> scalarStyleBitCount
   }
 
   get quoted(): boolean {
@@ -48,7 +48,7 @@ export class LazyString implements StringValue {
 
   get value(): string {
     const { bytes, start, end } = this
-    switch (this.style & ((1 << styleBitCount) - 1)) {
+    switch (this.style & ((1 << scalarStyleBitCount) - 1)) {
       case ScalarStyle.plain:
         return sharedInternTable.intern(bytes, start, end)
       case ScalarStyle.folded:

@@ -91,13 +91,13 @@ export class DocumentLines {
     }
     return {
       line: firstLine + low - first,
-      column: 1 + countUtf16Units(this.bytes, lines.getLineStart(low), offset),
+      column: 1 + countUtf16CodeUnits(this.bytes, lines.getLineStart(low), offset),
     }
   }
 }
 
 /** UTF-16 code units of the well-formed UTF-8 in `[start, end)`. */
-function countUtf16Units(bytes: Uint8Array, start: number, end: number): number {
+function countUtf16CodeUnits(bytes: Uint8Array, start: number, end: number): number {
   let units = 0
   for (let at = start; at < end; at++) {
     const value = bytes[at] as number

@@ -2,7 +2,7 @@
  * Returns the byte length of the character at `at` (0x80 or more). Returns 0 for invalid UTF-8, control characters,
  * non-characters, and the Unicode line ends and marks that are special to YAML.
  */
-export function getMultibyteLength(bytes: Uint8Array, at: number): number {
+export function getMultibyteCharacterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number
   const second = getContinuationByte(bytes, at + 1)
   if (first < 0xc2 || second < 0) return 0

@@ -3,9 +3,9 @@
 import type { TextBlockCache } from '../tree.ts'
 
 /** Comparing a shorter block takes as long as reading it. */
-const minBlockBytes = 48
+const minRecurringBlockBytes = 48
 /** A power of two. */
-const blockTableSlotCount = 8192
+const recurringBlockSlotCount = 8192
 /**
  * The number of leading bytes that identify a block: long enough to get past registry names and common manifest heads.
  * A shorter block is only recognized if the text after it is also equal.
@@ -51,7 +51,7 @@ export class RecurringBlockTable {
     // Half of the bytes are enough, because names and digests differ in more than four bytes.
     for (let offset = at; offset < at + blockIdentityPrefixBytes; offset += 8)
       hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
-    return (hash ^ (hash >>> 15)) & (blockTableSlotCount - 1)
+    return (hash ^ (hash >>> 15)) & (recurringBlockSlotCount - 1)
   }
 
   find(
@@ -67,7 +67,7 @@ export class RecurringBlockTable {
   }
 
   record(slot: number, block: RecurringBlock): void {
-    if (slot >= 0 && block.length >= minBlockBytes) this.known.set(slot, block)
+    if (slot >= 0 && block.length >= minRecurringBlockBytes) this.known.set(slot, block)
   }
 
   private isSame(one: number, other: number, length: number): boolean {

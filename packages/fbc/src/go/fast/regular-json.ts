@@ -18,7 +18,7 @@ import { DocumentLines, LineStarts } from './line-starts.ts'
 import { LazyRecurringList, LazyRecurringMap } from './recurring-values.ts'
 import { RecurringBlockTable, type RecurringBlock } from './recurring-blocks.ts'
 import { sharedInternTable } from './string-intern-table.ts'
-import { getMultibyteLength } from './multibyte-character.ts'
+import { getMultibyteCharacterLength } from './multibyte-character.ts'
 
 /** Catalogs have no deeper objects. */
 const maxRegularJsonDepth = 64
@@ -232,7 +232,7 @@ class RegularJsonParser {
         hasEscapes = true
         at += this.escapeLength(at + 1)
       } else if (stop === StopByteClass.wide) {
-        const width = getMultibyteLength(bytes, at)
+        const width = getMultibyteCharacterLength(bytes, at)
         if (width === 0) throw exactReaderRequiredError
         at += width
       } else throw exactReaderRequiredError

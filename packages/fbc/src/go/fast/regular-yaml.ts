@@ -6,7 +6,7 @@ import * as byte from './byte-classes.ts'
 import {
   StopByteClass,
   doubleQuotedStopBytes,
-  keyBytes,
+  yamlKeyBytes,
   plainScalarStopBytes,
   singleQuotedStopBytes,
   blockTextStopBytes,
@@ -18,7 +18,7 @@ import { DocumentLines, LineStarts } from './line-starts.ts'
 import { LazyRecurringList, LazyRecurringMap, type RecurringBlockReader } from './recurring-values.ts'
 import { RecurringBlockTable, type RecurringBlock } from './recurring-blocks.ts'
 import { sharedInternTable } from './string-intern-table.ts'
-import { getMultibyteLength } from './multibyte-character.ts'
+import { getMultibyteCharacterLength } from './multibyte-character.ts'
 
 /** Catalogs have no deeper documents. */
 const maxRegularYamlDepth = 64
@@ -63,7 +63,7 @@ export class RegularYamlReader {
   }
 }
 
-const emptyBlockCache: TextBlockCache = {}
+const emptyTextBlockCache: TextBlockCache = {}
 
 class RegularYamlParser {
   private readonly bytes: Uint8Array
@@ -211,9 +211,9 @@ class RegularYamlParser {
   /** Returns the position of the colon, or -1 if this reader does not accept the key. */
   private keyEnd(start: number): number {
     const { bytes } = this
-    if (byte.keyStartBytes[bytes[start] as number] !== 1) return -1
+    if (byte.yamlKeyStartBytes[bytes[start] as number] !== 1) return -1
     let at = start + 1
-    while (at < this.end && keyBytes[bytes[at] as number] === 1) at++
+    while (at < this.end && yamlKeyBytes[bytes[at] as number] === 1) at++
     if (bytes[at] !== byte.COLON || at - start > maxYamlKeyLength) return -1
     const next = at + 1 < this.end ? bytes[at + 1] : byte.NEWLINE
     return next === byte.SPACE || next === byte.NEWLINE ? at : -1
@@ -297,7 +297,7 @@ class RegularYamlParser {
       this.startLine(end)
     }
     if (lineStart !== start) return new LazyString(this.bytes, start, end, ScalarStyle.folded)
-    if (mayHaveType && !isWide && mayHaveNonStringType(this.bytes, start, end)) {
+    if (mayHaveType && !isWide && mayResolveToNonString(this.bytes, start, end)) {
       const text = sharedInternTable.intern(this.bytes, start, end)
       const resolved = resolvePlainScalar(text)
       if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw exactReaderRequiredError
@@ -426,7 +426,7 @@ class RegularYamlParser {
     const known = blocks.find(slot, 'literal', start, column, depth)
     if (known && this.skipKnownBlock(known))
       return new LazyString(bytes, start, start + known.length, ScalarStyle.literal, known.literalIndent)
-    const block = createRecurringBlock('literal', start, column, depth, lines.count, emptyBlockCache)
+    const block = createRecurringBlock('literal', start, column, depth, lines.count, emptyTextBlockCache)
     const value = this.unknownLiteral(column)
     block.literalIndent = value.indent
     this.recordBlock(slot, block)
@@ -545,7 +545,7 @@ class RegularYamlParser {
 
   /** Hands over at Unicode line ends and other characters special to YAML. */
   private wide(at: number): number {
-    const width = getMultibyteLength(this.bytes, at)
+    const width = getMultibyteCharacterLength(this.bytes, at)
     if (width === 0) throw exactReaderRequiredError
     return width
   }
@@ -579,7 +579,7 @@ const rereadYamlBlock: RecurringBlockReader = (bytes, start, { kind, column, dep
  * Returns whether the scalar may be something other than text: a short word, or only number characters with at most one
  * point. Most that begin with a digit are versions.
  */
-function mayHaveNonStringType(bytes: Uint8Array, start: number, end: number): boolean {
+function mayResolveToNonString(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start <= 5) return true
   let points = 0
   for (let at = start; at < end; at++) {

@@ -6,11 +6,11 @@ import { BACKSLASH, DASH, NEWLINE, PLUS, SPACE } from './byte-classes.ts'
 
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-const codeUnitByEscape = new Uint16Array(128)
+const codeUnitByEscapeLetter = new Uint16Array(128)
 for (const [letter, meaning] of Object.entries(characterByEscapeLetter))
-  codeUnitByEscape[letter.charCodeAt(0)] = meaning.charCodeAt(0)
+  codeUnitByEscapeLetter[letter.charCodeAt(0)] = meaning.charCodeAt(0)
 
-const textBuilder = new TextBuilder()
+const scalarTextBuilder = new TextBuilder()
 
 export function decodeUtf8(bytes: Uint8Array, start: number, end: number): string {
   return utf8Decoder.decode(bytes.subarray(start, end))
@@ -28,29 +28,29 @@ export function decodeSingleQuotedScalar(text: string): string {
 export function decodeDoubleQuotedScalar(text: string): string {
   if (!text.includes('\\')) return foldScalarLines(text)
   const hasLines = text.includes('\n')
-  textBuilder.clear()
+  scalarTextBuilder.clear()
   // Keeps spaces before an escaped line end, because the escape ends the line.
   const addPlain = (start: number, end: number): void => {
-    if (hasLines) textBuilder.add(foldScalarLines(text.slice(start, end)))
-    else textBuilder.add(text, start, end)
+    if (hasLines) scalarTextBuilder.add(foldScalarLines(text.slice(start, end)))
+    else scalarTextBuilder.add(text, start, end)
   }
   let plainStart = 0
   let at = 0
   for (;;) {
     while (at < text.length && text.charCodeAt(at) !== BACKSLASH) at++
     addPlain(plainStart, at)
-    if (at >= text.length) return textBuilder.take()
+    if (at >= text.length) return scalarTextBuilder.take()
     const code = text.charCodeAt(at + 1)
     if (code === NEWLINE) {
       plainStart = at + 2
-      for (; text.charCodeAt(plainStart) === NEWLINE; plainStart++) textBuilder.addUnit(NEWLINE)
+      for (; text.charCodeAt(plainStart) === NEWLINE; plainStart++) scalarTextBuilder.addUnit(NEWLINE)
       while (text.charCodeAt(plainStart) === SPACE) plainStart++
     } else if (code === 0x78 || code === 0x75 || code === 0x55) {
       const digits = code === 0x78 ? 2 : code === 0x75 ? 4 : 8
-      textBuilder.add(String.fromCodePoint(parseInt(text.slice(at + 2, at + 2 + digits), 16)))
+      scalarTextBuilder.add(String.fromCodePoint(parseInt(text.slice(at + 2, at + 2 + digits), 16)))
       plainStart = at + 2 + digits
     } else {
-      textBuilder.addUnit(codeUnitByEscape[code] as number)
+      scalarTextBuilder.addUnit(codeUnitByEscapeLetter[code] as number)
       plainStart = at + 2
     }
     at = plainStart

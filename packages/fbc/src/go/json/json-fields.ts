@@ -4,7 +4,7 @@ import type { Json } from './json.ts'
 import { compareBytes } from '../text.ts'
 
 /** Returns '' if the field is absent, null or of another type. */
-export function getJsonTextField(value: Json, name: string): string {
+export function getJsonStringField(value: Json, name: string): string {
   const values = getJsonFieldValues(value, name)
   for (let at = values.length - 1; at >= 0; at--) {
     const candidate = values[at]
@@ -19,15 +19,15 @@ export function getJsonFieldValues(value: Json, name: string): Json[] {
   const exact = value[name]
   const keys = Object.keys(value)
   if (exact !== undefined && keys.every((key) => key === name || key.length !== name.length)) return [exact]
-  const wanted = foldFieldName(name)
+  const wanted = foldFieldNameCase(name)
   return keys
-    .filter((key) => key.length === name.length && foldFieldName(key) === wanted)
+    .filter((key) => key.length === name.length && foldFieldNameCase(key) === wanted)
     .sort(compareBytes)
     .map((key) => value[key] ?? null)
 }
 
 /** Simple case folding for ASCII names: the long s and the Kelvin sign fold to s and k. */
-function foldFieldName(name: string): string {
+function foldFieldNameCase(name: string): string {
   return name.toLowerCase().replaceAll('ſ', 's')
 }
 

@@ -4,19 +4,19 @@ import { TextBuilder } from '../text-builder.ts'
 import { JsonError } from './json-error.ts'
 
 /** Code units of one-letter escapes by letter; -1 for others. */
-const codeUnitByEscape = new Int32Array(128).fill(-1)
+const codeUnitByEscapeLetter = new Int32Array(128).fill(-1)
 for (const [letter, meaning] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [
   ...pair,
 ]))
-  codeUnitByEscape[letter?.charCodeAt(0) ?? 0] = meaning?.charCodeAt(0) ?? -1
+  codeUnitByEscapeLetter[letter?.charCodeAt(0) ?? 0] = meaning?.charCodeAt(0) ?? -1
 
-const textBuilder = new TextBuilder()
+const jsonStringBuilder = new TextBuilder()
 
 /** Reads a string from its opening quote. Lone surrogates become U+FFFD. */
-export function scanString(text: string, from: number): { value: string; end: number } {
+export function scanJsonString(text: string, from: number): { value: string; end: number } {
   let at = from + 1
   let pieceStart = at
-  textBuilder.clear()
+  jsonStringBuilder.clear()
   for (;;) {
     const c = text.charCodeAt(at)
     if (c === 0x22) break
@@ -27,24 +27,24 @@ export function scanString(text: string, from: number): { value: string; end: nu
       at++
       continue
     }
-    textBuilder.add(text, pieceStart, at)
+    jsonStringBuilder.add(text, pieceStart, at)
     const letter = text.charCodeAt(at + 1)
-    const meaning = letter < 128 ? (codeUnitByEscape[letter] as number) : -1
+    const meaning = letter < 128 ? (codeUnitByEscapeLetter[letter] as number) : -1
     if (meaning >= 0) {
-      textBuilder.addUnit(meaning)
+      jsonStringBuilder.addUnit(meaning)
       at += 2
     } else if (letter === 0x75) {
-      textBuilder.addUnit(scanHex(text, at + 2))
+      jsonStringBuilder.addUnit(scanJsonHexEscape(text, at + 2))
       at += 6
     } else throw createUnexpectedCharacterError(text, at + 1, 'in string escape code')
     pieceStart = at
   }
-  if (textBuilder.isEmpty) return { value: text.slice(pieceStart, at), end: at + 1 }
-  textBuilder.add(text, pieceStart, at)
-  return { value: textBuilder.take().toWellFormed(), end: at + 1 }
+  if (jsonStringBuilder.isEmpty) return { value: text.slice(pieceStart, at), end: at + 1 }
+  jsonStringBuilder.add(text, pieceStart, at)
+  return { value: jsonStringBuilder.take().toWellFormed(), end: at + 1 }
 }
 
-function scanHex(text: string, from: number): number {
+function scanJsonHexEscape(text: string, from: number): number {
   let unit = 0
   for (let at = from; at < from + 4; at++) {
     const digit = at < text.length ? getHexDigitValue(text.charCodeAt(at)) : -1
@@ -54,7 +54,7 @@ function scanHex(text: string, from: number): number {
   return unit
 }
 
-export function scanNumber(text: string, from: number): number {
+export function scanJsonNumber(text: string, from: number): number {
   let at = from
   const isAtDigit = (): boolean => at < text.length && isDigit(text.charCodeAt(at))
   const skipDigits = (context: string): void => {

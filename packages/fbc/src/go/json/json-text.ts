@@ -1,7 +1,7 @@
 // Writes values like Go's encoding/json: keys sorted by bytes, no spaces. Never recurses.
 import { compareBytes } from '../text.ts'
 import { formatJsonNumber } from '../number.ts'
-import { formatValueWithLimit } from '../print-value.ts'
+import { formatParsedValueWithLimit } from '../print-value.ts'
 import type { ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
 
 export interface GoJsonOptions {
@@ -22,17 +22,17 @@ export function formatBlobJson(value: ParsedValue): string {
 }
 
 export function formatGoJson(root: ParsedValue, options: GoJsonOptions): string {
-  return formatValueWithLimit(
+  return formatParsedValueWithLimit(
     root,
     {
-      partsOf: (value) => getJsonFormatParts(value, options.escapeHtml),
+      partsOf: (value) => splitJsonIntoFormatParts(value, options.escapeHtml),
       scalar: (value) => formatJsonScalar(value, options),
     },
     options.maxLength ?? maxJsonLength,
   )
 }
 
-function* getJsonFormatParts(
+function* splitJsonIntoFormatParts(
   value: ListValue | MapValue,
   escapeHtml: boolean,
 ): Generator<ParsedValue | string> {
@@ -47,7 +47,7 @@ function* getJsonFormatParts(
     yield ']'
   } else {
     yield '{'
-    for (const { key, value: inner } of sortEntries(value.entries)) {
+    for (const { key, value: inner } of sortMapEntriesByKey(value.entries)) {
       yield `${between}${formatJsonString(key, escapeHtml)}:`
       yield inner
       between = ','
@@ -57,7 +57,7 @@ function* getJsonFormatParts(
 }
 
 /** Entries in the order in which Go writes and decodes them. */
-export function sortEntries(entries: readonly MapEntry[]): readonly MapEntry[] {
+export function sortMapEntriesByKey(entries: readonly MapEntry[]): readonly MapEntry[] {
   for (let at = 1; at < entries.length; at++) {
     if (compareBytes((entries[at - 1] as MapEntry).key, (entries[at] as MapEntry).key) > 0) {
       return [...entries].sort((a, b) => compareBytes(a.key, b.key))
@@ -88,12 +88,12 @@ const htmlEscapePatterns = { some: /[<>&\u2028\u2029]/, all: /[<>&\u2028\u2029]/
 
 /** A lone surrogate represents an invalid UTF-8 byte (`invalidByteMarker`), which Go escapes. */
 export function formatJsonString(text: string, escapeHtml: boolean): string {
-  const quoted = text.isWellFormed() ? JSON.stringify(text) : quoteJsonWithInvalidBytes(text)
+  const quoted = text.isWellFormed() ? JSON.stringify(text) : quoteJsonReplacingSurrogates(text)
   const { some, all } = escapeHtml ? htmlEscapePatterns : lineSeparatorPatterns
   return some.test(quoted) ? quoted.replace(all, escapeJsonCharacter) : quoted
 }
 
-function quoteJsonWithInvalidBytes(text: string): string {
+function quoteJsonReplacingSurrogates(text: string): string {
   const whole = text.split(/\p{Surrogate}/u).map((piece) => JSON.stringify(piece).slice(1, -1))
   return `"${whole.join('\\ufffd')}"`
 }

@@ -1,7 +1,7 @@
 // Converts values to plain JSON data within limits on depth and size.
 import type { Json } from './json.ts'
 import type { ParsedValue } from '../tree.ts'
-import { copyStringWithoutParent } from '../utf8.ts'
+import { detachStringFromParent } from '../utf8.ts'
 
 /** Far beyond real properties, but safe for JSON.stringify and recursive readers. */
 const maxPlainJsonDepth = 200
@@ -24,7 +24,7 @@ export function toPlainJson(value: ParsedValue, needed?: (key: string) => boolea
   const found = new Map<string, Json>()
   for (const entry of value.entries)
     if (needed(entry.key))
-      found.set(copyStringWithoutParent(entry.key), convertValueToPlainJson(entry.value, 1, budget))
+      found.set(detachStringFromParent(entry.key), convertValueToPlainJson(entry.value, 1, budget))
   const others = convertValueToPlainJson(value, 0, budget) as Readonly<Record<string, Json>> | null
   return { ...others, ...Object.fromEntries(found) }
 }
@@ -39,7 +39,7 @@ function convertValueToPlainJson(value: ParsedValue, depth: number, budget: Plai
       return value.value
     case 'string':
       budget.length -= value.value.length
-      return budget.length < 0 ? null : copyStringWithoutParent(value.value)
+      return budget.length < 0 ? null : detachStringFromParent(value.value)
     case 'list':
       return takeItemsWithinBudget(value.items, budget).map((item) =>
         convertValueToPlainJson(item, depth + 1, budget),
@@ -47,7 +47,7 @@ function convertValueToPlainJson(value: ParsedValue, depth: number, budget: Plai
     case 'map':
       return Object.fromEntries(
         takeItemsWithinBudget(value.entries, budget).map((entry) => [
-          copyStringWithoutParent(entry.key),
+          detachStringFromParent(entry.key),
           convertValueToPlainJson(entry.value, depth + 1, budget),
         ]),
       )

@@ -1,14 +1,14 @@
 // Reads one JSON value with positions like Go's streaming decoder, with the same errors. Uses its own stack, so nesting
 // cannot overflow the call stack.
 import type { ParsedValue } from '../tree.ts'
-import { MapBuilder, trimSpareCapacity } from '../tree.ts'
+import { MapBuilder, trimArraySpareCapacity } from '../tree.ts'
 import { JsonError } from './json-error.ts'
-import { scanNumber, scanString } from './json-scalars.ts'
+import { scanJsonNumber, scanJsonString } from './json-scalars.ts'
 
 /** Go's limit. */
 const maxJsonDepth = 10_000
 
-interface JsonFrame {
+interface JsonParserFrame {
   readonly start: number
   readonly map: MapBuilder | undefined
   readonly items: ParsedValue[]
@@ -33,7 +33,7 @@ export function skipJsonSpace(text: string, from: number): number {
 
 /** Throws a JsonError. */
 export function readJson(text: string, from: number): ReadJsonResult {
-  const frames: JsonFrame[] = []
+  const frames: JsonParserFrame[] = []
   let hugeNumber: ReadJsonResult['hugeNumber']
   let at = skipJsonSpace(text, from)
   for (;;) {
@@ -41,7 +41,7 @@ export function readJson(text: string, from: number): ReadJsonResult {
     const start = at
     const c = text.charCodeAt(at)
     if (c === 0x7b || c === 0x5b) {
-      const frame: JsonFrame = {
+      const frame: JsonParserFrame = {
         start,
         map: c === 0x7b ? new MapBuilder() : undefined,
         items: [],
@@ -56,13 +56,13 @@ export function readJson(text: string, from: number): ReadJsonResult {
           continue
         }
       } else if (text.charCodeAt(at) !== 0x5d) continue
-      value = closeJsonFrame(frames, ++at)
+      value = closeJsonParserFrame(frames, ++at)
     } else if (c === 0x22) {
-      const scanned = scanString(text, at)
+      const scanned = scanJsonString(text, at)
       at = scanned.end
       value = { kind: 'string', start, end: at, value: scanned.value, quoted: true }
     } else if (c === 0x2d || (c >= 0x30 && c <= 0x39)) {
-      at = scanNumber(text, at)
+      at = scanJsonNumber(text, at)
       const digits = text.slice(start, at)
       const number = Number(digits)
       if (!Number.isFinite(number)) hugeNumber ??= { text: digits, end: at }
@@ -97,25 +97,25 @@ export function readJson(text: string, from: number): ReadJsonResult {
           frame.map ? 'after object key:value pair' : 'after array element',
         )
       }
-      value = closeJsonFrame(frames, ++at)
+      value = closeJsonParserFrame(frames, ++at)
     }
   }
 }
 
 /** Reads `"key":` and the whitespace after it. */
-function readJsonObjectKey(text: string, from: number, frame: JsonFrame): number {
+function readJsonObjectKey(text: string, from: number, frame: JsonParserFrame): number {
   if (text.charCodeAt(from) !== 0x22)
     throw createUnexpectedCharacterError(text, from, 'looking for beginning of object key string')
-  const { value, end } = scanString(text, from)
+  const { value, end } = scanJsonString(text, from)
   frame.key = { text: value, start: from, end }
   const at = skipJsonSpace(text, end)
   if (text.charCodeAt(at) !== 0x3a) throw createUnexpectedCharacterError(text, at, 'after object key')
   return skipJsonSpace(text, at + 1)
 }
 
-function closeJsonFrame(frames: JsonFrame[], end: number): ParsedValue {
-  const { start, map, items } = frames.pop() as JsonFrame
-  return map ? map.build(start, end) : { kind: 'list', start, end, items: trimSpareCapacity(items) }
+function closeJsonParserFrame(frames: JsonParserFrame[], end: number): ParsedValue {
+  const { start, map, items } = frames.pop() as JsonParserFrame
+  return map ? map.build(start, end) : { kind: 'list', start, end, items: trimArraySpareCapacity(items) }
 }
 
 function scanJsonLiteral(text: string, from: number, word: string): number {

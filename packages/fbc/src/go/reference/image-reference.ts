@@ -18,13 +18,13 @@ export type ParsedImageReference =
 
 // The longest name (255, plus 6 for index.docker.io), tag (128) and digest (sha512 in hex, 135) with separators.
 // Rejects longer texts before running a regular expression.
-const maxReferenceLength = 255 + 6 + 1 + 128 + 1 + 135
+const maxImageReferenceLength = 255 + 6 + 1 + 128 + 1 + 135
 
 const hostLabelPattern = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/
 const pathComponentPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
 const digestPattern = /^([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):([0-9a-fA-F]{32,})$/
-const hexLengthByAlgorithm: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
+const hexLengthByDigestAlgorithm: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
 
 /**
  * Parses `[host[:port]/]path[:tag][@digest]`. A name without a host is on Docker Hub, as is `index.docker.io`. Adds no
@@ -32,13 +32,13 @@ const hexLengthByAlgorithm: Readonly<Record<string, number>> = { sha256: 64, sha
  * Rejects what opm rejects, and also impossible ports, which opm accepts.
  */
 export function parseImageReference(text: string): ParsedImageReference {
-  if (text.length > maxReferenceLength)
-    return createRejectedReference(`it is longer than ${maxReferenceLength} characters`)
+  if (text.length > maxImageReferenceLength)
+    return createInvalidReferenceResult(`it is longer than ${maxImageReferenceLength} characters`)
   const { spec, error } = parsePullSpec(text)
-  if (!spec) return createRejectedReference(explainInvalidReference(text) ?? error)
+  if (!spec) return createInvalidReferenceResult(explainInvalidImageReference(text) ?? error)
   const [, port] = spec.host.split(':')
   if (port !== undefined && !(port.length <= 5 && Number(port) <= 65_535))
-    return createRejectedReference(`"${port}" is not a port`)
+    return createInvalidReferenceResult(`"${port}" is not a port`)
   const lowerHost = spec.host.toLowerCase()
   const host = lowerHost === 'index.docker.io' ? 'docker.io' : lowerHost
   const repository = host === 'docker.io' && !spec.path.includes('/') ? `library/${spec.path}` : spec.path
@@ -59,12 +59,12 @@ export function formatImageReference(reference: ImageReference): string {
   return `${reference.host}/${reference.repository}${tag}${digest}`
 }
 
-function createRejectedReference(reason: string): ParsedImageReference {
+function createInvalidReferenceResult(reason: string): ParsedImageReference {
   return { reason }
 }
 
 /** Explains an invalid reference. Undefined if opm's message is the best explanation. */
-function explainInvalidReference(text: string): string | undefined {
+function explainInvalidImageReference(text: string): string | undefined {
   if (text === '') return 'it is empty'
   if (/^\w+:\/\//.test(text))
     return `it starts with "${text.slice(0, text.indexOf('://') + 3)}", but image references have no scheme`
@@ -74,26 +74,26 @@ function explainInvalidReference(text: string): string | undefined {
   if (more.length > 0) return 'it has more than one "@"'
   const digestReason = digest === undefined ? undefined : findDigestProblem(digest)
   if (digestReason !== undefined) return digestReason
-  const { host, path: pathAndTag } = splitHost(beforeDigest)
+  const { host, path: pathAndTag } = splitRegistryHost(beforeDigest)
   const colon = pathAndTag.indexOf(':')
   const path = colon < 0 ? pathAndTag : pathAndTag.slice(0, colon)
   const tag = colon < 0 ? undefined : pathAndTag.slice(colon + 1)
   if (tag !== undefined && !tagPattern.test(tag))
     return tag === '' ? 'nothing follows the ":"' : `"${tag}" is not a valid tag`
-  const nameReason = findHostProblem(host) ?? findPathProblem(path)
+  const nameReason = findRegistryHostProblem(host) ?? findRepositoryPathProblem(path)
   if (nameReason !== undefined) return nameReason
   return host.length + 1 + path.length > 230 ? 'its name is longer than 255 characters' : undefined
 }
 
 // The first component is a host only if it looks like one; otherwise it is a path on Docker Hub.
-function splitHost(name: string): { host: string; path: string } {
+function splitRegistryHost(name: string): { host: string; path: string } {
   const slash = name.indexOf('/')
   const first = slash < 0 ? '' : name.slice(0, slash)
   const isHost = first.includes('.') || first.includes(':') || first === 'localhost'
   return isHost ? { host: first, path: name.slice(slash + 1) } : { host: 'docker.io', path: name }
 }
 
-function findHostProblem(host: string): string | undefined {
+function findRegistryHostProblem(host: string): string | undefined {
   const [name = '', port, ...more] = host.split(':')
   if (more.length > 0) return `"${host}" is not a host name`
   if (port !== undefined && !/^[0-9]+$/.test(port)) return `"${port}" is not a port`
@@ -101,7 +101,7 @@ function findHostProblem(host: string): string | undefined {
   return undefined
 }
 
-function findPathProblem(path: string): string | undefined {
+function findRepositoryPathProblem(path: string): string | undefined {
   if (path === '') return 'it does not name a repository'
   if (/[A-Z]/.test(path)) return `its path "${path}" has uppercase letters`
   const bad = path.split('/').find((part) => !pathComponentPattern.test(part))
@@ -113,7 +113,9 @@ function findDigestProblem(digest: string): string | undefined {
   const match = digestPattern.exec(digest)
   if (!match) return `"${digest}" is not a digest`
   const [, algorithm = '', hex = ''] = match
-  const length = Object.hasOwn(hexLengthByAlgorithm, algorithm) ? hexLengthByAlgorithm[algorithm] : undefined
+  const length = Object.hasOwn(hexLengthByDigestAlgorithm, algorithm)
+    ? hexLengthByDigestAlgorithm[algorithm]
+    : undefined
   if (length === undefined) return `the digest algorithm "${algorithm}" is not supported`
   if (hex.length !== length)
     return `a ${algorithm} digest has ${length} hexadecimal digits, but this one has ${hex.length}`

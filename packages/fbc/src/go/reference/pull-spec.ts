@@ -5,20 +5,20 @@ import { toLowerLikeGo } from '../text.ts'
 const hostLabelPatternSource = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
 const domainPatternSource = `${hostLabelPatternSource}(?:\\.${hostLabelPatternSource})*(?::[0-9]+)?`
 const pathComponentPatternSource = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
-const namePatternSource = `(?:${domainPatternSource}/)?${pathComponentPatternSource}(?:/${pathComponentPatternSource})*`
+const repositoryNamePatternSource = `(?:${domainPatternSource}/)?${pathComponentPatternSource}(?:/${pathComponentPatternSource})*`
 const tagPatternSource = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
 const digestPatternSource = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}'
-const referencePattern = new RegExp(
-  `^(${namePatternSource})(?::(${tagPatternSource}))?(?:@(${digestPatternSource}))?$`,
+const pullSpecPattern = new RegExp(
+  `^(${repositoryNamePatternSource})(?::(${tagPatternSource}))?(?:@(${digestPatternSource}))?$`,
 )
 
-const invalidFormatMessage = 'invalid reference format'
-const upperCaseMessage = 'repository name must be lowercase'
+const invalidReferenceFormatMessage = 'invalid reference format'
+const uppercaseRepositoryMessage = 'repository name must be lowercase'
 const maxRepositoryNameLength = 255
 /** Valid references are shorter, so longer ones are not even matched. */
-const maxReferenceLength = 4096
+const maxPullSpecLength = 4096
 
-const hexLengthByAlgorithm: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
+const hexLengthByDigestAlgorithm: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
 
 export interface PullSpec {
   /** As written, in any case; `docker.io` if absent or `index.docker.io`. */
@@ -34,8 +34,8 @@ export type PullSpecResult =
   | { readonly spec?: undefined; readonly error: string }
 
 /** `@sha256:` and 64 digits. */
-const sha256SuffixLength = 72
-const sha256SuffixPattern = /^@sha256:[a-f0-9]{64}$/
+const sha256DigestSuffixLength = 72
+const sha256DigestSuffixPattern = /^@sha256:[a-f0-9]{64}$/
 
 /** Caches the verdict on names before a digest, up to `maxCachedRepositoryNames`. */
 const errorByRepositoryNameCache = new Map<string, string | undefined>()
@@ -44,8 +44,11 @@ const maxCachedRepositoryNames = 2000
 /** Returns opm's error for an invalid pull spec, or undefined. */
 export function findPullSpecError(text: string): string | undefined {
   // Nearly all images are a recurring name with a unique digest.
-  const name = text.slice(0, -sha256SuffixLength)
-  if (name.length > maxRepositoryNameLength || !sha256SuffixPattern.test(text.slice(-sha256SuffixLength)))
+  const name = text.slice(0, -sha256DigestSuffixLength)
+  if (
+    name.length > maxRepositoryNameLength ||
+    !sha256DigestSuffixPattern.test(text.slice(-sha256DigestSuffixLength))
+  )
     return parsePullSpec(text).error
   if (errorByRepositoryNameCache.has(name)) return errorByRepositoryNameCache.get(name)
   const { error } = parsePullSpec(text)
@@ -57,16 +60,16 @@ export function findPullSpecError(text: string): string | undefined {
 export function parsePullSpec(text: string): PullSpecResult {
   if (/^[a-f0-9]{64}$/.test(text))
     return { error: `invalid repository name (${text}), cannot specify 64-byte hexadecimal strings` }
-  const [host, rest] = splitHost(text)
+  const [host, rest] = splitRegistryHost(text)
   const beforeColon = rest.split(':', 1)[0] ?? ''
   if (toLowerLikeGo(beforeColon) !== beforeColon)
-    return { error: `${invalidFormatMessage}: ${upperCaseMessage}` }
+    return { error: `${invalidReferenceFormatMessage}: ${uppercaseRepositoryMessage}` }
   const full = `${host}/${rest}`
-  const match = full.length > maxReferenceLength ? null : referencePattern.exec(full)
+  const match = full.length > maxPullSpecLength ? null : pullSpecPattern.exec(full)
   if (match === null) {
     // Only a non-ASCII host gets here (Go folds the Kelvin sign to k): the parser's error has no prefix then.
-    const isForeign = full.length <= maxReferenceLength && referencePattern.test(toLowerLikeGo(full))
-    return { error: isForeign ? upperCaseMessage : invalidFormatMessage }
+    const isForeign = full.length <= maxPullSpecLength && pullSpecPattern.test(toLowerLikeGo(full))
+    return { error: isForeign ? uppercaseRepositoryMessage : invalidReferenceFormatMessage }
   }
   const [, fullName = '', tag, digest] = match
   if (fullName.length > maxRepositoryNameLength)
@@ -84,7 +87,7 @@ export function parsePullSpec(text: string): PullSpecResult {
 }
 
 /** Docker's defaults: without a host docker.io, and there a single name means library/name. */
-function splitHost(text: string): [host: string, rest: string] {
+function splitRegistryHost(text: string): [host: string, rest: string] {
   const slash = text.indexOf('/')
   const first = text.slice(0, Math.max(slash, 0))
   const hasHost = slash >= 0 && (/[.:]/.test(first) || first === 'localhost')
@@ -97,7 +100,9 @@ function findDigestError(text: string): string | undefined {
   const colon = text.indexOf(':')
   const algorithm = text.slice(0, colon)
   const hex = text.slice(colon + 1)
-  const length = Object.hasOwn(hexLengthByAlgorithm, algorithm) ? hexLengthByAlgorithm[algorithm] : undefined
+  const length = Object.hasOwn(hexLengthByDigestAlgorithm, algorithm)
+    ? hexLengthByDigestAlgorithm[algorithm]
+    : undefined
   if (length === undefined) {
     return /^[a-z0-9]+(?:[.+_-][a-z0-9]+)*$/.test(algorithm)
       ? 'unsupported digest algorithm'

@@ -5,12 +5,12 @@ import { getByteChunkTreeLength, type ByteChunkTree } from './byte-pieces.ts'
 const tarBlockBytes = 512
 
 /** Limits of the name and prefix fields (POSIX.1-1988, ustar). */
-const maxNameBytes = 100
+const maxUstarNameBytes = 100
 
-const maxPrefixBytes = 155
+const maxUstarPrefixBytes = 155
 
 /** The limit of eleven octal digits; Go writes larger sizes as a PAX record. */
-const maxOctalSize = 8 ** 11 - 1
+const maxOctalFileSizeBytes = 8 ** 11 - 1
 
 interface TarMember {
   readonly kind: 'file' | 'directory'
@@ -34,21 +34,21 @@ export interface TarTreeFile {
   readonly pieces: readonly ByteChunkTree[]
 }
 
-export interface TarTreeModes {
+export interface TarTreeFileModes {
   readonly directory: number
   readonly file: number
 }
 
 /** Returns a path's name in the archive; undefined omits the member and its content. */
-export type ArchiveNameGetter = (path: string, kind: 'file' | 'directory') => string | undefined
+export type ArchivePathMapper = (path: string, kind: 'file' | 'directory') => string | undefined
 
 const tarEndMarkerBlocks = new Uint8Array(tarEndMarkerBytes)
 
 /** Yields the archive without its end. The root's path is empty. */
 export function* packTarTree(
   files: readonly TarTreeFile[],
-  modes: TarTreeModes,
-  nameOf: ArchiveNameGetter,
+  modes: TarTreeFileModes,
+  nameOf: ArchivePathMapper,
 ): Generator<ByteChunkTree> {
   const packedDirectories = new Set<string>()
   function* packDirectory(path: string): Generator<Uint8Array> {
@@ -77,36 +77,37 @@ export function getTarEndMarker(): Uint8Array {
 
 /** The blocks before a member's content. Names must not contain NUL, which tar cannot represent. */
 function encodeTarHeader(member: TarMember): Uint8Array {
-  if (member.size > maxOctalSize) throw new Error('a catalog must not contain files of 8 GiB or more')
+  if (member.size > maxOctalFileSizeBytes)
+    throw new Error('a catalog must not contain files of 8 GiB or more')
   const name = utf8Encoder.encode(member.name)
   const isAscii = name.length === member.name.length
-  if (isAscii && name.length <= maxNameBytes) return encodeUstarHeader(member, name, undefined)
+  if (isAscii && name.length <= maxUstarNameBytes) return encodeUstarHeader(member, name, undefined)
   const split = isAscii ? splitUstarName(member.name) : undefined
   if (split)
     return encodeUstarHeader(member, utf8Encoder.encode(split.name), utf8Encoder.encode(split.prefix))
   const record = utf8Encoder.encode(formatPaxRecord('path', member.name, name.length))
-  const header = new Uint8Array(tarBlockBytes + roundUpToBlock(record.length) + tarBlockBytes)
+  const header = new Uint8Array(tarBlockBytes + roundUpToTarBlock(record.length) + tarBlockBytes)
   header.set(encodePaxHeader(member.name, record.length))
   header.set(record, tarBlockBytes)
   header.set(
-    encodeUstarHeader(member, utf8Encoder.encode(removeNonAscii(member.name)), undefined),
-    tarBlockBytes + roundUpToBlock(record.length),
+    encodeUstarHeader(member, utf8Encoder.encode(removeNonAsciiCharacters(member.name)), undefined),
+    tarBlockBytes + roundUpToTarBlock(record.length),
   )
   return header
 }
 
 /** The number of zero bytes that fill the last block. */
 function getTarPadding(size: number): number {
-  return roundUpToBlock(size) - size
+  return roundUpToTarBlock(size) - size
 }
 
-function roundUpToBlock(size: number): number {
+function roundUpToTarBlock(size: number): number {
   return Math.ceil(size / tarBlockBytes) * tarBlockBytes
 }
 
 function encodeUstarHeader(member: TarMember, name: Uint8Array, prefix: Uint8Array | undefined): Uint8Array {
   const header = new Uint8Array(tarBlockBytes)
-  header.set(name.subarray(0, maxNameBytes))
+  header.set(name.subarray(0, maxUstarNameBytes))
   writeOctal(header, 100, 8, member.mode)
   writeOctal(header, 108, 8, 0)
   writeOctal(header, 116, 8, 0)
@@ -116,15 +117,15 @@ function encodeUstarHeader(member: TarMember, name: Uint8Array, prefix: Uint8Arr
   writeOctal(header, 329, 8, 0)
   writeOctal(header, 337, 8, 0)
   if (prefix) header.set(prefix, 345)
-  return addMagicAndChecksum(header)
+  return addUstarMagicAndChecksum(header)
 }
 
 /** Go leaves unused fields of this header empty. */
 function encodePaxHeader(name: string, size: number): Uint8Array {
   const slash = name.lastIndexOf('/')
   const directory = slash < 0 ? '' : `${name.slice(0, slash)}/`
-  const shown = removeNonAscii(`${directory}PaxHeaders.0/${name.slice(slash + 1)}`)
-    .slice(0, maxNameBytes)
+  const shown = removeNonAsciiCharacters(`${directory}PaxHeaders.0/${name.slice(slash + 1)}`)
+    .slice(0, maxUstarNameBytes)
     .replace(/\/+$/, '')
   const header = new Uint8Array(tarBlockBytes)
   header.set(utf8Encoder.encode(shown))
@@ -134,10 +135,10 @@ function encodePaxHeader(name: string, size: number): Uint8Array {
   writeOctal(header, 124, 12, size)
   writeOctal(header, 136, 12, 0)
   header[156] = 0x78
-  return addMagicAndChecksum(header)
+  return addUstarMagicAndChecksum(header)
 }
 
-function addMagicAndChecksum(header: Uint8Array): Uint8Array {
+function addUstarMagicAndChecksum(header: Uint8Array): Uint8Array {
   header.set(ustarMagic, 257)
   header.fill(0x20, 148, 156)
   let sum = 0
@@ -155,10 +156,15 @@ function writeOctal(header: Uint8Array, at: number, width: number, value: number
 
 function splitUstarName(name: string): { readonly prefix: string; readonly name: string } | undefined {
   const maxPrefixEnd =
-    name.length > maxPrefixBytes + 1 ? maxPrefixBytes + 1 : name.endsWith('/') ? name.length - 1 : name.length
+    name.length > maxUstarPrefixBytes + 1
+      ? maxUstarPrefixBytes + 1
+      : name.endsWith('/')
+        ? name.length - 1
+        : name.length
   const slash = name.slice(0, maxPrefixEnd).lastIndexOf('/')
   const rest = name.slice(slash + 1)
-  if (slash <= 0 || rest === '' || rest.length > maxNameBytes || slash > maxPrefixBytes) return undefined
+  if (slash <= 0 || rest === '' || rest.length > maxUstarNameBytes || slash > maxUstarPrefixBytes)
+    return undefined
   return { prefix: name.slice(0, slash), name: rest }
 }
 
@@ -170,6 +176,6 @@ function formatPaxRecord(key: string, value: string, bytes: number): string {
   return `${length} ${key}=${value}\n`
 }
 
-function removeNonAscii(text: string): string {
+function removeNonAsciiCharacters(text: string): string {
   return text.replace(/[^\x00-\x7f]/gu, '')
 }

@@ -1,7 +1,7 @@
 // Scans literal (`|`) and folded (`>`) block scalars like go-yaml v2.
 import { CR, LF, SPACE, TAB, isBlank, isLineBreak, isLineBreakOrEnd, isDigit } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
-import type { Cursor } from './cursor.ts'
+import type { YamlCursor } from './cursor.ts'
 import { createScannerError } from './yaml-error.ts'
 
 interface BlockScalarHeader {
@@ -12,13 +12,13 @@ interface BlockScalarHeader {
 }
 
 /** `parentIndent` is the enclosing block's column, -1 at the root. */
-export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: string; end: number } {
+export function scanBlockScalar(cursor: YamlCursor, parentIndent: number): { value: string; end: number } {
   const { text, size } = cursor
   const literal = cursor.peek() === 0x7c
   cursor.skip()
   const { chomping, increment } = scanBlockScalarHeader(cursor)
 
-  scalarBuilder.clear()
+  blockScalarBuilder.clear()
   const stated = increment > 0 ? Math.max(parentIndent, 0) + increment : 0
   const indent = scanBlockScalarLineBreaks(cursor, stated, parentIndent)
   let leadingBreak = 0
@@ -28,33 +28,33 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: 
     const blank = isBlank(cursor.peek())
     // A break between two text lines folds to a space, or disappears before empty lines.
     if (!literal && !leadingBlank && !blank && leadingBreak === LF) {
-      if (trailingLineBreaks.isEmpty) scalarBuilder.addUnit(SPACE)
-    } else if (leadingBreak !== 0) scalarBuilder.addUnit(leadingBreak)
-    if (!trailingLineBreaks.isEmpty) scalarBuilder.add(trailingLineBreaks.take())
+      if (trailingLineBreaks.isEmpty) blockScalarBuilder.addUnit(SPACE)
+    } else if (leadingBreak !== 0) blockScalarBuilder.addUnit(leadingBreak)
+    if (!trailingLineBreaks.isEmpty) blockScalarBuilder.add(trailingLineBreaks.take())
     leadingBlank = blank
     let at = cursor.index
     for (; at < size; at++) {
       const c = text.charCodeAt(at)
       if ((c <= CR || c >= 0x7f) && isLineBreakOrEnd(c)) break
     }
-    scalarBuilder.add(text, cursor.index, at)
+    blockScalarBuilder.add(text, cursor.index, at)
     cursor.index = at
     cursor.need(2)
     leadingBreak = cursor.readBreak()
     if (!skipNextLineIndent(cursor, indent)) scanBlockScalarLineBreaks(cursor, indent, parentIndent)
   }
-  if (chomping !== -1 && leadingBreak !== 0) scalarBuilder.addUnit(leadingBreak)
-  if (chomping === 1) scalarBuilder.add(trailingLineBreaks.take())
-  return { value: scalarBuilder.take(), end: trailingLineBreaksEnd }
+  if (chomping !== -1 && leadingBreak !== 0) blockScalarBuilder.addUnit(leadingBreak)
+  if (chomping === 1) blockScalarBuilder.add(trailingLineBreaks.take())
+  return { value: blockScalarBuilder.take(), end: trailingLineBreaksEnd }
 }
 
 /** The scalar so far, and the breaks after its last line, which may not belong to it. */
-const scalarBuilder = new TextBuilder()
+const blockScalarBuilder = new TextBuilder()
 const trailingLineBreaks = new TextBuilder()
 let trailingLineBreaksEnd = 0
 
 /** Fast path: skips the next line's indentation if scanBlockScalarLineBreaks() would do nothing else. */
-function skipNextLineIndent(cursor: Cursor, indent: number): boolean {
+function skipNextLineIndent(cursor: YamlCursor, indent: number): boolean {
   const { text, index, size } = cursor
   const content = index + indent
   if (content >= size || content + 2 > cursor.watched || cursor.column !== 0) return false
@@ -65,7 +65,7 @@ function skipNextLineIndent(cursor: Cursor, indent: number): boolean {
   return true
 }
 
-function scanBlockScalarHeader(cursor: Cursor): BlockScalarHeader {
+function scanBlockScalarHeader(cursor: YamlCursor): BlockScalarHeader {
   let chomping = 0
   let increment = 0
   cursor.need(1)
@@ -106,7 +106,7 @@ function scanBlockScalarHeader(cursor: Cursor): BlockScalarHeader {
  * Skips indentation and empty lines and records their breaks. Returns the indentation; if `indent` is 0, detects it as
  * the deepest one or the parent's + 1.
  */
-function scanBlockScalarLineBreaks(cursor: Cursor, indent: number, parentIndent: number): number {
+function scanBlockScalarLineBreaks(cursor: YamlCursor, indent: number, parentIndent: number): number {
   trailingLineBreaks.clear()
   let maxIndent = 0
   trailingLineBreaksEnd = cursor.index

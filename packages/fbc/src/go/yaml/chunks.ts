@@ -1,5 +1,5 @@
 // Splits a YAML stream into documents by line, before parsing, like Kubernetes' stream decoder.
-import { trimSpace } from '../text.ts'
+import { trimSpaceLikeGo } from '../text.ts'
 
 export interface YamlChunk {
   readonly start: number
@@ -53,7 +53,7 @@ export function* splitYamlChunks(
     }
     const next = findNextLineStart(bytes, at)
     if (bytes[at] === DASH && bytes[at + 1] === DASH && bytes[at + 2] === DASH) {
-      const rest = trimSpace(decode(bytes.subarray(at + 3, next)))
+      const rest = trimSpaceLikeGo(decode(bytes.subarray(at + 3, next)))
       if (rest !== '' && !rest.startsWith('#')) {
         yield { start, end: at, line: startLine, badSeparator: { text: rest, start: at, line } }
         isEmpty = true

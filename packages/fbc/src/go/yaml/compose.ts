@@ -2,23 +2,23 @@
 // takes no more memory than its text.
 import { quoteLikeGo } from '../text.ts'
 import type { StringValue, ParsedValue } from '../tree.ts'
-import { MapBuilder, trimSpareCapacity } from '../tree.ts'
+import { MapBuilder, trimArraySpareCapacity } from '../tree.ts'
 import { AliasBudget } from './alias-budget.ts'
 import {
-  createInvalidKeyError,
-  formatKeySyntax,
-  createUnsupportedKeyError,
+  createInvalidMapKeyError,
+  formatMapKeyAsGo,
+  createUnsupportedMapKeyError,
   type NonStringKeysByMap,
 } from './go-syntax.ts'
-import { findInvalidJsonKey, findJsonConversionError } from './json-limits.ts'
+import { findInvalidJsonKeyError, findJsonConversionError } from './json-limits.ts'
 import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './node.ts'
 import type { ResolvedScalar } from './resolve-scalar.ts'
-import { formatResolvedKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
+import { formatScalarAsMapKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** Throws a YamlError if go-yaml or the JSON conversion rejects the text. */
 export function composeYamlDocument(root: YamlNode, repeated?: RepeatedKeyCollector): ParsedValue {
-  return new Composer(repeated).run(root)
+  return new YamlComposer(repeated).run(root)
 }
 
 /** Collects keys that are set twice in one map, even by merging, which go-yaml rejects in strict mode. */
@@ -35,7 +35,7 @@ export class RepeatedKeyCollector {
   }
 }
 
-interface ComposeFrame {
+interface YamlComposeFrame {
   readonly node: CollectionNode
   /** `merge` writes into the map of the frame below; `merge-list` is a list of merges. */
   readonly purpose: 'value' | 'merge' | 'merge-list'
@@ -74,8 +74,8 @@ const placeholderMapBuilder = new MapBuilder()
 /** The limit of Go's encoding/json. */
 const maxJsonDepth = 10_000
 
-class Composer {
-  private readonly frames: ComposeFrame[] = []
+class YamlComposer {
+  private readonly frames: YamlComposeFrame[] = []
   private readonly finished = new Map<YamlNode, ComposedAnchorValue>()
   private readonly open = new Set<YamlNode>()
   private readonly badKeys = new Map<ParsedValue, YamlError>()
@@ -107,7 +107,7 @@ class Composer {
     return value
   }
 
-  private advance(frame: ComposeFrame): void {
+  private advance(frame: YamlComposeFrame): void {
     const { children } = frame.node
     if (frame.purpose === 'merge-list') {
       // Backwards, so that earlier maps overwrite later ones.
@@ -165,15 +165,15 @@ class Composer {
     return value
   }
 
-  private merge(node: YamlNode, frame: ComposeFrame): void {
+  private merge(node: YamlNode, frame: YamlComposeFrame): void {
     if (node.kind === 'list') {
       this.push(node, 'merge-list', frame.map, false)
-      const list = this.frames[this.frames.length - 1] as ComposeFrame
+      const list = this.frames[this.frames.length - 1] as YamlComposeFrame
       list.at = node.children.length
     } else this.mergeItem(node, frame)
   }
 
-  private mergeItem(node: YamlNode, into: ComposeFrame): void {
+  private mergeItem(node: YamlNode, into: YamlComposeFrame): void {
     const target = node.kind === 'alias' ? node.target : node
     if (target.kind !== 'map') {
       throw new YamlError('yaml: map merge requires map or sequence of maps as the value', node.start)
@@ -199,15 +199,15 @@ class Composer {
   }
 
   /** The frame that the innermost merges write into. */
-  private owner(): ComposeFrame {
+  private owner(): YamlComposeFrame {
     let at = this.frames.length - 1
     while (this.frames[at]?.purpose !== 'value') at--
-    return this.frames[at] as ComposeFrame
+    return this.frames[at] as YamlComposeFrame
   }
 
   private push(
     node: CollectionNode,
-    purpose: ComposeFrame['purpose'],
+    purpose: YamlComposeFrame['purpose'],
     map: MapBuilder,
     inAlias: boolean,
   ): void {
@@ -228,7 +228,7 @@ class Composer {
     })
   }
 
-  private finish(frame: ComposeFrame): void {
+  private finish(frame: YamlComposeFrame): void {
     const { node } = frame
     this.frames.pop()
     if (node.anchor !== '') this.open.delete(node)
@@ -242,11 +242,11 @@ class Composer {
     const value: ParsedValue =
       node.kind === 'map'
         ? frame.map.build(node.start, node.end)
-        : { kind: 'list', start: node.start, end: node.end, items: trimSpareCapacity(frame.items) }
+        : { kind: 'list', start: node.start, end: node.end, items: trimArraySpareCapacity(frame.items) }
     const height = frame.height + 1
     if (this.badKeys.size > 0)
       for (const lost of frame.lost?.values.values() ?? [])
-        frame.bad ??= findInvalidJsonKey(lost, this.badKeys, this.withoutBadKeys)
+        frame.bad ??= findInvalidJsonKeyError(lost, this.badKeys, this.withoutBadKeys)
     if (frame.bad) this.badKeys.set(value, frame.bad)
     if (frame.typed) this.typedKeys.set(value, frame.typed)
     if (node.anchor !== '') {
@@ -268,7 +268,7 @@ class Composer {
       return
     }
     const { key } = frame
-    if (!key) throw createInvalidKeyError(value, this.typedKeys, node.start)
+    if (!key) throw createInvalidMapKeyError(value, this.typedKeys, node.start)
     frame.key = undefined
     const { scalar } = key
     const { start, end } = key.node
@@ -280,10 +280,10 @@ class Composer {
         this.recordOverwritten(scalar.value, 'str', this.owner().typed?.get(scalar.value)?.type, before)
       return
     }
-    const text = formatResolvedKey(scalar)
-    this.repeated?.note(frame.map, formatKeySyntax(scalar), node.start)
+    const text = formatScalarAsMapKey(scalar)
+    this.repeated?.note(frame.map, formatMapKeyAsGo(scalar), node.start)
     if (text === undefined) {
-      frame.bad ??= createUnsupportedKeyError(scalar, value, this.typedKeys, start)
+      frame.bad ??= createUnsupportedMapKeyError(scalar, value, this.typedKeys, start)
       return
     }
     const before = frame.map.set(text, start, end, value, isMerge)

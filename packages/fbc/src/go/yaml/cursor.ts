@@ -11,7 +11,7 @@ export interface RejectedYamlText {
   readonly at: number
 }
 
-export class Cursor implements YamlMark {
+export class YamlCursor implements YamlMark {
   readonly text: string
   readonly size: number
   index = 0

@@ -3,7 +3,7 @@
 import { decodeUtf8Strictly } from '../utf8.ts'
 import type { RejectedYamlText } from './cursor.ts'
 
-export interface YamlText {
+export interface DecodedYamlText {
   readonly text: string
   readonly unreadable: RejectedYamlText | undefined
 }
@@ -18,7 +18,7 @@ export function hasRejectedCharacter(text: string): boolean {
   return rejectedCharacterPattern.test(text)
 }
 
-export function decodeYaml(bytes: Uint8Array): YamlText {
+export function decodeYaml(bytes: Uint8Array): DecodedYamlText {
   if (bytes[0] === 0xff && bytes[1] === 0xfe)
     return decodeYamlInBlocks(bytes, 2, createUtf16Decoder(bytes, true))
   if (bytes[0] === 0xfe && bytes[1] === 0xff)
@@ -37,7 +37,7 @@ type CharacterDecoder = (
 ) => { point: number; width: number } | 'incomplete' | { problem: string }
 
 /** Reads like go-yaml's reader, block by block, up to the first rejected character. */
-function decodeYamlInBlocks(bytes: Uint8Array, start: number, decode: CharacterDecoder): YamlText {
+function decodeYamlInBlocks(bytes: Uint8Array, start: number, decode: CharacterDecoder): DecodedYamlText {
   let text = ''
   let at = start
   let end = Math.min(yamlReadBlockBytes, bytes.length)

@@ -41,7 +41,7 @@ export function findJsonConversionError(
 /**
  * Returns the error of a key below `root` that JSON cannot have, if any. Skips values in `clean` and adds valid ones.
  */
-export function findInvalidJsonKey(
+export function findInvalidJsonKeyError(
   root: ParsedValue,
   badKeys: ReadonlyMap<ParsedValue, YamlError>,
   clean: Set<ParsedValue>,

@@ -1,6 +1,6 @@
 // Parses YAML tokens into the first document's nodes. Uses its own stack, so nesting cannot overflow the call stack.
 import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './node.ts'
-import { trimSpareCapacity } from '../tree.ts'
+import { trimArraySpareCapacity } from '../tree.ts'
 import { resolvePlainScalar } from './resolve-scalar.ts'
 import type { YamlScanner } from './scanner.ts'
 import type { YamlToken, YamlTokenKind } from './token.ts'
@@ -8,12 +8,12 @@ import { YamlError, createParserError } from './yaml-error.ts'
 
 const yamlTagPrefix = 'tag:yaml.org,2002:'
 
-interface ParserFrame {
-  step: ParserState
+interface YamlParserFrame {
+  step: YamlParserState
   readonly node: CollectionNode
 }
 
-type ParserState =
+type YamlParserState =
   | 'block-sequence-entry'
   | 'indentless-sequence-entry'
   | 'block-mapping-key'
@@ -31,7 +31,7 @@ type ParserState =
 const collectionTypeByOpeningToken: Partial<
   Record<
     YamlTokenKind,
-    { readonly node: 'list' | 'map'; readonly step: ParserState; readonly inBlockOnly: boolean }
+    { readonly node: 'list' | 'map'; readonly step: YamlParserState; readonly inBlockOnly: boolean }
   >
 > = {
   'flow-sequence-start': { node: 'list', step: 'flow-sequence-first', inBlockOnly: false },
@@ -40,20 +40,20 @@ const collectionTypeByOpeningToken: Partial<
   'block-mapping-start': { node: 'map', step: 'block-mapping-key', inBlockOnly: true },
 }
 
-export interface ParsedDocument {
+export interface ParsedYamlDocument {
   readonly root: YamlNode | undefined
   /** The token after the document: unless the stream ends, go-yaml ignores the text from here. */
   readonly next: YamlToken
 }
 
 /** Throws a YamlError at the first invalid token. */
-export function parseDocument(scanner: YamlScanner): ParsedDocument {
+export function parseYamlNodeTree(scanner: YamlScanner): ParsedYamlDocument {
   return new YamlParser(scanner).run()
 }
 
 class YamlParser {
   private readonly scanner: YamlScanner
-  private readonly frames: ParserFrame[] = []
+  private readonly frames: YamlParserFrame[] = []
   private readonly anchors = new Map<string, ScalarNode | CollectionNode>()
   private readonly handles = new Map<string, string>()
   private root: YamlNode | undefined
@@ -62,7 +62,7 @@ class YamlParser {
     this.scanner = scanner
   }
 
-  run(): ParsedDocument {
+  run(): ParsedYamlDocument {
     const token = this.scanner.peek()
     if (token.kind === 'stream-end') return { root: undefined, next: token }
     if (token.kind === 'directive' || token.kind === 'document-start') this.startExplicitly()
@@ -111,7 +111,7 @@ class YamlParser {
     if (!this.handles.has('!!')) this.handles.set('!!', yamlTagPrefix)
   }
 
-  private advance(frame: ParserFrame): void {
+  private advance(frame: YamlParserFrame): void {
     switch (frame.step) {
       case 'block-sequence-entry':
         return this.blockSequenceEntry()
@@ -164,7 +164,7 @@ class YamlParser {
     else this.parseNode(true, false)
   }
 
-  private blockMappingKey(frame: ParserFrame): void {
+  private blockMappingKey(frame: YamlParserFrame): void {
     const token = this.scanner.peek()
     if (token.kind === 'key') {
       frame.step = 'block-mapping-value'
@@ -179,7 +179,7 @@ class YamlParser {
     }
   }
 
-  private blockMappingValue(frame: ParserFrame): void {
+  private blockMappingValue(frame: YamlParserFrame): void {
     const token = this.scanner.peek()
     frame.step = 'block-mapping-key'
     if (token.kind !== 'value') return this.addEmpty(token.index)
@@ -188,7 +188,7 @@ class YamlParser {
     else this.parseNode(true, true)
   }
 
-  private flowSequenceEntry(frame: ParserFrame): void {
+  private flowSequenceEntry(frame: YamlParserFrame): void {
     let token = this.scanner.peek()
     if (token.kind !== 'flow-sequence-end') {
       if (frame.step === 'flow-sequence-entry') {
@@ -210,7 +210,7 @@ class YamlParser {
     this.close(token.end)
   }
 
-  private pairKey(frame: ParserFrame): void {
+  private pairKey(frame: YamlParserFrame): void {
     const token = this.scanner.peek()
     frame.step = 'pair-value'
     if (!isTokenOfKind(token, 'value', 'flow-entry', 'flow-sequence-end')) return this.parseNode(false, false)
@@ -219,7 +219,7 @@ class YamlParser {
     this.addEmpty(token.end)
   }
 
-  private pairValue(frame: ParserFrame): void {
+  private pairValue(frame: YamlParserFrame): void {
     let token = this.scanner.peek()
     frame.step = 'pair-end'
     if (token.kind === 'value') {
@@ -230,7 +230,7 @@ class YamlParser {
     this.addEmpty(token.index)
   }
 
-  private flowMappingKey(frame: ParserFrame): void {
+  private flowMappingKey(frame: YamlParserFrame): void {
     let token = this.scanner.peek()
     if (token.kind !== 'flow-mapping-end') {
       if (frame.step === 'flow-mapping-key') {
@@ -256,7 +256,7 @@ class YamlParser {
     this.close(token.end)
   }
 
-  private flowMappingValue(frame: ParserFrame): void {
+  private flowMappingValue(frame: YamlParserFrame): void {
     let token = this.scanner.peek()
     frame.step = 'flow-mapping-key'
     if (token.kind === 'value') {
@@ -342,7 +342,7 @@ class YamlParser {
     else this.root = node
   }
 
-  private open(kind: 'list' | 'map', step: ParserState, start: number, anchor: string): void {
+  private open(kind: 'list' | 'map', step: YamlParserState, start: number, anchor: string): void {
     const node: CollectionNode = { kind, start, end: start, anchor, children: [] }
     this.add(node)
     this.frames.push({ step, node })
@@ -352,7 +352,7 @@ class YamlParser {
   private close(end?: number): void {
     const node = this.frames.pop()?.node
     if (!node) return
-    node.children = trimSpareCapacity(node.children)
+    node.children = trimArraySpareCapacity(node.children)
     node.end = end ?? node.children.at(-1)?.end ?? node.start
   }
 }

@@ -1,7 +1,7 @@
 // Scans and folds plain (unquoted) scalars like go-yaml v2.
 import { LF, SPACE, TAB, isBlank, isBlankOrEnd, isLineBreak } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
-import type { Cursor } from './cursor.ts'
+import type { YamlCursor } from './cursor.ts'
 import { createScannerError } from './yaml-error.ts'
 
 export interface ScannedPlainScalar {
@@ -13,9 +13,9 @@ export interface ScannedPlainScalar {
 }
 
 /** The cursor is on the first character. `indent` is the enclosing block's column. */
-export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean): ScannedPlainScalar {
+export function scanPlainScalar(cursor: YamlCursor, indent: number, inFlow: boolean): ScannedPlainScalar {
   const { text, size } = cursor
-  scalarBuilder.clear()
+  plainScalarBuilder.clear()
   let pieceStart = cursor.index
   let pieceEnd = cursor.index
   let firstBreak = 0
@@ -30,7 +30,7 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     for (; at < size; at++) {
       const c = text.charCodeAt(at)
       if ((c <= SPACE || c >= 0x7f) && isBlankOrEnd(c)) {
-        const next = c === SPACE ? findTextAfterBlanks(cursor, at, inFlow) : 0
+        const next = c === SPACE ? findTextAfterWhitespace(cursor, at, inFlow) : 0
         if (next === 0) break
         at = next
         continue
@@ -40,11 +40,11 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     }
     if (at > cursor.index) {
       if (newLine) {
-        scalarBuilder.add(text, pieceStart, pieceEnd)
+        plainScalarBuilder.add(text, pieceStart, pieceEnd)
         // A single line feed folds to a space. Of several line feeds, all but the first remain. LS and PS remain.
-        if (firstBreak !== LF) scalarBuilder.addUnit(firstBreak)
-        else if (pendingLineBreaks.isEmpty) scalarBuilder.addUnit(SPACE)
-        if (!pendingLineBreaks.isEmpty) scalarBuilder.add(pendingLineBreaks.take())
+        if (firstBreak !== LF) plainScalarBuilder.addUnit(firstBreak)
+        else if (pendingLineBreaks.isEmpty) plainScalarBuilder.addUnit(SPACE)
+        if (!pendingLineBreaks.isEmpty) plainScalarBuilder.add(pendingLineBreaks.take())
         pieceStart = cursor.index
         newLine = false
       }
@@ -78,18 +78,18 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     }
     if (!inFlow && cursor.column < indent + 1) break
   }
-  if (scalarBuilder.isEmpty)
+  if (plainScalarBuilder.isEmpty)
     return { value: text.slice(pieceStart, pieceEnd), end: pieceEnd, endedLine: newLine }
-  scalarBuilder.add(text, pieceStart, pieceEnd)
-  return { value: scalarBuilder.take(), end: pieceEnd, endedLine: newLine }
+  plainScalarBuilder.add(text, pieceStart, pieceEnd)
+  return { value: plainScalarBuilder.take(), end: pieceEnd, endedLine: newLine }
 }
 
 /** The scalar before its last line, and the breaks after it, which belong to it only if more text follows. */
-const scalarBuilder = new TextBuilder()
+const plainScalarBuilder = new TextBuilder()
 const pendingLineBreaks = new TextBuilder()
 
 /** Fast path: where text certainly continues after whitespace on the same line, or 0. */
-function findTextAfterBlanks(cursor: Cursor, blank: number, inFlow: boolean): number {
+function findTextAfterWhitespace(cursor: YamlCursor, blank: number, inFlow: boolean): number {
   const { text, size } = cursor
   let at = blank + 1
   while (text.charCodeAt(at) === SPACE) at++

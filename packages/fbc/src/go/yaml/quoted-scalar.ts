@@ -1,7 +1,7 @@
 import { characterByEscapeLetter } from './letter-escapes.ts'
 import { LF, SPACE, getHexDigitValue, isBlank, isBlankOrEnd, isLineBreak } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
-import type { Cursor } from './cursor.ts'
+import type { YamlCursor } from './cursor.ts'
 import { createScannerError } from './yaml-error.ts'
 
 const SINGLE_QUOTE = 0x27
@@ -9,16 +9,16 @@ const DOUBLE_QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /** Code units of one-letter escapes by letter; -1 for others. */
-const codeUnitByEscape = new Int32Array(128).fill(-1)
+const codeUnitByEscapeLetter = new Int32Array(128).fill(-1)
 for (const [letter, meaning] of Object.entries({ ...characterByEscapeLetter, '\t': '\t' }))
-  codeUnitByEscape[letter.charCodeAt(0)] = meaning.charCodeAt(0)
+  codeUnitByEscapeLetter[letter.charCodeAt(0)] = meaning.charCodeAt(0)
 
-const scalarBuilder = new TextBuilder()
+const quotedScalarBuilder = new TextBuilder()
 
-export function scanQuotedScalar(cursor: Cursor): string {
+export function scanQuotedScalar(cursor: YamlCursor): string {
   const { text, size } = cursor
   const quote = cursor.peek()
-  scalarBuilder.clear()
+  quotedScalarBuilder.clear()
   cursor.skip()
   for (;;) {
     cursor.need(4)
@@ -34,11 +34,11 @@ export function scanQuotedScalar(cursor: Cursor): string {
       const c = at < size ? text.charCodeAt(at) : 0
       if (c === quote) {
         if (quote !== SINGLE_QUOTE || text.charCodeAt(at + 1) !== SINGLE_QUOTE) break
-        scalarBuilder.add(text, pieceStart, at + 1)
+        quotedScalarBuilder.add(text, pieceStart, at + 1)
         at += 2
         pieceStart = at
       } else if (c === BACKSLASH && quote === DOUBLE_QUOTE) {
-        scalarBuilder.add(text, pieceStart, at)
+        quotedScalarBuilder.add(text, pieceStart, at)
         cursor.index = at
         newLine = isLineBreak(cursor.peek(1))
         if (newLine) {
@@ -50,7 +50,7 @@ export function scanQuotedScalar(cursor: Cursor): string {
         pieceStart = at
         if (newLine) break
       } else if ((c <= SPACE || c >= 0x7f) && isBlankOrEnd(c)) {
-        const next = c === SPACE ? findTextAfterBlanks(cursor, at) : 0
+        const next = c === SPACE ? findTextAfterWhitespace(cursor, at) : 0
         if (next === 0) break
         at = next
       } else at++
@@ -58,22 +58,22 @@ export function scanQuotedScalar(cursor: Cursor): string {
     cursor.index = at
     cursor.need(2)
     if (cursor.peek() === quote) {
-      if (scalarBuilder.isEmpty) {
+      if (quotedScalarBuilder.isEmpty) {
         cursor.skip()
         return text.slice(pieceStart, at)
       }
-      scalarBuilder.add(text, pieceStart, at)
+      quotedScalarBuilder.add(text, pieceStart, at)
       break
     }
-    scalarBuilder.add(text, pieceStart, at)
-    scanBlanksAndBreaks(cursor, newLine)
+    quotedScalarBuilder.add(text, pieceStart, at)
+    scanWhitespaceAndLineBreaks(cursor, newLine)
   }
   cursor.skip()
-  return scalarBuilder.take()
+  return quotedScalarBuilder.take()
 }
 
-/** Fast path: where text continues after whitespace on the same line; 0 if scanBlanksAndBreaks() must check. */
-function findTextAfterBlanks(cursor: Cursor, blank: number): number {
+/** Fast path: where text continues after whitespace on the same line; 0 if scanWhitespaceAndLineBreaks() must check. */
+function findTextAfterWhitespace(cursor: YamlCursor, blank: number): number {
   const { text, size } = cursor
   let at = blank + 1
   while (text.charCodeAt(at) === SPACE) at++
@@ -81,7 +81,7 @@ function findTextAfterBlanks(cursor: Cursor, blank: number): number {
 }
 
 /** Keeps whitespace inside quotes unless a line ends there, and folds breaks. */
-function scanBlanksAndBreaks(cursor: Cursor, afterEscapedBreak: boolean): void {
+function scanWhitespaceAndLineBreaks(cursor: YamlCursor, afterEscapedBreak: boolean): void {
   const start = cursor.index
   let newLine = afterEscapedBreak
   // A single line feed folds to a space. Of several line feeds, all but the first remain. LS and PS remain.
@@ -93,27 +93,27 @@ function scanBlanksAndBreaks(cursor: Cursor, afterEscapedBreak: boolean): void {
       cursor.need(2)
       const lineBreak = cursor.readBreak()
       foldsToBlank = !newLine && lineBreak === LF
-      if (!foldsToBlank) scalarBuilder.addUnit(lineBreak)
+      if (!foldsToBlank) quotedScalarBuilder.addUnit(lineBreak)
       newLine = true
       const from = cursor.index
       cursor.skipLineFeeds()
       if (cursor.index > from) {
-        scalarBuilder.add(cursor.text, from, cursor.index)
+        quotedScalarBuilder.add(cursor.text, from, cursor.index)
         foldsToBlank = false
       }
     } else break
     cursor.need(1)
   }
-  if (foldsToBlank) scalarBuilder.addUnit(SPACE)
-  else if (!newLine) scalarBuilder.add(cursor.text, start, cursor.index)
+  if (foldsToBlank) quotedScalarBuilder.addUnit(SPACE)
+  else if (!newLine) quotedScalarBuilder.add(cursor.text, start, cursor.index)
 }
 
-function scanEscape(cursor: Cursor): void {
+function scanEscape(cursor: YamlCursor): void {
   const letter = cursor.peek(1)
-  const meaning = letter < 128 ? (codeUnitByEscape[letter] as number) : -1
+  const meaning = letter < 128 ? (codeUnitByEscapeLetter[letter] as number) : -1
   if (meaning >= 0) {
     cursor.skip(2)
-    scalarBuilder.addUnit(meaning)
+    quotedScalarBuilder.addUnit(meaning)
     return
   }
   const digits = letter === 0x78 ? 2 : letter === 0x75 ? 4 : letter === 0x55 ? 8 : 0
@@ -130,6 +130,6 @@ function scanEscape(cursor: Cursor): void {
     throw createScannerError('found invalid Unicode character escape code', cursor)
   }
   cursor.skip(digits)
-  if (point < 0x10000) scalarBuilder.addUnit(point)
-  else scalarBuilder.add(String.fromCodePoint(point))
+  if (point < 0x10000) quotedScalarBuilder.addUnit(point)
+  else quotedScalarBuilder.add(String.fromCodePoint(point))
 }

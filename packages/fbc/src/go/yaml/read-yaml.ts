@@ -2,9 +2,9 @@
 import { TextPositionLookup } from '../position-lookup.ts'
 import type { ParsedValue } from '../tree.ts'
 import { composeYamlDocument, RepeatedKeyCollector } from './compose.ts'
-import { Cursor } from './cursor.ts'
-import type { YamlText } from './encoding.ts'
-import { parseDocument } from './parser.ts'
+import { YamlCursor } from './cursor.ts'
+import type { DecodedYamlText } from './encoding.ts'
+import { parseYamlNodeTree } from './parser.ts'
 import { YamlScanner } from './scanner.ts'
 import type { YamlToken } from './token.ts'
 import { YamlError } from './yaml-error.ts'
@@ -24,9 +24,12 @@ export type ReadYamlResult =
     }
   | { readonly ok: false; readonly error: YamlError }
 
-export function readYaml({ text, unreadable }: YamlText, options: ReadYamlOptions = {}): ReadYamlResult {
+export function readYaml(
+  { text, unreadable }: DecodedYamlText,
+  options: ReadYamlOptions = {},
+): ReadYamlResult {
   try {
-    const { root, next } = parseDocument(new YamlScanner(new Cursor(text, unreadable)))
+    const { root, next } = parseYamlNodeTree(new YamlScanner(new YamlCursor(text, unreadable)))
     const repeated = options.isStrict === true ? new RepeatedKeyCollector() : undefined
     const value = root && composeYamlDocument(root, repeated)
     if (repeated && repeated.found.length > 0) throw createRepeatedKeysError(text, repeated)

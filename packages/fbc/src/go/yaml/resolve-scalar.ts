@@ -7,7 +7,7 @@ import { getHexDigitValue, isDigit } from './characters.ts'
 import type { ScalarNode } from './node.ts'
 import { YamlError } from './yaml-error.ts'
 
-export type ScalarValue = NullValue | BoolValue | NumberValue | StringValue
+export type ParsedScalarValue = NullValue | BoolValue | NumberValue | StringValue
 
 /** Integers keep all digits in keys and messages; floats are separate because they print shorter as keys. */
 export type ResolvedScalar =
@@ -21,22 +21,25 @@ export type ResolvedScalar =
 
 const yamlTagPrefix = 'tag:yaml.org,2002:'
 
-const scalarByYamlWord: ReadonlyMap<string, ResolvedScalar> = new Map<string, ResolvedScalar>([
-  ...toScalarWordEntries(['', '~', 'null', 'Null', 'NULL'], { type: 'null' }),
-  ...toScalarWordEntries('y Y yes Yes YES true True TRUE on On ON'.split(' '), { type: 'bool', value: true }),
-  ...toScalarWordEntries('n N no No NO false False FALSE off Off OFF'.split(' '), {
+const scalarByYamlKeyword: ReadonlyMap<string, ResolvedScalar> = new Map<string, ResolvedScalar>([
+  ...toYamlKeywordEntries(['', '~', 'null', 'Null', 'NULL'], { type: 'null' }),
+  ...toYamlKeywordEntries('y Y yes Yes YES true True TRUE on On ON'.split(' '), {
+    type: 'bool',
+    value: true,
+  }),
+  ...toYamlKeywordEntries('n N no No NO false False FALSE off Off OFF'.split(' '), {
     type: 'bool',
     value: false,
   }),
-  ...toScalarWordEntries(['.nan', '.NaN', '.NAN'], { type: 'float', value: NaN }),
-  ...toScalarWordEntries(['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'], {
+  ...toYamlKeywordEntries(['.nan', '.NaN', '.NAN'], { type: 'float', value: NaN }),
+  ...toYamlKeywordEntries(['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'], {
     type: 'float',
     value: Infinity,
   }),
-  ...toScalarWordEntries(['-.inf', '-.Inf', '-.INF'], { type: 'float', value: -Infinity }),
+  ...toYamlKeywordEntries(['-.inf', '-.Inf', '-.INF'], { type: 'float', value: -Infinity }),
 ])
 
-function toScalarWordEntries(
+function toYamlKeywordEntries(
   spellings: readonly string[],
   meaning: ResolvedScalar,
 ): [string, ResolvedScalar][] {
@@ -87,16 +90,16 @@ function requireScalarType(node: ScalarNode, wanted: string, found: ResolvedScal
 export function resolvePlainScalar(text: string): ResolvedScalar {
   const first = text === '' ? 0 : text.charCodeAt(0)
   const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d
-  if (!isNumeric && first !== 0x2e && first !== 0 && !isResolvableWordStart(first))
+  if (!isNumeric && first !== 0x2e && first !== 0 && !canStartYamlKeyword(first))
     return { type: 'str', value: text }
-  const word = text.length <= 5 ? scalarByYamlWord.get(text) : undefined
+  const word = text.length <= 5 ? scalarByYamlKeyword.get(text) : undefined
   if (word) return word
   if (isNumeric) return resolveNumber(text)
   return first === 0x2e ? resolveFloatWithLeadingPeriod(text) : { type: 'str', value: text }
 }
 
 /** n, t, f, o, y in either case, and the tilde. */
-function isResolvableWordStart(c: number): boolean {
+function canStartYamlKeyword(c: number): boolean {
   const lower = c | 0x20
   return lower === 0x6e || lower === 0x74 || lower === 0x66 || lower === 0x6f || lower === 0x79 || c === 0x7e
 }
@@ -193,7 +196,7 @@ export function isTimestamp(text: string): boolean {
 }
 
 /** Throws if JSON has no such value. */
-export function toScalarValue(resolved: ResolvedScalar, node: ScalarNode): ScalarValue {
+export function toScalarValue(resolved: ResolvedScalar, node: ScalarNode): ParsedScalarValue {
   const { start, end } = node
   switch (resolved.type) {
     case 'null':
@@ -216,7 +219,7 @@ export function toScalarValue(resolved: ResolvedScalar, node: ScalarNode): Scala
 const decimalIntegerPattern = /^-?\d+$/
 
 /** The text of a scalar as a key. Undefined for null and integers beyond 63 bits, which are rejected. */
-export function formatResolvedKey(resolved: ResolvedScalar): string | undefined {
+export function formatScalarAsMapKey(resolved: ResolvedScalar): string | undefined {
   switch (resolved.type) {
     case 'null':
     case 'uint':

@@ -1,6 +1,6 @@
 // Converts YAML text to tokens like go-yaml v2. Keeps its order of checks, which decides the first error.
 import { TAB, isBlank, isBlankOrEnd, isLineBreak, isLineBreakOrEnd } from './characters.ts'
-import type { Cursor } from './cursor.ts'
+import type { YamlCursor } from './cursor.ts'
 import { scanBlockScalar } from './block-scalar.ts'
 import { scanPlainScalar } from './plain-scalar.ts'
 import { scanQuotedScalar } from './quoted-scalar.ts'
@@ -11,7 +11,7 @@ import type { YamlMark } from './yaml-error.ts'
 import { createScannerError } from './yaml-error.ts'
 
 /** go-yaml's limit on flow nesting and on indentation levels. */
-const maxDepth = 10_000
+const maxYamlNestingDepth = 10_000
 
 /** A key without `?` must end within this many characters, on one line (YAML 1.2, 7.4.3). */
 const maxSimpleKeyLength = 1024
@@ -33,7 +33,7 @@ interface SimpleKey {
 }
 
 export class YamlScanner {
-  private readonly cursor: Cursor
+  private readonly cursor: YamlCursor
   private readonly queue: YamlToken[] = []
   private head = 0
   private taken = 0
@@ -45,7 +45,7 @@ export class YamlScanner {
   /** One per flow level, innermost last. */
   private readonly simpleKeys: SimpleKey[] = []
 
-  constructor(cursor: Cursor) {
+  constructor(cursor: YamlCursor) {
     this.cursor = cursor
     this.simpleKeys.push(this.noSimpleKey())
   }
@@ -215,7 +215,8 @@ export class YamlScanner {
     this.saveSimpleKey()
     this.simpleKeys.push(this.noSimpleKey())
     this.flowLevel++
-    if (this.flowLevel > maxDepth) throw createScannerError(`exceeded max depth of ${maxDepth}`, cursor)
+    if (this.flowLevel > maxYamlNestingDepth)
+      throw createScannerError(`exceeded max depth of ${maxYamlNestingDepth}`, cursor)
     this.simpleKeyAllowed = true
     this.pushIndicator(kind, 1)
   }
@@ -270,7 +271,7 @@ export class YamlScanner {
     if (this.isStillKey(key)) {
       // A key that has already left the queue is appended at the end.
       const at = key.token < this.taken ? this.queue.length : this.head + key.token - this.taken
-      this.queue.splice(at, 0, makeToken('key', key.mark, key.mark.index))
+      this.queue.splice(at, 0, createYamlToken('key', key.mark, key.mark.index))
       this.rollIndent(key.column, 'block-mapping-start', key.mark, key.token < this.taken ? undefined : at)
       key.possible = false
       this.simpleKeyAllowed = false
@@ -373,10 +374,10 @@ export class YamlScanner {
     if (this.flowLevel > 0 || this.indent >= column) return
     this.indents.push(this.indent)
     this.indent = column
-    if (this.indents.length > maxDepth) {
-      throw createScannerError(`exceeded max depth of ${maxDepth}`, this.cursor)
+    if (this.indents.length > maxYamlNestingDepth) {
+      throw createScannerError(`exceeded max depth of ${maxYamlNestingDepth}`, this.cursor)
     }
-    this.queue.splice(at ?? this.queue.length, 0, makeToken(kind, mark, mark.index))
+    this.queue.splice(at ?? this.queue.length, 0, createYamlToken(kind, mark, mark.index))
   }
 
   private unrollIndent(column: number): void {
@@ -390,7 +391,7 @@ export class YamlScanner {
   private pushIndicator(kind: YamlTokenKind, width: number): void {
     const { index, line } = this.cursor
     this.cursor.skip(width)
-    this.queue.push(makeToken(kind, { index, line }, index + width))
+    this.queue.push(createYamlToken(kind, { index, line }, index + width))
   }
 
   private push(
@@ -406,7 +407,7 @@ export class YamlScanner {
   }
 }
 
-function makeToken(kind: YamlTokenKind, at: YamlMark, end: number): YamlToken {
+function createYamlToken(kind: YamlTokenKind, at: YamlMark, end: number): YamlToken {
   return {
     kind,
     index: at.index,

@@ -6,7 +6,7 @@ import {
   isDigit,
   isWordCharacter,
 } from './characters.ts'
-import type { Cursor } from './cursor.ts'
+import type { YamlCursor } from './cursor.ts'
 import { createScannerError } from './yaml-error.ts'
 
 const BANG = 0x21
@@ -16,34 +16,34 @@ const PERCENT = 0x25
 const tagUriCharacters = new Set([...";/?:@&=+$,.!~*'()[]%"].map((c) => c.charCodeAt(0)))
 
 /** Characters, other than whitespace, that can directly follow an anchor's name. */
-const charactersAfterAnchor = new Set([...'?:,]}%@`'].map((c) => c.charCodeAt(0)))
+const allowedCharactersAfterAnchor = new Set([...'?:,]}%@`'].map((c) => c.charCodeAt(0)))
 
-export function scanAnchor(cursor: Cursor): string {
+export function scanAnchor(cursor: YamlCursor): string {
   cursor.skip()
-  const name = scanYamlWord(cursor)
+  const name = scanWordCharacters(cursor)
   const next = cursor.peek()
-  if (name === '' || !(isBlankOrEnd(next) || charactersAfterAnchor.has(next))) {
+  if (name === '' || !(isBlankOrEnd(next) || allowedCharactersAfterAnchor.has(next))) {
     throw createScannerError('did not find expected alphabetic or numeric character', cursor)
   }
   return name
 }
 
 /** Returns the lone `!` as an empty handle with the suffix `!`. */
-export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
+export function scanTag(cursor: YamlCursor): { handle: string; suffix: string } {
   let handle = ''
   let suffix: string
   cursor.need(2)
   if (cursor.peek(1) === 0x3c) {
     cursor.skip(2)
-    suffix = scanUri(cursor, '')
+    suffix = scanTagUri(cursor, '')
     if (cursor.peek() !== 0x3e) throw createScannerError("did not find the expected '>'", cursor)
     cursor.skip()
   } else {
     handle = scanTagHandle(cursor, false)
     if (handle.length > 1 && handle.endsWith('!')) {
-      suffix = scanUri(cursor, '')
+      suffix = scanTagUri(cursor, '')
     } else {
-      suffix = scanUri(cursor, handle)
+      suffix = scanTagUri(cursor, handle)
       handle = '!'
       if (suffix === '') [handle, suffix] = ['', '!']
     }
@@ -59,15 +59,15 @@ export type YamlDirective =
   | { readonly name: 'YAML'; readonly major: number; readonly minor: number }
   | { readonly name: 'TAG'; readonly handle: string; readonly prefix: string }
 
-export function scanDirective(cursor: Cursor): YamlDirective {
+export function scanDirective(cursor: YamlCursor): YamlDirective {
   cursor.skip()
-  const name = scanYamlWord(cursor)
+  const name = scanWordCharacters(cursor)
   if (name === '') throw createScannerError('could not find expected directive name', cursor)
   if (!isBlankOrEnd(cursor.peek())) {
     throw createScannerError('found unexpected non-alphabetical character', cursor)
   }
   const directive =
-    name === 'YAML' ? scanVersion(cursor) : name === 'TAG' ? scanTagDirective(cursor) : undefined
+    name === 'YAML' ? scanYamlVersionDirective(cursor) : name === 'TAG' ? scanTagDirective(cursor) : undefined
   if (!directive) throw createScannerError('found unknown directive name', cursor)
   skipBlanks(cursor)
   if (cursor.peek() === 0x23) while (!isLineBreakOrEnd(cursor.peek())) skipCharacter(cursor)
@@ -79,15 +79,15 @@ export function scanDirective(cursor: Cursor): YamlDirective {
   return directive
 }
 
-function scanVersion(cursor: Cursor): YamlDirective {
+function scanYamlVersionDirective(cursor: YamlCursor): YamlDirective {
   skipBlanks(cursor)
-  const major = scanVersionNumber(cursor)
+  const major = scanYamlVersionNumber(cursor)
   if (cursor.peek() !== 0x2e) throw createScannerError("did not find expected digit or '.' character", cursor)
   cursor.skip()
-  return { name: 'YAML', major, minor: scanVersionNumber(cursor) }
+  return { name: 'YAML', major, minor: scanYamlVersionNumber(cursor) }
 }
 
-function scanVersionNumber(cursor: Cursor): number {
+function scanYamlVersionNumber(cursor: YamlCursor): number {
   cursor.need(1)
   let value = 0
   let length = 0
@@ -101,13 +101,13 @@ function scanVersionNumber(cursor: Cursor): number {
   return value
 }
 
-function scanTagDirective(cursor: Cursor): YamlDirective {
+function scanTagDirective(cursor: YamlCursor): YamlDirective {
   skipBlanks(cursor)
   const handle = scanTagHandle(cursor, true)
   cursor.need(1)
   if (!isBlank(cursor.peek())) throw createScannerError('did not find expected whitespace', cursor)
   skipBlanks(cursor)
-  const prefix = scanUri(cursor, '')
+  const prefix = scanTagUri(cursor, '')
   cursor.need(1)
   if (!isBlankOrEnd(cursor.peek())) {
     throw createScannerError('did not find expected whitespace or line break', cursor)
@@ -116,11 +116,11 @@ function scanTagDirective(cursor: Cursor): YamlDirective {
 }
 
 /** `!`, `!!` or `!name!`; outside a directive also `!name`, which begins a suffix. */
-function scanTagHandle(cursor: Cursor, inDirective: boolean): string {
+function scanTagHandle(cursor: YamlCursor, inDirective: boolean): string {
   cursor.need(1)
   if (cursor.peek() !== BANG) throw createScannerError("did not find expected '!'", cursor)
   cursor.skip()
-  const handle = `!${scanYamlWord(cursor)}`
+  const handle = `!${scanWordCharacters(cursor)}`
   if (cursor.peek() === BANG) {
     cursor.skip()
     return `${handle}!`
@@ -130,14 +130,14 @@ function scanTagHandle(cursor: Cursor, inDirective: boolean): string {
 }
 
 /** `head` is the part already read, with its leading `!`, which does not belong to the URI. */
-function scanUri(cursor: Cursor, head: string): string {
+function scanTagUri(cursor: YamlCursor, head: string): string {
   let uri = head.slice(1)
   let hasContent = head.length > 0
   cursor.need(1)
   for (;;) {
     const c = cursor.peek()
     if (!isWordCharacter(c) && !tagUriCharacters.has(c)) break
-    if (c === PERCENT) uri += scanUriEscape(cursor)
+    if (c === PERCENT) uri += scanTagUriEscape(cursor)
     else {
       uri += String.fromCharCode(c)
       skipCharacter(cursor)
@@ -148,7 +148,7 @@ function scanUri(cursor: Cursor, head: string): string {
   return uri
 }
 
-function scanUriEscape(cursor: Cursor): string {
+function scanTagUriEscape(cursor: YamlCursor): string {
   const bytes: number[] = []
   let width = 1
   while (bytes.length < width) {
@@ -171,19 +171,19 @@ function scanUriEscape(cursor: Cursor): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes))
 }
 
-function scanYamlWord(cursor: Cursor): string {
+function scanWordCharacters(cursor: YamlCursor): string {
   const start = cursor.index
   cursor.need(1)
   while (isWordCharacter(cursor.peek())) skipCharacter(cursor)
   return cursor.text.slice(start, cursor.index)
 }
 
-function skipBlanks(cursor: Cursor): void {
+function skipBlanks(cursor: YamlCursor): void {
   cursor.need(1)
   while (isBlank(cursor.peek())) skipCharacter(cursor)
 }
 
-function skipCharacter(cursor: Cursor): void {
+function skipCharacter(cursor: YamlCursor): void {
   cursor.skip()
   cursor.need(1)
 }

@@ -4,7 +4,7 @@ import * as channelRules from './channel-rules.ts'
 import * as deprecationRules from './deprecation-rules.ts'
 import * as packageRules from './package-rules.ts'
 
-export const modelRules: readonly FindingRuleWithoutFormatter[] = [
+export const catalogModelRules: readonly FindingRuleWithoutFormatter[] = [
   ...Object.values(packageRules),
   ...Object.values(channelRules),
   ...Object.values(bundleRules),

@@ -11,7 +11,7 @@ import { splitYamlChunks } from '../../../../../packages/fbc/src/go/yaml/chunks.
 import { decodeYamlChunk } from '../../../../../packages/fbc/src/go/yaml/decode-yaml-chunk.ts'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { ParsedValue } from '../../../../../packages/fbc/src/go/tree.ts'
-import { ByteOffsets, decodeUtf8LikeGo } from '../../../../../packages/fbc/src/go/utf8.ts'
+import { ByteOffsetLookup, decodeUtf8LikeGo } from '../../../../../packages/fbc/src/go/utf8.ts'
 import { readYaml } from '../../../../../packages/fbc/src/go/yaml/read-yaml.ts'
 
 export interface ReaderComparison {
@@ -21,7 +21,7 @@ export interface ReaderComparison {
   readonly difference?: string
 }
 
-export function compareReaders(bytes: Uint8Array): ReaderComparison {
+export function compareYamlReaders(bytes: Uint8Array): ReaderComparison {
   let documents = 0
   let fast = 0
   const reader = new RegularYamlReader(bytes)
@@ -63,7 +63,7 @@ export function compareJsonReaders(bytes: Uint8Array): ReaderComparison {
   let fast = 0
   const reader = new RegularJsonReader(bytes)
   const text = decodeUtf8LikeGo(bytes)
-  const offsets = new ByteOffsets(bytes, text)
+  const offsets = new ByteOffsetLookup(bytes, text)
   const positions = bytes.every((byte) => byte < 0x80)
   for (let at = skipJsonSpace(text, 0); at < text.length; at = skipJsonSpace(text, at)) {
     const exact = tryReadJson(text, at)

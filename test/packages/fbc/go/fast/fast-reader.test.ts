@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import { RegularJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
 import { RegularYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
 import { findSharedPath } from '../../../../shared-data.ts'
-import { compareJsonReaders, compareReaders } from './compare-readers.ts'
+import { compareJsonReaders, compareYamlReaders } from './compare-readers.ts'
 import {
   SeededRandom,
   createMutatedDocuments,
@@ -103,7 +103,7 @@ describe('the fast YAML reader', () => {
   test('reads the output of opm without the exact reader', () => {
     for (const text of renderedDocuments) {
       expect(new RegularYamlReader(encoder.encode(text)).read(0)).toBeDefined()
-      expect(compareReaders(encoder.encode(text)).difference).toBeUndefined()
+      expect(compareYamlReaders(encoder.encode(text)).difference).toBeUndefined()
     }
   })
 
@@ -112,7 +112,7 @@ describe('the fast YAML reader', () => {
     let fast = 0
     for (let round = 0; round < 1000; round++) {
       const bytes = createMutatedDocuments(random)
-      const comparison = compareReaders(bytes)
+      const comparison = compareYamlReaders(bytes)
       if (comparison.difference !== undefined) {
         throw new Error(
           `seed ${fuzzSeed}, round ${round}: ${comparison.difference}\n${new TextDecoder().decode(bytes)}`,
@@ -149,7 +149,7 @@ describe('the fast YAML reader', () => {
     ['deep nesting', `${Array.from({ length: 80 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')}\n`],
   ])('leaves %s to the exact reader', (_name, text) => {
     expect(new RegularYamlReader(encoder.encode(text)).read(0)).toBeUndefined()
-    expect(compareReaders(encoder.encode(text)).difference).toBeUndefined()
+    expect(compareYamlReaders(encoder.encode(text)).difference).toBeUndefined()
   })
 
   test.each([
@@ -168,7 +168,7 @@ describe('the fast YAML reader', () => {
     ['characters of all widths', 'a: é漢😀\nb: "é漢😀"\nc: |\n  é漢😀\nd:\n- é\n'],
   ])('reads %s without the exact reader', (_name, text) => {
     expect(new RegularYamlReader(encoder.encode(text)).read(0)).toBeDefined()
-    expect(compareReaders(encoder.encode(text)).difference).toBeUndefined()
+    expect(compareYamlReaders(encoder.encode(text)).difference).toBeUndefined()
   })
 
   describe('text that occurred earlier in the file', () => {
@@ -191,7 +191,7 @@ describe('the fast YAML reader', () => {
       ['after more spaces', `p:\n  ${block}q:\n    ${block}r: 1\n`, true],
       ['with a tab after it', `p:\n  ${block}q:\n  ${block}\t\nr: 1\n`, false],
     ])('%s, is read as by the exact reader', (_name, text, isFast) => {
-      const comparison = compareReaders(encoder.encode(text))
+      const comparison = compareYamlReaders(encoder.encode(text))
       expect(comparison.difference).toBeUndefined()
       if (isFast !== undefined) expect(comparison.fast === comparison.documents).toBe(isFast)
     })
@@ -207,7 +207,7 @@ describe('the fast YAML reader', () => {
     )
     // A sample; bench/fuzz-reader.ts reads all of them.
     for (const file of files.filter((_, index) => index % 20 === 0)) {
-      const comparison = compareReaders(readFileSync(join(root, file)))
+      const comparison = compareYamlReaders(readFileSync(join(root, file)))
       expect({ file, difference: comparison.difference }).toEqual({ file, difference: undefined })
       documents += comparison.documents
       fast += comparison.fast

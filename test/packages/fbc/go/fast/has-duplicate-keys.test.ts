@@ -2,32 +2,32 @@ import { describe, expect, test } from '@jest/globals'
 import { hasDuplicateKeys } from '../../../../../packages/fbc/src/go/fast/has-duplicate-keys.ts'
 import type { MapEntry } from '../../../../../packages/fbc/src/go/tree.ts'
 
-const nullValue = { kind: 'null', start: 0, end: 0 } as const
-const createEntries = (keys: readonly string[]): MapEntry[] =>
-  keys.map((key) => ({ key, keyStart: 0, keyEnd: 0, value: nullValue }))
-const createKeys = (count: number) => Array.from({ length: count }, (_, at) => `k${at}`)
+const parsedNullValue = { kind: 'null', start: 0, end: 0 } as const
+const createMapEntries = (keys: readonly string[]): MapEntry[] =>
+  keys.map((key) => ({ key, keyStart: 0, keyEnd: 0, value: parsedNullValue }))
+const createNumberedKeys = (count: number) => Array.from({ length: count }, (_, at) => `k${at}`)
 
 describe('a key that stands twice in a map', () => {
   test.each([1, 2, 16, 17, 40, 1000, 70_000])('is found among %d keys, wherever it stands', (count) => {
-    const keys = createKeys(count)
-    expect(hasDuplicateKeys(createEntries(keys))).toBe(false)
+    const keys = createNumberedKeys(count)
+    expect(hasDuplicateKeys(createMapEntries(keys))).toBe(false)
     for (const at of [0, count >> 1, count - 1])
-      expect(hasDuplicateKeys(createEntries([...keys, keys[at] as string]))).toBe(true)
+      expect(hasDuplicateKeys(createMapEntries([...keys, keys[at] as string]))).toBe(true)
   })
 
   test('is found by its letters, not by its length or its hash', () => {
     const pairs = ['aé', 'éa', '', ' ', 'a', 'A', 'ſ', 's', '\u212a', 'k', '1', '01', '1.0']
-    expect(hasDuplicateKeys(createEntries([...pairs, ...createKeys(20)]))).toBe(false)
-    expect(hasDuplicateKeys(createEntries([...pairs, ...createKeys(20), 'éa']))).toBe(true)
+    expect(hasDuplicateKeys(createMapEntries([...pairs, ...createNumberedKeys(20)]))).toBe(false)
+    expect(hasDuplicateKeys(createMapEntries([...pairs, ...createNumberedKeys(20), 'éa']))).toBe(true)
   })
 
   test('is found in time among keys that were chosen to meet in the table', () => {
     // Keys whose hashes end alike: each next one would be compared with all before it.
     const alike: string[] = []
     for (let at = 0; alike.length < 3000; at++) if (computeKeyHashSlot(`k${at}`) === 0) alike.push(`k${at}`)
-    expect(hasDuplicateKeys(createEntries(alike))).toBe(false)
+    expect(hasDuplicateKeys(createMapEntries(alike))).toBe(false)
     for (const again of [0, 1500, 2999])
-      expect(hasDuplicateKeys(createEntries([...alike, alike[again] as string]))).toBe(true)
+      expect(hasDuplicateKeys(createMapEntries([...alike, alike[again] as string]))).toBe(true)
   })
 })
 

@@ -5,25 +5,25 @@ const encoder = new TextEncoder()
 const yamlDocumentPrefix = '---\nname: foo\nschema: olm.package\ndescription: '
 
 /** Ten million bytes of each, which must not take longer than ten million bytes of a real catalog. */
-const documentBytes = 10_000_000
+const documentSizeBytes = 10_000_000
 
 describe('a document that attacks the fast reader', () => {
   test.each([
-    ['a plain scalar', `${yamlDocumentPrefix}${'a'.repeat(documentBytes)}\n`],
-    ['a plain scalar of many lines', `${yamlDocumentPrefix}a\n${'  b\n'.repeat(documentBytes / 4)}`],
-    ['a plain scalar of words', `${yamlDocumentPrefix}${'a '.repeat(documentBytes / 2)}a\n`],
-    ['a double-quoted scalar of escapes', `${yamlDocumentPrefix}"${'\\n'.repeat(documentBytes / 2)}"\n`],
-    ['a double-quoted scalar of lines', `${yamlDocumentPrefix}"${'a\n  '.repeat(documentBytes / 4)}"\n`],
-    ['a double-quoted scalar of spaces', `${yamlDocumentPrefix}"${' '.repeat(documentBytes)}"\n`],
-    ['a single-quoted scalar of quotes', `${yamlDocumentPrefix}'${"''".repeat(documentBytes / 2)}'\n`],
-    ['a literal scalar of spaces', `${yamlDocumentPrefix}|\n  a\n${'    \n'.repeat(documentBytes / 5)}`],
-    ['a literal scalar of lines', `${yamlDocumentPrefix}|\n${'  a\n'.repeat(documentBytes / 4)}`],
-    ['separators', '---\na: b\n'.repeat(documentBytes / 80)],
-    ['documents for the exact reader', '---\na: &x b\n'.repeat(documentBytes / 200)],
-    ['comments', `${yamlDocumentPrefix}a\n${'# a\n'.repeat(documentBytes / 4)}`],
+    ['a plain scalar', `${yamlDocumentPrefix}${'a'.repeat(documentSizeBytes)}\n`],
+    ['a plain scalar of many lines', `${yamlDocumentPrefix}a\n${'  b\n'.repeat(documentSizeBytes / 4)}`],
+    ['a plain scalar of words', `${yamlDocumentPrefix}${'a '.repeat(documentSizeBytes / 2)}a\n`],
+    ['a double-quoted scalar of escapes', `${yamlDocumentPrefix}"${'\\n'.repeat(documentSizeBytes / 2)}"\n`],
+    ['a double-quoted scalar of lines', `${yamlDocumentPrefix}"${'a\n  '.repeat(documentSizeBytes / 4)}"\n`],
+    ['a double-quoted scalar of spaces', `${yamlDocumentPrefix}"${' '.repeat(documentSizeBytes)}"\n`],
+    ['a single-quoted scalar of quotes', `${yamlDocumentPrefix}'${"''".repeat(documentSizeBytes / 2)}'\n`],
+    ['a literal scalar of spaces', `${yamlDocumentPrefix}|\n  a\n${'    \n'.repeat(documentSizeBytes / 5)}`],
+    ['a literal scalar of lines', `${yamlDocumentPrefix}|\n${'  a\n'.repeat(documentSizeBytes / 4)}`],
+    ['separators', '---\na: b\n'.repeat(documentSizeBytes / 80)],
+    ['documents for the exact reader', '---\na: &x b\n'.repeat(documentSizeBytes / 200)],
+    ['comments', `${yamlDocumentPrefix}a\n${'# a\n'.repeat(documentSizeBytes / 4)}`],
     [
       'manifests of brackets only',
-      `---\nschema: olm.bundle\nproperties:\n- type: olm.bundle.object\n  value:\n    data: ${btoa(`{"a":${'['.repeat(documentBytes / 2)}`)}\n`,
+      `---\nschema: olm.bundle\nproperties:\n- type: olm.bundle.object\n  value:\n    data: ${btoa(`{"a":${'['.repeat(documentSizeBytes / 2)}`)}\n`,
     ],
   ])('is read in linear time: %s', (_name, text) => {
     const bytes = encoder.encode(text)

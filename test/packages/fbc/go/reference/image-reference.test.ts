@@ -4,7 +4,7 @@ import {
   parseImageReference,
 } from '../../../../../packages/fbc/src/go/reference/image-reference.ts'
 
-const sha256Hex = 'a'.repeat(64)
+const sampleSha256Hex = 'a'.repeat(64)
 
 describe('an image reference', () => {
   test.each([
@@ -14,9 +14,9 @@ describe('an image reference', () => {
     ['localhost/x', 'localhost', 'x', undefined, undefined],
     ['x:5000/y', 'x:5000', 'y', undefined, undefined],
     ['Quay.IO/a/b:v1.2', 'quay.io', 'a/b', 'v1.2', undefined],
-    [`quay.io/a/b@sha256:${sha256Hex}`, 'quay.io', 'a/b', undefined, `sha256:${sha256Hex}`],
-    [`quay.io/a/b:t@sha256:${sha256Hex}`, 'quay.io', 'a/b', 't', `sha256:${sha256Hex}`],
-    [`sha256:${sha256Hex}`, 'docker.io', 'library/sha256', sha256Hex, undefined],
+    [`quay.io/a/b@sha256:${sampleSha256Hex}`, 'quay.io', 'a/b', undefined, `sha256:${sampleSha256Hex}`],
+    [`quay.io/a/b:t@sha256:${sampleSha256Hex}`, 'quay.io', 'a/b', 't', `sha256:${sampleSha256Hex}`],
+    [`sha256:${sampleSha256Hex}`, 'docker.io', 'library/sha256', sampleSha256Hex, undefined],
     ['quay.io/a__b/c---d/e.f', 'quay.io', 'a__b/c---d/e.f', undefined, undefined],
     ['127.0.0.1/x', '127.0.0.1', 'x', undefined, undefined],
   ])('%s is parsed', (text, host, repository, tag, digest) => {
@@ -38,15 +38,15 @@ describe('an image reference', () => {
     ['quay.io/x/'],
     ['quay.io/X'],
     ['quay.io/x@sha256:abc'],
-    [`quay.io/x@sha256:${sha256Hex}@sha256:${sha256Hex}`],
-    [`quay.io/x@sha256:${sha256Hex.toUpperCase()}`],
+    [`quay.io/x@sha256:${sampleSha256Hex}@sha256:${sampleSha256Hex}`],
+    [`quay.io/x@sha256:${sampleSha256Hex.toUpperCase()}`],
     [`quay.io/x@md5:${'a'.repeat(32)}`],
-    [`quay.io/x@constructor:${sha256Hex}`],
+    [`quay.io/x@constructor:${sampleSha256Hex}`],
     ['[::1]/x'],
     ['user@quay.io/x'],
     ['quay.io:99999/x'],
     ['a.b:c/x'],
-    [sha256Hex],
+    [sampleSha256Hex],
     [`quay.io/${'a/'.repeat(130)}b`],
     ['x'.repeat(5000)],
     ['ｑuay.io/x'],

@@ -7,10 +7,10 @@ import {
 } from '../../../../../packages/fbc/src/go/reference/image-reference.ts'
 import { findPullSpecError } from '../../../../../packages/fbc/src/go/reference/pull-spec.ts'
 
-const hexDigits = (digits: number) => 'a1'.repeat(digits / 2)
-const nameOfLength = (length: number) => `quay.io/${'a'.repeat(length - 'quay.io/'.length)}`
+const createHexDigits = (digits: number) => 'a1'.repeat(digits / 2)
+const createImageNameOfLength = (length: number) => `quay.io/${'a'.repeat(length - 'quay.io/'.length)}`
 
-const hostCases = [
+const imageHostCases = [
   '',
   'quay.io/',
   'Quay.IO/',
@@ -35,7 +35,7 @@ const hostCases = [
   'ünicode.example/',
   'quay/',
 ]
-const pathCases = [
+const imagePathCases = [
   'a',
   'a/b',
   'a/b/c',
@@ -57,15 +57,15 @@ const pathCases = [
   'a b',
   'ä',
   'library/a',
-  hexDigits(64),
-  `${hexDigits(64)}/a`,
+  createHexDigits(64),
+  `${createHexDigits(64)}/a`,
   'a%2f',
   'a?b',
   'a#b',
   '$IMAGE',
   '../a',
 ]
-const tagCases = [
+const imageTagCases = [
   '',
   ':1',
   ':v1.0_x-y',
@@ -79,26 +79,26 @@ const tagCases = [
   `:${'t'.repeat(129)}`,
   ':a/b',
 ]
-const digestCases = [
+const imageDigestCases = [
   '',
   '@',
-  `@sha256:${hexDigits(64)}`,
-  `@sha256:${hexDigits(62)}`,
-  `@sha256:${hexDigits(66)}`,
-  `@sha256:${hexDigits(64).toUpperCase()}`,
-  `@sha384:${hexDigits(96)}`,
-  `@sha512:${hexDigits(128)}`,
-  `@md5:${hexDigits(32)}`,
-  `@SHA256:${hexDigits(64)}`,
-  `@constructor:${hexDigits(64)}`,
-  `@sha256:${hexDigits(64)}@sha256:${hexDigits(64)}`,
-  `@sha256+b64:${hexDigits(64)}`,
+  `@sha256:${createHexDigits(64)}`,
+  `@sha256:${createHexDigits(62)}`,
+  `@sha256:${createHexDigits(66)}`,
+  `@sha256:${createHexDigits(64).toUpperCase()}`,
+  `@sha384:${createHexDigits(96)}`,
+  `@sha512:${createHexDigits(128)}`,
+  `@md5:${createHexDigits(32)}`,
+  `@SHA256:${createHexDigits(64)}`,
+  `@constructor:${createHexDigits(64)}`,
+  `@sha256:${createHexDigits(64)}@sha256:${createHexDigits(64)}`,
+  `@sha256+b64:${createHexDigits(64)}`,
   `@sha256:abc`,
-  `@sha256:${hexDigits(64)}/a`,
+  `@sha256:${createHexDigits(64)}/a`,
 ]
 
 /** How the two parsers disagree about a text, as a sentence; undefined if they agree. */
-function findDisagreement(text: string): string | undefined {
+function findParserDisagreement(text: string): string | undefined {
   const { reference, reason } = parseImageReference(text)
   const error = findPullSpecError(text)
   const shown = JSON.stringify(text)
@@ -118,25 +118,26 @@ function findDisagreement(text: string): string | undefined {
 
 describe('one grammar', () => {
   test('for every name with a few suffixes, and every suffix with a few names', () => {
-    const names = hostCases.flatMap((host) => pathCases.map((path) => host + path))
-    const ends = tagCases.flatMap((tag) => digestCases.map((digest) => tag + digest))
+    const names = imageHostCases.flatMap((host) => imagePathCases.map((path) => host + path))
+    const ends = imageTagCases.flatMap((tag) => imageDigestCases.map((digest) => tag + digest))
     const texts = [
-      ...names.flatMap((one) => ['', ':v1', `:v1@sha256:${hexDigits(64)}`].map((end) => one + end)),
-      ...['a', 'quay.io/a/b', 'x:5000/a', hexDigits(64)].flatMap((one) => ends.map((end) => one + end)),
+      ...names.flatMap((one) => ['', ':v1', `:v1@sha256:${createHexDigits(64)}`].map((end) => one + end)),
+      ...['a', 'quay.io/a/b', 'x:5000/a', createHexDigits(64)].flatMap((one) => ends.map((end) => one + end)),
     ]
-    expect(texts.map(findDisagreement).filter((difference) => difference !== undefined)).toEqual([])
+    expect(texts.map(findParserDisagreement).filter((difference) => difference !== undefined)).toEqual([])
   })
   test('at the length limits', () => {
-    const tail = `:${'t'.repeat(128)}@sha512:${hexDigits(128)}`
+    const tail = `:${'t'.repeat(128)}@sha512:${createHexDigits(128)}`
     for (const length of [254, 255, 256, 300])
-      for (const end of ['', tail]) expect(findDisagreement(nameOfLength(length) + end)).toBeUndefined()
+      for (const end of ['', tail])
+        expect(findParserDisagreement(createImageNameOfLength(length) + end)).toBeUndefined()
     // The longest possible reference: the long name of Docker Hub counts as the short one.
     const maxLengthReference = `index.docker.io/a/${'b'.repeat(255 - 'docker.io/a/'.length)}`
     expect(findPullSpecError(maxLengthReference + tail)).toBeUndefined()
     expect(parseImageReference(maxLengthReference + tail).reference?.repository).toHaveLength(245)
-    expect(findDisagreement(`${maxLengthReference}b${tail}`)).toBeUndefined()
+    expect(findParserDisagreement(`${maxLengthReference}b${tail}`)).toBeUndefined()
     for (const text of ['a'.repeat(5000), 'a/'.repeat(5000), '-'.repeat(5000)])
-      expect(findDisagreement(text)).toBeUndefined()
+      expect(findParserDisagreement(text)).toBeUndefined()
   })
   test('except for invalid ports, which only opm accepts', () => {
     for (const port of ['65536', '99999', '123456', '00000080']) {
@@ -148,7 +149,7 @@ describe('one grammar', () => {
     const piece = fc.constantFrom(
       ...'aA0._-:/@$ ',
       'sha256:',
-      hexDigits(64),
+      createHexDigits(64),
       'quay.io',
       'docker.io',
       'ß',
@@ -160,7 +161,11 @@ describe('one grammar', () => {
       fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
       fc.string({ maxLength: 40 }),
       fc
-        .tuple(...[hostCases, pathCases, tagCases, digestCases].map((part) => fc.constantFrom(...part)))
+        .tuple(
+          ...[imageHostCases, imagePathCases, imageTagCases, imageDigestCases].map((part) =>
+            fc.constantFrom(...part),
+          ),
+        )
         .chain((parts) =>
           fc.tuple(fc.constant(parts.join('')), fc.nat(), fc.constantFrom(...'a.:/@-_A'), fc.nat(2)),
         )
@@ -175,7 +180,7 @@ describe('one grammar', () => {
         }),
     )
     fc.assert(
-      fc.property(text, (one) => findDisagreement(one) === undefined),
+      fc.property(text, (one) => findParserDisagreement(one) === undefined),
       { numRuns: 5_000 },
     )
   })

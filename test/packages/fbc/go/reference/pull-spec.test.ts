@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { findPullSpecError, parsePullSpec } from '../../../../../packages/fbc/src/go/reference/pull-spec.ts'
 
-const sha256Hex = '0123456789abcdef'.repeat(4)
+const sampleSha256Hex = '0123456789abcdef'.repeat(4)
 
 describe('a pull spec', () => {
   test.each([
@@ -10,17 +10,20 @@ describe('a pull spec', () => {
     'localhost/x',
     'x:5000/y',
     'Quay.IO/foo/bar',
-    `quay.io/foo/bar@sha256:${sha256Hex}`,
-    `quay.io/foo/bar:v1@sha256:${sha256Hex}`,
-    `sha256:${sha256Hex}`,
+    `quay.io/foo/bar@sha256:${sampleSha256Hex}`,
+    `quay.io/foo/bar:v1@sha256:${sampleSha256Hex}`,
+    `sha256:${sampleSha256Hex}`,
     'a--b/c__d.e_f',
-    `quay.io/foo@sha512:${sha256Hex}${sha256Hex}`,
+    `quay.io/foo@sha512:${sampleSha256Hex}${sampleSha256Hex}`,
   ])('may be %s', (text) => {
     expect(findPullSpecError(text)).toBeUndefined()
   })
 
   test.each([
-    [sha256Hex, `invalid repository name (${sha256Hex}), cannot specify 64-byte hexadecimal strings`],
+    [
+      sampleSha256Hex,
+      `invalid repository name (${sampleSha256Hex}), cannot specify 64-byte hexadecimal strings`,
+    ],
     ['docker://quay.io/a/b', 'invalid reference format'],
     ['https://quay.io/a/b', 'invalid reference format'],
     ['quay.io/a//b', 'invalid reference format'],
@@ -34,9 +37,9 @@ describe('a pull spec', () => {
     ['\u0130.io/x', 'repository name must be lowercase'],
     ['quay.io/\u1c89', 'invalid reference format'],
     ['quay.io/Foo/bar', 'invalid reference format: repository name must be lowercase'],
-    [`quay.io/a@md5:${sha256Hex}`, 'unsupported digest algorithm'],
-    [`quay.io/a@sha256:${sha256Hex.slice(1)}`, 'invalid checksum digest length'],
-    [`quay.io/a@sha256:${sha256Hex.toUpperCase()}`, 'invalid checksum digest format'],
+    [`quay.io/a@md5:${sampleSha256Hex}`, 'unsupported digest algorithm'],
+    [`quay.io/a@sha256:${sampleSha256Hex.slice(1)}`, 'invalid checksum digest length'],
+    [`quay.io/a@sha256:${sampleSha256Hex.toUpperCase()}`, 'invalid checksum digest format'],
     ['quay.io/a@sha256:abc', 'invalid reference format'],
     [`quay.io/${'a'.repeat(250)}`, 'repository name must not be more than 255 characters'],
   ])('cannot be %s', (text, error) => {
@@ -61,10 +64,10 @@ describe('a pull spec', () => {
       `q.io/${'a'.repeat(300)}`,
     ]
     const digests = [
-      `@sha256:${sha256Hex}`,
+      `@sha256:${sampleSha256Hex}`,
       `@sha256:${'f'.repeat(64)}`,
       `@sha256:${'F'.repeat(64)}`,
-      `@sha256:${sha256Hex}0`,
+      `@sha256:${sampleSha256Hex}0`,
     ]
     for (const name of names)
       for (const digest of digests)

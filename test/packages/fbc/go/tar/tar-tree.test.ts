@@ -6,7 +6,7 @@ import { packTarTree } from '../../../../../packages/fbc/src/go/tar/tar-tree.ts'
 
 const encoder = new TextEncoder()
 const createTarFile = (path: string, text = '') => ({ path, pieces: [encoder.encode(text)] })
-const createArchive = (...files: ReturnType<typeof createTarFile>[]) =>
+const createTarArchive = (...files: ReturnType<typeof createTarFile>[]) =>
   joinByteChunks([
     ...packTarTree(files, { directory: 0o755, file: 0o644 }, (path) => (path === '' ? '.' : path)),
   ])
@@ -24,7 +24,12 @@ describe('a tree', () => {
   test('is walked as Go walks it: names of a directory by their bytes, each directory before what is in it', () => {
     expect(
       listTarNames(
-        createArchive(createTarFile('a/x'), createTarFile('a.b'), createTarFile('Z'), createTarFile('a/B/y')),
+        createTarArchive(
+          createTarFile('a/x'),
+          createTarFile('a.b'),
+          createTarFile('Z'),
+          createTarFile('a/B/y'),
+        ),
       ),
     ).toEqual([...['.', 'Z', 'a', 'a/B', 'a/B/y', 'a/x', 'a.b']])
   })
@@ -37,7 +42,7 @@ describe('a tree', () => {
     ['a name that is not ASCII', 'ordner/größe', '5019fdf222f0d79f'],
     ['a name not ASCII and long', `${'ü'.repeat(60)}/x`, 'b85caa50ccd34ad4'],
   ])('with %s has the bytes that Go writes', (_name, path, digest) => {
-    const bytes = createArchive(createTarFile(path, 'text'))
+    const bytes = createTarArchive(createTarFile(path, 'text'))
     expect(createHash('sha256').update(bytes).digest('hex').slice(0, 16)).toBe(digest)
   })
 })
