@@ -145,7 +145,7 @@ describe('the gate', () => {
       }),
     )
     expect(verdict.reasons).toEqual([
-      { code: 'nothing-to-merge', text: 'the pull request has no commits that main lacks' },
+      { code: 'nothing-to-merge', text: 'all commits in the pull request are already on main' },
     ])
     expect(verdict.retryAfter).toBeUndefined()
   })

@@ -217,7 +217,7 @@ describe('a simulated install', () => {
     expect(install.steps.find(({ id }) => id === 'resolution')?.remarks[0]).toMatchObject({
       says: 'No version of foo in channel stable can be installed from this catalog: all 2 (v1.0.0 to v1.1.0) need example.com/v1 Red, which nothing in it provides.',
       detail: expect.stringContaining('bundle foo.v1.1.0 requires an operator providing an API'),
-      hint: 'Add the catalog that has it: --beside DIR.',
+      hint: 'Add the catalog that contains it with --beside DIR.',
     })
   })
 

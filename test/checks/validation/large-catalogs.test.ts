@@ -67,7 +67,7 @@ describe('twenty thousand entries', () => {
       expect(graph?.channels[0]).toMatchObject({ isCut: true })
       const ranges = graph?.channels[0]?.edges.filter(({ kind }) => kind === 'skipRange')
       expect(ranges).toHaveLength(maxSkipRangeEdges)
-      expect(renderOpmMermaid(graph ? [graph] : [])).toContain('skipRange edges: the others are omitted')
+      expect(renderOpmMermaid(graph ? [graph] : [])).toContain('skipRange edges; the rest are omitted')
       if (graph) {
         drawMermaid([drawPackage(graph), drawPackageDiff(undefined, graph)])
         drawSvg(drawPackage(graph))
