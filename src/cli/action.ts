@@ -141,7 +141,7 @@ async function evaluatePullRequestEvent(
     const { comment } = renderReport(verdict, {
       ...reportInputs,
       page,
-      rulesUrl: getRulesBaseUrl().replace(/\/$/, ''),
+      rulesUrl: getRulesBaseUrl()?.replace(/\/$/, ''),
     })
     return {
       verdict: verdict.kind,

@@ -193,6 +193,7 @@ async function printTextReport(report: DirectoryReport, all: boolean): Promise<v
 
 export async function loadSarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
-  const { getRulesBaseUrl: rulePages } = await import('./rule-url.ts')
-  return { version: readCatalogBotVersion(), rules: allRules, pages: rulePages() }
+  const { getRulesBaseUrl } = await import('./rule-url.ts')
+  const pages = getRulesBaseUrl()
+  return { version: readCatalogBotVersion(), rules: allRules, ...(pages !== undefined && { pages }) }
 }

@@ -212,7 +212,7 @@ function renderFooter(verdict: PullVerdict, { change, page, statusPage }: Report
     ...(change === undefined ? [] : [`change ${toCodeSpan(change.slice(0, 12))}`]),
     ...(page === undefined ? [] : [`[all details](${formatChecksUrl(page)})`]),
     ...(statusPage === undefined ? [] : [`[history](${statusPage})`]),
-    `locally: ${toCodeSpan('npx @catalog-bot/cli check')}`,
+    `locally: ${toCodeSpan('catalog-bot check')}`,
     toCodeSpan('/help'),
   ]
   return `<sub>${parts.join(' · ')}</sub>`

@@ -4,7 +4,7 @@ import { startApp, type RunningApp } from './serve.ts'
 import { readSavedCredentials } from '../jobs/saved-credentials.ts'
 import { readSettings } from '../jobs/settings.ts'
 import { startSetup } from './setup/set-up.ts'
-import { readPackageVersion } from '../adapters/package-version.ts'
+import { readPackageVersion } from '../adapters/package-metadata.ts'
 
 const npmPackageFolder = join(import.meta.dirname, '..', '..')
 

@@ -223,7 +223,9 @@ function renderAppConfirmationPage(
   wanted: AppRegistration,
   here: string,
 ): HtmlPage {
-  const complete = buildAppManifest(wanted, manifest, `${here}/setup/created`)
+  // GitHub requires a home page.
+  const url = wanted.address ?? [gitUrl, wanted.organization].filter(Boolean).join('/')
+  const complete = buildAppManifest(wanted, { ...manifest, url }, `${here}/setup/created`)
   const permissions = Object.entries((manifest['default_permissions'] ?? {}) as Record<string, string>)
   const hook =
     wanted.address === undefined
