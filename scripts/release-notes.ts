@@ -7,7 +7,7 @@ export function extractReleaseNotes(changelog: string, version: string): string 
   const section = changelog.split(/^## /m).find((one) => one.startsWith(`[${version}] - `))
   const notes = section?.slice(section.indexOf('\n')).trim()
   if (!notes) throw new Error(`CHANGELOG.md has no entries under "## [${version}] - DATE"`)
-  // GitHub shows each line of a list entry on a line of its own, so an entry becomes one line.
+  // GitHub keeps the line breaks of a list entry, so each entry becomes one line.
   return notes.replaceAll(/\n +(?![\s-])/g, ' ')
 }
 
