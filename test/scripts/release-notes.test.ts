@@ -51,7 +51,9 @@ test('the changelog follows Keep a Changelog and has notes for the version of pa
     (match) => match.groups?.['title'],
   )
   expect(unreleased).toBe('[Unreleased]')
-  expect(released.filter((title) => !/^\[\d+\.\d+\.\d+(?:-[\w.]+)?\] - \d{4}-\d\d-\d\d$/.test(title ?? ''))).toEqual([])
+  expect(
+    released.filter((title) => !/^\[\d+\.\d+\.\d+(?:-[\w.]+)?\] - \d{4}-\d\d-\d\d$/.test(title ?? '')),
+  ).toEqual([])
   const kinds = [...ownChangelog.matchAll(/^### (?<kind>.*)$/gm)].map((match) => match.groups?.['kind'])
   const allowed = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security']
   expect(kinds.filter((kind) => !allowed.includes(kind ?? ''))).toEqual([])
