@@ -12,7 +12,7 @@ const secondsSchema = z.coerce.number().int().min(1)
 const positiveIntegerSchema = z.coerce.number().int().min(1)
 const bytesPerMegabyte = 1024 * 1024
 
-const environmentSchema = z.object({
+export const environmentSchema = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   HOST: z.string().default('0.0.0.0'),
   /** If set, metrics are served on this port only, so that an ingress for the pages does not expose them. */
