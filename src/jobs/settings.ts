@@ -234,14 +234,18 @@ function readPagesSettings(
     throw new SettingsError(
       'Set both CLIENT_ID and CLIENT_SECRET to the values in the App settings, or set neither',
     )
+  // The setup page always stores the client, so an http:// URL only disables sign-in.
   const signIn =
-    clientId === undefined || clientSecret === undefined || publicUrl === undefined
+    clientId === undefined ||
+    clientSecret === undefined ||
+    publicUrl === undefined ||
+    !isSafeUrlForCookies(publicUrl)
       ? undefined
       : { clientId, clientSecret }
   if (pages === 'signed-in' && signIn === undefined)
-    throw new SettingsError('PAGES=signed-in requires PUBLIC_URL, CLIENT_ID, and CLIENT_SECRET')
-  if (signIn !== undefined && publicUrl !== undefined && !isSafeUrlForCookies(publicUrl))
-    throw new SettingsError('PUBLIC_URL must start with https:// when sign-in is enabled')
+    throw new SettingsError(
+      'PAGES=signed-in requires CLIENT_ID, CLIENT_SECRET, and a PUBLIC_URL that starts with https://',
+    )
   return { pages, publicUrl, signIn }
 }
 

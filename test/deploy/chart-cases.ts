@@ -88,6 +88,7 @@ export const chartValues = {
     publicUrl: 'https://pages.example',
     ingress: { enabled: true, host: 'bot.example', webhooksOnly: true },
   },
+  plainHttp: { image, ingress: { enabled: true, host: 'bot.example' } },
   externalTls: { image, ingress: { enabled: true, host: 'bot.example', externalTls: true } },
 } as const
 export type ChartCase = keyof typeof chartValues

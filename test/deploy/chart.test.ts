@@ -3,12 +3,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { Ajv } from 'ajv'
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import { coerceToSchema } from '../../packages/bundle/src/kubernetes/coerce-to-schema.ts'
 import { findSchemaName, type SchemaType } from '../../packages/bundle/src/kubernetes/schemas.ts'
+import { readSettings } from '../../src/jobs/settings.ts'
 import { parseDocumentTree } from '../../packages/fbc/src/go/read-tree.ts'
 import { findMissingProgram } from '../left-out.ts'
 import {
@@ -44,6 +45,19 @@ function renderRejections(): string {
     }
   })
   return `${lines.join('\n')}\n`
+}
+
+/** As the setup page stores them, or a Secret contains them. */
+const appCredentials = {
+  APP_ID: '12',
+  PRIVATE_KEY: generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  }).privateKey,
+  WEBHOOK_SECRET: 'sixteen or more characters',
+  CLIENT_ID: 'Iv1.1',
+  CLIENT_SECRET: 'x'.repeat(20),
 }
 
 interface KubernetesResource {
@@ -214,6 +228,23 @@ describe.each(chartCases)('the rendered chart of the case %s', (name) => {
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(stop)
   })
 
+  test('sets an environment that catalog-bot accepts, also after a restart with stored credentials', () => {
+    const secrets: Readonly<Record<string, string>> = {
+      ...appCredentials,
+      DATABASE_URL: 'postgres://bot@database/bot',
+    }
+    const given = Object.entries(listEnvironment(name)).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value : secrets[key],
+    ])
+    const environment = Object.fromEntries(given) as Record<string, string | undefined>
+    const settings = readSettings(environment)
+    expect(settings).toMatchObject({ port: 3000, metricsPort: 9090, dataDirectory: '/data' })
+    expect(settings.credentials === undefined).toBe(environment['SETUP'] === '1')
+    expect(settings.setupHost).toBe(environment['SETUP'] === '1' ? '0.0.0.0' : '127.0.0.1')
+    expect(readSettings({ ...appCredentials, ...environment }).credentials?.appId).toBe(12)
+  })
+
   test('sets each variable once', () => {
     const names = Object.keys(listEnvironment(name))
     expect(names).toEqual([...new Set(names)])
@@ -307,6 +338,7 @@ describe('the rendered charts', () => {
   test('derive the public URL from the ingress', () => {
     expect(listEnvironment('full')['PUBLIC_URL']).toBe('https://bot.example')
     expect(listEnvironment('externalTls')['PUBLIC_URL']).toBe('https://bot.example')
+    expect(listEnvironment('plainHttp')['PUBLIC_URL']).toBe('http://bot.example')
     expect(listEnvironment('webhooks')['PUBLIC_URL']).toBe('https://pages.example')
     expect(listEnvironment('least')).not.toHaveProperty('PUBLIC_URL')
   })
