@@ -105,7 +105,7 @@ async function renderValuesSchema(): Promise<string> {
   return format(JSON.stringify(schema), { parser: 'json', printWidth: 110 })
 }
 
-/** As a data URL, because the chart has no site of its own. */
+/** As a data URL, because the chart has no site. */
 function renderChartMetadata(): string {
   const icon = Buffer.from(readChartFile('icon.svg').trim()).toString('base64')
   return readChartFile('Chart.yaml').replace(/^icon: .*$/m, `icon: data:image/svg+xml;base64,${icon}`)
