@@ -22,15 +22,15 @@ import {
 
 const projectRoot = join(import.meta.dirname, '../..')
 const renderedDirectory = join(import.meta.dirname, 'rendered')
-const readText = (...path: readonly string[]) => readFileSync(join(...path), 'utf8')
+const readTextFile = (...path: readonly string[]) => readFileSync(join(...path), 'utf8')
 
 /** The digest of the chart and its values. If it changes, the recorded output is outdated. */
-const chartDigest = createHash('sha256')
+const chartHash = createHash('sha256')
 for (const path of readdirSync(chartDirectory, { recursive: true, encoding: 'utf8' }).sort())
   if (statSync(join(chartDirectory, path)).isFile() && !path.startsWith('README'))
-    chartDigest.update(`${path}\n${readText(chartDirectory, path)}\n`)
-chartDigest.update(JSON.stringify([chartValues, rejectedChartValues]))
-const chartDigestComment = `# Made by helm of the chart ${chartDigest.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
+    chartHash.update(`${path}\n${readTextFile(chartDirectory, path)}\n`)
+chartHash.update(JSON.stringify([chartValues, rejectedChartValues]))
+const chartDigestComment = `# Made by helm of the chart ${chartHash.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
 
 /** What helm prints for values that it rejects, one line per problem. */
 function renderRejections(): string {
@@ -85,8 +85,11 @@ const serviceMonitorSchema: SchemaType = {
 
 describe('the values', () => {
   const ajv = new Ajv({ allErrors: true, strict: false })
-  const isValid = ajv.compile(JSON.parse(readText(chartDirectory, 'values.schema.json')) as object)
-  const defaults = parse(readText(chartDirectory, 'values.yaml')) as Record<string, Record<string, unknown>>
+  const isValid = ajv.compile(JSON.parse(readTextFile(chartDirectory, 'values.schema.json')) as object)
+  const defaults = parse(readTextFile(chartDirectory, 'values.yaml')) as Record<
+    string,
+    Record<string, unknown>
+  >
   const isMap = (value: unknown): value is Record<string, unknown> =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
   /** Combines values as helm does: objects are merged, everything else is replaced. */
@@ -103,7 +106,7 @@ describe('the values', () => {
   })
 
   test('are exactly the properties of the schema', () => {
-    const { properties } = JSON.parse(readText(chartDirectory, 'values.schema.json')) as {
+    const { properties } = JSON.parse(readTextFile(chartDirectory, 'values.schema.json')) as {
       properties: object
     }
     expect(
@@ -134,25 +137,25 @@ describe('the values', () => {
   })
 
   test('the chart has the version of the project', () => {
-    const { version } = JSON.parse(readText(projectRoot, 'package.json')) as { version: string }
-    expect(parse(readText(chartDirectory, 'Chart.yaml'))).toMatchObject({ version, appVersion: version })
+    const { version } = JSON.parse(readTextFile(projectRoot, 'package.json')) as { version: string }
+    expect(parse(readTextFile(chartDirectory, 'Chart.yaml'))).toMatchObject({ version, appVersion: version })
   })
 })
 
-const chartCases = Object.keys(chartValues) as ChartCase[]
+const chartCaseNames = Object.keys(chartValues) as ChartCase[]
 const resourcesByCase = new Map<ChartCase, readonly KubernetesResource[]>()
 let rejections = ''
 /** The recorded output, which is current if helm is here. */
 function readRecordedOutput(fileName: string, render: () => string): string {
   const file = join(renderedDirectory, fileName)
-  if (findMissingProgram('helm') !== undefined) return existsSync(file) ? readText(file) : ''
+  if (findMissingProgram('helm') !== undefined) return existsSync(file) ? readTextFile(file) : ''
   const current = `${chartDigestComment}${render()}`
   if (process.env['UPDATE'] === '1') writeFileSync(file, current)
-  expect(readText(file)).toBe(current)
+  expect(readTextFile(file)).toBe(current)
   return current
 }
 beforeAll(() => {
-  for (const name of chartCases) {
+  for (const name of chartCaseNames) {
     const recorded = readRecordedOutput(`${name}.yaml`, () => renderChart(chartValues[name]))
     resourcesByCase.set(
       name,
@@ -172,12 +175,12 @@ test.each(rejectedChartValues)(
   },
 )
 
-describe.each(chartCases)('the rendered chart of the case %s', (name) => {
+describe.each(chartCaseNames)('the rendered chart of the case %s', (name) => {
   const all = () => resourcesByCase.get(name) ?? []
   const one = (kind: string) => all().find((resource) => resource.kind === kind)
 
   test('was rendered from the current chart', () => {
-    expect(readText(renderedDirectory, `${name}.yaml`).startsWith(chartDigestComment)).toBe(true)
+    expect(readTextFile(renderedDirectory, `${name}.yaml`).startsWith(chartDigestComment)).toBe(true)
   })
 
   test('matches the Kubernetes schemas', () => {
