@@ -49,7 +49,7 @@ export async function startFromEnvironment({
   )
   if (settings.pages !== 'off' && settings.publicUrl !== undefined && settings.signIn === undefined)
     log.warn(
-      'CLIENT_ID and CLIENT_SECRET are not set, so no one can sign in or view pages of private repositories',
+      'no one can sign in or view pages of private repositories, because CLIENT_ID or CLIENT_SECRET is not set, or PUBLIC_URL does not start with https://',
     )
   const reportServing = ({ address, metricsUrl }: RunningApp) => {
     say(

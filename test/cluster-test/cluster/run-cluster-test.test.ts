@@ -1382,7 +1382,7 @@ test('objects not deleted in time are reported, and finalizers are removed only 
   const forced = await runClusterTest(completeTestPlan(), { ...createClusterTestOptions(), force: true })
   expect(forced.leftovers).toEqual([])
   expect(forced.events.map(({ says }) => says)).toContainEqual(
-    expect.stringMatching(/^removing the finalizers of .* by force$/),
+    expect.stringMatching(/^forcibly removing the finalizers of .*$/),
   )
   expect(listClusterObjects()).toEqual([])
 })
@@ -1417,7 +1417,7 @@ test('a kubeconfig that runs programs or is invalid is rejected', async () => {
   await expect(open('{{ secret')).rejects.toThrow(
     /^the kubeconfig cannot be read: the file is not a kubeconfig$/,
   )
-  await expect(open('{}')).rejects.toThrow('no cluster or no user')
+  await expect(open('{}')).rejects.toThrow('does not specify both a cluster and a user')
   await expect(
     openKubeClusterClient({ file: join(temporaryDirectory, 'absent'), clock: fakeKubernetesApi.clock }),
   ).rejects.toThrow('ENOENT')
