@@ -8,7 +8,7 @@ ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build
-ARG NPM_CONFIG_REGISTRY
+ARG NPM_CONFIG_REGISTRY=
 COPY package.json package-lock.json ./
 COPY packages ./packages
 COPY sandbox/package.json ./sandbox/
@@ -29,7 +29,7 @@ RUN node scripts/build.ts /build/app/dist \
   && mv bin node_modules package.json app.yml LICENSE app/
 
 FROM ${NODE_IMAGE} AS runtime
-ARG DEBIAN_MIRROR
+ARG DEBIAN_MIRROR=
 # Package versions are not pinned, so that every build includes Debian's latest fixes.
 # hadolint ignore=DL3008
 RUN --mount=type=secret,id=ca \
