@@ -35,7 +35,9 @@ export async function runDemoCommand(
   scriptUrl = demoScriptUrl,
 ): Promise<void> {
   if (!existsSync(scriptUrl))
-    throw new Error('the demo is part of a checkout of catalog-bot, and this installation does not include it')
+    throw new Error(
+      'the demo is part of a checkout of catalog-bot, and this installation does not include it',
+    )
   const { runDemo } = (await import(scriptUrl.href)) as {
     readonly runDemo: DemoRunner
   }

@@ -1,60 +1,28 @@
-// Runs an image of an OCI layout like a container engine does: with its user, environment, entrypoint, and command, a
-// read-only root file system, no capabilities, and a writable /data and /tmp. buildah unpacks it, and crun runs it. The
-// container shares the network of this machine.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+// Runs an image as a container engine does, with the two tools that are below engines: umoci unpacks an OCI layout and
+// derives the runtime's configuration from the image's, and runc runs it.
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-export interface ImageDescriptor {
-  readonly mediaType: string
-  readonly digest: string
-  readonly size: number
+/** https://github.com/opencontainers/runtime-spec/blob/main/config.md: the fields that `startContainer` uses. */
+interface RuntimeConfig {
+  process: { env: string[]; terminal: boolean; capabilities: object; user: { uid: number; gid: number } }
+  root: { readonly?: boolean }
+  mounts: { destination: string; type: string; source: string; options: string[] }[]
+  linux: { namespaces: { type: string }[] }
 }
 
-export interface ImageManifest {
-  readonly config: ImageDescriptor
-  readonly layers: readonly ImageDescriptor[]
+/** Unpacks the image with owners and modes. The files are in `rootfs` below the returned directory. */
+export function unpackImage(layout: string, bundle: string): string {
+  execFileSync('umoci', ['unpack', '--image', `${layout}:latest`, bundle])
+  return bundle
 }
 
-export interface ImageConfig {
-  readonly config: {
-    readonly User: string
-    readonly Env: readonly string[]
-    readonly Entrypoint: readonly string[]
-    readonly Cmd: readonly string[]
-    readonly WorkingDir: string
-    readonly Labels: Readonly<Record<string, string>>
-  }
-  readonly rootfs: { readonly type: 'layers'; readonly diff_ids: readonly string[] }
-  readonly history?: readonly object[]
-}
-
-export const getLayoutBlobPath = (layout: string, digest: string): string =>
-  join(layout, 'blobs', digest.replace(':', '/'))
-
-/** Reads the only image of a layout. */
-export function readImageLayout(layout: string): { manifest: ImageManifest; config: ImageConfig } {
-  const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as unknown
-  const index = readJson(join(layout, 'index.json')) as { manifests: readonly [ImageDescriptor] }
-  const manifest = readJson(getLayoutBlobPath(layout, index.manifests[0].digest)) as ImageManifest
-  const config = readJson(getLayoutBlobPath(layout, manifest.config.digest)) as ImageConfig
-  return { manifest, config }
-}
-
-/** Unpacks the layout's image below `directory`, with owners and modes. Returns its root directory. */
-export function unpackImage(layout: string, directory: string): string {
-  const buildah = (...args: readonly string[]) =>
-    execFileSync(
-      'buildah',
-      [
-        ...['--root', join(directory, 'storage'), '--runroot', join(directory, 'run')],
-        ...['--storage-driver', 'vfs', ...args],
-      ],
-      { encoding: 'utf8' },
-    ).trim()
-  return buildah('mount', buildah('from', '--quiet', `oci:${layout}:latest`))
+export interface CommandResult {
+  readonly output: string
+  readonly exitCode: number
 }
 
 export interface RunningContainer {
@@ -63,50 +31,42 @@ export interface RunningContainer {
   /** Process IDs on this machine. */
   processIds(): readonly number[]
   /** Runs a command in the container, like `docker exec`. */
-  execute(...command: readonly string[]): { readonly output: string; readonly exitCode: number | null }
+  execute(...command: readonly string[]): Promise<CommandResult>
   /** Sends the signal. Resolves with the exit code when the container has ended. */
   stop(signal: 'TERM' | 'KILL'): Promise<number | null>
 }
 
 export interface ContainerOptions {
-  readonly root: string
-  readonly config: ImageConfig['config']
-  /** For the container's configuration and its /data. */
-  readonly directory: string
+  readonly bundle: string
+  /** The directory for /data. Created here, for the container's user. */
+  readonly data: string
   readonly environment: Readonly<Record<string, string>>
 }
 
-export function startContainer({ root, config, directory, environment }: ContainerOptions): RunningContainer {
-  const name = `catalog-bot-${process.pid}`
-  const userId = Number(config.User)
-  const dataDirectory = join(directory, 'data')
-  mkdirSync(dataDirectory)
-  chownSync(dataDirectory, userId, userId)
-  const tmpfs = { type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'nodev', 'mode=1777'] }
-  // https://github.com/opencontainers/runtime-spec/blob/main/config.md
-  const runtimeConfig = {
-    ociVersion: '1.0.0',
-    root: { path: root, readonly: true },
-    process: {
-      user: { uid: userId, gid: userId },
-      args: [...config.Entrypoint, ...config.Cmd],
-      env: [...config.Env, ...Object.entries(environment).map(([key, value]) => `${key}=${value}`)],
-      cwd: config.WorkingDir,
-      capabilities: {},
-      noNewPrivileges: true,
-    },
-    mounts: [
-      { destination: '/proc', type: 'proc', source: 'proc' },
-      { destination: '/dev', ...tmpfs, options: ['nosuid', 'mode=755'] },
-      { destination: '/tmp', ...tmpfs },
-      { destination: '/data', type: 'bind', source: dataDirectory, options: ['bind', 'rw'] },
-    ],
-    linux: { namespaces: [{ type: 'mount' }, { type: 'pid' }, { type: 'ipc' }, { type: 'uts' }] },
-  }
-  writeFileSync(join(directory, 'config.json'), JSON.stringify(runtimeConfig))
+/**
+ * Starts the image's command with its user and environment, a read-only root file system, no capabilities, and a writable
+ * /data and /tmp. The container shares the network of this machine.
+ */
+export function startContainer({ bundle, data, environment }: ContainerOptions): RunningContainer {
+  const configPath = join(bundle, 'config.json')
+  const config = JSON.parse(readFileSync(configPath, 'utf8')) as RuntimeConfig
+  mkdirSync(data)
+  chownSync(data, config.process.user.uid, config.process.user.gid)
+  config.process.terminal = false
+  config.process.capabilities = {}
+  config.process.env.push(...Object.entries(environment).map(([name, value]) => `${name}=${value}`))
+  config.root.readonly = true
+  config.mounts = [
+    ...config.mounts.filter(({ destination }) => !['/data', '/sys/fs/cgroup'].includes(destination)),
+    { destination: '/data', type: 'bind', source: data, options: ['bind', 'rw', 'nosuid', 'nodev'] },
+    { destination: '/tmp', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'nodev', 'mode=1777'] },
+  ]
+  config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== 'network')
+  writeFileSync(configPath, JSON.stringify(config))
 
-  const runtime = ['--root', join(directory, 'crun'), '--cgroup-manager=disabled']
-  const child = spawn('crun', [...runtime, 'run', '--bundle', directory, name], {
+  const name = `catalog-bot-${process.pid}`
+  const runtime = ['--root', join(bundle, 'runc')]
+  const child = spawn('runc', [...runtime, 'run', '--bundle', bundle, name], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit') as Promise<[number | null]>
@@ -115,30 +75,25 @@ export function startContainer({ root, config, directory, environment }: Contain
     createInterface({ input: stream }).on('line', (line) => lines.push(line))
   return {
     lines,
-    processIds() {
-      const { pid } = JSON.parse(execFileSync('crun', [...runtime, 'state', name], { encoding: 'utf8' })) as {
-        pid: number
-      }
-      return listProcessTree(pid)
-    },
-    execute(...command) {
-      const { stdout, stderr, status } = spawnSync('crun', [...runtime, 'exec', name, ...command], {
-        encoding: 'utf8',
-      })
-      return { output: stdout + stderr, exitCode: status }
-    },
+    processIds: () =>
+      JSON.parse(
+        execFileSync('runc', [...runtime, 'ps', '--format', 'json', name], { encoding: 'utf8' }),
+      ) as number[],
+    // Not synchronous, because the command may ask a server in this process.
+    execute: (...command) =>
+      new Promise((resolve) => {
+        const exec = spawn('runc', [...runtime, 'exec', name, ...command], {
+          stdio: ['ignore', 'pipe', 'pipe'],
+        })
+        let output = ''
+        for (const stream of [exec.stdout, exec.stderr])
+          stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+        exec.on('close', (code) => resolve({ output, exitCode: code ?? -1 }))
+      }),
     async stop(signal) {
-      if (child.exitCode === null) spawnSync('crun', [...runtime, 'kill', name, signal])
+      if (child.exitCode === null) execFileSync('runc', [...runtime, 'kill', name, signal])
       const [code] = await exited
       return code
     },
   }
-}
-
-/** A process and all its descendants. */
-function listProcessTree(pid: number): readonly number[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-  )
-  return [pid, ...children.flatMap(listProcessTree)]
 }
