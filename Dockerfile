@@ -6,7 +6,8 @@
 # If the registry or the mirror has a private certificate authority: --secret id=ca,src=ca.pem
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 
-FROM ${NODE_IMAGE} AS build
+# The App has no native code, so another platform's image needs no emulation for this stage.
+FROM --platform=${BUILDPLATFORM} ${NODE_IMAGE} AS build
 WORKDIR /build
 ARG NPM_CONFIG_REGISTRY=
 COPY package.json package-lock.json ./
@@ -33,7 +34,9 @@ ARG DEBIAN_MIRROR=
 # Package versions are not pinned, so that every build includes Debian's latest fixes.
 # hadolint ignore=DL3008
 RUN --mount=type=secret,id=ca \
-  if [ -n "$DEBIAN_MIRROR" ]; then sed -i -E "s|https?://[^/ ]+|$DEBIAN_MIRROR|" /etc/apt/sources.list.d/debian.sources; fi \
+  if [ -n "$DEBIAN_MIRROR" ]; then \
+    find /etc/apt \( -name '*.sources' -o -name '*.list' \) -exec sed -i -E "s|https?://[^/ ]+|$DEBIAN_MIRROR|" {} +; \
+  fi \
   && apt-get -o Acquire::https::CAInfo=/run/secrets/ca update \
   && apt-get -o Acquire::https::CAInfo=/run/secrets/ca install --yes --no-install-recommends ca-certificates git tini \
   && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
@@ -46,7 +49,7 @@ USER 1000
 ENV NODE_ENV=production DATA_DIR=/data PORT=3000 CATALOG_BOT_CACHE=/tmp/catalog-bot
 VOLUME /data
 EXPOSE 3000
-# Only for Docker's image format, because the OCI format has no health check.
+# Only in Docker's image format, because the OCI format has no health check.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # tini reaps child processes of Git that outlive it.

@@ -17,6 +17,7 @@ import { createAppFromSetupPage, installApp } from './walk-setup.ts'
 
 const projectRoot = join(import.meta.dirname, '../../..')
 const maxCompressedBytes = 200_000_000
+const setupUrlPattern = /http:\/\/localhost:\d+\/setup\?word=\S+/
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 describeImage(['umoci', 'runc'])('the container image', () => {
@@ -84,15 +85,25 @@ describeImage(['umoci', 'runc'])('the container image', () => {
   })
 
   test('starts with the setup page, is ready, and keeps the setup page secret', async () => {
-    const setupUrl = await findLine(/http:\/\/localhost:\d+\/setup\?word=\S+/)
+    const setupUrl = await findLine(setupUrlPattern)
     for (const path of ['/livez', '/readyz', '/healthz'])
       expect({ path, status: (await fetch(new URL(path, setupUrl))).status }).toEqual({ path, status: 200 })
     expect((await fetch(new URL('/setup', setupUrl))).status).toBe(404)
     expect(await (await fetch(setupUrl)).text()).toContain('Create the GitHub App')
   }, 60_000)
 
+  test('passes the health check of the Dockerfile while it waits for setup', async () => {
+    const dockerfile = readFileSync(join(projectRoot, 'Dockerfile'), 'utf8')
+    const [, command = ''] = /^HEALTHCHECK[^[]*CMD (\[.*\])$/m.exec(dockerfile) ?? []
+    const { port } = new URL(await findLine(setupUrlPattern))
+    const check = await container.execute('env', `PORT=${port}`, ...(JSON.parse(command) as string[]))
+    expect(check).toEqual({ output: '', exitCode: 0 })
+  }, 60_000)
+
   test('does not run as root, has no capabilities, and cannot write outside /data and /tmp', async () => {
-    for (const pid of container.processIds()) {
+    const processIds = container.processIds()
+    expect(processIds.length).toBeGreaterThan(1)
+    for (const pid of processIds) {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       expect(status).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m)
       expect(status).toMatch(/^CapBnd:\t0+$/m)
@@ -127,7 +138,7 @@ describeImage(['umoci', 'runc'])('the container image', () => {
 
   test('creates the App, and checks and merges a pull request', async () => {
     const started = performance.now()
-    const setupUrl = await findLine(/http:\/\/localhost:\d+\/setup\?word=\S+/)
+    const setupUrl = await findLine(setupUrlPattern)
     expect(await createAppFromSetupPage(setupUrl, 'coast')).toContain('App created')
     const credentials = statSync(join(directory, 'data/credentials.env'))
     expect({ mode: credentials.mode & 0o777, owner: credentials.uid }).toEqual({ mode: 0o600, owner: 1000 })
@@ -147,7 +158,6 @@ describeImage(['umoci', 'runc'])('the container image', () => {
     expect(doctor.output).toContain('the App has every permission in app.yml')
     const landings = await container.execute('catalog-bot', 'landings', '--repository', demoRepositoryName)
     expect(landings).toEqual({ output: expect.any(String), exitCode: 0 })
-    console.log(doctor.output, doctor.exitCode, landings.output)
   }, 60_000)
 
   test('ends within five seconds after SIGTERM', async () => {
