@@ -25,6 +25,7 @@ RUN node scripts/build.ts /build/app/dist \
   && rm -r app/dist/demo app/dist/index.d.ts node_modules/.bin node_modules/@catalog-bot \
   && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.bare' \
     -o -name '*.md' ! -iname '*licen[cs]e*' -o -path '*/pglite/dist/*.tar.gz' \) -delete \
+  && find node_modules -type d -empty -delete \
   && mkdir app/docs \
   && cp -a docs/rules app/docs/ \
   && mv bin node_modules package.json app.yml LICENSE app/

@@ -1,10 +1,9 @@
 // Assembles the container image a second time with catalog-bot's own image builder: the App's files as a layer on the same
 // base. The image must have the same files as the one that buildah made of the Dockerfile.
-import { createHash } from 'node:crypto'
 import { execFileSync } from 'node:child_process'
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { joinByteChunks, type ByteChunkTree } from '@catalog-bot/fbc/go/tar/byte-pieces'
 import { getTarEndMarker, packTarTree } from '@catalog-bot/fbc/go/tar/tar-tree'
@@ -27,20 +26,20 @@ import { unpackImage } from './run-container.ts'
 
 const { manifest: manifestType, config: configType, layers: layerTypes } = mediaTypesByFormat.oci
 
-/** Every path with its type, mode, owner, and content. */
+/** Every path with its type, mode, owner, and content. Doesn't follow symbolic links, which lead out of the image. */
 function listTree(root: string): readonly string[] {
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .sort()
-    .map((path) => {
-      const file = join(root, path)
-      const stat = lstatSync(file)
+  return readdirSync(root, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .map(({ parentPath, name }) => {
+      const path = join(parentPath, name)
+      const stat = lstatSync(path)
       const content = stat.isSymbolicLink()
-        ? readlinkSync(file)
+        ? readlinkSync(path)
         : stat.isFile()
-          ? createHash('sha256').update(readFileSync(file)).digest('hex')
+          ? computeSha256Digest(readFileSync(path))
           : ''
-      return `${path} ${stat.mode.toString(8)} ${stat.uid}:${stat.gid} ${content}`
+      return `${relative(root, path)} ${stat.mode.toString(8)} ${stat.uid}:${stat.gid} ${content}`
     })
+    .sort()
 }
 
 /** The App's directory as a layer. The layer writer has one mode for all files, so each mode is a tree of its own. */
@@ -49,11 +48,11 @@ function packAppLayer(root: string): readonly ByteChunkTree[] {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
   const filesByMode = Map.groupBy(files, (file) => lstatSync(file).mode & 0o7777)
-  const trees = [...filesByMode].map(([mode, withMode], at) => [
+  const trees = [...filesByMode].map(([mode, filesOfMode]) => [
     ...packTarTree(
-      withMode.map((file) => ({ path: file.slice(join(root, 'app/').length), pieces: [readFileSync(file)] })),
+      filesOfMode.map((file) => ({ path: relative(join(root, 'app'), file), pieces: [readFileSync(file)] })),
       { directory: 0o755, file: mode },
-      (path, kind) => (kind === 'file' ? `app/${path}` : at === 0 ? `app/${path}/` : undefined),
+      (path, kind) => join('app', path, kind === 'directory' ? '/' : ''),
     ),
   ])
   return [...trees.flat(), getTarEndMarker()]
@@ -106,7 +105,7 @@ describeImage(['umoci', 'docker-registry', 'skopeo'])('the container image', () 
 
   /** Adds the App's files to the base. Returns the name of the image. */
   async function pushAssembledImage(base: string, archive: readonly ByteChunkTree[]): Promise<string> {
-    const { images } = await fetchImageTree(registry, base, 'base')
+    const { images, reference } = await fetchImageTree(registry, base, 'base')
     const [image] = images
     if (!image) throw new Error('the base has no image')
     const bytes = await gzipByteChunks(archive)
@@ -128,9 +127,10 @@ describeImage(['umoci', 'docker-registry', 'skopeo'])('the container image', () 
       blobs: [
         { ...config, read: async () => config.bytes },
         { ...layer, read: async () => bytes },
-        ...below.map(({ digest, size }) => ({
-          ...{ digest, size, mountFrom: 'base' },
-          read: () => readFile(readImageLayout().blobPath(digest)),
+        ...below.map((descriptor) => ({
+          ...descriptor,
+          mountFrom: reference.repository,
+          read: () => registry.fetchBlob(reference, descriptor),
         })),
       ],
       manifests: [manifest],
