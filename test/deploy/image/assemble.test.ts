@@ -26,20 +26,19 @@ import { unpackImage } from './run-container.ts'
 
 const { manifest: manifestType, config: configType, layers: layerTypes } = mediaTypesByFormat.oci
 
-/** Every path with its type, mode, owner, and content. Doesn't follow symbolic links, which lead out of the image. */
-function listTree(root: string): readonly string[] {
-  return readdirSync(root, { recursive: true, encoding: 'utf8', withFileTypes: true })
-    .map(({ parentPath, name }) => {
-      const path = join(parentPath, name)
-      const stat = lstatSync(path)
-      const content = stat.isSymbolicLink()
-        ? readlinkSync(path)
-        : stat.isFile()
-          ? computeSha256Digest(readFileSync(path))
-          : ''
-      return `${relative(root, path)} ${stat.mode.toString(8)} ${stat.uid}:${stat.gid} ${content}`
-    })
-    .sort()
+/** Every path with its type, mode, owner, and content. Node's own recursion follows links, which lead out of the image. */
+function listTree(root: string, folder = ''): readonly string[] {
+  return readdirSync(join(root, folder)).flatMap((name) => {
+    const path = join(folder, name)
+    const stat = lstatSync(join(root, path))
+    const content = stat.isSymbolicLink()
+      ? readlinkSync(join(root, path))
+      : stat.isFile()
+        ? computeSha256Digest(readFileSync(join(root, path)))
+        : ''
+    const line = `${path} ${stat.mode.toString(8)} ${stat.uid}:${stat.gid} ${content}`
+    return stat.isDirectory() ? [line, ...listTree(root, path)] : [line]
+  })
 }
 
 /** The App's directory as a layer. The layer writer has one mode for all files, so each mode is a tree of its own. */
