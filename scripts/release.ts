@@ -364,8 +364,9 @@ function findProgram(name: string): string | undefined {
     .find((file) => existsSync(file))
 }
 
-const writeJson = (file: string, value: unknown) =>
+function writeJson(file: string, value: unknown): void {
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`)
+}
 
 function requireText(file: string, text: string): void {
   if (!readFileSync(file, 'utf8').includes(text)) throw new Error(`${file} does not contain ${text}`)

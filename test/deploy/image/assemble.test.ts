@@ -7,15 +7,15 @@ import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { joinByteChunks, type ByteChunkTree } from '@catalog-bot/fbc/go/tar/byte-pieces'
 import { getTarEndMarker, packTarTree } from '@catalog-bot/fbc/go/tar/tar-tree'
-import { fetchImageTree } from '../../../src/adapters/image/base-image.ts'
+import { fetchMultiPlatformImage } from '../../../src/adapters/image/base-image.ts'
 import {
   computeSha256Digest,
   createImageManifest,
   encodeOciDocument,
-  mediaTypesByFormat,
+  mediaTypesByImageFormat,
 } from '../../../src/adapters/image/image-documents.ts'
 import { gzipByteChunks } from '../../../src/adapters/image/layer/pack-layer.ts'
-import { openPusher, type Pusher } from '../../../src/adapters/image/open-pusher.ts'
+import { openImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
@@ -24,7 +24,7 @@ import { startRealRegistry, type RealRegistry } from '../../adapters/registry/re
 import { createImageTestDirectory, describeImage, readImageLayout } from './image-layout.ts'
 import { unpackImage } from './run-container.ts'
 
-const { manifest: manifestType, config: configType, layers: layerTypes } = mediaTypesByFormat.oci
+const { manifest: manifestType, config: configType, layers: layerTypes } = mediaTypesByImageFormat.oci
 
 /** Every path with its type, mode, owner, and content. Node's own recursion follows links, which lead out of the image. */
 function listTree(root: string, folder = ''): readonly string[] {
@@ -61,14 +61,14 @@ describeImage(['umoci', 'docker-registry', 'skopeo'])('the container image', () 
   let directory: string
   let server: RealRegistry
   let registry: RegistryClient
-  let pusher: Pusher
+  let pusher: ImagePusher
 
   beforeAll(async () => {
     directory = createImageTestDirectory()
     server = await startRealRegistry()
     const egress = allowLoopbackRegistries(server.host)
     registry = openRegistryClient({ clock: systemClock, egress })
-    pusher = openPusher({ clock: systemClock, egress, credentials: [] })
+    pusher = openImagePusher({ clock: systemClock, egress, credentials: [] })
   }, 30_000)
   afterAll(async () => {
     await registry?.close()
@@ -104,7 +104,7 @@ describeImage(['umoci', 'docker-registry', 'skopeo'])('the container image', () 
 
   /** Adds the App's files to the base. Returns the name of the image. */
   async function pushAssembledImage(base: string, archive: readonly ByteChunkTree[]): Promise<string> {
-    const { images, reference } = await fetchImageTree(registry, base, 'base')
+    const { images, reference } = await fetchMultiPlatformImage(registry, base, 'base')
     const [image] = images
     if (!image) throw new Error('the base has no image')
     const bytes = await gzipByteChunks(archive)
