@@ -38,7 +38,7 @@ export interface RunningContainer {
 
 export interface ContainerOptions {
   readonly bundle: string
-  /** The directory for /data. Created here, for the container's user. */
+  /** The directory for /data. Created here for the container's user, unless it exists. */
   readonly data: string
   readonly environment: Readonly<Record<string, string>>
 }
@@ -50,7 +50,7 @@ export interface ContainerOptions {
 export function startContainer({ bundle, data, environment }: ContainerOptions): RunningContainer {
   const configPath = join(bundle, 'config.json')
   const config = JSON.parse(readFileSync(configPath, 'utf8')) as RuntimeConfig
-  mkdirSync(data)
+  mkdirSync(data, { recursive: true })
   chownSync(data, config.process.user.uid, config.process.user.gid)
   config.process.terminal = false
   config.process.capabilities = {}
