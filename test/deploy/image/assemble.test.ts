@@ -41,7 +41,7 @@ function listTree(root: string, folder = ''): readonly string[] {
   })
 }
 
-/** The App's directory as a layer. The layer writer has one mode for all files, so each mode is a tree of its own. */
+/** The App's directory as a layer. The layer writer uses one mode for all files, so each mode needs a separate tree. */
 function packAppLayer(root: string): readonly ByteChunkTree[] {
   const files = readdirSync(join(root, 'app'), { recursive: true, encoding: 'utf8', withFileTypes: true })
     .filter((entry) => entry.isFile())
