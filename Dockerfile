@@ -22,13 +22,15 @@ COPY . .
 # Node.js doesn't load: source maps, declarations, documents, binaries for the Bare runtime, and Postgres extensions.
 RUN node scripts/build.ts /build/app/dist \
   && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
-  && rm -r app/dist/demo app/dist/index.d.ts node_modules/.bin node_modules/@catalog-bot \
+  && rm -r app/dist/demo app/dist/index.d.ts node_modules/@catalog-bot \
+  && find node_modules -name .bin -prune -exec rm -r {} + \
   && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.bare' \
     -o -name '*.md' ! -iname '*licen[cs]e*' -o -path '*/pglite/dist/*.tar.gz' \) -delete \
   && find node_modules -type d -empty -delete \
   && mkdir app/docs \
   && cp -a docs/rules app/docs/ \
-  && mv bin node_modules package.json app.yml LICENSE app/
+  && mv bin node_modules package.json app.yml LICENSE app/ \
+  && chmod -R u=rwX,go=rX app
 
 FROM ${NODE_IMAGE} AS runtime
 ARG DEBIAN_MIRROR=

@@ -41,7 +41,7 @@ function listTree(root: string, folder = ''): readonly string[] {
   })
 }
 
-/** The App's directory as a layer. The layer writer has one mode for all files, so each mode is a tree of its own. */
+/** The App's directory as a layer. The layer writer uses one mode for all files, so each mode needs a separate tree. */
 function packAppLayer(root: string): readonly ByteChunkTree[] {
   const files = readdirSync(join(root, 'app'), { recursive: true, encoding: 'utf8', withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -147,7 +147,7 @@ describeImage(['umoci', 'docker-registry', 'skopeo'])('the container image', () 
     execFileSync('skopeo', ['copy', '--quiet', '--insecure-policy', ...source, `oci:${layout}:latest`])
     const files = listTree(join(unpackImage(layout, join(directory, 'assembled')), 'rootfs'))
     expect(files).toEqual(listTree(builtRoot))
-    expect(files.some((line) => line.startsWith('app/dist/cli.joined.js 100644 0:0 '))).toBe(true)
+    expect(files.some((line) => line.startsWith('app/bin/catalog-bot.cjs 100755 0:0 '))).toBe(true)
     expect(readImageLayout(layout).config.config).toEqual(builtImage.config.config)
     console.log(`assembled: the same ${files.length} files`)
   }, 300_000)
