@@ -321,6 +321,8 @@ async function verifyInRegistry({ version, stage }: Release, key: string): Promi
       '--version',
       version,
       '--plain-http',
+      '--kube-version',
+      '1.30.0',
     ])
     if (!manifest.includes(`/catalog-bot:${version}`))
       throw new Error('the chart does not use the image of this version')
