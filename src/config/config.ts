@@ -1,8 +1,8 @@
 // The repository's configuration, `.github/catalog-bot.yml` at the tip of the base branch: schema, defaults, and parsing. It is
 // optional. An unknown key or a wrong type invalidates the whole file, so that a typo blocks merging instead of allowing it
 // (docs/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
-import { automationSchema } from './automation.ts'
-import { bundleImageSchema, bundleReleaseSchema } from './bundle-release.ts'
+import { automationSchema } from './merge-settings.ts'
+import { bundleImageSchema, bundleReleaseSchema } from './catalog-sources.ts'
 import { findDuplicateYamlKey } from './repeated-key.ts'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -10,7 +10,7 @@ import { createFinding } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { configPath } from './config-path.ts'
 import { configUnreadable } from './config-unreadable.ts'
-import { findAmbiguousLineBreak, findInvisibleCharacter } from './ambiguous-characters.ts'
+import { findAmbiguousLineBreak, findInvisibleCharacter } from './text-problems.ts'
 import { mergeMessageSchema } from './merge-message.ts'
 import { permissionsSchema } from './permissions.ts'
 import { publishSchema } from './publish.ts'

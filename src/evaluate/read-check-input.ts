@@ -18,7 +18,7 @@ import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
 import { readServedPackages } from './served-packages.ts'
 import type { BaseBranchState } from './load-base.ts'
-import { projectCatalogsFromDirectories } from '../checks/bundles/project-from-directories.ts'
+import { projectCatalogsFromDirectories } from '../checks/bundles/project-catalogs.ts'
 import {
   projectCatalogsFromTemplates,
   listTemplatesToRelease,

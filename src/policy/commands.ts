@@ -13,7 +13,7 @@ import {
   createPullAuthorizationChecker,
   type ApprovalCoverage,
 } from '../checks/ownership/ownership.ts'
-import type { PermissionCheckResult, UnansweredCheckQuestion } from '../checks/ownership/principal-matcher.ts'
+import type { PermissionCheckResult, UnansweredCheckQuestion } from '../checks/ownership/principals.ts'
 import { normalizeLogin } from '../checks/ownership/principal.ts'
 import { toCheckQuestionKey } from '../checks/questions.ts'
 import type { CheckAnswers, CheckQuestion, InconclusiveAnswer } from '../checks/questions.ts'

@@ -18,7 +18,7 @@ import {
   planChangedPackageInstalls,
   type PackageInstallPlan,
 } from './plan-changed-packages.ts'
-import { readInlineBundle } from './inline-bundle.ts'
+import { readInlineBundle } from './served-bundles.ts'
 import type { ChannelInstall, InstallReport } from './install-report.ts'
 import { redactBundleInstallFacts } from './redact-install-facts.ts'
 import { doesNotInstall } from './rules.ts'

@@ -1,6 +1,6 @@
 // Decides what an automation account can change without approval. The base must grant the kind, the package, and every
 // touched channel.
-import { matchesNamePattern, type AutomationConfig } from '../../config/automation.ts'
+import { matchesNamePattern, type AutomationConfig } from '../../config/merge-settings.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 

@@ -1,20 +1,20 @@
 // Decides whether a required approval is given, by the author's own permissions or by others. It remains open if an
 // answer is missing. An empty list of owners never gives it.
 import type { ChangeKind, RequiredConsent, Permissions, PermissionRole } from '../../config/permissions.ts'
-import type { AutomationConfig } from '../../config/automation.ts'
+import type { AutomationConfig } from '../../config/merge-settings.ts'
 import type { CheckInput } from '../check.ts'
 import type { Approval } from '../approval.ts'
 import { isCurrentApproval, isApprovalForSnapshot } from './approvals.ts'
 import { findAutomationAllowedChangeKinds } from './automation.ts'
 import { listCoverageDifferences, isDirectoryCoveredByApproval, type ApprovalCoverage } from './coverage.ts'
 import type { RequiredApproval } from './required-approvals.ts'
-import { isBotAccount } from './principal-matcher.ts'
+import { isBotAccount } from './principals.ts'
 import type {
   GitHubAccount,
   PermissionCheckResult,
   PrincipalMatcher,
   UnansweredCheckQuestion,
-} from './principal-matcher.ts'
+} from './principals.ts'
 import { normalizeLogin, parsePrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'

@@ -14,7 +14,7 @@ import {
   formatCatalogPageUrl,
   formatCatalogsPageUrl,
   formatRepositoryPageUrl,
-} from '../../report/page-urls.ts'
+} from '../../report/urls.ts'
 import { renderTable, type Breadcrumb, type PageRequestContext, type StatusPage } from './status-page.ts'
 import { formatCountWithNoun, shortenSha, renderTime } from './page-text.ts'
 

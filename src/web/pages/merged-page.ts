@@ -6,7 +6,7 @@ import {
   formatMergedPullsPageUrl,
   formatPullPageUrl,
   formatRepositoryPageUrl,
-} from '../../report/page-urls.ts'
+} from '../../report/urls.ts'
 import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
 import { shortenSha, renderTime } from './page-text.ts'
 

@@ -19,7 +19,7 @@ import {
   type ParsedPageUrl,
   type StatusPageRequest,
   type StatusPageFormat,
-} from '../../report/page-urls.ts'
+} from '../../report/urls.ts'
 import {
   renderStatusPage,
   minifiedStylesheet,

@@ -9,7 +9,7 @@ import {
   type CheckQuestion,
 } from '../../checks/questions.ts'
 import { listOwnerFilesForLocations, readOwnershipAuthority } from '../../checks/ownership/ownership.ts'
-import { isBotAccount, createPrincipalMatcher } from '../../checks/ownership/principal-matcher.ts'
+import { isBotAccount, createPrincipalMatcher } from '../../checks/ownership/principals.ts'
 import { normalizeLogin, type Principal } from '../../checks/ownership/principal.ts'
 import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { readConfig } from '../../catalogs/read-config.ts'

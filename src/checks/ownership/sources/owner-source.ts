@@ -8,7 +8,7 @@ import {
   findAmbiguousLineBreak,
   findInvisibleCharacter,
   normalizeYamlKeyForComparison,
-} from '../../../config/ambiguous-characters.ts'
+} from '../../../config/text-problems.ts'
 import { parseUserPrincipal } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 

@@ -1,7 +1,7 @@
 // Every rule that compares base and result. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { UpgradeRule } from './upgrade-rule.ts'
-import { bundleEdited, bundleMetadataEdited } from './bundle-edited.ts'
-import { bundleRemoved } from './bundle-removed.ts'
+import { bundleEdited, bundleMetadataEdited } from './edits.ts'
+import { bundleRemoved } from './removals.ts'
 import { channelRemoved, deprecatedChannelRemoved } from './channel-removed.ts'
 import { defaultChannelChanged } from './default-channel-changed.ts'
 import { headMovesBackwards } from './head-moves-backwards.ts'
