@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
-import { computeBundleInstallFacts } from '../checks/install/install-facts.ts'
+import { computeBundleInstallFacts, type InstallBundleContent } from '../checks/install/install-facts.ts'
 import type { ChannelInstall, InstallReport } from '../checks/install/install-report.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../checks/install/served-bundles.ts'
 import {

@@ -1,22 +1,37 @@
 // The repository's configuration, `.github/catalog-bot.yml` at the tip of the base branch: schema, defaults, and parsing. It is
 // optional. An unknown key or a wrong type invalidates the whole file, so that a typo blocks merging instead of allowing it
 // (docs/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
-import { automationSchema } from './merge-settings.ts'
-import { bundleImageSchema, bundleReleaseSchema } from './catalog-sources.ts'
-import { findDuplicateYamlKey } from './repeated-key.ts'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { createFinding } from '@catalog-bot/findings/rule'
+import { createFinding, defineRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
+import { suiteNames } from '@catalog-bot/findings/suites'
+import { automationSchema, requiredChecksSchema, mergeMessageSchema } from './merge-settings.ts'
+import { bundleImageSchema, bundleReleaseSchema, templatesSchema } from './catalog-sources.ts'
+import { findAmbiguousLineBreak, findInvisibleCharacter, findDuplicateYamlKey } from './text-problems.ts'
 import { configPath } from './config-path.ts'
-import { configUnreadable } from './config-unreadable.ts'
-import { findAmbiguousLineBreak, findInvisibleCharacter } from './text-problems.ts'
-import { mergeMessageSchema } from './merge-message.ts'
 import { permissionsSchema } from './permissions.ts'
 import { publishSchema } from './publish.ts'
-import { suiteNames } from '@catalog-bot/findings/suites'
-import { requiredChecksSchema } from './required-checks.ts'
-import { templatesSchema } from './templates.ts'
+
+export const configUnreadable = defineRule<{
+  readonly problem: string
+  /** The fix, if it is something other than correcting a line. */
+  readonly fix?: string
+}>({
+  id: 'config-unreadable',
+  check: 'ownership',
+  judges: 'pull request',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'The configuration on the base branch is valid and has no unknown keys',
+  format: ({ problem, fix }) => ({
+    what: `the configuration of this repository is invalid: ${problem}`,
+    why: 'An invalid configuration can’t protect the repository, so catalog-bot does not merge anything until it is fixed.',
+    fix:
+      fix ??
+      'Ask a maintainer to fix .github/catalog-bot.yml on the base branch. docs/configuration.md lists every key.',
+  }),
+})
 
 const severitySchema = z.enum(['off', 'info', 'warning', 'error'])
 

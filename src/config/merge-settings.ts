@@ -3,6 +3,79 @@
 import { z } from 'zod'
 import { changeKindNames, changeKindDescriptions, type ChangeKind } from './permissions.ts'
 
+const mergeMessagePlaceholders = ['number', 'title', 'head', 'author'] as const
+
+/**
+ * The settings for merge commit messages: a title and a body with placeholders in braces. src/report/merge-message.ts
+ * fills in and sanitizes the values of the placeholders.
+ */
+export type MergeMessagePlaceholder = (typeof mergeMessagePlaceholders)[number]
+
+export const mergeMessagePlaceholderPattern = /\{([^{}]*)\}/g
+
+const knownMergeMessagePlaceholders: ReadonlySet<string> = new Set(mergeMessagePlaceholders)
+
+const createMergeMessageTemplateSchema = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .superRefine((text, context) => {
+      for (const [, name = ''] of text.matchAll(mergeMessagePlaceholderPattern))
+        if (!knownMergeMessagePlaceholders.has(name))
+          context.addIssue({
+            code: 'custom',
+            message: `unknown placeholder {${name}}; use one of: ${mergeMessagePlaceholders.map((each) => `{${each}}`).join(', ')}`,
+          })
+      if (/[{}]/.test(text.replace(mergeMessagePlaceholderPattern, '')))
+        context.addIssue({
+          code: 'custom',
+          message: 'braces are allowed only in placeholders such as {number}',
+        })
+    })
+
+export const mergeMessageSchema = z
+  .strictObject({
+    title: createMergeMessageTemplateSchema(200)
+      .refine((text) => !/[\r\n]/.test(text), 'must be a single line')
+      .optional()
+      .describe(
+        'First line of the merge commit message, with the placeholders {number}, {title}, {head}, and {author}. Text that triggers actions in GitHub or CI systems (such as `#12`, `@name`, and `[skip ci]`) is removed.',
+      ),
+    body: createMergeMessageTemplateSchema(2000)
+      .optional()
+      .describe(
+        'Body of the merge commit message, with the same placeholders. catalog-bot always adds a line that identifies the head.',
+      ),
+  })
+  .prefault({})
+  .describe('Merge commit message. By default, it contains the number, title, and head of the pull request.')
+
+export type MergeMessageTemplate = z.output<typeof mergeMessageSchema>
+
+/**
+ * Checks of other Apps that must succeed before a pull request is merged. The settings identify an App by ID, because
+ * any App can use any check name.
+ */
+export const requiredChecksSchema = z
+  .array(
+    z.strictObject({
+      app: z
+        .number()
+        .int()
+        .positive()
+        .describe('ID of the App that reports the check. The ID of GitHub Actions is 15368.'),
+      name: z.string().min(1).describe('Name of the check run, exactly as shown on GitHub.'),
+    }),
+  )
+  .max(50)
+  .default([])
+  .describe(
+    'Checks from other Apps that must succeed on the head of a pull request before it is merged. catalog-bot waits for missing checks.',
+  )
+
+export type RequiredExternalCheck = z.output<typeof requiredChecksSchema>[number]
+
 /** Only a person can decide about owners, and about which packages and catalogs exist. */
 const humanOnlyChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-package',

@@ -1,3 +1,5 @@
+import { isScalar, visit, type Document } from 'yaml'
+
 // Finds characters that some parsers treat as a line break, the end of the text, a space, or nothing, and others as a letter.
 // Lists of users that contain them are ambiguous, so they are rejected.
 
@@ -37,4 +39,26 @@ export function normalizeYamlKeyForComparison(key: string): string {
 function formatUnicodeCodePoint(character: string): string {
   const code = character.codePointAt(0) ?? 0
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+// Finds duplicate keys in the mappings of a YAML document in linear time. The library finds them too, but compares
+// each key with all keys before it, so a file with many keys takes quadratic time.
+/** The first duplicate key in the document. Ignores keys that are not scalars. */
+export function findDuplicateYamlKey(document: Document.Parsed): unknown {
+  let repeated: unknown
+  visit(document, {
+    Map: (_, { items }) => {
+      const known = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (known.has(key.value)) {
+          repeated = key
+          return visit.BREAK
+        }
+        known.add(key.value)
+      }
+      return undefined
+    },
+  })
+  return repeated
 }

@@ -30,7 +30,7 @@ import { compareTrees, type IncomingCommitsAndClosedPulls, type TreeComparison }
 import type { EvaluatePullOptions } from './evaluate-options.ts'
 import { readCheckInput, readBaseAndResultOwnerFiles } from './read-check-input.ts'
 import { loadBaseBranchState, type BaseBranchState } from './load-base.ts'
-import { selectOwnerFilePathsToRead } from '../checks/ownership/ownership.ts'
+import { selectOwnerFilePathsToRead } from '../checks/ownership/owner-files.ts'
 import { gatherCheckAnswers } from '../catalogs/gather-answers.ts'
 
 export interface SnapshotEvaluation {

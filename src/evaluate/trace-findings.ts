@@ -2,7 +2,7 @@
 // push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
-import { configUnreadable } from '../config/config-unreadable.ts'
+import { configUnreadable } from '../config/config.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createLineNumberMapper, type LineNumberMapper } from '@catalog-bot/findings/line-map'
 import { findShortestEdits } from '@catalog-bot/findings/shortest-edits'

@@ -30,7 +30,7 @@ import type {
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
 import type { MergeStrategy } from '../policy/merge-strategy.ts'
-import { requiresUpToDateHead } from '../policy/merge-requirements.ts'
+import { requiresUpToDateHead } from '../policy/branch-rules.ts'
 import type { MergeCommitMessage } from '../ports/merge-api.ts'
 
 type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>

@@ -1,8 +1,7 @@
 // Removes temporary branches that a crashed process left. Checks soon after a merge creates one, and rarely otherwise.
 import { z } from 'zod'
 import { toCommitSha, type CommitSha } from '../pull-request/ids.ts'
-import type { RepositoryName } from '../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import {
   parseTemporaryBranch,

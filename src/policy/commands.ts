@@ -4,17 +4,16 @@ import { parseComment } from '../pull-request/command.ts'
 import type { SlashCommand, CommandName } from '../pull-request/command.ts'
 import type { CommitSha, UserId } from '../pull-request/ids.ts'
 import type { PullComment, GitHubAccount } from '../pull-request/snapshot.ts'
-import type { Approval } from '../checks/approval.ts'
-import type { CheckInput } from '../checks/check.ts'
+import type { CheckInput, Approval } from '../checks/check.ts'
 import { allRules, overridableRuleIds } from '../checks/all-rules.ts'
+import { createPullAuthorizationChecker } from '../checks/ownership/ownership.ts'
+import { computeChangeApprovalCoverage } from '../checks/ownership/ownership-context.ts'
+import { isChangeCoveredByApproval, type ApprovalCoverage } from '../checks/ownership/approvals.ts'
 import {
-  computeChangeApprovalCoverage,
-  isChangeCoveredByApproval,
-  createPullAuthorizationChecker,
-  type ApprovalCoverage,
-} from '../checks/ownership/ownership.ts'
-import type { PermissionCheckResult, UnansweredCheckQuestion } from '../checks/ownership/principals.ts'
-import { normalizeLogin } from '../checks/ownership/principal.ts'
+  type PermissionCheckResult,
+  type UnansweredCheckQuestion,
+  normalizeLogin,
+} from '../checks/ownership/principals.ts'
 import { toCheckQuestionKey } from '../checks/questions.ts'
 import type { CheckAnswers, CheckQuestion, InconclusiveAnswer } from '../checks/questions.ts'
 import type { FreezeKind } from './merge-freeze.ts'

@@ -1,7 +1,7 @@
 // Records about pull requests that GitHub and Git don't provide. A recorded command never changes.
 import type { CommitSha, PullNumber, UserId } from '../pull-request/ids.ts'
 import type { GitHubAccount, RepositoryName } from '../pull-request/snapshot.ts'
-import type { ApprovalCoverage } from '../checks/ownership/ownership.ts'
+import type { ApprovalCoverage } from '../checks/ownership/approvals.ts'
 import type { CommandRecord, ReportedPullHead } from '../policy/commands.ts'
 
 /** A change in any of these starts a new epoch (docs/threats.md#t21). */

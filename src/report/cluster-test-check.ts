@@ -1,13 +1,12 @@
 // The check run for install tests on a cluster. It passes only if everything installs, and fails only if the change is at
 // fault. Cluster and network failures do neither. Escapes untrusted text.
 import { failureClassByCode } from '../checks/install/cluster-test/cluster-test-outcome.ts'
-import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
+import type { PlannedClusterTest } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
 import { formatElapsedTime } from './describe-cluster-tests.ts'
-import { toCodeSpan, escapeMarkdown } from './escape.ts'
-import { renderFencedBlock } from './fenced-block.ts'
+import { toCodeSpan, escapeMarkdown, renderFencedBlock } from './escape.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { checkNamePrefix, type ReportedCheck } from './reported-check.ts'
+import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 
 export type ClusterTestView =
   /** Waits for the cluster or the catalog image. */
@@ -69,10 +68,10 @@ function* describeClusterTest(view: ClusterTestView): Generator<string> {
         : 'Another install test is running on the cluster. This test starts when that test ends.'
       return
     case 'planned':
-      yield `⏳ ${formatClusterTestTitle(view.trial)}`
+      yield `⏳ ${formatClusterTestHeading(view.trial)}`
       return
     case 'running':
-      yield `🔄 ${formatClusterTestTitle(view.trial)}\n\nWaiting for ${escapeMarkdown(view.says)}`
+      yield `🔄 ${formatClusterTestHeading(view.trial)}\n\nWaiting for ${escapeMarkdown(view.says)}`
       return
     case 'not-tried':
       yield `➖ ${escapeMarkdown(view.what)} was not tested: ${escapeMarkdown(view.why)}`
@@ -94,7 +93,7 @@ const networkPolicyNote =
 function* describeClusterTestReport(report: ClusterTestReport): Generator<string> {
   const { outcome, target, package: its, channel, steps, cluster, mode, namespace, started, ended } = report
   const mark = { installs: '✅', 'does not install': '❌', 'could not be found out': '❔' }[outcome.verdict]
-  const testTitle = formatClusterTestTitle({
+  const testTitle = formatClusterTestHeading({
     target,
     package: its,
     channel,
@@ -126,7 +125,7 @@ function* describeClusterTestReport(report: ClusterTestReport): Generator<string
     ].join('\n')
 }
 
-function formatClusterTestTitle({
+function formatClusterTestHeading({
   package: its,
   channel,
   target,

@@ -2,22 +2,26 @@
 // reader who sees nothing else. Escapes untrusted text.
 import type { CheckOutcome, SuggestedPatch } from '../checks/check.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
-import { countFindings, formatFindingCounts } from './count-findings.ts'
-import { truncateText, maxGitHubTextLength } from './truncate-text.ts'
 import {
   compareBySeverity,
   renderErrorDetails,
   formatOverrideHelp,
   renderBaseErrorsTable,
   renderWarningsTable,
+  countFindings,
+  formatFindingCounts,
 } from './describe-findings.ts'
-import { toCodeSpan, escapeMarkdown } from './escape.ts'
-import { renderFencedBlock } from './fenced-block.ts'
-import { renderMermaidBlock } from './fenced-mermaid.ts'
-import { formatChecksUrl, formatCommitUrl } from './github-urls.ts'
+import {
+  toCodeSpan,
+  escapeMarkdown,
+  renderFencedBlock,
+  renderMermaidBlock,
+  truncateText,
+  maxGitHubTextLength,
+} from './escape.ts'
+import { formatChecksUrl, formatCommitUrl } from './urls.ts'
 import { collectRequiredCheckErrors, decideNextSteps, type NextStep } from './next-steps.ts'
-import type { ReportOptions } from './report-options.ts'
-import { checkNamePrefix } from './reported-check.ts'
+import { type ReportOptions, checkNamePrefix } from './report-options.ts'
 
 /** The hidden first line that identifies this comment among the comments of the same App (docs/threats.md#t56). */
 export const commentMarker = '<!-- catalog-bot:report -->'

@@ -8,7 +8,7 @@ import type {
   CompositeImageListChange,
   TouchedPath,
 } from '../pull-request/change.ts'
-import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../pull-request/package-blobs.ts'
+import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../pull-request/compare-blobs.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { toCodeSpan } from './escape.ts'
 

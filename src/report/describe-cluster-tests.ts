@@ -1,5 +1,5 @@
 // Renders install tests on a cluster as plain text and makes every line printable.
-import type { SkippedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
+import type { SkippedClusterTest } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import {
   failureClassByCode,
   type ClusterTestOutcome,

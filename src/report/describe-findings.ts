@@ -1,15 +1,21 @@
 // Renders findings in Markdown: boxes for errors, a table for the rest, and a list for check runs. Locations are links.
 // Escapes untrusted text.
-import { overridableRuleIds } from '../checks/all-rules.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { formatFixAsDiff } from '@catalog-bot/findings/fix'
+import { overridableRuleIds } from '../checks/all-rules.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
-import { toCodeSpan, toTableCodeSpan, escapeMarkdown, escapeSentenceWithCodeSpans } from './escape.ts'
-import { renderFencedBlock } from './fenced-block.ts'
-import { formatLineRangeUrl } from './github-urls.ts'
+import {
+  toCodeSpan,
+  toTableCodeSpan,
+  escapeMarkdown,
+  escapeSentenceWithCodeSpans,
+  renderFencedBlock,
+  endWithPeriod,
+} from './escape.ts'
+import { formatLineRangeUrl } from './urls.ts'
 import type { FindingLinkOptions } from './report-options.ts'
-import { endWithPeriod } from './sentence.ts'
 import { toFindingIdentityKey, createTracedLineLookup, type TracedFindingLine } from './traced-line.ts'
+import type { CheckOutcome } from '../checks/check.ts'
 
 /** The check runs list the other errors. */
 const maxDetailedErrorGroups = 4
@@ -250,4 +256,39 @@ function quoteMarkdown(text: string): string {
     .split('\n')
     .map((line) => (line === '' ? '>' : `> ${line}`))
     .join('\n')
+}
+
+export function countFindings(findings: readonly Finding[]): {
+  readonly errors: number
+  readonly warnings: number
+} {
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  return { errors, warnings: findings.length - errors }
+}
+
+/** `2 errors, 1 warning`. */
+export function formatFindingCounts(errors: number, warnings: number): string {
+  const parts = []
+  if (errors > 0) parts.push(`${errors} ${errors === 1 ? 'error' : 'errors'}`)
+  if (warnings > 0) parts.push(`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)
+  return parts.join(', ')
+}
+
+// Formats each check as one line of plain text. The page escapes it.
+/** `validation: 1 error`, `images: passed`. In the order of the outcomes. */
+export function formatCheckOutcomeLines(outcomes: readonly CheckOutcome[]): readonly string[] {
+  return outcomes.map((outcome) => `${outcome.check}: ${formatCheckOutcome(outcome)}`)
+}
+
+function formatCheckOutcome({ findings, unanswered, waiting, isOptional, summary }: CheckOutcome): string {
+  const { errors, warnings } = countFindings(findings)
+  const optional = isOptional ? ', not required to merge' : ''
+  if (errors > 0) return `${formatFindingCounts(errors, warnings)}${optional}`
+  if (unanswered.length > 0)
+    return isOptional
+      ? 'inconclusive, not required to merge'
+      : `waiting for ${unanswered.length} ${unanswered.length === 1 ? 'response' : 'responses'}`
+  if (waiting.some(({ isAgreed }) => isAgreed !== true)) return 'waiting for approval'
+  const passed = warnings > 0 ? `passed with ${formatFindingCounts(0, warnings)}` : 'passed'
+  return summary === '' ? passed : `${passed} (${summary})`
 }

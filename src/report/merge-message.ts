@@ -6,7 +6,7 @@ import {
   mergeMessagePlaceholderPattern,
   type MergeMessageTemplate,
   type MergeMessagePlaceholder,
-} from '../config/merge-message.ts'
+} from '../config/merge-settings.ts'
 import { toCommitTitle } from './escape.ts'
 
 /** `overrides`: rules that a maintainer overrode. */

@@ -1,6 +1,5 @@
 import type { MergeStrategy, MergePlan } from '../policy/merge-strategy.ts'
-import { toCodeSpan, toSingleLineText, escapeMarkdown } from './escape.ts'
-import { capitalizeFirstLetter } from './sentence.ts'
+import { toCodeSpan, toSingleLineText, escapeMarkdown, capitalizeFirstLetter } from './escape.ts'
 
 export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): string {
   const shown = (clause: string) => formatClauseAsSentence(escapeMarkdown(clause, maxCheckNameListLength))

@@ -5,8 +5,13 @@ import { collectUnblockingPeople } from '../policy/decide.ts'
 import { configPath } from '../config/config-path.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../policy/verdict.ts'
 import { groupSimilarFindings } from './describe-findings.ts'
-import { toCodeSpan, escapeMarkdown, escapeSentenceWithCodeSpans } from './escape.ts'
-import { capitalizeFirstLetter, endWithPeriod } from './sentence.ts'
+import {
+  toCodeSpan,
+  escapeMarkdown,
+  escapeSentenceWithCodeSpans,
+  capitalizeFirstLetter,
+  endWithPeriod,
+} from './escape.ts'
 
 export interface NextStep {
   /** The comment's headline, if this is the first step. */

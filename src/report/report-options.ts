@@ -1,6 +1,31 @@
+import { checkIds, type CheckId } from '@catalog-bot/findings/checks'
 import type { CommentPolicy } from '../config/config.ts'
-import type { PullUrlParts } from './github-urls.ts'
+import type { PullUrlParts } from './urls.ts'
 import type { SuggestedFixForFinding, TracedFindingLine } from './traced-line.ts'
+
+export const checkNamePrefix = 'catalog-bot / '
+
+export const botCheckNames: readonly string[] = toPrefixedCheckNames(checkIds)
+
+export interface ReportedAnnotation {
+  readonly path: string
+  readonly startLine: number
+  readonly endLine: number
+  readonly level: 'failure' | 'warning' | 'notice'
+  readonly title: string
+  readonly message: string
+}
+
+export interface ReportedCheck {
+  readonly name: string
+  readonly status: 'queued' | 'in_progress' | 'completed'
+  readonly conclusion?: 'success' | 'failure' | 'neutral' | 'action_required'
+  readonly title: string
+  readonly summary: string
+  readonly annotations: readonly ReportedAnnotation[]
+  /** If absent, GitHub links the App's page. */
+  readonly detailsUrl?: string
+}
 
 export interface FindingLinkOptions {
   /** The page of a rule is `<rulesUrl>/<id>.md`. If absent, rules are not linked. */
@@ -40,4 +65,8 @@ export interface ReportOptions extends FindingLinkOptions {
     { readonly state: 'published' | 'pending' | 'failed'; readonly lines: readonly string[] } | undefined
   /** The id of catalog-bot's internal error in the log. */
   readonly traceId?: string | undefined
+}
+
+export function toPrefixedCheckNames(ids: readonly CheckId[]): readonly string[] {
+  return ids.map((id) => `${checkNamePrefix}${id}`)
 }

@@ -5,7 +5,7 @@ import {
   type ClusterTestCandidate,
 } from '../../src/cluster-test/request-cluster-test.ts'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
-import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import type { CommandRecord } from '../../src/policy/commands.ts'
 

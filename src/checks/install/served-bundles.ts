@@ -2,6 +2,12 @@
 // deployments, permissions, or CRDs.
 import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { getBundle, getPackage, listBundles, listPackages } from '@catalog-bot/fbc/api/registry-queries'
+import type { ServedCatalogResult } from '@catalog-bot/fbc/api/served-catalog'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
+
+// Queries catalog-bot's own catalog server code for a few packages, without a connection.
+const simulatedServerName = 'catalog-bot'
 
 /** Returns undefined if the catalog does not contain the whole bundle. */
 export function readInlineBundle(
@@ -49,5 +55,32 @@ function parseKubeObjectKind(text: string): string | undefined {
     return 'kind' in object && typeof object.kind === 'string' ? object.kind : ''
   } catch {
     return undefined
+  }
+}
+
+/** The input contains only some packages, so the response is partial. */
+export function simulateCatalogServerResponse(
+  read: ServedCatalogResult,
+  packageName: string,
+): CatalogServerResponse {
+  if (!read.ok) return { server: simulatedServerName, kind: 'refused', reason: read.error }
+  const catalog = read.value
+  const its = getPackage(catalog, packageName)
+  if (!its.ok) return { server: simulatedServerName, kind: 'refused', reason: its.error }
+  const channels = its.value.channels.map(({ name, csvName }) => ({ name, head: csvName }))
+  const bundles = [...listBundles(catalog)].filter((bundle) => bundle.packageName === packageName)
+  const errors = channels.flatMap(({ name, head }) => {
+    const bundle = getBundle(catalog, { package: packageName, channel: name, name: head })
+    return bundle.ok ? [] : [`it returns no bundle for the head of ${name}: ${bundle.error}`]
+  })
+  return {
+    server: simulatedServerName,
+    kind: 'answered',
+    isPart: true,
+    packages: listPackages(catalog),
+    defaultChannel: its.value.defaultChannelName,
+    channels,
+    bundles: bundles.map(({ channelName, csvName }) => ({ channel: channelName, name: csvName })),
+    errors,
   }
 }

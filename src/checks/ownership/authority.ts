@@ -1,16 +1,20 @@
 // Finds the owners of a path: the union of all configured sources in one tree. Decisions use the base tip's tree. An
 // invalid source does not grant authority.
 import type { Config } from '../../config/config.ts'
-import { parseCatalogOwners } from './sources/catalog-owners.ts'
-import { parseOwnershipCiYaml } from './sources/ci-yaml.ts'
+import {
+  createBrokenOwnerSource,
+  type OwnerSourceReadResult,
+  type OwnerSourceProblem,
+  parseCatalogOwners,
+  parseOwnershipCiYaml,
+  configYamlPath,
+  parseMaintainers,
+} from './sources/owner-source.ts'
 import { codeownersPaths } from '../../pull-request/layout/classify-path.ts'
 import { generateAncestorDirectories } from '../../pull-request/layout/layout.ts'
 import { findCodeowners, parseCodeownersFile } from './sources/codeowners.ts'
 import type { CodeownersLine } from './sources/codeowners.ts'
-import { configYamlPath, parseMaintainers } from './sources/config-yaml.ts'
 import { catalogOwnersFileName, toPackageCiYamlPath } from './owner-files.ts'
-import { createBrokenOwnerSource } from './sources/owner-source.ts'
-import type { OwnerSourceReadResult, OwnerSourceProblem } from './sources/owner-source.ts'
 import {
   ownersAliasesPath,
   findInheritedApprovers,
@@ -19,8 +23,7 @@ import {
   parseOwnersFile,
 } from './sources/owners-file.ts'
 import type { OwnersAliases, OwnersFile } from './sources/owners-file.ts'
-import { removeDuplicatePrincipals, parsePrincipal, toPrincipalKey } from './principal.ts'
-import type { Principal } from './principal.ts'
+import { removeDuplicatePrincipals, parsePrincipal, toPrincipalKey, type Principal } from './principals.ts'
 
 export interface OwnershipAuthority {
   /** Owners of a package's part of `path`. `directory` is its package directory, '' if the layout has none. */

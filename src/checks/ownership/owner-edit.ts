@@ -1,18 +1,31 @@
 // Analyzes how a change to an owner file affects a package's owners: which it adds, and whether any remain.
-import type { TouchedPath } from '../../pull-request/change.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { OwnershipInputs } from './ownership-inputs.ts'
+import type { TouchedPath } from '../../pull-request/change.ts'
 import type { OwnershipAuthority } from './authority.ts'
-import { parseCatalogOwners } from './sources/catalog-owners.ts'
-import { parseOwnershipCiYaml } from './sources/ci-yaml.ts'
-import type { OwnerFile } from './owner-files.ts'
-import { parseOwnerFilePath } from './owner-files.ts'
-import type { OwnerSourceReadResult } from './sources/owner-source.ts'
+import {
+  type OwnerSourceReadResult,
+  parseCatalogOwners,
+  parseOwnershipCiYaml,
+} from './sources/owner-source.ts'
+import { type OwnerFile, parseOwnerFilePath } from './owner-files.ts'
 import { parseOwnersFile } from './sources/owners-file.ts'
-import { toPrincipalKey, formatPrincipal } from './principal.ts'
-import type { Principal } from './principal.ts'
+import { toPrincipalKey, formatPrincipal, type Principal } from './principals.ts'
 import { ownerFileBroken } from './rules.ts'
+import type { CheckInput } from '../check.ts'
+
+/** The input that determines required approvals, without comments, reviews, or answers. */
+export const ownershipInputKeys = [
+  'change',
+  'layout',
+  'basePaths',
+  'packagesByDirectory',
+  'ownerFiles',
+  'config',
+  'snapshot',
+] as const satisfies readonly (keyof CheckInput)[]
+
+export type OwnershipInputs = Pick<CheckInput, (typeof ownershipInputKeys)[number]>
 
 export interface OwnerFileEdit {
   readonly added: readonly Principal[]

@@ -12,10 +12,15 @@ import type { OwnershipAuthority } from './authority.ts'
 import { ConsentEvaluator } from './consent.ts'
 import type { ConsentStatus } from './consent.ts'
 import type { RequiredApproval } from './required-approvals.ts'
-import { createPrincipalMatcher } from './principals.ts'
-import type { GitHubAccount, PermissionCheckResult, UnansweredCheckQuestion } from './principals.ts'
-import { normalizeLogin, formatPrincipal } from './principal.ts'
-import type { Principal } from './principal.ts'
+import {
+  createPrincipalMatcher,
+  type IdentifiedAccount,
+  type PermissionCheckResult,
+  type UnansweredCheckQuestion,
+  normalizeLogin,
+  formatPrincipal,
+  type Principal,
+} from './principals.ts'
 import {
   approvalForOtherChange as approvedSomethingElseRule,
   changeForbidden,
@@ -31,18 +36,6 @@ import {
   unknownOwner,
 } from './rules.ts'
 import { getOwnershipContext, type OwnershipContext } from './ownership-context.ts'
-
-export { createApprovalsFromReviews } from './approvals.ts'
-export {
-  computeFileCoverage,
-  hasSameFilesInCoverage,
-  isChangeCoveredByApproval,
-  type ApprovalCoverage,
-} from './coverage.ts'
-export { selectOwnerFilePathsToRead, listOwnerFilesForLocations } from './owner-files.ts'
-export { formatPrincipal } from './principal.ts'
-export { readOwnershipAuthority } from './authority.ts'
-export { computeChangeApprovalCoverage } from './ownership-context.ts'
 
 export const ownershipCheck: Check<'ownership'> = {
   id: 'ownership',
@@ -63,8 +56,8 @@ export const ownershipCheck: Check<'ownership'> = {
 /** An account's permissions on a whole pull request, for commands. */
 export interface PullAuthorizationChecker {
   /** Whether it owns any part of the change, or is a maintainer. */
-  checkRights(account: GitHubAccount): PermissionCheckResult
-  checkMaintainer(account: GitHubAccount): PermissionCheckResult
+  checkRights(account: IdentifiedAccount): PermissionCheckResult
+  checkMaintainer(account: IdentifiedAccount): PermissionCheckResult
 }
 
 export function createPullAuthorizationChecker(

@@ -1,16 +1,31 @@
 // Whether an owner file lists an account: yes, no, or unknown. Unknown never counts as yes. Permissions belong to
 // account ids, so a login counts only if GitHub resolves it to this account now and did so when it was first seen.
-import type { UserId } from '../../pull-request/ids.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { type UserId, toUserId } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
 import type { CheckAnswers, InconclusiveAnswer } from '../questions.ts'
-import type { Principal } from './principal.ts'
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import type { GitHubAccount } from '../../pull-request/snapshot.ts'
+
+export type Principal =
+  /** `login` in lowercase, with `[bot]` for an App's account. `id`: the account that it is pinned to. */
+  | { readonly kind: 'user'; readonly login: string; readonly id?: UserId }
+  | { readonly kind: 'team'; readonly organization: string; readonly team: string }
+  /** Only in CODEOWNERS. Does not grant authority, because the owner of an address cannot be verified. */
+  | { readonly kind: 'email'; readonly address: string }
+
+// Current logins are alphanumerics and single hyphens, at most 39; older ones may end in a hyphen, managed ones contain
+// an underscore. ASCII only, to exclude look-alikes.
+const loginPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$/
+
+const teamSlugPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
+
+const loginWithUserIdPattern = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
 
 export type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
 
 /** An account, and its current login as normalizeLogin() returns it. */
-export interface GitHubAccount {
+export interface IdentifiedAccount {
   readonly id: UserId
   readonly login: string
 }
@@ -23,15 +38,15 @@ export type PermissionCheckResult =
 
 export interface PrincipalMatcher {
   /** An empty list contains no one. */
-  isAmong(account: GitHubAccount, principals: readonly Principal[]): PermissionCheckResult
+  isAmong(account: IdentifiedAccount, principals: readonly Principal[]): PermissionCheckResult
   /** By list or by role in the repository. Accounts of Apps are never maintainers. */
-  isMaintainer(account: GitHubAccount): PermissionCheckResult
+  isMaintainer(account: IdentifiedAccount): PermissionCheckResult
 }
 
 const permissionGrantedResult: PermissionCheckResult = { kind: 'yes' }
 const permissionDeniedResult: PermissionCheckResult = { kind: 'no' }
 
-export const isBotAccount = (account: GitHubAccount): boolean => account.login.endsWith('[bot]')
+export const isBotAccount = (account: IdentifiedAccount): boolean => account.login.endsWith('[bot]')
 
 /** `accounts`: see CheckInput.accounts. */
 export function createPrincipalMatcher(
@@ -41,7 +56,7 @@ export function createPrincipalMatcher(
   config: Config,
 ): PrincipalMatcher {
   function isUser(
-    account: GitHubAccount,
+    account: IdentifiedAccount,
     principal: Extract<Principal, { kind: 'user' }>,
   ): PermissionCheckResult {
     // A pinned account matches under any login, and its listed login matches no other account.
@@ -64,7 +79,7 @@ export function createPrincipalMatcher(
       : permissionDeniedResult
   }
 
-  function isPrincipal(account: GitHubAccount, principal: Principal): PermissionCheckResult {
+  function isPrincipal(account: IdentifiedAccount, principal: Principal): PermissionCheckResult {
     switch (principal.kind) {
       case 'user':
         return isUser(account, principal)
@@ -93,14 +108,14 @@ export function createPrincipalMatcher(
   // Cached, because the same owners own most of the paths that a change touches.
   const known = new Map<string, (principals: readonly Principal[]) => PermissionCheckResult>()
 
-  function isAmong(account: GitHubAccount, principals: readonly Principal[]): PermissionCheckResult {
+  function isAmong(account: IdentifiedAccount, principals: readonly Principal[]): PermissionCheckResult {
     const key = `${account.id} ${account.login}`
     const among = known.get(key) ?? memoizePerObject((list: readonly Principal[]) => findAmong(account, list))
     known.set(key, among)
     return among(principals)
   }
 
-  function findAmong(account: GitHubAccount, principals: readonly Principal[]): PermissionCheckResult {
+  function findAmong(account: IdentifiedAccount, principals: readonly Principal[]): PermissionCheckResult {
     if (principals.length === 0) return permissionDeniedResult
     const open: UnansweredCheckQuestion[] = []
     let reused: PermissionCheckResult | undefined
@@ -119,7 +134,7 @@ export function createPrincipalMatcher(
     return open.length > 0 ? { kind: 'unknown', open } : permissionDeniedResult
   }
 
-  function isMaintainer(account: GitHubAccount): PermissionCheckResult {
+  function isMaintainer(account: IdentifiedAccount): PermissionCheckResult {
     if (isBotAccount(account)) return permissionDeniedResult
     const listed = isAmong(account, maintainers)
     if (listed.kind !== 'no') return listed
@@ -138,4 +153,59 @@ export function createPrincipalMatcher(
 
 function createUnknownPermissionResult(question: string, answer: InconclusiveAnswer): PermissionCheckResult {
   return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
+}
+
+/** Undefined for anything but a login, including a login with surrounding whitespace. */
+export function parseUserPrincipal(text: string): Principal | undefined {
+  return loginPattern.test(text) ? { kind: 'user', login: text.toLowerCase() } : undefined
+}
+
+/**
+ * Parses and compares the names in owner files, in the same way for all sources. Login comparison ignores only case.
+ */
+export function parseTeamPrincipal(text: string): Principal | undefined {
+  const [organization = '', team = '', ...rest] = text.split('/')
+  if (rest.length > 0 || !loginPattern.test(organization) || !teamSlugPattern.test(team)) return undefined
+  return { kind: 'team', organization: organization.toLowerCase(), team: team.toLowerCase() }
+}
+
+/** Accepts `login`, `login:id` or `organization/team`. */
+export function parsePrincipal(text: string): Principal | undefined {
+  const pin = loginWithUserIdPattern.exec(text)?.groups
+  if (pin?.login !== undefined && pin.id !== undefined) {
+    const user = parseUserPrincipal(pin.login)
+    const id = Number(pin.id)
+    return user?.kind === 'user' && Number.isSafeInteger(id) ? { ...user, id: toUserId(id) } : undefined
+  }
+  return text.includes('/') ? parseTeamPrincipal(text) : parseUserPrincipal(text)
+}
+
+/** REST names an App's account `name[bot]`, GraphQL `name`. A user who registers `name` must not pass as the App. */
+export function normalizeLogin(person: GitHubAccount): string {
+  const lower = person.login.toLowerCase()
+  return person.kind === 'bot' && !lower.endsWith('[bot]') ? `${lower}[bot]` : lower
+}
+
+/** A unique, readable name. */
+export function formatPrincipal(principal: Principal): string {
+  switch (principal.kind) {
+    case 'user':
+      return principal.login
+    case 'team':
+      return `${principal.organization}/${principal.team}`
+    case 'email':
+      return principal.address
+  }
+}
+
+/** Equal only for principals that name the same account, team or address in the same way. */
+export function toPrincipalKey(principal: Principal): string {
+  return principal.kind === 'user'
+    ? `user ${principal.login} ${principal.id ?? ''}`
+    : `${principal.kind} ${formatPrincipal(principal)}`
+}
+
+/** In order of first appearance. */
+export function removeDuplicatePrincipals(principals: readonly Principal[]): readonly Principal[] {
+  return [...new Map(principals.map((principal) => [toPrincipalKey(principal), principal])).values()]
 }

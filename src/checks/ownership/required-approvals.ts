@@ -1,24 +1,23 @@
 // Determines which approvals a change requires, by path: its packages, their owners at the base, and the kind of
 // change.
-import { parseBundlePath, hasManifests } from '../../pull-request/layout/bundle-directory.ts'
+import { type RepositoryLayout, parseBundlePath, hasManifests } from '../../pull-request/layout/layout.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
-import type { RepositoryLayout } from '../../pull-request/layout/layout.ts'
-import { createPathListKeyCollector } from '../../pull-request/incremental-list.ts'
-import { hasPathUnder } from '../../pull-request/sorted-paths.ts'
+import { createPathListKeyCollector, hasPathUnder } from '../../pull-request/incremental-list.ts'
 import type { PackageChange, CompositeImageListChange, TouchedPath } from '../../pull-request/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { OwnershipInputs } from './ownership-inputs.ts'
+import { analyzeOwnerFileEdit, type OwnerFileEdit, type OwnershipInputs } from './owner-edit.ts'
 import type { OwnershipAuthority } from './authority.ts'
-import { analyzeOwnerFileEdit } from './owner-edit.ts'
-import type { OwnerFileEdit } from './owner-edit.ts'
 import { parseOwnerFilePath } from './owner-files.ts'
-import type { Principal } from './principal.ts'
-import { findTouchedChannels } from './touched-channels.ts'
+import type { Principal } from './principals.ts'
+import {
+  createRepositoryPathMapper,
+  findDeclaredPackages,
+  type PackageDeclarationIndex,
+  findTouchedChannels,
+} from './declared-packages.ts'
 import { packageContentMismatch } from './rules.ts'
-import { createRepositoryPathMapper, findDeclaredPackages } from './declared-packages.ts'
-import type { PackageDeclarationIndex } from './declared-packages.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export interface RequiredApproval {

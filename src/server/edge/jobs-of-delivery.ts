@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { toCommitSha, toPullNumber } from '../../pull-request/ids.ts'
 import { mergeQueueBranchPrefix, temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
-import { checkNamePrefix } from '../../report/report.ts'
+import { checkNamePrefix } from '../../report/report-options.ts'
 import { botBranchPrefix } from '../../ports/forge.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 import type { Job } from '../../ports/store.ts'

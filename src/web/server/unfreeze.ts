@@ -8,9 +8,14 @@ import {
   type AnswerByQuestionKind,
   type CheckQuestion,
 } from '../../checks/questions.ts'
-import { listOwnerFilesForLocations, readOwnershipAuthority } from '../../checks/ownership/ownership.ts'
-import { isBotAccount, createPrincipalMatcher } from '../../checks/ownership/principals.ts'
-import { normalizeLogin, type Principal } from '../../checks/ownership/principal.ts'
+import { listOwnerFilesForLocations } from '../../checks/ownership/owner-files.ts'
+import { readOwnershipAuthority } from '../../checks/ownership/authority.ts'
+import {
+  isBotAccount,
+  createPrincipalMatcher,
+  normalizeLogin,
+  type Principal,
+} from '../../checks/ownership/principals.ts'
 import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'

@@ -1,6 +1,6 @@
 // Deletes the objects of an install test, found by its label, in an order that lets controllers clean up first. Never
 // deletes unlabeled objects, except CRDs that the test's bundles installed and that did not exist before.
-import type { ClusterTestDeadlines } from './deadlines.ts'
+import type { ClusterTestEvent, ClusterTestDeadlines } from './cluster-test-state.ts'
 import {
   toKubeObjectQuery,
   toKubeQueryKey,
@@ -23,7 +23,6 @@ import {
   parseJsonNameList,
   clusterTestLabelKey,
 } from './cluster-test-plan.ts'
-import type { ClusterTestEvent } from './cluster-test-state.ts'
 
 export interface CleanUpState {
   readonly id: string

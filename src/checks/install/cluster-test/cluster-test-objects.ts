@@ -1,7 +1,7 @@
 // The objects of an install test. Each has the test's labels, and each except the namespaces belongs to one of the
 // namespaces, so that clean-up can find them.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { olmBundleUnpackTimeout } from './deadlines.ts'
+import { olmBundleUnpackTimeout } from './cluster-test-state.ts'
 import type { KubeObject, KubeQuery, OwnerReference } from './kube-object.ts'
 import {
   toClusterScopedObjectName,

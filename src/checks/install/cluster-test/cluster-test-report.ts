@@ -10,6 +10,7 @@ import {
   parseKubeTimestamp,
   type KubeObject,
 } from './kube-object.ts'
+import type { InstallVerdict } from '../install-report.ts'
 
 export interface ClusterTestReport {
   readonly id: string
@@ -150,3 +151,13 @@ function formatUnmetRequirementLines({ status }: KubeObject): readonly string[] 
 }
 
 const formatKubeObjectTitle = ({ kind, metadata: { name } }: KubeObject): string => `${kind} ${name}`
+
+/** Combines the install tests of a package. The worst verdict wins, and unknown is worse than yes. */
+export function combineClusterTestVerdicts(
+  reports: readonly Pick<ClusterTestReport, 'outcome'>[],
+): InstallVerdict {
+  if (reports.some(({ outcome }) => outcome.verdict === 'does not install')) return 'no'
+  return reports.length > 0 && reports.every(({ outcome }) => outcome.verdict === 'installs')
+    ? 'yes'
+    : 'unknown'
+}

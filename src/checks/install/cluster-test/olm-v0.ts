@@ -8,7 +8,17 @@ import {
   classifyResolutionFailure,
   classifyBundleUnpackFailure,
 } from './classify-olm-v0.ts'
-import type { ClusterTestDeadlines } from './deadlines.ts'
+import {
+  createFinalTestProgress,
+  transitionToStage,
+  createFailedTestProgress,
+  updateTestStateVariables,
+  createWaitingTestProgress,
+  type ClusterTestProgress,
+  type ClusterTestDriver,
+  type ClusterTestState,
+  type ClusterTestDeadlines,
+} from './cluster-test-state.ts'
 import {
   catalogPodFailureCodes,
   findDeploymentFailure,
@@ -53,16 +63,6 @@ import {
   toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
-import {
-  createFinalTestProgress,
-  transitionToStage,
-  createFailedTestProgress,
-  updateTestStateVariables,
-  createWaitingTestProgress,
-  type ClusterTestProgress,
-  type ClusterTestDriver,
-  type ClusterTestState,
-} from './cluster-test-state.ts'
 
 type OlmV0Stage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
 type OlmV0State = ClusterTestState<OlmV0Stage>

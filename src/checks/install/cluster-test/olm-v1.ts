@@ -1,6 +1,16 @@
 // An install test with OLM v1, from the ClusterCatalog to running Deployments. For an upgrade, the selector changes
 // from the base catalog to the changed catalog.
-import type { ClusterTestDeadlines } from './deadlines.ts'
+import {
+  createFinalTestProgress,
+  transitionToStage,
+  createFailedTestProgress,
+  measureFailureDuration,
+  createWaitingTestProgress,
+  type ClusterTestProgress,
+  type ClusterTestDriver,
+  type ClusterTestState,
+  type ClusterTestDeadlines,
+} from './cluster-test-state.ts'
 import {
   findDeploymentFailure,
   isDeploymentAvailable,
@@ -43,16 +53,6 @@ import {
   type ClusterTestFailure,
 } from './cluster-test-outcome.ts'
 import { toClusterScopedObjectName, toTestNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
-import {
-  createFinalTestProgress,
-  transitionToStage,
-  createFailedTestProgress,
-  measureFailureDuration,
-  createWaitingTestProgress,
-  type ClusterTestProgress,
-  type ClusterTestDriver,
-  type ClusterTestState,
-} from './cluster-test-state.ts'
 
 type OlmV1Stage = 'preflight' | 'catalog' | 'extension'
 type OlmV1State = ClusterTestState<OlmV1Stage>

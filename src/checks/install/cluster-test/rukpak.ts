@@ -1,6 +1,17 @@
 // An install test with either RukPak API version: installs a bundle, attempts an in-place change, and for an upgrade
 // replaces the bundle (the pivot).
-import type { ClusterTestDeadlines } from './deadlines.ts'
+import {
+  createFinalTestProgress,
+  transitionToStage,
+  createFailedTestProgress,
+  measureFailureDuration,
+  updateTestStateVariables,
+  createWaitingTestProgress,
+  type ClusterTestProgress,
+  type ClusterTestDriver,
+  type ClusterTestState,
+  type ClusterTestDeadlines,
+} from './cluster-test-state.ts'
 import {
   findDeploymentFailure,
   isDeploymentAvailable,
@@ -41,17 +52,6 @@ import {
   toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
-import {
-  createFinalTestProgress,
-  transitionToStage,
-  createFailedTestProgress,
-  measureFailureDuration,
-  updateTestStateVariables,
-  createWaitingTestProgress,
-  type ClusterTestProgress,
-  type ClusterTestDriver,
-  type ClusterTestState,
-} from './cluster-test-state.ts'
 
 type RukPakStage = 'preflight' | 'ground' | 'deployment' | 'immutability'
 type RukPakState = ClusterTestState<RukPakStage>

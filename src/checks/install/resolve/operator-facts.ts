@@ -11,8 +11,8 @@ import {
   type OperatorProperty,
   ResolverError,
   type BundleRequirement,
+  compileCelRule,
 } from './operator-entry.ts'
-import { compileCelRule } from './cel-rule.ts'
 
 type DecodedConstraint =
   | { readonly kind: 'gvk'; readonly group: string; readonly version: string; readonly apiKind: string }

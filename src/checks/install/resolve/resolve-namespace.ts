@@ -8,20 +8,20 @@ import {
   type SolverConstraint,
   type SolverVariable,
 } from './choose-bundles.ts'
-import { CelEvaluationError } from './cel-rule.ts'
-import { computeChannelOrder } from './channel-order.ts'
-import {
-  compareChannels,
-  type CatalogOperatorEntries,
-  type ChannelOperatorEntries,
-} from './catalog-entries.ts'
 import {
   compareStrings,
   ResolverError,
   type OperatorEntry,
   type OperatorFacts,
   type BundleRequirement,
+  CelEvaluationError,
 } from './operator-entry.ts'
+import {
+  compareChannels,
+  type CatalogOperatorEntries,
+  type ChannelOperatorEntries,
+  computeChannelOrder,
+} from './catalog-entries.ts'
 
 /** A CatalogSource. The simulation puts all of them in one namespace. */
 export interface CatalogSource {

@@ -7,9 +7,12 @@ import { createBundleFieldLocator } from '@catalog-bot/bundle/bundle-locator'
 import type { Finding, Severity } from '@catalog-bot/findings/finding'
 import { redactBundleFindings } from '../../images/redact-restricted-bundle.ts'
 import type { InstallStep, InstallNote } from '../install-report.ts'
-import type { InstallBundleContent, InstallSimulationPorts } from '../bundle-content.ts'
+import {
+  type InstallBundleContent,
+  type InstallSimulationPorts,
+  computeUnpackConfigMapName,
+} from '../install-facts.ts'
 import { installTargets, listInstallTargetsForFormat, type InstallTarget } from '../install-targets.ts'
-import { computeUnpackConfigMapName } from '../unpack-bundle.ts'
 import { createSkippedInstallStep, createInstallStep } from './create-step.ts'
 
 export interface InstallTargetBundle {

@@ -2,8 +2,7 @@
 // GitHub, any error invalidates the file, because the invalid line might revoke permissions.
 import { findAmbiguousLineBreak, findInvisibleCharacter } from '../../../config/text-problems.ts'
 import { matchesGlob, type Glob, type GlobToken } from '@catalog-bot/fbc/go/glob'
-import { parseUserPrincipal, parseTeamPrincipal } from '../principal.ts'
-import type { Principal } from '../principal.ts'
+import { parseUserPrincipal, parseTeamPrincipal, type Principal } from '../principals.ts'
 import type { OwnerSourceReadResult, OwnerSourceProblem } from './owner-source.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 

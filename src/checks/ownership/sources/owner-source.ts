@@ -1,16 +1,33 @@
 // Parses owner sources. A source with an error does not grant authority, because a partially parsed list could omit a
 // line that revokes permissions.
 import type { Location } from '@catalog-bot/findings/finding'
-import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
-import { findDuplicateYamlKey } from '../../../config/repeated-key.ts'
-import type { Node } from 'yaml'
+import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Node } from 'yaml'
 import {
   findAmbiguousLineBreak,
   findInvisibleCharacter,
   normalizeYamlKeyForComparison,
+  findDuplicateYamlKey,
 } from '../../../config/text-problems.ts'
-import { parseUserPrincipal } from '../principal.ts'
-import type { Principal } from '../principal.ts'
+import { parseUserPrincipal, type Principal, parsePrincipal } from '../principals.ts'
+
+export const configYamlPath = 'config.yaml'
+
+/**
+ * `operators/<directory>/ci.yaml`: a package's reviewers and its switches for the release pipeline. Ignores other
+ * keys.
+ */
+interface OwnershipCiYaml {
+  readonly reviewers: readonly Principal[]
+  /** Values of keys that select rules elsewhere. Changing one needs the same approval as changing owners. */
+  readonly switches: ReadonlyMap<string, string>
+}
+
+/** `merge` disables merging, `cert_project_id` selects a partner's rules. */
+const ruleSelectingCiYamlKeys = ['merge', 'cert_project_id'] as const
+
+// `CATALOG_OWNERS`: approvers and reviewers of a directory and everything below. Only approvers have authority.
+// Reviewers are parsed only to detect invalid lists.
+const knownCatalogOwnersKeys = ['approvers', 'reviewers']
 
 export interface OwnerSourceProblem {
   readonly at: Location
@@ -193,4 +210,44 @@ export function parsePrincipalList(
     people.push(principal)
   }
   return { kind: 'read', value: people }
+}
+
+/** Two lists of logins or `organization/team` names. Any other key makes the file invalid. */
+export function parseCatalogOwners(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
+  const document = parseOwnerYaml(file, text)
+  if (document.kind === 'broken') return document
+  const stray = document.value.keys.find((key) => !knownCatalogOwnersKeys.includes(key))
+  if (stray !== undefined)
+    return {
+      kind: 'broken',
+      problems: [
+        {
+          at: document.value.locate(document.value.entry(stray)?.node),
+          problem: `the key ${JSON.stringify(stray)} is unknown`,
+        },
+      ],
+    }
+  const reviewers = parsePrincipalList(document.value, 'reviewers', parsePrincipal)
+  if (reviewers.kind === 'broken') return reviewers
+  return parsePrincipalList(document.value, 'approvers', parsePrincipal)
+}
+
+/** Reviewers are logins; this format has no teams or addresses. */
+export function parseOwnershipCiYaml(file: string, text: string): OwnerSourceReadResult<OwnershipCiYaml> {
+  const document = parseOwnerYaml(file, text)
+  if (document.kind === 'broken') return document
+  const reviewers = parsePrincipalList(document.value, 'reviewers')
+  if (reviewers.kind === 'broken') return reviewers
+  const switches = new Map<string, string>()
+  for (const key of ruleSelectingCiYamlKeys) {
+    const node = document.value.entry(key)?.node
+    if (node !== undefined) switches.set(key, isScalar(node) ? String(node.value) : 'not a plain value')
+  }
+  return { kind: 'read', value: { reviewers: reviewers.value, switches } }
+}
+
+/** `config.yaml` at the root lists the repository's maintainers. Ignores other tools' keys. */
+export function parseMaintainers(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
+  const document = parseOwnerYaml(file, text)
+  return document.kind === 'broken' ? document : parsePrincipalList(document.value, 'maintainers')
 }

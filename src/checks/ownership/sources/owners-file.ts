@@ -10,7 +10,7 @@ import {
   type OwnerYamlDocument,
   type OwnerSourceReadResult,
 } from './owner-source.ts'
-import { parseUserPrincipal, type Principal } from '../principal.ts'
+import { parseUserPrincipal, type Principal } from '../principals.ts'
 import { generateAncestorDirectories } from '../../../pull-request/layout/layout.ts'
 
 /** The path is relative to the OWNERS file's directory. */

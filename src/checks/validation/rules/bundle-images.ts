@@ -1,7 +1,7 @@
 // A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
-import { listParserLeniencies } from '../view/leniencies.ts'
+import { listParserLeniencies } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
 export const relatedImageEmpty = defineRule<
@@ -42,6 +42,67 @@ export const relatedImageEmpty = defineRule<
           about: [its.name, bundle.blob.name, name, String(index)],
           data: { bundle: bundle.blob.name, name, index, hasValue },
         }
+      }
+    }
+  },
+})
+
+/**
+ * A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it.
+ */
+export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }, CatalogRuleSignature>({
+  id: 'bundle-image-not-related',
+  check: 'validation',
+  overridable: true,
+  judges: 'catalog',
+  severity: 'warning',
+  since: '0.1.0',
+  title: "A bundle's related images include its own image",
+  format: ({ bundle, image }) => ({
+    what: `the related images of ${bundle} do not include its own image, ${image}`,
+    why: 'Mirroring tools copy only the related images, so users cannot install the bundle from a mirror.',
+    fix: 'Add the image to relatedImages, or render the bundle again.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      const { name, image, relatedImages, place, imageMark } = bundle.blob
+      if (image === '' || relatedImages.some((related) => related.image === image)) continue
+      yield {
+        at: toFindingLocation(place, imageMark),
+        about: [its.name, name],
+        data: { bundle: name, image },
+      }
+    }
+  },
+})
+
+export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }, CatalogRuleSignature>({
+  id: 'duplicate-related-image',
+  check: 'validation',
+  overridable: true,
+  judges: 'catalog',
+  severity: 'info',
+  since: '0.1.0',
+  title: 'Each related image is listed only once',
+  format: ({ bundle, image }) => ({
+    what: `${bundle} lists the related image ${image} twice under the same name`,
+    why: 'The duplicate is harmless, but it usually means that the list was edited by hand or combined from two sources.',
+    fix: 'Remove one of them.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      const seen = new Set<string>()
+      for (const { name, image, mark } of bundle.blob.relatedImages) {
+        if (image === '') continue
+        // Images contain no whitespace, so the key is unambiguous.
+        const key = `${image} ${name}`
+        if (seen.has(key))
+          yield {
+            at: toFindingLocation(bundle.blob.place, mark),
+            about: [its.name, bundle.blob.name, name, image],
+            data: { bundle: bundle.blob.name, image },
+          }
+        seen.add(key)
       }
     }
   },

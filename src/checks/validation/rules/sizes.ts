@@ -1,6 +1,7 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
-import { formatBytes } from '../format-names.ts'
+import { formatBytes } from '../similar-name.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
 
 export const oversizedPackage = defineRule<
   { bytes: number; limit: number; bundles: number },
@@ -35,5 +36,61 @@ export const oversizedPackage = defineRule<
           data: { bytes, limit: limits.package, bundles: its.bundles.length },
         }
     }
+  },
+})
+
+export const oversizedBundle = defineRule<
+  { bundle: string; bytes: number; limit: number },
+  CatalogRuleSignature
+>({
+  id: 'oversized-bundle',
+  check: 'validation',
+  overridable: true,
+  judges: 'catalog',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'A bundle does not exceed the size limit for bundles',
+  format: ({ bundle, bytes, limit }) => ({
+    what: `${bundle} takes up ${formatBytes(bytes)} in the catalog, which exceeds the limit of ${formatBytes(limit)}`,
+    why: 'The cluster receives a bundle as one message and stores it as Kubernetes objects. The size limits for both are only slightly higher.',
+    fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`, and shorten descriptions and examples.',
+  }),
+  *find(catalog, limits) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      const { name, place } = bundle.blob
+      const bytes = place.end - place.start
+      if (bytes > limits.bundle)
+        yield {
+          at: toFindingLocation(place),
+          about: [its.name, name],
+          data: { bundle: name, bytes, limit: limits.bundle },
+        }
+    }
+  },
+})
+
+export const oversizedCatalog = defineRule<
+  { bytes: number; limit: number; packages: number },
+  CatalogRuleSignature
+>({
+  id: 'oversized-catalog',
+  check: 'validation',
+  overridable: true,
+  judges: 'catalog',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'A catalog does not exceed the size limit for catalogs',
+  format: ({ bytes, limit, packages }) => ({
+    what: `the catalog contains ${formatBytes(bytes)} of data in ${packages} ${packages === 1 ? 'package' : 'packages'}, which exceeds the limit of ${formatBytes(limit)}`,
+    why: 'The pod that serves the catalog reads all of it at startup, and clusters give that pod little memory and time.',
+    fix: 'Migrate olm.bundle.object to olm.csv.metadata, remove bundles that are no longer in use, or split the catalog.',
+  }),
+  *find({ catalog }, limits) {
+    const bytes = catalog.files.reduce((sum, file) => sum + file.bytes, 0)
+    if (bytes > limits.catalog)
+      yield {
+        about: ['', 'catalog'],
+        data: { bytes, limit: limits.catalog, packages: catalog.packages.length },
+      }
   },
 })

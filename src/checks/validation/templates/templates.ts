@@ -24,11 +24,13 @@ import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import type { CheckAnswers, CheckQuestion } from '../../questions.ts'
 import { suggestTemplatePatch } from './suggest-patch.ts'
-import { findTemplateBundle, type AnsweredTemplateBundleQuestion } from './template-bundles.ts'
-import { catalogDiffersFromTemplate } from './template-rules.ts'
+import {
+  findTemplateBundle,
+  type AnsweredTemplateBundleQuestion,
+  findAlreadyRenderedBundles,
+} from './template-bundles.ts'
+import { catalogDiffersFromTemplate, unrenderableTemplate } from './template-rules.ts'
 import { templateRules } from './rules.ts'
-import { findAlreadyRenderedBundles } from './reusable-bundles.ts'
-import { unrenderableTemplate } from './unrenderable-template.ts'
 
 export interface TemplateCheckResult {
   readonly findings: readonly Finding[]

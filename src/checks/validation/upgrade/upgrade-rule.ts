@@ -6,7 +6,7 @@ import {
   getBundleVersion,
   groupBlobsByPackage,
   type PackageBlobs,
-} from '../../../pull-request/package-blobs.ts'
+} from '../../../pull-request/compare-blobs.ts'
 import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
 import { createFinding, formatFindingSubject, type SearchableFindingRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'

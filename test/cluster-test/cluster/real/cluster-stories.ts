@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import {
   defaultClusterTestDeadlines,
   type ClusterTestDeadlines,
-} from '../../../../src/checks/install/cluster-test/deadlines.ts'
-import type { PlannedClusterTest } from '../../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+} from '../../../../src/checks/install/cluster-test/cluster-test-state.ts'
+import type { PlannedClusterTest } from '../../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../../../src/checks/install/cluster-test/cluster-test-report.ts'
 import type { KubeClusterClient } from '../../../../src/cluster-test/cluster/cluster.ts'
 import {
