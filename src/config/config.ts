@@ -364,6 +364,14 @@ export function parseConfig(text: string | undefined): ConfigParseResult {
         problem: `it contains ${Array.isArray(value) ? 'a list' : 'a single value'}, but must contain keys such as \`catalogs:\``,
       },
     ])
+  return validateConfig(value, document, locationAt)
+}
+
+function validateConfig(
+  value: object,
+  document: ReturnType<typeof parseDocument>,
+  locationAt: (offset: number) => Location,
+): ConfigParseResult {
   const result = configSchema.safeParse(value)
   if (result.success) {
     const odd = findUnmatchableOwnerNames(result.data)

@@ -163,24 +163,9 @@ function evaluateCommands(
   answers: CheckAnswers,
   { stops }: { stops: boolean },
 ): CommandDecisionsWithQuestions {
-  const { snapshot } = input.check
-  const known = new Set(input.records.map(({ comment }) => comment))
   const decisions: CommandDecision[] = []
-  const isOpen = snapshot.state === 'open'
   const authorisation = memoizeOnce(() => createPullAuthorizationChecker(input.check, answers))
-  const commandCountByAccount = new Map(input.recent ?? [])
-  for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
-    const { author } = comment
-    if (known.has(comment.id) || author === null || author.kind === 'bot') continue
-    // Ignore edited comments. Maintainers can edit any comment, so a year-old comment could take effect today.
-    if (comment.createdAt !== comment.updatedAt) continue
-    const parsed = parseComment(comment.body)
-    if (parsed.kind === 'none') continue
-    if (!isOpen && !(parsed.kind === 'command' && commandsAllowedAfterClose.has(parsed.command.name)))
-      continue
-    const count = (commandCountByAccount.get(author.id) ?? 0) + 1
-    commandCountByAccount.set(author.id, count)
-    if (count > maxCommandsPerHour) continue
+  for (const { comment, author, parsed } of findNewCommands(input)) {
     if (parsed.kind === 'unclear') {
       decisions.push({
         record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
@@ -224,6 +209,36 @@ function evaluateCommands(
     decisions.push(toCommandDecision(command, comment, author, input, meant.stop))
   }
   return { decisions, open: [] }
+}
+
+interface NewCommand {
+  readonly comment: PullComment
+  readonly author: GitHubAccount
+  readonly parsed: Exclude<ReturnType<typeof parseComment>, { kind: 'none' }>
+}
+
+/** Commands of people that have no record yet, in order, within the hourly limit of each account. */
+function* findNewCommands({
+  check: { snapshot },
+  records,
+  recent,
+}: CommandEvaluationInput): Generator<NewCommand> {
+  const known = new Set(records.map(({ comment }) => comment))
+  const isOpen = snapshot.state === 'open'
+  const commandCountByAccount = new Map(recent ?? [])
+  for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
+    const { author } = comment
+    if (known.has(comment.id) || author === null || author.kind === 'bot') continue
+    // Ignore edited comments. Maintainers can edit any comment, so a year-old comment could take effect today.
+    if (comment.createdAt !== comment.updatedAt) continue
+    const parsed = parseComment(comment.body)
+    if (parsed.kind === 'none') continue
+    if (!isOpen && !(parsed.kind === 'command' && commandsAllowedAfterClose.has(parsed.command.name)))
+      continue
+    const count = (commandCountByAccount.get(author.id) ?? 0) + 1
+    commandCountByAccount.set(author.id, count)
+    if (count <= maxCommandsPerHour) yield { comment, author, parsed }
+  }
 }
 
 function toUnansweredCommentEditQuestion(
@@ -327,6 +342,11 @@ function toCommandDecision(
     record: { ...toCommandRecord(input, comment, author, command.name, 'done'), ...more },
     reaction,
   })
+  const rejected = (outcome: 'stale' | 'unclear', answer: string): CommandDecision => ({
+    record: toCommandRecord(input, comment, author, outcome === 'stale' ? command.name : outcome, outcome),
+    reaction: 'confused',
+    answer,
+  })
   switch (command.name) {
     case 'help':
     case 'recheck':
@@ -338,41 +358,24 @@ function toCommandDecision(
     case 'preview':
     case 'test-install': {
       const stale = findStaleCommandReason(command, comment, input)
-      return stale === undefined
-        ? done('+1')
-        : {
-            record: toCommandRecord(input, comment, author, command.name, 'stale'),
-            reaction: 'confused',
-            answer: stale,
-          }
+      return stale === undefined ? done('+1') : rejected('stale', stale)
     }
     case 'freeze':
     case 'thaw':
       return stop === undefined
-        ? {
-            record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
-            reaction: 'confused',
-            answer: 'this branch does not exist; use /unfreeze, /unfreeze BRANCH, or /unfreeze BRANCH audit',
-          }
+        ? rejected(
+            'unclear',
+            'this branch does not exist; use /unfreeze, /unfreeze BRANCH, or /unfreeze BRANCH audit',
+          )
         : done('+1', { stop })
     case 'unhold':
     case 'approve':
     case 'override':
     case 'merge': {
       const override = command.name === 'override' ? parseOverrideCommand(command) : undefined
-      if (typeof override === 'string')
-        return {
-          record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
-          reaction: 'confused',
-          answer: override,
-        }
+      if (typeof override === 'string') return rejected('unclear', override)
       const stale = findStaleCommandReason(command, comment, input)
-      if (stale !== undefined)
-        return {
-          record: toCommandRecord(input, comment, author, command.name, 'stale'),
-          reaction: 'confused',
-          answer: stale,
-        }
+      if (stale !== undefined) return rejected('stale', stale)
       const { configDigest } = input.check
       return done('+1', {
         ...(configDigest !== undefined && { config: configDigest }),

@@ -261,51 +261,38 @@ export function renderRebuildCheck(catalogs: readonly string[], state: RebuildSt
     'url' in state && state.url !== undefined && /^https?:\/\/[^\s()<>]+$/.test(state.url)
       ? ` [Run](${state.url}).`
       : ''
+  const completed = (
+    conclusion: NonNullable<ReportedCheck['conclusion']>,
+    title: string,
+    more: string,
+  ): ReportedCheck => ({ ...base, status: 'completed', conclusion, title, summary: `${catalogsLine}${more}` })
   switch (state.kind) {
     case 'announced':
       return { ...base, status: 'queued', title: 'Rebuild requested', summary: catalogsLine }
     case 'running':
       return { ...base, status: 'in_progress', title: 'Rebuilding', summary: `${catalogsLine}${link}` }
     case 'superseded':
-      return {
-        ...base,
-        status: 'completed',
-        conclusion: 'neutral',
-        title: 'Included in the rebuild of a newer commit',
-        summary: `${catalogsLine} The rebuild of ${toCodeSpan(state.by.slice(0, 12))} includes them.`,
-      }
+      return completed(
+        'neutral',
+        'Included in the rebuild of a newer commit',
+        ` The rebuild of ${toCodeSpan(state.by.slice(0, 12))} includes them.`,
+      )
     case 'succeeded':
-      return {
-        ...base,
-        status: 'completed',
-        conclusion: 'success',
-        title: 'Rebuilt',
-        summary: `${catalogsLine}${link}`,
-      }
+      return completed('success', 'Rebuilt', link)
     case 'failed':
-      return {
-        ...base,
-        status: 'completed',
-        conclusion: 'failure',
-        title: 'The rebuild failed',
-        summary: `${catalogsLine}${link}`,
-      }
+      return completed('failure', 'The rebuild failed', link)
     case 'no-outcome':
-      return {
-        ...base,
-        status: 'completed',
-        conclusion: 'neutral',
-        title: 'Rebuild requested; result unknown',
-        summary: `${catalogsLine} GitHub does not show a workflow run for this commit. Check that the App has the "Actions: read" permission, and that the workflow runs on this commit.`,
-      }
+      return completed(
+        'neutral',
+        'Rebuild requested; result unknown',
+        ' GitHub does not show a workflow run for this commit. Check that the App has the "Actions: read" permission, and that the workflow runs on this commit.',
+      )
     case 'received':
-      return {
-        ...base,
-        status: 'completed',
-        conclusion: 'neutral',
-        title: 'Rebuild requested; result unknown',
-        summary: `${catalogsLine} The webhook accepted the request but does not report the result of the build.`,
-      }
+      return completed(
+        'neutral',
+        'Rebuild requested; result unknown',
+        ' The webhook accepted the request but does not report the result of the build.',
+      )
     case 'retrying':
       return {
         ...base,
@@ -314,12 +301,10 @@ export function renderRebuildCheck(catalogs: readonly string[], state: RebuildSt
         summary: `${catalogsLine} ${escapeMarkdown(state.why)}.`,
       }
     case 'not-dispatched':
-      return {
-        ...base,
-        status: 'completed',
-        conclusion: 'failure',
-        title: 'catalog-bot could not request the rebuild',
-        summary: `${catalogsLine} ${escapeMarkdown(state.why)}. Check ${toCodeSpan('rebuild')} in ${toCodeSpan(configPath)} and the App's permissions (Contents: write, and Actions: write for ${toCodeSpan('rebuild.workflow')}).`,
-      }
+      return completed(
+        'failure',
+        'catalog-bot could not request the rebuild',
+        ` ${escapeMarkdown(state.why)}. Check ${toCodeSpan('rebuild')} in ${toCodeSpan(configPath)} and the App's permissions (Contents: write, and Actions: write for ${toCodeSpan('rebuild.workflow')}).`,
+      )
   }
 }

@@ -36,26 +36,97 @@ export type PermissionCheckResult =
   | { readonly kind: 'no'; readonly reused?: { readonly login: string; readonly was: number } }
   | { readonly kind: 'unknown'; readonly open: readonly UnansweredCheckQuestion[] }
 
-export interface PrincipalMatcher {
-  /** An empty list contains no one. */
-  isAmong(account: IdentifiedAccount, principals: readonly Principal[]): PermissionCheckResult
-  /** By list or by role in the repository. Accounts of Apps are never maintainers. */
-  isMaintainer(account: IdentifiedAccount): PermissionCheckResult
-}
-
 const permissionGrantedResult: PermissionCheckResult = { kind: 'yes' }
 const permissionDeniedResult: PermissionCheckResult = { kind: 'no' }
 
 export const isBotAccount = (account: IdentifiedAccount): boolean => account.login.endsWith('[bot]')
 
-/** `accounts`: see CheckInput.accounts. */
-export function createPrincipalMatcher(
-  answers: CheckAnswers,
-  accounts: ReadonlyMap<string, UserId>,
-  maintainers: readonly Principal[],
-  config: Config,
-): PrincipalMatcher {
-  function isUser(
+export class PrincipalMatcher {
+  readonly #answers: CheckAnswers
+  readonly #accounts: ReadonlyMap<string, UserId>
+  readonly #maintainers: readonly Principal[]
+  readonly #config: Config
+  /** Cached, because the same owners own most of the paths that a change touches. */
+  readonly #known = new Map<string, (principals: readonly Principal[]) => PermissionCheckResult>()
+
+  /** `accounts`: see CheckInput.accounts. */
+  constructor(
+    answers: CheckAnswers,
+    accounts: ReadonlyMap<string, UserId>,
+    maintainers: readonly Principal[],
+    config: Config,
+  ) {
+    this.#answers = answers
+    this.#accounts = accounts
+    this.#maintainers = maintainers
+    this.#config = config
+  }
+
+  /** An empty list contains no one. */
+  isAmong(account: IdentifiedAccount, principals: readonly Principal[]): PermissionCheckResult {
+    const key = `${account.id} ${account.login}`
+    const among =
+      this.#known.get(key) ?? memoizePerObject((list: readonly Principal[]) => this.#findAmong(account, list))
+    this.#known.set(key, among)
+    return among(principals)
+  }
+
+  /** By list or by role in the repository. Accounts of Apps are never maintainers. */
+  isMaintainer(account: IdentifiedAccount): PermissionCheckResult {
+    if (isBotAccount(account)) return permissionDeniedResult
+    const listed = this.isAmong(account, this.#maintainers)
+    if (listed.kind !== 'no') return listed
+    const { maintainerRoles } = this.#config.owners
+    if (maintainerRoles.length === 0) return listed
+    const answer = this.#answers.get({ kind: 'role', user: account.id, login: account.login })
+    if (answer.kind === 'unknown')
+      return createUnknownPermissionResult(`the role of ${account.login} in this repository`, answer)
+    return (maintainerRoles as readonly string[]).includes(answer.role)
+      ? permissionGrantedResult
+      : permissionDeniedResult
+  }
+
+  #findAmong(account: IdentifiedAccount, principals: readonly Principal[]): PermissionCheckResult {
+    if (principals.length === 0) return permissionDeniedResult
+    const open: UnansweredCheckQuestion[] = []
+    let reused: PermissionCheckResult | undefined
+    // Checks logins first, because they are cheap to look up and most owners are listed by login.
+    const ordered = [
+      ...principals.filter(({ kind }) => kind === 'user'),
+      ...principals.filter(({ kind }) => kind !== 'user'),
+    ]
+    for (const principal of ordered) {
+      const holds = this.#isPrincipal(account, principal)
+      if (holds.kind === 'yes') return permissionGrantedResult
+      if (holds.kind === 'unknown') open.push(...holds.open)
+      else if (holds.reused) reused = holds
+    }
+    if (reused) return reused
+    return open.length > 0 ? { kind: 'unknown', open } : permissionDeniedResult
+  }
+
+  #isPrincipal(account: IdentifiedAccount, principal: Principal): PermissionCheckResult {
+    switch (principal.kind) {
+      case 'user':
+        return this.#isUser(account, principal)
+      case 'team': {
+        if (isBotAccount(account)) return permissionDeniedResult
+        const { organization, team } = principal
+        const { id: user, login } = account
+        const answer = this.#answers.get({ kind: 'team-member', organization, team, user, login })
+        if (answer.kind === 'unknown')
+          return createUnknownPermissionResult(
+            `whether ${login} is a member of ${organization}/${team}`,
+            answer,
+          )
+        return answer.kind === 'yes' ? permissionGrantedResult : permissionDeniedResult
+      }
+      case 'email':
+        return permissionDeniedResult
+    }
+  }
+
+  #isUser(
     account: IdentifiedAccount,
     principal: Extract<Principal, { kind: 'user' }>,
   ): PermissionCheckResult {
@@ -67,10 +138,10 @@ export function createPrincipalMatcher(
         : permissionDeniedResult
     }
     if (principal.login !== account.login) return permissionDeniedResult
-    const first = accounts.get(principal.login)
+    const first = this.#accounts.get(principal.login)
     if (first !== undefined && first !== account.id)
       return { kind: 'no', reused: { login: principal.login, was: first } }
-    const answer = answers.get({ kind: 'user', login: principal.login })
+    const answer = this.#answers.get({ kind: 'user', login: principal.login })
     if (answer.kind === 'unknown')
       return createUnknownPermissionResult(`which account the login ${principal.login} belongs to`, answer)
     if (answer.kind === 'nobody' || answer.person.id !== account.id) return permissionDeniedResult
@@ -78,77 +149,6 @@ export function createPrincipalMatcher(
       ? permissionGrantedResult
       : permissionDeniedResult
   }
-
-  function isPrincipal(account: IdentifiedAccount, principal: Principal): PermissionCheckResult {
-    switch (principal.kind) {
-      case 'user':
-        return isUser(account, principal)
-      case 'team': {
-        if (isBotAccount(account)) return permissionDeniedResult
-        const { organization, team } = principal
-        const answer = answers.get({
-          kind: 'team-member',
-          organization,
-          team,
-          user: account.id,
-          login: account.login,
-        })
-        if (answer.kind === 'unknown')
-          return createUnknownPermissionResult(
-            `whether ${account.login} is a member of ${organization}/${team}`,
-            answer,
-          )
-        return answer.kind === 'yes' ? permissionGrantedResult : permissionDeniedResult
-      }
-      case 'email':
-        return permissionDeniedResult
-    }
-  }
-
-  // Cached, because the same owners own most of the paths that a change touches.
-  const known = new Map<string, (principals: readonly Principal[]) => PermissionCheckResult>()
-
-  function isAmong(account: IdentifiedAccount, principals: readonly Principal[]): PermissionCheckResult {
-    const key = `${account.id} ${account.login}`
-    const among = known.get(key) ?? memoizePerObject((list: readonly Principal[]) => findAmong(account, list))
-    known.set(key, among)
-    return among(principals)
-  }
-
-  function findAmong(account: IdentifiedAccount, principals: readonly Principal[]): PermissionCheckResult {
-    if (principals.length === 0) return permissionDeniedResult
-    const open: UnansweredCheckQuestion[] = []
-    let reused: PermissionCheckResult | undefined
-    // Checks logins first, because they are cheap to look up and most owners are listed by login.
-    const ordered = [
-      ...principals.filter(({ kind }) => kind === 'user'),
-      ...principals.filter(({ kind }) => kind !== 'user'),
-    ]
-    for (const principal of ordered) {
-      const holds = isPrincipal(account, principal)
-      if (holds.kind === 'yes') return permissionGrantedResult
-      if (holds.kind === 'unknown') open.push(...holds.open)
-      else if (holds.reused) reused = holds
-    }
-    if (reused) return reused
-    return open.length > 0 ? { kind: 'unknown', open } : permissionDeniedResult
-  }
-
-  function isMaintainer(account: IdentifiedAccount): PermissionCheckResult {
-    if (isBotAccount(account)) return permissionDeniedResult
-    const listed = isAmong(account, maintainers)
-    if (listed.kind !== 'no') return listed
-    const { maintainerRoles } = config.owners
-    if (maintainerRoles.length === 0) return listed
-    const answer = answers.get({ kind: 'role', user: account.id, login: account.login })
-    if (answer.kind === 'unknown')
-      return createUnknownPermissionResult(`the role of ${account.login} in this repository`, answer)
-    return (maintainerRoles as readonly string[]).includes(answer.role)
-      ? permissionGrantedResult
-      : permissionDeniedResult
-  }
-
-  return { isAmong, isMaintainer }
 }
 
 function createUnknownPermissionResult(question: string, answer: InconclusiveAnswer): PermissionCheckResult {
@@ -160,9 +160,6 @@ export function parseUserPrincipal(text: string): Principal | undefined {
   return loginPattern.test(text) ? { kind: 'user', login: text.toLowerCase() } : undefined
 }
 
-/**
- * Parses and compares the names in owner files, in the same way for all sources. Login comparison ignores only case.
- */
 export function parseTeamPrincipal(text: string): Principal | undefined {
   const [organization = '', team = '', ...rest] = text.split('/')
   if (rest.length > 0 || !loginPattern.test(organization) || !teamSlugPattern.test(team)) return undefined

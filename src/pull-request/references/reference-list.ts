@@ -84,7 +84,15 @@ export function parseCompositeImageList(bytes: Uint8Array): CompositeImageList |
   const fields = indexFieldsByKey(root.items)
   const list = fields?.get('references')
   if (!list || !isSeq(list.value) || list.value.flow === true) return undefined
+  return parseCompositeListEntries(list.key, list.value.items, fields ?? new Map(), { text, lines })
+}
 
+function parseCompositeListEntries(
+  key: Scalar<string>,
+  items: readonly unknown[],
+  fields: ReadonlyMap<string, YamlField>,
+  { text, lines }: { readonly text: string; readonly lines: LineCounter },
+): CompositeImageList | undefined {
   const markOf = ({ range }: Scalar): TextPosition => {
     const { line, col } = lines.linePos(range?.[0] ?? 0)
     return { line, column: col }
@@ -92,10 +100,10 @@ export function parseCompositeImageList(bytes: Uint8Array): CompositeImageList |
   const lastLine = ({ range }: Scalar) => lines.linePos(Math.max((range?.[1] ?? 1) - 1, 0)).line
   const rows = text.split('\n')
   const slice = (from: number, to: number) => rows.slice(from - 1, to).join('\n')
-  const head = markOf(list.key).line
+  const head = markOf(key).line
   const references: CompositeImageListEntry[] = []
   let previous = head
-  for (const item of list.value.items) {
+  for (const item of items) {
     if (!isMap(item) || item.flow === true) return undefined
     const entry = indexFieldsByKey(item.items)
     const scalars = [...(entry?.values() ?? [])].flatMap(({ key, value }) => [key, value])
@@ -125,8 +133,8 @@ export function parseCompositeImageList(bytes: Uint8Array): CompositeImageList |
   }
   const names = new Set(references.map(({ name }) => name.toLowerCase()))
   if (names.size === 0 || names.size < references.length) return undefined
-  const own = [...(fields ?? [])].flatMap(([key, { value }]): [string, string][] =>
-    isPlainScalar(value, text) ? [[key, value.value]] : [],
+  const own = [...fields].flatMap(([name, { value }]): [string, string][] =>
+    isPlainScalar(value, text) ? [[name, value.value]] : [],
   )
   const frame = JSON.stringify([slice(1, head), slice(previous + 1, rows.length)])
   return { references, frame, fields: new Map(own) }

@@ -12,7 +12,7 @@ import { listOwnerFilesForLocations } from '../../checks/ownership/owner-files.t
 import { readOwnershipAuthority } from '../../checks/ownership/authority.ts'
 import {
   isBotAccount,
-  createPrincipalMatcher,
+  PrincipalMatcher,
   normalizeLogin,
   type Principal,
 } from '../../checks/ownership/principals.ts'
@@ -109,7 +109,7 @@ async function checkMaintainerStatus(
   for (const question of createMaintainerCheckQuestions(account, maintainers))
     answers.set(toCheckQuestionKey(question), await forge.answer(question))
   const accounts = await store.firstSeenAccounts(forge.repository, new Map())
-  return createPrincipalMatcher(createCheckAnswers(answers), accounts, maintainers, config).isMaintainer(
+  return new PrincipalMatcher(createCheckAnswers(answers), accounts, maintainers, config).isMaintainer(
     account,
   ).kind
 }

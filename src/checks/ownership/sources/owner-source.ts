@@ -1,7 +1,7 @@
 // Parses owner sources. A source with an error does not grant authority, because a partially parsed list could omit a
 // line that revokes permissions.
 import type { Location } from '@catalog-bot/findings/finding'
-import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Node } from 'yaml'
+import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml'
 import {
   findAmbiguousLineBreak,
   findInvisibleCharacter,
@@ -61,17 +61,8 @@ const maxOwnerFileBytes = 256 * 1024
  */
 export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResult<OwnerYamlDocument> {
   const start: Location = { file, line: 1, column: 1 }
-  if (text.length > maxOwnerFileBytes)
-    return createBrokenOwnerSource(start, `it is larger than ${maxOwnerFileBytes / 1024} KiB`)
-  const divided = findAmbiguousLineBreak(text)
-  if (divided !== undefined) {
-    const before = text.slice(0, divided.offset).split('\n')
-    const at = { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-    return createBrokenOwnerSource(
-      at,
-      `it contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
-    )
-  }
+  const unreadable = findOwnerTextProblem(file, text)
+  if (unreadable !== undefined) return unreadable
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
@@ -82,51 +73,32 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
     prettyErrors: false,
     strict: true,
   })
-  const locate = (node: unknown): Location => {
-    const offset = (node as { range?: [number, number, number] } | null)?.range?.[0]
-    if (offset === undefined) return start
+  const locateOffset = (offset: number): Location => {
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const list = Array.isArray(documents) ? documents : []
-  if (list.length > 1) return createBrokenOwnerSource(start, 'it contains more than one document')
-  const document = list[0]
+  const locate = (node: unknown): Location => {
+    const offset = (node as { range?: [number, number, number] } | null)?.range?.[0]
+    return offset === undefined ? start : locateOffset(offset)
+  }
+  const [document, ...more] = Array.isArray(documents) ? documents : []
+  if (more.length > 0) return createBrokenOwnerSource(start, 'it contains more than one document')
   if (document === undefined)
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
   const error = document.errors[0] ?? document.warnings[0]
-  if (error !== undefined) {
-    const { line, col } = lines.linePos(error.pos[0])
+  if (error !== undefined)
     return createBrokenOwnerSource(
-      { file, line: Math.max(line, 1), column: Math.max(col, 1) },
+      locateOffset(error.pos[0]),
       error.message.split('\n')[0] ?? 'it is not valid YAML',
     )
-  }
   // YAML versions differ: 1.1 does not parse `no` as a string.
   if (document.directives?.yaml.explicit === true)
     return createBrokenOwnerSource(start, 'it has a %YAML directive')
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
-  // Aliases are easy to misread, and tags change a value's type.
-  let odd: unknown
-  let unseen: unknown
-  visit(document, {
-    Alias: (_, node) => {
-      odd = node
-      return visit.BREAK
-    },
-    Value: (key, node) => {
-      if (node.tag !== undefined || node.anchor !== undefined) odd = node
-      else if (key === 'key' && isScalar(node) && findInvisibleCharacter(String(node.value)) !== undefined)
-        unseen = node
-      return odd === undefined && unseen === undefined ? undefined : visit.BREAK
-    },
-  })
-  if (odd !== undefined) return createBrokenOwnerSource(locate(odd), 'it uses an alias, an anchor, or a tag')
-  if (unseen !== undefined)
-    return createBrokenOwnerSource(locate(unseen), 'a key contains an invisible character')
-  const repeated = findDuplicateYamlKey(document)
-  if (repeated !== undefined) return createBrokenOwnerSource(locate(repeated), 'Map keys must be unique')
+  const problem = findAmbiguousNode(document)
+  if (problem !== undefined) return createBrokenOwnerSource(locate(problem.node), problem.says)
   if (!isMap(root)) return createBrokenOwnerSource(locate(root), 'it must be a mapping')
   const entries = new Map<string, Node | null>()
   for (const pair of root.items) {
@@ -146,6 +118,43 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
       locate,
     },
   }
+}
+
+function findOwnerTextProblem(file: string, text: string): OwnerSourceReadResult<never> | undefined {
+  const start: Location = { file, line: 1, column: 1 }
+  if (text.length > maxOwnerFileBytes)
+    return createBrokenOwnerSource(start, `it is larger than ${maxOwnerFileBytes / 1024} KiB`)
+  const divided = findAmbiguousLineBreak(text)
+  if (divided === undefined) return undefined
+  const before = text.slice(0, divided.offset).split('\n')
+  return createBrokenOwnerSource(
+    { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 },
+    `it contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
+  )
+}
+
+/** Aliases are easy to misread, and tags change a value's type. */
+function findAmbiguousNode(
+  document: Document.Parsed,
+): { readonly node: unknown; readonly says: string } | undefined {
+  let odd: unknown
+  let unseen: unknown
+  visit(document, {
+    Alias: (_, node) => {
+      odd = node
+      return visit.BREAK
+    },
+    Value: (key, node) => {
+      if (node.tag !== undefined || node.anchor !== undefined) odd = node
+      else if (key === 'key' && isScalar(node) && findInvisibleCharacter(String(node.value)) !== undefined)
+        unseen = node
+      return odd === undefined && unseen === undefined ? undefined : visit.BREAK
+    },
+  })
+  if (odd !== undefined) return { node: odd, says: 'it uses an alias, an anchor, or a tag' }
+  if (unseen !== undefined) return { node: unseen, says: 'a key contains an invisible character' }
+  const repeated = findDuplicateYamlKey(document)
+  return repeated === undefined ? undefined : { node: repeated, says: 'Map keys must be unique' }
 }
 
 /** Unquoted scalars that YAML 1.1 or 1.2 does not parse as strings: null, booleans, numbers, dates. */
