@@ -12,12 +12,7 @@ export interface MergePlanInput {
   /** The subset that the branch should require. Default: all. */
   readonly checksToRequire?: readonly string[]
   /** Absent: the plan is for any pull request, as on a page about the branch. */
-  readonly pull?:
-    | {
-        readonly containsBase: boolean
-        readonly editsWorkflows?: boolean
-      }
-    | undefined
+  readonly pull?: { readonly containsBase: boolean; readonly editsWorkflows?: boolean } | undefined
 }
 
 export interface MergeRequirements {

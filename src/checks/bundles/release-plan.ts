@@ -182,12 +182,7 @@ function applyBundleReleaseToTemplate(
   const { name: bundleName = '', package: packageName = directory } = bundle.withMetadata
   const amended = present.has(bundleName)
     ? undefined
-    : amendTemplate(before, type, {
-        ...release,
-        name: bundleName,
-        package: packageName,
-        image: bundle.image,
-      })
+    : amendTemplate(before, type, { ...release, name: bundleName, package: packageName, image: bundle.image })
   if (amended?.ok === false) return `the template ${name} cannot be changed: ${amended.error}`
   const template = amended?.value ?? before
   if (!template) return undefined

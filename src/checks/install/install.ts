@@ -281,10 +281,7 @@ function findBundleImageContent(
   const unknown = (
     reason: string,
     retryAfter: number = defaultContentRetrySeconds,
-  ): BundleContentWithRetry => ({
-    content: { kind: 'unknown', reason },
-    retryAfter,
-  })
+  ): BundleContentWithRetry => ({ content: { kind: 'unknown', reason }, retryAfter })
   const { reference } = parseImageReference(blob.image)
   if (!reference)
     return { content: { kind: 'missing', reason: `${blob.image} is not a valid image reference` } }
@@ -358,10 +355,7 @@ function mergeDuplicateFindings(findings: readonly Finding[]): Finding[] {
     const first = once.get(key)
     if (!first) once.set(key, one)
     else if (one.at && !hasFindingAtSameLine(first, one))
-      once.set(key, {
-        ...first,
-        related: [...(first.related ?? []), { at: one.at, note: 'Also here' }],
-      })
+      once.set(key, { ...first, related: [...(first.related ?? []), { at: one.at, note: 'Also here' }] })
   }
   return [...once.values()]
 }

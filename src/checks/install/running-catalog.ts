@@ -116,10 +116,7 @@ function validateCatalogServerImage({
   command,
   user,
   platform,
-}: CatalogServerImageConfig): {
-  readonly problems: readonly string[]
-  readonly warnings: readonly string[]
-} {
+}: CatalogServerImageConfig): { readonly problems: readonly string[]; readonly warnings: readonly string[] } {
   const problems: string[] = []
   const warnings: string[] = []
   const which = `${reference} for ${platform}`

@@ -50,10 +50,7 @@ function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
 }
 
 function createBaseOwnerFileTree(input: OwnershipInputs): Parameters<typeof readOwnershipAuthority>[0] {
-  return {
-    has: (path) => hasPath(input.basePaths, path),
-    text: (path) => input.ownerFiles.base.get(path),
-  }
+  return { has: (path) => hasPath(input.basePaths, path), text: (path) => input.ownerFiles.base.get(path) }
 }
 
 /** The owner files of the merge result. Shows the change's effect on owners. Never grants permissions. */

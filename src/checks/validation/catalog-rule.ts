@@ -41,6 +41,14 @@ export interface CatalogRuleSignature {
   }
 }
 
+/** What almost all rules about catalogs share. */
+export const catalogRuleDefaults = {
+  check: 'validation',
+  judges: 'catalog',
+  overridable: true,
+  since: '0.1.0',
+} as const
+
 export type CatalogRule = SearchableFindingRule<object, CatalogRuleSignature>
 
 export function addCatalogRuleFindings(

@@ -197,11 +197,7 @@ export function createClusterCatalog(
     olmV1ApiVersion,
     'ClusterCatalog',
     toClusterCatalogName(plan, side),
-    {
-      priority: 0,
-      availabilityMode: 'Available',
-      source: { type: 'Image', image: { ref } },
-    },
+    { priority: 0, availabilityMode: 'Available', source: { type: 'Image', image: { ref } } },
     { [baseOrHeadCatalogLabelKey]: side },
   )
 }

@@ -10,9 +10,7 @@ import type { CatalogUnderTest, ChannelInstallResolution } from '../resolutions.
 export type PlannedClusterTest = Pick<
   ClusterTestPlan,
   'target' | 'package' | 'channel' | 'mode' | 'steps' | 'crds'
-> & {
-  readonly isUpgrade: boolean
-}
+> & { readonly isUpgrade: boolean }
 
 export interface SkippedClusterTest {
   readonly target: InstallTarget

@@ -100,9 +100,7 @@ export function toKubeObjectQuery({
   apiVersion,
   kind,
   metadata: { namespace, name },
-}: KubeObject): KubeQuery & {
-  readonly name: string
-} {
+}: KubeObject): KubeQuery & { readonly name: string } {
   return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name }
 }
 

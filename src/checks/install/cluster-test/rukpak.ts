@@ -227,10 +227,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
         says: `RukPak did not delete the previous Bundle ${old[0]?.metadata.name ?? ''} after it activated ${active}`,
       }
     if (this.state.step > 0 && bundle.isTakenUp && !bundle.isActive)
-      return {
-        code: 'no-pivot',
-        says: `RukPak did not replace the active Bundle ${active} with ${root}`,
-      }
+      return { code: 'no-pivot', says: `RukPak did not replace the active Bundle ${active} with ${root}` }
     if (bundle.isInstalled)
       return classifyOverdueDeployments(workloads.deployments, workloads.pods, what, this.retriesBegan)
     return {

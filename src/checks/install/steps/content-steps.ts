@@ -82,13 +82,7 @@ function createContentAvailabilityStep(opened: readonly InstallTargetBundle[]): 
     if (content.kind === 'missing')
       return [{ kind: 'refused', says: `${blob.name}: ${content.reason}`, targets: own }]
     if (content.kind === 'unknown')
-      return [
-        {
-          kind: 'unknown',
-          says: `${blob.name} could not be opened: ${content.reason}`,
-          targets: own,
-        },
-      ]
+      return [{ kind: 'unknown', says: `${blob.name} could not be opened: ${content.reason}`, targets: own }]
     return [
       ...createInlineBundleNotes(blob, content.from, own),
       ...createCatalogMismatchNotes({ blob, content, targets: own }),

@@ -1,24 +1,16 @@
 // A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listParserLeniencies } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
 export const relatedImageEmpty = defineRule<
-  {
-    bundle: string
-    name: string
-    index: number
-    hasValue: boolean
-  },
+  { bundle: string; name: string; index: number; hasValue: boolean },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'related-image-empty',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Every relatedImages entry specifies an image',
   format: ({ bundle, name, index, hasValue }) => ({
     what: `the relatedImages entry ${name === '' ? `number ${index + 1}` : `"${name}"`} of ${bundle} does not specify an image${
@@ -51,12 +43,9 @@ export const relatedImageEmpty = defineRule<
  * A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it.
  */
 export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'bundle-image-not-related',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: "A bundle's related images include its own image",
   format: ({ bundle, image }) => ({
     what: `the related images of ${bundle} do not include its own image, ${image}`,
@@ -77,12 +66,9 @@ export const bundleImageNotRelated = defineRule<{ bundle: string; image: string 
 })
 
 export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'duplicate-related-image',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'info',
-  since: '0.1.0',
   title: 'Each related image is listed only once',
   format: ({ bundle, image }) => ({
     what: `${bundle} lists the related image ${image} twice under the same name`,

@@ -1,17 +1,14 @@
 // A channel head that supports no install mode. OLM cannot install it for any OperatorGroup.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { installableKinds } from '@catalog-bot/bundle/installable-kinds'
-import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listCsvMetadata, getStringField, type BundleView } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
 export const noInstallMode = defineRule<{ bundle: string; modes: number }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'no-install-mode',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Every channel head supports at least one install mode',
   format: ({ bundle, modes }) => ({
     what: `${bundle} ${modes === 0 ? 'lists no install modes' : 'does not support any of the install modes that it lists'}`,
@@ -39,12 +36,9 @@ export const unsupportedKind = defineRule<
   { bundle: string; kind: string; name: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'kind-olm-refuses',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Bundles contain only kinds that OLM installs',
   format: ({ bundle, kind, name }) => ({
     what: `${bundle} contains the ${kind} "${name}", but OLM does not install this kind from bundles`,
@@ -74,12 +68,9 @@ export const mixedMetadataFormats = defineRule<
   { objects: string; metadata: string; withObjects: number },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'mixed-metadata-formats',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'All bundles of a package use the same metadata format',
   format: ({ objects, metadata, withObjects }) => ({
     what:
@@ -101,11 +92,7 @@ export const mixedMetadataFormats = defineRule<
       yield {
         at: toFindingLocation(objects.blob.place),
         about: [its.name],
-        data: {
-          objects: objects.blob.name,
-          metadata: metadata.blob.name,
-          withObjects: withObjects.length,
-        },
+        data: { objects: objects.blob.name, metadata: metadata.blob.name, withObjects: withObjects.length },
       }
     }
   },
@@ -120,12 +107,9 @@ export const objectsWithoutCsv = defineRule<
   { bundle: string; objects: number; csvs: number },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'objects-without-csv',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A bundle without an image has exactly one ClusterServiceVersion',
   format: ({ bundle, objects, csvs }) => ({
     what: `${bundle} has no image and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
@@ -154,12 +138,9 @@ export const objectsWithoutCsv = defineRule<
  * More than one olm.csv.metadata in a bundle. `opm validate` accepts it, but `opm serve` rejects the whole package.
  */
 export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'several-csv-metadata',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'A bundle has at most one olm.csv.metadata property',
   format: ({ bundle, count }) => ({
     what: `${bundle} has ${count} properties of type olm.csv.metadata`,
@@ -186,12 +167,9 @@ const dnsSubdomainPattern =
 
 /** A bundle name that is not a valid Kubernetes name. OLM uses the name for the ClusterServiceVersion. */
 export const unusableBundleName = defineRule<{ bundle: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'unusable-bundle-name',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Every bundle name is a valid name for a Kubernetes object',
   format: ({ bundle }) => ({
     what: `the bundle name "${bundle}" is not a valid name for a Kubernetes object`,
@@ -218,12 +196,9 @@ export const iconMismatch = defineRule<
   { claims: string; looksLike: string; bytes: number },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'icon-mismatch',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Icons match their declared media type',
   format: ({ claims, looksLike, bytes }) => ({
     what: `the icon declares ${claims === '' ? 'no media type' : `the media type "${claims}"`}, but its data is ${

@@ -1,24 +1,15 @@
 // A channel whose head is older than another entry. Subscribers get the older version.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findBundleNewerThanHead, type BundleView, getStringField } from '../view/catalog-view.ts'
 
 export const headNotHighest = defineRule<
-  {
-    channel: string
-    head: string
-    headVersion: string
-    highest: string
-    highestVersion: string
-  },
+  { channel: string; head: string; headVersion: string; highest: string; highestVersion: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'head-not-highest',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: "A channel's head is the highest version in the channel",
   format: ({ channel, head, headVersion, highest, highestVersion }) => ({
     what: `the head of channel "${channel}" is ${head} (${headVersion}), but ${highest} (${highestVersion}) is newer`,
@@ -50,19 +41,12 @@ export const headNotHighest = defineRule<
 
 /** A channel head without metadata. It installs, but consoles cannot show it (operator-registry #907). */
 export const headWithoutMetadata = defineRule<
-  {
-    bundle: string
-    channels: readonly string[]
-    lacks: 'metadata' | 'csv' | 'display name'
-  },
+  { bundle: string; channels: readonly string[]; lacks: 'metadata' | 'csv' | 'display name' },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'head-without-metadata',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Every channel head includes the metadata from its ClusterServiceVersion',
   format: ({ bundle, channels, lacks }) => ({
     what: `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')}, ${missingMetadataMessages[lacks]}`,
@@ -122,19 +106,12 @@ function isCsvManifest({ value, error }: BundleView['blob']['properties'][number
 
 /** A channel name that differs from another only in case, or that users cannot type as displayed. */
 export const confusingChannelName = defineRule<
-  {
-    channel: string
-    trap: 'blanks' | 'invisible' | 'twin'
-    twin: string
-  },
+  { channel: string; trap: 'blanks' | 'invisible' | 'twin'; twin: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'channel-name-trap',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Channel names are distinct and can be typed as displayed',
   format: ({ channel, trap, twin }) => ({
     what: {
@@ -175,12 +152,9 @@ export const confusingChannelName = defineRule<
  */
 export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }, CatalogRuleSignature>(
   {
+    ...catalogRuleDefaults,
     id: 'deprecated-default-channel',
-    check: 'validation',
-    overridable: true,
-    judges: 'catalog',
     severity: 'warning',
-    since: '0.1.0',
     title: 'The default channel is not deprecated',
     format: ({ channel, others }) => ({
       what: `the default channel "${channel}" is deprecated`,
@@ -220,12 +194,9 @@ export const deprecatedHead = defineRule<
   { bundle: string; channels: readonly string[] },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'deprecated-head',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'The head of a supported channel is not deprecated',
   format: ({ bundle, channels }) => ({
     what: `${bundle} is deprecated but is still the head of ${channels.map((name) => `"${name}"`).join(', ')}`,
@@ -255,12 +226,9 @@ export const deprecatedHead = defineRule<
 
 /** A deprecation message that contains only whitespace. opm rejects only an empty message. */
 export const blankDeprecation = defineRule<{ schema: string; name: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'blank-deprecation',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Every deprecation has a message',
   format: ({ schema, name }) => ({
     what: `the deprecation of ${schema}${name === '' ? '' : ` "${name}"`} has a message that contains only whitespace`,

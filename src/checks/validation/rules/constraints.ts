@@ -2,7 +2,7 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
-import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { parseConstraint, type OlmConstraint } from '../view/constraint.ts'
 import {
   listBundlesWithPackages,
@@ -19,12 +19,9 @@ export const brokenConstraint = defineRule<
   { bundle: string; path: string; problem: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'broken-constraint',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'Every constraint has a structure that OLM can decode',
   format: ({ bundle, path, problem }) => ({
     what: `the constraint of ${bundle}${path === '' ? '' : `, at ${shortenConstraintPath(path)},`} ${problem}`,
@@ -55,12 +52,9 @@ export const impossibleConstraint = defineRule<
   { bundle: string; packages: readonly string[] },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'impossible-constraint',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A single bundle can satisfy each constraint',
   format: ({ bundle, packages }) => ({
     what: `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatTruncatedNames(packages)}`,
@@ -100,20 +94,12 @@ const gvkPatterns = {
 } as const
 
 export const malformedGvk = defineRule<
-  {
-    bundle: string
-    type: string
-    part: keyof typeof gvkPatterns
-    value: string
-  },
+  { bundle: string; type: string; part: keyof typeof gvkPatterns; value: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'malformed-gvk',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Groups, versions, and kinds are valid for a Kubernetes API',
   format: ({ bundle, type, part, value }) => ({
     what:
@@ -148,21 +134,13 @@ function isValidGvk(gvk: Readonly<Record<keyof typeof gvkPatterns, string>>): bo
 
 /** A required API that no bundle of this catalog provides. Another catalog or the platform might provide it. */
 export const missingRequiredApi = defineRule<
-  {
-    bundle: string
-    group: string
-    version: string
-    kind: string
-  },
+  { bundle: string; group: string; version: string; kind: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'missing-required-api',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
   ofNewBundles: true,
-  since: '0.1.0',
   title: 'The catalog provides the APIs that its bundles require',
   format: ({ bundle, group, version, kind }) => ({
     what: `${bundle} requires ${kind}.${version}.${group}, which no bundle in the catalog provides`,
@@ -200,21 +178,13 @@ function formatGvk(value: Json): string {
 
 /** A required package that this catalog lacks. Another catalog on the cluster might have it. */
 export const missingRequiredPackage = defineRule<
-  {
-    bundle: string
-    required: string
-    versionRange: string
-    isPresent: boolean
-  },
+  { bundle: string; required: string; versionRange: string; isPresent: boolean },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'missing-required-package',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
   ofNewBundles: true,
-  since: '0.1.0',
   title: 'The catalog contains the packages that its bundles require',
   format: ({ bundle, required, versionRange, isPresent }) => ({
     what: isPresent
@@ -243,12 +213,9 @@ export const missingRequiredPackage = defineRule<
 })
 
 export const namelessRequirement = defineRule<{ bundle: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'nameless-requirement',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'Every required package has a name',
   format: ({ bundle }) => ({
     what: `${bundle} requires a package but does not specify its name`,

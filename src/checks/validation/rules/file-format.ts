@@ -1,7 +1,7 @@
 // A field that is a typo away from one that opm knows. opm ignores it.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
-import { type CatalogRuleSignature, toFindingLocation } from '../catalog-rule.ts'
+import { catalogRuleDefaults, type CatalogRuleSignature, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName, findKnownFieldNames } from '../similar-name.ts'
 import {
   toParserLeniencyRuleHit,
@@ -13,12 +13,9 @@ export const misspelledField = defineRule<
   { path: string; field: string; known: string; schema: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'misspelt-field',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'Field names are spelled correctly',
   format: ({ field, known, schema }) => ({
     what: `${schema} has no field "${field}" (did you mean "${known}"?)`,
@@ -40,20 +37,12 @@ export const misspelledField = defineRule<
 
 /** A field that the format does not have and that resembles none of its fields. opm ignores it. */
 export const unknownField = defineRule<
-  {
-    path: string
-    field: string
-    schema: string
-    known: readonly string[]
-  },
+  { path: string; field: string; schema: string; known: readonly string[] },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'unknown-field',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Blobs contain only fields that the format defines',
   format: ({ field, schema, known }) => ({
     what: `${schema} has no field "${field}"${known.length > 0 ? ` here; the allowed fields are ${known.join(', ')}` : ''}`,
@@ -82,12 +71,9 @@ function isRelatedImagesValuePath(path: string): boolean {
 
 /** Several JSON objects in a file that opm parses as YAML. opm silently loads only the first. */
 export const concatenatedJson = defineRule<{ name: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'concatenated-json',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'A file of JSON objects starts with "{"',
   format: ({ name }) => ({
     what: `opm does not read the objects after the first one${name === '' ? '' : ` ("${name}")`}`,
@@ -106,12 +92,9 @@ export const concatenatedJson = defineRule<{ name: string }, CatalogRuleSignatur
 
 /** Text after a document's root value. opm silently drops it. */
 export const droppedText = defineRule<{ text: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'dropped-text',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'opm reads every line of a file',
   format: ({ text }) => ({
     what: `opm drops everything from here to the end of the document: ${quoteTruncatedFirstLine(text)}`,
@@ -134,12 +117,9 @@ function quoteTruncatedFirstLine(text: string): string {
 
 /** A key that appears twice in one mapping. YAML and JSON forbid this, but opm silently uses the last value. */
 export const repeatedKey = defineRule<{ path: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'repeated-key',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'Every key of a mapping is unique',
   format: ({ path }) => ({
     what: `the key "${path}" appears more than once`,
@@ -160,12 +140,9 @@ export const misreadScalar = defineRule<
   { path: string; text: string; value: number | boolean },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'surprising-scalar',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Unquoted values have the type that they appear to have',
   format: ({ path, text, value }) => ({
     what: `the value ${text} of ${path} is parsed as the ${typeof value} ${String(value)}`,
@@ -190,12 +167,9 @@ const templateSchemaPattern = /^olm\.(?:template\.[\w.-]+|semver|composite(?:\.\
 
 /** A template among the files rendered from it. */
 export const templateInCatalog = defineRule<{ schema: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'template-in-catalog',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Templates are stored outside the catalog',
   format: ({ schema }) => ({
     what: `the catalog contains a template (${schema})`,
@@ -215,12 +189,9 @@ export function isTemplateSchemaName(schema: string): boolean {
 }
 
 export const emptyCatalog = defineRule<{ files: number }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'empty-catalog',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A catalog has at least one package',
   format: ({ files }) => ({
     what: files === 0 ? 'the catalog has no files' : 'the catalog has no packages',

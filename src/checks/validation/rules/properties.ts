@@ -1,15 +1,12 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 import { findSimilarName } from '../similar-name.ts'
 
 export const untypedProperty = defineRule<{ bundle: string; type: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'untyped-property',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Every property has a type',
   format: ({ bundle, type }) => ({
     what:
@@ -52,12 +49,9 @@ export const misspelledPropertyType = defineRule<
   { bundle: string; type: string; known: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'misspelt-property-type',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'Property types are spelled correctly',
   format: ({ bundle, type, known }) => ({
     what: `${bundle} has a property of the unknown type "${type}" (did you mean "${known}"?)`,
@@ -86,12 +80,9 @@ const duplicateCheckExemptPropertyTypes = new Set(['olm.csv.metadata', 'olm.bund
 
 /** A bundle has the same property and value twice. opm checks only olm.package. */
 export const duplicateProperty = defineRule<{ bundle: string; type: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'duplicate-property',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A bundle declares each property only once',
   format: ({ bundle, type }) => ({
     what: `${bundle} has the same ${type} property twice`,

@@ -1,7 +1,7 @@
 // Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0).
 import { defineRule } from '@catalog-bot/findings/rule'
 import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
-import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
 import { isTemplateSchemaName } from './file-format.ts'
 
@@ -11,12 +11,9 @@ export const unservableSchema = defineRule<
   { field: 'schema' | 'package'; value: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'unservable-schema',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'opm can serve the schema and package names of every custom blob',
   format: ({ field, value }) => ({
     what: `opm cannot serve a custom blob with the ${field} "${value}"`,
@@ -36,12 +33,9 @@ export const unservableSchema = defineRule<
 
 /** A schema that is a typo away from one that opm reads. opm keeps such a blob but does not read it. */
 export const misspelledSchema = defineRule<{ schema: string; known: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'misspelt-schema',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'Schema names are spelled correctly',
   format: ({ schema, known }) => ({
     what: `opm does not recognize the schema "${schema}" (did you mean "${known}"?)`,
@@ -66,12 +60,9 @@ function suggestKnownSchema(schema: string): string | undefined {
 
 /** A custom schema with a prefix that is reserved for OLM. */
 export const reservedSchema = defineRule<{ schema: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'reserved-schema',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Custom schemas do not use the prefix "olm."',
   format: ({ schema }) => ({
     what: `the schema "${schema}" uses the prefix "olm.", which is reserved for OLM`,
@@ -90,12 +81,9 @@ export const reservedSchema = defineRule<{ schema: string }, CatalogRuleSignatur
  * check.
  */
 export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, CatalogRuleSignature>({
+  ...catalogRuleDefaults,
   id: 'duplicate-custom-blob',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Custom blobs are unique by schema, package, and name',
   format: ({ schema, name }) => ({
     what: `the package has more than one blob with schema "${schema}" and name "${name}"`,
@@ -127,12 +115,9 @@ export const unknownPackageInCustomBlob = defineRule<
   { schema: string; name: string; near: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'unknown-package-in-custom-blob',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Custom blobs refer to packages in the catalog',
   format: ({ schema, name, near }) => ({
     what: `a blob with schema "${schema}" refers to package "${name}", which is not in the catalog`,

@@ -1,5 +1,5 @@
 import { defineRule } from '@catalog-bot/findings/rule'
-import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { formatBytes } from '../similar-name.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
@@ -7,12 +7,9 @@ export const oversizedPackage = defineRule<
   { bytes: number; limit: number; bundles: number },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'oversized-package',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A package does not exceed the size limit for packages',
   format: ({ bytes, limit, bundles }) => ({
     what: `the package contains ${formatBytes(bytes)} of data in ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}, which exceeds the limit of ${formatBytes(limit)}`,
@@ -43,12 +40,9 @@ export const oversizedBundle = defineRule<
   { bundle: string; bytes: number; limit: number },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'oversized-bundle',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A bundle does not exceed the size limit for bundles',
   format: ({ bundle, bytes, limit }) => ({
     what: `${bundle} takes up ${formatBytes(bytes)} in the catalog, which exceeds the limit of ${formatBytes(limit)}`,
@@ -73,12 +67,9 @@ export const oversizedCatalog = defineRule<
   { bytes: number; limit: number; packages: number },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'oversized-catalog',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A catalog does not exceed the size limit for catalogs',
   format: ({ bytes, limit, packages }) => ({
     what: `the catalog contains ${formatBytes(bytes)} of data in ${packages} ${packages === 1 ? 'package' : 'packages'}, which exceeds the limit of ${formatBytes(limit)}`,

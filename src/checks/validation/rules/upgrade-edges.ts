@@ -5,7 +5,7 @@ import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { isInRange } from '@catalog-bot/fbc/versions/version-range'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
-import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findSimilarName, formatTruncatedNames } from '../similar-name.ts'
 import {
   findBundleNewerThanHead,
@@ -15,21 +15,12 @@ import {
 } from '../view/catalog-view.ts'
 
 export const edgeToNowhere = defineRule<
-  {
-    channel: string
-    entry: string
-    edge: 'replaces' | 'skips'
-    targets: readonly string[]
-    near: string
-  },
+  { channel: string; entry: string; edge: 'replaces' | 'skips'; targets: readonly string[]; near: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'edge-to-nowhere',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'info',
-  since: '0.1.0',
   title: 'Edges point to bundles in the package',
   format: ({ entry, edge, targets, near }) => ({
     what: `${entry} ${edge} ${formatTruncatedNames(targets)}, but the package has no such bundle${targets.length > 1 ? 's' : ''}`,
@@ -129,12 +120,9 @@ export const downgradeEdge = defineRule<
   },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'downgrade-edge',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Entries replace and skip only older versions',
   format: ({ entry, version, edge, target, targetVersion }) => ({
     what: `${entry} (${version}) ${edge} ${target}, which is newer (${targetVersion})`,
@@ -179,21 +167,12 @@ export const downgradeEdge = defineRule<
 })
 
 export const skipRangeCoversSelf = defineRule<
-  {
-    channel: string
-    entry: string
-    version: string
-    skipRange: string
-    covered: string
-  },
+  { channel: string; entry: string; version: string; skipRange: string; covered: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'skip-range-covers-self',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A skipRange covers only versions older than its entry',
   format: ({ entry, version, skipRange, covered }) => ({
     what: `the skipRange "${skipRange}" of ${entry} covers ${covered === entry ? 'its own version' : `the newer ${covered}`}`,
@@ -227,20 +206,12 @@ export const skipRangeCoversSelf = defineRule<
  * unreachable.
  */
 export const skipRangeMissesPredecessors = defineRule<
-  {
-    channel: string
-    entry: string
-    skipRange: string
-    older: number
-  },
+  { channel: string; entry: string; skipRange: string; older: number },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'skip-range-misses-predecessors',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A skipRange covers at least one older version in its package',
   format: ({ entry, skipRange, older }) => ({
     what: `the skipRange "${skipRange}" of ${entry} ${older === 1 ? 'does not cover the older version' : `covers none of the ${older} older versions`} in the channel`,

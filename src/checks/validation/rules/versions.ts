@@ -4,25 +4,17 @@ import { parseVersionRange, isInRange, type VersionComparator } from '@catalog-b
 import { parseVersion, compareVersions, type Version } from '@catalog-bot/fbc/versions/version'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { Location } from '@catalog-bot/findings/finding'
-import { type CatalogRuleSignature, toFindingLocation } from '../catalog-rule.ts'
+import { catalogRuleDefaults, type CatalogRuleSignature, toFindingLocation } from '../catalog-rule.ts'
 import { listPackageRequirements, listBundlesWithPackages } from '../requirements.ts'
 import { listCsvMetadata, type BundleView, getStringField, type CatalogView } from '../view/catalog-view.ts'
 
 export const brokenVersionRange = defineRule<
-  {
-    bundle: string
-    required: string
-    range: string
-    problem: string
-  },
+  { bundle: string; required: string; range: string; problem: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'broken-version-range',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
   title: 'Required version ranges are valid',
   format: ({ bundle, required, range, problem }) => ({
     what:
@@ -50,12 +42,9 @@ export const brokenMinKubeVersion = defineRule<
   { bundle: string; version: string; problem: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'broken-min-kube-version',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'minKubeVersion is a valid version',
   format: ({ bundle, version, problem }) => ({
     what: `minKubeVersion "${version}" of ${bundle} is not a valid version: ${problem}`,
@@ -86,12 +75,9 @@ export const invalidMaxOpenshiftVersion = defineRule<
   { bundle: string; problem: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'max-openshift-version',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'olm.maxOpenShiftVersion is a single string such as "4.20"',
   format: ({ bundle, problem }) => ({
     what: `olm.maxOpenShiftVersion of ${bundle} ${problem}`,
@@ -125,20 +111,12 @@ function findMaxOpenshiftVersionProblem(value: Json): string | undefined {
 
 /** Two bundles of a package whose versions differ only after the `+`. opm treats them as different, OLM as equal. */
 export const buildMetadataOnlyVersions = defineRule<
-  {
-    bundle: string
-    version: string
-    other: string
-    otherVersion: string
-  },
+  { bundle: string; version: string; other: string; otherVersion: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'build-metadata-only-versions',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Versions of a package differ in more than build metadata',
   format: ({ bundle, version, other, otherVersion }) => ({
     what: `${bundle} (${version}) and ${other} (${otherVersion}) differ only in build metadata`,
@@ -187,12 +165,9 @@ export const bundleNameOfOtherVersion = defineRule<
   { bundle: string; version: string; stated: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'bundle-name-of-other-version',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'info',
-  since: '0.1.0',
   title: 'The version in a bundle name matches the bundle version',
   format: ({ bundle, version, stated }) => ({
     what: `${bundle} is named for version ${stated}, but its version is ${version}`,
@@ -220,12 +195,9 @@ export const misreadRange = defineRule<
   { range: string; trap: VersionRangeMisreading['kind']; part: string; from: string },
   CatalogRuleSignature
 >({
+  ...catalogRuleDefaults,
   id: 'range-trap',
-  check: 'validation',
-  overridable: true,
-  judges: 'catalog',
   severity: 'warning',
-  since: '0.1.0',
   title: 'Version ranges match what they appear to match',
   format: ({ range, trap, part, from }) => ({
     what: `the ${from} "${range}" ${versionRangeMisreadingMessages[trap](part)}`,

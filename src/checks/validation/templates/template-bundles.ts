@@ -26,10 +26,7 @@ export function findTemplateBundle(image: string, answers: CheckAnswers): Answer
     if (answer.kind !== 'ok') return { question, answer }
     digest = answer.digest
   }
-  const question = {
-    kind: 'bundle',
-    reference: formatImageReference({ host, repository, digest }),
-  } as const
+  const question = { kind: 'bundle', reference: formatImageReference({ host, repository, digest }) } as const
   const answer = answers.get(question)
   return { question, answer: answer.kind === 'bundle' ? toTemplateBundleAnswer(image, answer) : answer }
 }

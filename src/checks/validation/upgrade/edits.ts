@@ -9,6 +9,7 @@ import { toCanonicalJson } from '../../../pull-request/compare-blobs.ts'
 import type { PackageChange } from '../../../pull-request/change.ts'
 import { toFindingLocation } from '../catalog-rule.ts'
 import {
+  upgradeRuleDefaults,
   type BaseAndResultPackage,
   type UpgradeRuleSignature,
   findPackageLocation,
@@ -19,12 +20,9 @@ import {
 type BundleEditData = { bundle: string; fields: readonly string[] }
 
 export const bundleEdited = defineRule<BundleEditData, UpgradeRuleSignature>({
+  ...upgradeRuleDefaults,
   id: 'bundle-edited',
-  check: 'validation',
-  overridable: true,
-  judges: 'pull request',
   severity: 'error',
-  since: '0.1.0',
   title: 'The content of a published bundle does not change',
   format: ({ bundle, fields }) => ({
     what: `published bundle "${bundle}" is changed: ${fields.join(', ')}`,
@@ -35,12 +33,9 @@ export const bundleEdited = defineRule<BundleEditData, UpgradeRuleSignature>({
 })
 
 export const bundleMetadataEdited = defineRule<BundleEditData, UpgradeRuleSignature>({
+  ...upgradeRuleDefaults,
   id: 'bundle-metadata-edited',
-  check: 'validation',
-  overridable: true,
-  judges: 'pull request',
   severity: 'warning',
-  since: '0.1.0',
   title: 'The displayed metadata of a published bundle does not change',
   format: ({ bundle }) => ({
     what: `the metadata of published bundle "${bundle}" has changed (olm.csv.metadata or olm.bundle.object)`,
@@ -89,12 +84,9 @@ export const defaultChannelChanged = defineRule<
   },
   UpgradeRuleSignature
 >({
+  ...upgradeRuleDefaults,
   id: 'default-channel-changed',
-  check: 'validation',
-  overridable: true,
-  judges: 'pull request',
   severity: 'warning',
-  since: '0.1.0',
   title: "A package's default channel does not change",
   format: ({ before, after, leftBehind }) => ({
     what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no upgrade path from ${formatTruncatedNameList(leftBehind)}`}`,
@@ -128,20 +120,12 @@ function findStrandedVersions(
 }
 
 export const headMovesBackwards = defineRule<
-  {
-    channel: string
-    before: string
-    after: string
-    versions: readonly [before: string, after: string]
-  },
+  { channel: string; before: string; after: string; versions: readonly [before: string, after: string] },
   UpgradeRuleSignature
 >({
+  ...upgradeRuleDefaults,
   id: 'head-moves-backwards',
-  check: 'validation',
-  overridable: true,
-  judges: 'pull request',
   severity: 'warning',
-  since: '0.1.0',
   title: "A channel's head never moves to an older version",
   format: ({ channel, before, after, versions }) => ({
     what: `the head of channel "${channel}" moves back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
@@ -177,12 +161,9 @@ export const installedVersionStranded = defineRule<
   },
   UpgradeRuleSignature
 >({
+  ...upgradeRuleDefaults,
   id: 'installed-version-stranded',
-  check: 'validation',
-  overridable: true,
-  judges: 'pull request',
   severity: 'error',
-  since: '0.1.0',
   title: 'Every version keeps its upgrade path',
   format: ({ channel, bundles, newer, head }) => ({
     what: `${formatTruncatedNameList(bundles)} in channel "${channel}" no longer ${bundles.length === 1 ? 'has' : 'have'} an upgrade path to ${head}`,

@@ -3,6 +3,7 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { Location } from '@catalog-bot/findings/finding'
 import {
+  upgradeRuleDefaults,
   findPackageLocation,
   formatTruncatedNameList,
   type UpgradeRuleSignature,
@@ -12,12 +13,9 @@ import type { PackageChange } from '../../../pull-request/change.ts'
 import { toFindingLocation } from '../catalog-rule.ts'
 
 export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeRuleSignature>({
+  ...upgradeRuleDefaults,
   id: 'bundle-removed',
-  check: 'validation',
-  overridable: true,
-  judges: 'pull request',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A published bundle remains in the catalog',
   format: ({ bundles }) => ({
     what: `${bundles.length === 1 ? 'published bundle' : `${bundles.length} published bundles`} removed: ${formatTruncatedNameList(bundles)}`,
@@ -38,12 +36,9 @@ export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeR
  * A removed channel, which breaks its subscriptions. Users know about the removal only if the channel was deprecated.
  */
 export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleSignature>({
+  ...upgradeRuleDefaults,
   id: 'channel-removed',
-  check: 'validation',
-  overridable: true,
-  judges: 'pull request',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A channel is deprecated before it is removed',
   format: ({ channel }) => ({
     what: `channel "${channel}" is removed without prior deprecation`,
@@ -54,12 +49,9 @@ export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleSignatu
 })
 
 export const deprecatedChannelRemoved = defineRule<{ channel: string }, UpgradeRuleSignature>({
+  ...upgradeRuleDefaults,
   id: 'deprecated-channel-removed',
-  check: 'validation',
-  overridable: true,
-  judges: 'pull request',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A deprecated channel is removed only when it is no longer in use',
   format: ({ channel }) => ({
     what: `deprecated channel "${channel}" is removed`,
@@ -86,12 +78,9 @@ export const packageRemoved = defineRule<
   { name: string; bundles: number; deprecated: boolean },
   UpgradeRuleSignature
 >({
+  ...upgradeRuleDefaults,
   id: 'package-removed',
-  check: 'validation',
-  overridable: true,
-  judges: 'pull request',
   severity: 'warning',
-  since: '0.1.0',
   title: 'A published package remains in the catalog',
   format: ({ name, bundles, deprecated }) => ({
     what: `package "${name}" is removed, with ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}${deprecated ? ' (it was deprecated)' : ''}`,
@@ -110,12 +99,9 @@ export const packageRemoved = defineRule<
 })
 
 export const newlyDeprecated = defineRule<{ what: string; message: string }, UpgradeRuleSignature>({
+  ...upgradeRuleDefaults,
   id: 'newly-deprecated',
-  check: 'validation',
-  overridable: true,
-  judges: 'pull request',
   severity: 'info',
-  since: '0.1.0',
   title: 'New deprecations are intentional',
   format: ({ what, message }) => ({
     what: `${what} is newly deprecated: ${message}`,

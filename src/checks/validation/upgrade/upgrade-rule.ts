@@ -25,6 +25,14 @@ export interface UpgradeRuleSignature {
   }
 }
 
+/** What all rules that compare base and result share. */
+export const upgradeRuleDefaults = {
+  check: 'validation',
+  judges: 'pull request',
+  overridable: true,
+  since: '0.1.0',
+} as const
+
 export type UpgradeRule = SearchableFindingRule<object, UpgradeRuleSignature>
 
 /** Either side may be absent. */

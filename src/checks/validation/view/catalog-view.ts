@@ -32,9 +32,7 @@ interface LocatedSkipRange {
 type LocatedParserLeniency<Kind extends OpmLeniency['kind'] = OpmLeniency['kind']> = Extract<
   OpmLeniency,
   { kind: Kind }
-> & {
-  readonly file: string
-}
+> & { readonly file: string }
 
 export interface CatalogView {
   readonly catalog: Catalog
