@@ -5,7 +5,7 @@ import { maxIncomingCommits, type IncomingCommit } from '../../src/pull-request/
 import type { PathChange } from '../../src/pull-request/change.ts'
 import { findBatchChainProblem } from '../../src/policy/batch.ts'
 import { isMergePermit, type MergePermit } from '../../src/policy/merge-permit.ts'
-import { formatTemporaryBranch } from '../../src/policy/temporary-branch.ts'
+import { formatTemporaryBranch } from '../../src/policy/merge-strategy.ts'
 import { parseCommitMessageFields } from '../../src/adapters/git/incoming-commits.ts'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 import { computeMergeDate } from '../../src/adapters/git/merge.ts'

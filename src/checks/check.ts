@@ -17,8 +17,6 @@ import type { InstallSummary } from './install/install-report.ts'
 import type { CheckAnswers, CheckQuestion } from './questions.ts'
 import { applyRuleSettings, type FindingPackageAndFile } from './validation/rule-settings.ts'
 
-// Applies configured severities to findings about images, bundles, and installation, and drops findings of disabled
-// optional suites.
 const noFixedSeverityRuleIds: ReadonlySet<string> = new Set()
 
 /**

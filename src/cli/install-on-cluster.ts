@@ -21,7 +21,7 @@ import { listSupportedInstallTargets } from '../checks/install/cluster-test/clus
 import { systemClock } from '../adapters/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { formatElapsedTime, formatClusterTestTitle } from '../report/describe-cluster-tests.ts'
+import { formatElapsedTime, formatClusterTestTitle } from '../report/cluster-test-check.ts'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import type { LoadedInstallCatalog } from './install-catalog.ts'
 import { printToStderr } from './output.ts'

@@ -23,7 +23,7 @@ import {
 } from '../checks/install/install-targets.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { describeInstall } from '../report/describe-install.ts'
-import { describeClusterTests } from '../report/describe-cluster-tests.ts'
+import { describeClusterTests } from '../report/cluster-test-check.ts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { detectBundleFormat } from '@catalog-bot/bundle/bundle-format'
 import { forEachInParallel } from '../catalogs/gather-answers.ts'

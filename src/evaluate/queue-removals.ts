@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { PullComment } from '../pull-request/snapshot.ts'
 import type { CommandRecord } from '../policy/commands.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
-import { isQueueRemovalByPerson, type QueueRemoval } from '../policy/queue-removal.ts'
+import { isQueueRemovalByPerson, type QueueRemoval } from '../policy/merge-strategy.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 

@@ -6,14 +6,13 @@ import type { TreeSha } from '../pull-request/ids.ts'
 import { classifyPath } from '../pull-request/layout/classify-path.ts'
 import {
   isPossibleCompositeImageListPath,
-  collectCatalogImageReferences,
   parseCompositeImageListReferences,
   type LocatedImageReference,
 } from '../pull-request/references/reference-list.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { TreePathEntry } from '../pull-request/change.ts'
-import { isAllowedRegistry } from '../checks/images/named-image.ts'
+import { collectCatalogImageReferences, isAllowedRegistry } from '../checks/images/named-image.ts'
 import { listOwnerFilesForLocations } from '../checks/ownership/owner-files.ts'
 import { formatPrincipal } from '../checks/ownership/principals.ts'
 import { readOwnershipAuthority } from '../checks/ownership/authority.ts'

@@ -10,8 +10,7 @@ import {
   type MergeRequirements,
   type MergePlanInput,
 } from './branch-rules.ts'
-import type { MergeStrategy } from './merge-strategy.ts'
-import { temporaryBranchPattern } from './temporary-branch.ts'
+import { type MergeStrategy, temporaryBranchPattern } from './merge-strategy.ts'
 
 export interface RecommendedRuleset {
   readonly name: string

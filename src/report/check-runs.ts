@@ -22,8 +22,8 @@ import {
   checkNamePrefix,
   type ReportedAnnotation,
   type ReportedCheck,
+  createTracedLineLookup,
 } from './report-options.ts'
-import { createTracedLineLookup } from './traced-line.ts'
 import type {
   InstallStep,
   InstallVerdict,

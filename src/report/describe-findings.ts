@@ -1,6 +1,6 @@
 // Renders findings in Markdown: boxes for errors, a table for the rest, and a list for check runs. Locations are links.
 // Escapes untrusted text.
-import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { compareFindings, type Finding, type Severity } from '@catalog-bot/findings/finding'
 import { formatFixAsDiff } from '@catalog-bot/findings/fix'
 import { overridableRuleIds } from '../checks/all-rules.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
@@ -11,10 +11,17 @@ import {
   escapeSentenceWithCodeSpans,
   renderFencedBlock,
   endWithPeriod,
+  escapeWorkflowCommandMessage,
+  escapeWorkflowCommandProperty,
+  toLogLine,
 } from './escape.ts'
 import { formatLineRangeUrl } from './urls.ts'
-import type { FindingLinkOptions } from './report-options.ts'
-import { toFindingIdentityKey, createTracedLineLookup, type TracedFindingLine } from './traced-line.ts'
+import {
+  type FindingLinkOptions,
+  toFindingIdentityKey,
+  createTracedLineLookup,
+  type TracedFindingLine,
+} from './report-options.ts'
 import type { CheckOutcome } from '../checks/check.ts'
 
 /** The check runs list the other errors. */
@@ -291,4 +298,56 @@ function formatCheckOutcome({ findings, unanswered, waiting, isOptional, summary
   if (waiting.some(({ isAgreed }) => isAgreed !== true)) return 'waiting for approval'
   const passed = warnings > 0 ? `passed with ${formatFindingCounts(0, warnings)}` : 'passed'
   return summary === '' ? passed : `${passed} (${summary})`
+}
+
+// Renders findings as annotations and log lines of a workflow. Escapes untrusted text so that the runner finds no
+// commands in it.
+/** GitHub shows this many annotations of each kind per step and drops the rest. */
+const maxAnnotationsPerKind = 10
+
+const workflowCommandBySeverity: Readonly<Record<Severity, string>> = {
+  error: 'error',
+  warning: 'warning',
+  info: 'notice',
+}
+
+const severitiesInLogOrder = Object.keys(workflowCommandBySeverity) as readonly Severity[]
+
+/** Lines for standard output. Findings without a location or beyond the limit are only logged. */
+export function formatWorkflowLog(findings: readonly Finding[]): readonly string[] {
+  const sorted = findings.filter(({ overridden }) => overridden === undefined).toSorted(compareFindings)
+  return severitiesInLogOrder.flatMap((severity) => {
+    const those = sorted.filter((finding) => finding.severity === severity)
+    const shown = those.filter(({ at }) => at !== undefined).slice(0, maxAnnotationsPerKind)
+    return [
+      ...shown.map(formatAnnotation),
+      ...those
+        .filter((finding) => !shown.includes(finding))
+        .map((finding) => toLogLine(formatFindingLine(finding))),
+    ]
+  })
+}
+
+function formatAnnotation(finding: Finding): string {
+  const { severity, at, rule, what, why, fix } = finding
+  const location = at && [
+    ['file', at.file],
+    ['line', at.line],
+    ['col', at.column],
+    ...(at.endLine === undefined ? [] : [['endLine', at.endLine]]),
+    // GitHub rejects an end column for a range of several lines.
+    ...(at.endColumn === undefined || (at.endLine ?? at.line) !== at.line
+      ? []
+      : [['endColumn', at.endColumn]]),
+  ]
+  const properties = [...(location ?? []), ['title', rule]]
+    .map(([name, value]) => `${name}=${escapeWorkflowCommandProperty(String(value))}`)
+    .join(',')
+  const text = [what, why, fix].filter((part) => part !== '').join('\n')
+  return `::${workflowCommandBySeverity[severity]} ${properties}::${escapeWorkflowCommandMessage(text)}`
+}
+
+function formatFindingLine({ severity, at, rule, what, fix }: Finding): string {
+  const location = at === undefined ? '' : `${at.file}:${at.line}: `
+  return `${severity}: ${location}${what} (${rule}) ${fix}`
 }

@@ -1,5 +1,5 @@
 import type { CommentPolicy } from '../config/config.ts'
-import type { SuggestedFixForFinding, TracedFindingLine } from './traced-line.ts'
+import type { SuggestedFixForFinding, TracedFindingLine } from './report-options.ts'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { toCodeSpan } from './escape.ts'
 import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './urls.ts'

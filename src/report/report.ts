@@ -4,9 +4,8 @@ import type { PullVerdict, MergedCommitVerdict } from '../policy/verdict.ts'
 import { renderCheck } from './check-runs.ts'
 import { renderComment, commentMarker } from './comment.ts'
 import { needsHumanAction } from './next-steps.ts'
-import type { ReportOptions, ReportedCheck } from './report-options.ts'
+import { type ReportOptions, type ReportedCheck, toFindingIdentityKey } from './report-options.ts'
 import { escapeMarkdown, renderFencedBlock, toCodeSpan } from './escape.ts'
-import { toFindingIdentityKey } from './traced-line.ts'
 
 interface ExternalMergeView {
   readonly commit: string

@@ -1,4 +1,5 @@
-// Computes the future catalog of a package without templates from its bundle directories and `updateGraph`.
+// Computes the future catalogs of packages: without templates, from the bundle directories and `updateGraph`, and with
+// templates, from the release configurations.
 import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import {
   deriveChannels,
@@ -29,7 +30,6 @@ import {
 import { hasUpdateGraphModeChange, findUpdateGraphMode, parseCiYaml } from './validate-package-settings.ts'
 import { findAlreadyRenderedBundles } from '../validation/templates/template-bundles.ts'
 
-/** Computes the future catalogs of a package with templates from its release configurations. */
 export interface LoadedTemplate {
   /** Absent for a new template. */
   readonly bytes?: Uint8Array

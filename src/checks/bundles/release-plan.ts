@@ -17,8 +17,7 @@ import { type PackageSettingsFile, computeProjectedCatalogChanges } from './proj
 import { ciYamlSchema, releaseConfigSchema, parsePackageSettings } from './package-settings.ts'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Config } from '../../config/config.ts'
-import { unknownOpmRelease } from '../validation/opm-release-unknown.ts'
-import { applyRuleSettings } from '../validation/rule-settings.ts'
+import { applyRuleSettings, unknownOpmRelease } from '../validation/rule-settings.ts'
 import { alwaysEnabledRuleIds } from '../validation/validate-fully.ts'
 import { findConfiguredRuleSet } from '../validation/validation.ts'
 import { validateProjectedCatalogs } from './validate-projected-catalogs.ts'
@@ -138,7 +137,10 @@ function createReleaseErrorResult(error: string): { readonly ok: false; readonly
   return { ok: false, error }
 }
 
-/** Errors are clauses for readers, without a period. */
+/**
+ * The files that a release changes. Security: changes only templates that the release references and their catalogs,
+ * regardless of the settings and the bundle. Errors are clauses for readers, without a period.
+ */
 export function computeReleaseFiles(
   base: BasePackageFiles,
   bundle: ReleasedBundle,
@@ -214,10 +216,6 @@ function applyBundleReleaseToTemplate(
   return undefined
 }
 
-/**
- * The files that a release changes. Security: changes only templates that the release references and their catalogs,
- * regardless of the settings and the bundle.
- */
 export function collectBundleNames(files: readonly Uint8Array[]): ReadonlySet<string> {
   return new Set(
     files.flatMap((bytes) => tryParseCatalog(bytes)?.bundles.flatMap(({ name }) => name ?? []) ?? []),
@@ -233,8 +231,10 @@ function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at])
 }
 
-// Validates the catalogs that a release would produce, like any pull request. Ignores existing problems.
-/** Errors only, because catalog-bot would reject its own pull request. */
+/**
+ * Validates the catalogs that a release would produce, like any pull request. Ignores existing problems. Errors only,
+ * because catalog-bot would reject its own pull request.
+ */
 export function findReleaseProblems(
   changes: readonly CatalogChange[],
   { directory, file }: { readonly directory: string; readonly file: string },

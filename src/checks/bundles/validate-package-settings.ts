@@ -2,7 +2,7 @@
 import type { UpdateGraphMode } from '@catalog-bot/fbc/graph/derive-channels'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { findSimilarName } from '../validation/similar-name.ts'
+import { findSimilarName } from '../validation/names.ts'
 import {
   ciYamlSchema,
   releaseConfigSchema,

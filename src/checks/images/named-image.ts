@@ -9,7 +9,6 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
 import type { NewImageReference } from '../../pull-request/change.ts'
-import { collectCatalogImageReferences } from '../../pull-request/references/reference-list.ts'
 import { imageByTag, malformedReference, registryNotAllowed } from './rules.ts'
 
 /** Findings, and the locations that reference each finding's image. */
@@ -85,8 +84,10 @@ export function isAllowedRegistry(reference: ImageReference, allowed: readonly s
   })
 }
 
-// Checks an image reference without a registry: syntax, allowed registry, digest.
-/** The finding that makes a registry request pointless; undefined otherwise. */
+/**
+ * Checks an image reference without a registry: syntax and allowed registry. Returns the finding that makes a registry
+ * request pointless; undefined otherwise.
+ */
 export function validateImageReferenceText(
   image: ReferencedImage,
   allowed: readonly string[],
@@ -146,4 +147,22 @@ export function findImageReferenceProblems(
     list.addAll([found])
   }
   return { findings: list.sorted(), locationsOf: (found) => locations.get(found) }
+}
+
+/** Bundle and related images, once per bundle, in catalog order. */
+export function* collectCatalogImageReferences({
+  bundles,
+}: Pick<Catalog, 'bundles'>): Generator<NewImageReference> {
+  for (const { package: name, name: bundle, place, image, imageMark, relatedImages } of bundles) {
+    const about = { package: name, bundle }
+    const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })
+    const named = new Set([''])
+    if (image !== '') yield { reference: image, at: at(imageMark ?? place), ...about, role: 'bundle' }
+    named.add(image)
+    for (const related of relatedImages) {
+      if (named.has(related.image)) continue
+      named.add(related.image)
+      yield { reference: related.image, at: at(related.mark), ...about, role: 'related' }
+    }
+  }
 }

@@ -56,8 +56,7 @@ export function redactBundleDifferences(
 }
 
 /**
- * Limits facts about a private bundle to public information: the kind and number of problems, without names or
- * values. images/restricted-bundle.ts contains the reason.
+ * Limits facts about a private bundle to public information: the kind and number of problems, without names or values.
  */
 export function redactBundleInstallFacts(facts: BundleInstallFacts, reference: string): BundleInstallFacts {
   const { unpacked, rendering } = facts

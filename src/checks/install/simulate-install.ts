@@ -12,6 +12,7 @@ import {
   type InstallNote,
   findWorstInstallVerdict,
   createProvisionerChecklist,
+  createInstallStep,
 } from './install-report.ts'
 import { createCatalogServerStep, type CatalogServerObservation } from './running-catalog.ts'
 import {
@@ -31,7 +32,6 @@ import {
   createResolutionStep,
   createUpgradePathsStep,
 } from './steps/resolution-steps.ts'
-import { createInstallStep } from './steps/create-step.ts'
 import { installTargets, listInstallTargetsForFormat, type InstallTarget } from './install-targets.ts'
 import type { CatalogChange, PullRequestChange, PackageChange } from '../../pull-request/change.ts'
 

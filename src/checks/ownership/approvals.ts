@@ -7,7 +7,11 @@ import { normalizeLogin, formatPrincipal } from './principals.ts'
 import type { PullRequestChange, TouchedPath } from '../../pull-request/change.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 
-/** By package directory; '' for paths outside packages. */
+/**
+ * A change's effect as text that is stored with an approval and compared later, by package directory; '' for paths
+ * outside packages. The head alone is not enough, because the effect changes when the merge base moves or the owners
+ * change.
+ */
 export type ApprovalCoverage = ReadonlyMap<string, string>
 
 const isFileCoverageLine = (line: string): boolean => line.startsWith('= ')
@@ -123,10 +127,6 @@ export function isChangeCoveredByApproval(now: ApprovalCoverage, agreed: Approva
   return areCoverageLinesApproved(toCoverageLineSet(now), toCoverageLineSet(agreed))
 }
 
-/**
- * Describes a change's effect as text that is stored with an approval and compared later. The head alone is not
- * enough, because the effect changes when the merge base moves or the owners change.
- */
 export function isDirectoryCoveredByApproval(
   directory: string,
   now: ApprovalCoverage,

@@ -3,7 +3,6 @@
 // and only maintainers can change it. This file does not decide permissions.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
 import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
-import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { findDuplicateYamlKey } from '../../config/text-problems.ts'
 import { isTemplatePath } from '../layout/template-pairs.ts'
 import type { NewImageReference } from '../change.ts'
@@ -175,26 +174,6 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     return undefined
-  }
-}
-
-// The image references of a catalog's bundles. Separate from list-references.ts so that validation doesn't load the
-// list reader.
-/** Bundle and related images, once per bundle, in catalog order. */
-export function* collectCatalogImageReferences({
-  bundles,
-}: Pick<Catalog, 'bundles'>): Generator<NewImageReference> {
-  for (const { package: name, name: bundle, place, image, imageMark, relatedImages } of bundles) {
-    const about = { package: name, bundle }
-    const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })
-    const named = new Set([''])
-    if (image !== '') yield { reference: image, at: at(imageMark ?? place), ...about, role: 'bundle' }
-    named.add(image)
-    for (const related of relatedImages) {
-      if (named.has(related.image)) continue
-      named.add(related.image)
-      yield { reference: related.image, at: at(related.mark), ...about, role: 'related' }
-    }
   }
 }
 

@@ -21,7 +21,7 @@ import {
   type ClusterTestOptions,
 } from '../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { runClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
-import { describeClusterTests } from '../../../src/report/describe-cluster-tests.ts'
+import { describeClusterTests } from '../../../src/report/cluster-test-check.ts'
 import {
   coreApiKinds,
   olmV0ApiKinds,

@@ -6,14 +6,18 @@ import { compareBundledCrds } from '@catalog-bot/bundle/upgrade/check-crd-upgrad
 import { createBundleFieldLocator } from '@catalog-bot/bundle/bundle-locator'
 import type { Finding, Severity } from '@catalog-bot/findings/finding'
 import { redactBundleFindings } from '../../images/redact-restricted-bundle.ts'
-import type { InstallStep, InstallNote } from '../install-report.ts'
+import {
+  type InstallStep,
+  type InstallNote,
+  createSkippedInstallStep,
+  createInstallStep,
+} from '../install-report.ts'
 import {
   type InstallBundleContent,
   type InstallSimulationPorts,
   computeUnpackConfigMapName,
 } from '../install-facts.ts'
 import { installTargets, listInstallTargetsForFormat, type InstallTarget } from '../install-targets.ts'
-import { createSkippedInstallStep, createInstallStep } from './create-step.ts'
 
 export interface InstallTargetBundle {
   readonly blob: BundleBlob

@@ -1,9 +1,9 @@
-// A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listParserLeniencies } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
+/** A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations. */
 export const relatedImageEmpty = defineRule<
   { bundle: string; name: string; index: number; hasValue: boolean },
   CatalogRuleSignature

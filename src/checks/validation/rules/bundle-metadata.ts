@@ -1,10 +1,10 @@
-// A channel head that supports no install mode. OLM cannot install it for any OperatorGroup.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { installableKinds } from '@catalog-bot/bundle/installable-kinds'
 import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listCsvMetadata, getStringField, type BundleView } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
+/** A channel head that supports no install mode. OLM cannot install it for any OperatorGroup. */
 export const noInstallMode = defineRule<{ bundle: string; modes: number }, CatalogRuleSignature>({
   ...catalogRuleDefaults,
   id: 'no-install-mode',

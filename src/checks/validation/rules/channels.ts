@@ -1,8 +1,8 @@
-// A channel whose head is older than another entry. Subscribers get the older version.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findBundleNewerThanHead, type BundleView, getStringField } from '../view/catalog-view.ts'
 
+/** A channel whose head is older than another entry. Subscribers get the older version. */
 export const headNotHighest = defineRule<
   { channel: string; head: string; headVersion: string; highest: string; highestVersion: string },
   CatalogRuleSignature

@@ -1,4 +1,3 @@
-// An olm.constraint that OLM's resolver cannot decode. opm accepts any value.
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
@@ -12,9 +11,10 @@ import {
   listPackageRequirements,
   isExternalPackage,
 } from '../requirements.ts'
-import { formatTruncatedNames } from '../similar-name.ts'
+import { formatTruncatedNames } from '../names.ts'
 import { getStringField, type CatalogView } from '../view/catalog-view.ts'
 
+/** An olm.constraint that OLM's resolver cannot decode. opm accepts any value. */
 export const brokenConstraint = defineRule<
   { bundle: string; path: string; problem: string },
   CatalogRuleSignature

@@ -1,14 +1,19 @@
-// A field that is a typo away from one that opm knows. opm ignores it.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
+import {
+  fieldShapesByBlobSchema,
+  getFieldShape,
+  valueShapesByPropertyType,
+  type KnownFieldShape,
+} from '@catalog-bot/fbc/load/known-fields'
 import { catalogRuleDefaults, type CatalogRuleSignature, toFindingLocation } from '../catalog-rule.ts'
-import { findSimilarName, findKnownFieldNames } from '../similar-name.ts'
+import { findSimilarName } from '../names.ts'
 import {
   toParserLeniencyRuleHit,
   listParserLeniencies,
   findEnclosingPropertyType,
 } from '../view/catalog-view.ts'
 
+/** A field that is a typo away from one that opm knows. opm ignores it. */
 export const misspelledField = defineRule<
   { path: string; field: string; known: string; schema: string },
   CatalogRuleSignature
@@ -204,3 +209,35 @@ export const emptyCatalog = defineRule<{ files: number }, CatalogRuleSignature>(
       yield { about: ['', 'catalog'], data: { files: catalog.files.length } }
   },
 })
+
+/**
+ * Known fields of the mapping at `path` (`entries[3].replace`). Below a property's `value`: those of its `type`, or of
+ * all closed types if the type is unknown.
+ */
+function findKnownFieldNames(schema: string, path: string, type?: string): string[] {
+  const steps = path
+    .replaceAll(/\[\d+\]/g, '')
+    .split('.')
+    .slice(0, -1)
+  let shape: KnownFieldShape | undefined = Object.hasOwn(fieldShapesByBlobSchema, schema)
+    ? fieldShapesByBlobSchema[schema]
+    : undefined
+  for (const step of steps) {
+    if (typeof shape !== 'object') break
+    shape = getFieldShape(shape, step)
+  }
+  if (typeof shape === 'object') return Object.keys(shape)
+  if (shape !== 'any') return []
+  const own =
+    type !== undefined && Object.hasOwn(valueShapesByPropertyType, type)
+      ? valueShapesByPropertyType[type]
+      : undefined
+  if (typeof own === 'object') return Object.keys(own)
+  return [
+    ...new Set(
+      Object.values(valueShapesByPropertyType).flatMap((its) =>
+        typeof its === 'object' ? Object.keys(its) : [],
+      ),
+    ),
+  ]
+}

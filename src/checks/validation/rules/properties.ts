@@ -1,7 +1,7 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
-import { findSimilarName } from '../similar-name.ts'
+import { findSimilarName } from '../names.ts'
 
 export const untypedProperty = defineRule<{ bundle: string; type: string }, CatalogRuleSignature>({
   ...catalogRuleDefaults,

@@ -1,12 +1,12 @@
-// Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0).
 import { defineRule } from '@catalog-bot/findings/rule'
 import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
 import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
-import { findSimilarName } from '../similar-name.ts'
+import { findSimilarName } from '../names.ts'
 import { isTemplateSchemaName } from './file-format.ts'
 
 const servableSchemaOrPackagePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
+/** Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0). */
 export const unservableSchema = defineRule<
   { field: 'schema' | 'package'; value: string },
   CatalogRuleSignature

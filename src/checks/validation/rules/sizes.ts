@@ -1,6 +1,5 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
-import { formatBytes } from '../similar-name.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
 export const oversizedPackage = defineRule<
@@ -85,3 +84,11 @@ export const oversizedCatalog = defineRule<
       }
   },
 })
+
+function formatBytes(bytes: number): string {
+  return bytes < 1024
+    ? `${bytes} bytes`
+    : bytes < 1024 * 1024
+      ? `${(bytes / 1024).toFixed(1)} KiB`
+      : `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+}

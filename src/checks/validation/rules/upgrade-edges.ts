@@ -1,12 +1,10 @@
-// An edge to a name that the package does not have. This is legal, because a channel can end at a removed version, but
-// a typo looks the same.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { isInRange } from '@catalog-bot/fbc/versions/version-range'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
 import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
-import { findSimilarName, formatTruncatedNames } from '../similar-name.ts'
+import { findSimilarName, formatTruncatedNames } from '../names.ts'
 import {
   findBundleNewerThanHead,
   listSkipRanges,
@@ -14,6 +12,10 @@ import {
   type PackageView,
 } from '../view/catalog-view.ts'
 
+/**
+ * An edge to a name that the package does not have. This is legal, because a channel can end at a removed version,
+ * but a typo looks the same.
+ */
 export const edgeToNowhere = defineRule<
   { channel: string; entry: string; edge: 'replaces' | 'skips'; targets: readonly string[]; near: string },
   CatalogRuleSignature

@@ -1,4 +1,3 @@
-// A required version range that OLM cannot parse. opm parses only skipRange.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { parseVersionRange, isInRange, type VersionComparator } from '@catalog-bot/fbc/versions/version-range'
 import { parseVersion, compareVersions, type Version } from '@catalog-bot/fbc/versions/version'
@@ -8,6 +7,7 @@ import { catalogRuleDefaults, type CatalogRuleSignature, toFindingLocation } fro
 import { listPackageRequirements, listBundlesWithPackages } from '../requirements.ts'
 import { listCsvMetadata, type BundleView, getStringField, type CatalogView } from '../view/catalog-view.ts'
 
+/** A required version range that OLM cannot parse. opm parses only skipRange. */
 export const brokenVersionRange = defineRule<
   { bundle: string; required: string; range: string; problem: string },
   CatalogRuleSignature

@@ -1,5 +1,3 @@
-// A published bundle with changed content. Installations depend on the content, so it is immutable, except for
-// displayed metadata (bundle-metadata-edited).
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
@@ -19,6 +17,10 @@ import {
 
 type BundleEditData = { bundle: string; fields: readonly string[] }
 
+/**
+ * A published bundle with changed content. Installations depend on the content, so it is immutable, except for
+ * displayed metadata (bundle-metadata-edited).
+ */
 export const bundleEdited = defineRule<BundleEditData, UpgradeRuleSignature>({
   ...upgradeRuleDefaults,
   id: 'bundle-edited',

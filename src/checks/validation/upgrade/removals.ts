@@ -1,5 +1,3 @@
-// Removed bundles. The ownership check decides whether the author may remove them; installed-version-stranded finds
-// lost upgrade paths.
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { Location } from '@catalog-bot/findings/finding'
 import {
@@ -12,6 +10,10 @@ import {
 import type { PackageChange } from '../../../pull-request/change.ts'
 import { toFindingLocation } from '../catalog-rule.ts'
 
+/**
+ * Removed bundles. The ownership check decides whether the author may remove them; installed-version-stranded finds
+ * lost upgrade paths.
+ */
 export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeRuleSignature>({
   ...upgradeRuleDefaults,
   id: 'bundle-removed',

@@ -16,7 +16,7 @@ import {
 import { openKubeClusterClient } from '../../../../src/cluster-test/cluster/open-cluster.ts'
 import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
-import { describeClusterTests } from '../../../../src/report/describe-cluster-tests.ts'
+import { describeClusterTests } from '../../../../src/report/cluster-test-check.ts'
 import { startRealRegistry, type RealRegistry } from '../../../adapters/registry/real-registry.ts'
 import { createTarOfFiles } from '../../../adapters/registry/tar-writer.ts'
 import { startFakeKubelet, type FakeKubelet } from '../control-plane/fake-kubelet.ts'
