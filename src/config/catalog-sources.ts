@@ -88,11 +88,7 @@ export const bundleReleaseSchema = z
  * The image of a bundle directory. Undefined if the names of its directories, which any pull request can choose, are not valid in
  * an image reference.
  */
-export function expandBundleImageTemplate(
-  pattern: string,
-  directory: string,
-  version: string,
-): string | undefined {
+export function expandBundleImageTemplate(pattern: string, directory: string, version: string) {
   if (!/^[a-z0-9]+(?:[._-]+[a-z0-9]+)*$/.test(directory) || !/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(version))
     return undefined
   const image = pattern.replaceAll(bundleImagePlaceholderPattern, (name) =>

@@ -46,10 +46,7 @@ export interface ConfigFileResult {
 }
 
 /** Parses the file, which must be UTF-8 and at most `maxConfigBytes` long. `rules`: the IDs of all rules. */
-export function parseConfigFile(
-  file: Uint8Array | ConfigFileProblem,
-  rules: ReadonlySet<string>,
-): ConfigFileResult {
+export function parseConfigFile(file: Uint8Array | ConfigFileProblem, rules: ReadonlySet<string>) {
   if (typeof file === 'string')
     return createUnreadableConfigResult(createConfigLocation(1, 1), messagesByConfigFileProblem[file])
   if (file.length > maxConfigBytes)

@@ -145,10 +145,7 @@ export function collectCommandQuestions(
  * Decides on each unrecorded command, in comment order. Stops at the first command whose author's permissions are not
  * known yet, because order matters.
  */
-export function decideCommands(
-  input: CommandEvaluationInput,
-  answers: CheckAnswers,
-): CommandDecisionsWithQuestions {
+export function decideCommands(input: CommandEvaluationInput, answers: CheckAnswers) {
   return evaluateCommands(input, answers, { stops: true })
 }
 
@@ -511,10 +508,7 @@ export function findActivePullHold(
 }
 
 /** Who requested the merge of this exact state. */
-export function findMergeCommand(
-  records: readonly CommandRecord[],
-  check: CheckInput,
-): CommandRecord | undefined {
+export function findMergeCommand(records: readonly CommandRecord[], check: CheckInput) {
   return records.find(
     (record) => record.command === 'merge' && record.outcome === 'done' && isCommandStillValid(record, check),
   )
@@ -547,10 +541,7 @@ export function isCommandStillValid(record: CommandRecord, check: CheckInput): b
 }
 
 /** Whether a comment still contains the recorded command with the same text. */
-function isCommandStillInComment(
-  { command, override }: CommandRecord,
-  current: SlashCommand | undefined,
-): boolean {
+function isCommandStillInComment({ command, override }: CommandRecord, current: SlashCommand | undefined) {
   if (current?.name !== command) return false
   if (override === undefined) return command !== 'override'
   const parsed = parseOverrideCommand(current)

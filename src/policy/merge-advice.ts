@@ -59,10 +59,7 @@ export function describeMergeConditions(
   ]
 }
 
-function describeReviewConditions(
-  requirement: NonNullable<BranchRules['pullRequest']>,
-  isPush: boolean,
-): string[] {
+function describeReviewConditions(requirement: NonNullable<BranchRules['pullRequest']>, isPush: boolean) {
   const { approvals } = requirement
   return [
     ...(isPush ? ['the pull request must be open; catalog-bot pushes one pull request at a time'] : []),
@@ -131,10 +128,7 @@ function suggestMissingRulesets(
   ]
 }
 
-function suggestPushMergeSettings(
-  { rules, wanted }: MergePlanInput,
-  { foreign }: MergeRequirements,
-): string[] {
+function suggestPushMergeSettings({ rules, wanted }: MergePlanInput, { foreign }: MergeRequirements) {
   if (wanted !== 'auto')
     return [
       'set merge.method to auto, so that catalog-bot pushes the validated merge itself where the rules allow it',

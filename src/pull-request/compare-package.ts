@@ -135,11 +135,7 @@ function compareBundles(
   }
 }
 
-function hasSameBundleBytes(
-  base: BundleBlob | undefined,
-  result: BundleBlob,
-  comparer: BlobPairComparer,
-): boolean {
+function hasSameBundleBytes(base: BundleBlob | undefined, result: BundleBlob, comparer: BlobPairComparer) {
   return base !== undefined && comparer.sameBytes(base.place, result.place)
 }
 
@@ -240,9 +236,7 @@ function hasSameBlobValue(base: BlobLocation, result: BlobLocation, comparer: Bl
   return values !== undefined && findDifferingFields(values.base, values.result).length === 0
 }
 
-function groupBlobsByName<Blob extends { readonly name: string }>(
-  blobs: readonly Blob[],
-): Map<string, Blob[]> {
+function groupBlobsByName<Blob extends { readonly name: string }>(blobs: readonly Blob[]) {
   const named = new Map<string, Blob[]>()
   for (const blob of blobs) {
     const known = named.get(blob.name)

@@ -112,10 +112,7 @@ function describeCatalogChange(
 }
 
 /** Files whose content differs, or that only one side reads because an .indexignore changed. */
-function findTouchedFiles(
-  { root, base, result }: BaseAndResultCatalog,
-  differing: ReadonlySet<string>,
-): Set<string> {
+function findTouchedFiles({ root, base, result }: BaseAndResultCatalog, differing: ReadonlySet<string>) {
   const before = new Set(base?.files.map(({ path }) => path))
   const after = new Set(result?.files.map(({ path }) => path))
   const touched = new Set<string>()
@@ -145,10 +142,7 @@ function compareStrings(a: string, b: string): number {
  * Returns the change of one list. Returns undefined if either side is not a list or a plain file, if the lines around
  * the entries differ, if the remaining entries changed their order, or if no entry differs.
  */
-function compareCompositeImageLists(
-  change: PathChange,
-  treeFiles: TreeFileReader,
-): CompositeImageListChange | undefined {
+function compareCompositeImageLists(change: PathChange, treeFiles: TreeFileReader) {
   const { path, before, after } = change
   if (!isPossibleCompositeImageListPath(path) || before?.mode !== '100644' || after?.mode !== '100644')
     return undefined

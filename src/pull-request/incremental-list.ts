@@ -89,9 +89,7 @@ export function memoizePerPathList<Entry extends PathOrPathEntry, Value>(
 }
 
 /** Filters a list in order. Returns the same object until a member changes. */
-export function createPathListFilter<Entry extends PathOrPathEntry>(
-  isWanted: (entry: Entry) => boolean,
-): (list: readonly Entry[]) => readonly Entry[] {
+export function createPathListFilter<Entry extends PathOrPathEntry>(isWanted: (entry: Entry) => boolean) {
   return memoizePerPathList<Entry, readonly Entry[]>(
     (list) => list.filter(isWanted),
     (wanted, { removed, added }) =>

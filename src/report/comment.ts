@@ -36,10 +36,7 @@ interface CommentShorteningOptions {
 }
 
 /** Omits whole parts that do not fit, because part of a patch or graph is useless. */
-export function renderComment(
-  verdict: PullVerdict,
-  options: ReportOptions & CommentShorteningOptions,
-): string {
+export function renderComment(verdict: PullVerdict, options: ReportOptions & CommentShorteningOptions) {
   const body = renderCommentSections(verdict, options).join('\n\n')
   if (body.length > maxGitHubTextLength && options.graph !== undefined)
     return renderComment(verdict, { ...options, graph: undefined })

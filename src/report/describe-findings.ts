@@ -186,11 +186,7 @@ export function formatOverrideHelp(errors: readonly Finding[]): string[] {
   ]
 }
 
-export function describeFinding(
-  finding: Finding,
-  commits: VerdictCommits,
-  options: FindingLinkOptions,
-): string {
+export function describeFinding(finding: Finding, commits: VerdictCommits, options: FindingLinkOptions) {
   const location = getFindingLocation(finding, commits, options)
   const why = finding.why === '' ? '' : ` ${formatEscapedSentence(finding.why)}`
   const fix = finding.fix === '' ? '' : ` *${formatEscapedSentence(finding.fix)}*`
@@ -230,10 +226,7 @@ function getFindingLocation(
 }
 
 /** Shows the file's name and folder, because most catalog files share a name and a full path would hide the line number. */
-function formatLocation(
-  path: string,
-  { first, last }: { readonly first: number; readonly last: number },
-): string {
+function formatLocation(path: string, { first, last }: { readonly first: number; readonly last: number }) {
   const name = path.split('/').slice(-2).join('/')
   const where = last > first && last - first < 20 ? `lines ${first}–${last}` : `line ${first}`
   return `${toTableCodeSpan(name)}, ${where}`

@@ -61,10 +61,7 @@ function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
 }
 
 /** Adds that the merge follows, if only an approval is missing. */
-function addAutomaticMergeNote(
-  steps: readonly NextStep[],
-  { reasons, waiting }: PullVerdict,
-): readonly NextStep[] {
+function addAutomaticMergeNote(steps: readonly NextStep[], { reasons, waiting }: PullVerdict) {
   const [only, ...others] = steps
   const isAll =
     reasons.every(({ code: reason }) => reason === 'approval') &&

@@ -208,10 +208,7 @@ export function formatDeploymentDescription(state: PublicationView): string {
   }
 }
 
-export function formatImageTagsTableCell({
-  image,
-  tags,
-}: Pick<PublishedImageView, 'image' | 'tags'>): string {
+export function formatImageTagsTableCell({ image, tags }: Pick<PublishedImageView, 'image' | 'tags'>) {
   return tags.map((tag) => toTableCodeSpan(`${image}:${tag}`)).join(', ')
 }
 

@@ -118,12 +118,7 @@ export function renderUnservedBranchReport(branch: string, checks: readonly stri
  * Reports for pull requests that catalog-bot no longer evaluates: those for other branches, and those merged by
  * others.
  */
-export function renderExternalMergeComment({
-  commit,
-  mergedBy,
-  autoMergeBy,
-  verdict,
-}: ExternalMergeView): string {
+export function renderExternalMergeComment({ commit, mergedBy, autoMergeBy, verdict }: ExternalMergeView) {
   const merger = escapeMarkdown(mergedBy ?? 'a person')
   const actor =
     autoMergeBy === undefined ? merger : `GitHub's auto-merge, which ${escapeMarkdown(autoMergeBy)} enabled,`

@@ -146,12 +146,7 @@ function* validateBundleNames(
 }
 
 /** Whether the name follows the pattern of the other bundles, or consists of package and version. */
-function isConventionalBundleName(
-  name: string,
-  version: string,
-  its: string,
-  { bundles }: PackageSources,
-): boolean {
+function isConventionalBundleName(name: string, version: string, its: string, { bundles }: PackageSources) {
   if ([`${its}.v${version}`, `${its}.${version}`].includes(name)) return true
   const shape = stripVersionFromBundleName(name, version)
   return [...(bundles?.values() ?? [])].some(

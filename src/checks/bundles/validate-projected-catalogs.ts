@@ -32,10 +32,7 @@ export function validateProjectedCatalogs(
   })
 }
 
-function hasFindingForProjectedCatalog(
-  { directory, kind }: ProjectedCatalog,
-  reported: readonly Finding[],
-): boolean {
+function hasFindingForProjectedCatalog({ directory, kind }: ProjectedCatalog, reported: readonly Finding[]) {
   return reported.some(
     ({ at, rule, severity }) =>
       at?.file.startsWith(`operators/${directory}/`) === true &&

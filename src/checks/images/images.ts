@@ -196,10 +196,7 @@ function isPermanentImageFailure({ kind }: FailedImageAnswer): boolean {
   return kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed' || kind === 'blocked'
 }
 
-function createBundlePullFailureFindings(
-  image: ReferencedImage,
-  answer: FailedImageAnswer,
-): readonly Finding[] {
+function createBundlePullFailureFindings(image: ReferencedImage, answer: FailedImageAnswer) {
   if (answer.kind !== 'unsupported') return createImageAnswerFindings(image, answer)
   return [
     moveFindingToImageReference(createFinding(unreadableBundle, undefined, { reason: answer.reason }), image),
@@ -223,9 +220,7 @@ function* groupPullFailuresByReason(
       }
 }
 
-function findInconclusiveAnswerReason(
-  answer: ImageLookupAnswer,
-): { reason: string; retryAfter: number } | undefined {
+function findInconclusiveAnswerReason(answer: ImageLookupAnswer) {
   if (answer.kind === 'unknown') return { reason: answer.reason, retryAfter: answer.retryAfter }
   if (answer.kind === 'missing-or-private')
     return {

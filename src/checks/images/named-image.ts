@@ -88,10 +88,7 @@ export function isAllowedRegistry(reference: ImageReference, allowed: readonly s
  * Checks an image reference without a registry: syntax and allowed registry. Returns the finding that makes a registry
  * request pointless; undefined otherwise.
  */
-export function validateImageReferenceText(
-  image: ReferencedImage,
-  allowed: readonly string[],
-): Finding | undefined {
+export function validateImageReferenceText(image: ReferencedImage, allowed: readonly string[]) {
   const { text: reference, at, elsewhere, parsed } = image
   if (!parsed.reference)
     return createFinding(malformedReference, at, { reference, reason: parsed.reason }, elsewhere)

@@ -250,11 +250,7 @@ export function doesUpgradePathEndAtHead({ end }: UpgradePath, head: string | un
   return end.kind === 'settled' && end.at === head
 }
 
-function findChannelHeadEntry(
-  entries: CatalogOperatorEntries,
-  packageName: string,
-  channel: string,
-): OperatorEntry | undefined {
+function findChannelHeadEntry(entries: CatalogOperatorEntries, packageName: string, channel: string) {
   const order = entries.packages
     .get(packageName)
     ?.channels.find(({ name }) => name === channel)
@@ -381,10 +377,7 @@ function compareVersionsWithRelease(a: VersionWithRelease, b: VersionWithRelease
 }
 
 /** Bundles without a version sort last. */
-function compareVersionsNewestFirst(
-  a: VersionWithRelease | undefined,
-  b: VersionWithRelease | undefined,
-): number {
+function compareVersionsNewestFirst(a: VersionWithRelease | undefined, b: VersionWithRelease | undefined) {
   if (a && b) return compareVersionsWithRelease(b, a)
   return Number(a === undefined) - Number(b === undefined)
 }

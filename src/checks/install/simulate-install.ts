@@ -333,10 +333,7 @@ function selectChannelsToTest({ name, bundles, channels }: PackageChange, test: 
 }
 
 /** Selects the packages and channels of a change that the install check simulates. */
-export function isBundleAddedOrChanged(
-  { change }: PackageInstallPlan,
-  { package: its, name }: BundleBlob,
-): boolean {
+export function isBundleAddedOrChanged({ change }: PackageInstallPlan, { package: its, name }: BundleBlob) {
   const { added, changed } = change.bundles
   return its === change.name && [...added, ...changed].some((bundle) => bundle.name === name)
 }

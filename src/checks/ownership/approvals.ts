@@ -190,11 +190,7 @@ function parseCoverageLine(line: string): { path: string; rest: string } {
   return { path: String(JSON.parse(quoted)), rest: line.slice(2 + quoted.length + 1) }
 }
 
-function formatFileCoverageLine({
-  path,
-  before,
-  after,
-}: Pick<TouchedPath, 'path' | 'before' | 'after'>): string {
+function formatFileCoverageLine({ path, before, after }: Pick<TouchedPath, 'path' | 'before' | 'after'>) {
   const text = (entry: TouchedPath['before']): string => (entry ? `${entry.mode} ${entry.oid}` : 'none')
   return `= ${JSON.stringify(path)} ${text(before)} ${text(after)}`
 }

@@ -83,10 +83,7 @@ class OwnershipSources implements OwnershipAuthority {
     return [...this.#problems.values()].flat()
   }
 
-  #read<T>(
-    path: string,
-    parse: (file: string, text: string) => OwnerSourceReadResult<T>,
-  ): OwnerSourceReadResult<T> | undefined {
+  #read<T>(path: string, parse: (file: string, text: string) => OwnerSourceReadResult<T>) {
     if (!this.#tree.has(path)) return undefined
     if (!this.#files.has(path)) {
       const text = this.#tree.text(path)

@@ -1,6 +1,5 @@
 // Finds new paths that differ from another path only in case or Unicode form. On some file systems, one overwrites the
 // other.
-import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { createPathListFilter, findLowerBound } from '../../pull-request/incremental-list.ts'
 import type { CheckInput } from '../check.ts'
@@ -64,10 +63,7 @@ const latinLetterByLookalike: Readonly<Record<string, string>> = {
   ħ: 'h',
 }
 
-export function findCollidingPaths({
-  change,
-  basePaths,
-}: Pick<CheckInput, 'change' | 'basePaths'>): Finding[] {
+export function findCollidingPaths({ change, basePaths }: Pick<CheckInput, 'change' | 'basePaths'>) {
   const removed = new Set(change.paths.filter(({ after }) => after === undefined).map(({ path }) => path))
   const added = change.paths
     .filter(({ before, after }) => before === undefined && after !== undefined)
@@ -91,10 +87,7 @@ const isAscii = (path: string): boolean => /^[\u0000-\u007f]*$/.test(path)
 const listNonAsciiPaths = createPathListFilter<string>((path) => !isAscii(path))
 
 /** The base's remaining paths and directories by folded form. The last of several wins. */
-export function indexRemainingBasePaths(
-  basePaths: readonly string[],
-  removed: ReadonlySet<string>,
-): Map<string, string> {
+export function indexRemainingBasePaths(basePaths: readonly string[], removed: ReadonlySet<string>) {
   const taken = new Map<string, string>()
   const walked = new Set<string>()
   for (const path of basePaths)
@@ -180,11 +173,7 @@ function findNameWithLastRemainingPath(
   return last?.name
 }
 
-function findFirstRemainingPathIndex(
-  name: string,
-  sorted: readonly string[],
-  removed: ReadonlySet<string>,
-): number | undefined {
+function findFirstRemainingPathIndex(name: string, sorted: readonly string[], removed: ReadonlySet<string>) {
   const file = findLowerBound(sorted, name, getPathSortKey)
   if (sorted[file] === name && !removed.has(name)) return file
   for (let at = findLowerBound(sorted, `${name}/`, getPathSortKey); sorted[at]?.startsWith(`${name}/`); at++)

@@ -41,10 +41,7 @@ export const toPackageCiYamlPath = (directory: string): string => `operators/${d
  * The owner files needed to decide on a change, sorted: those of the base for touched paths, and those that the change
  * touches. An existing file that was not read counts as broken.
  */
-export function selectOwnerFilePathsToRead(
-  basePaths: readonly string[],
-  change: PullRequestChange,
-): string[] {
+export function selectOwnerFilePathsToRead(basePaths: readonly string[], change: PullRequestChange) {
   const touched = new Set(
     change.paths.filter(({ path }) => parseOwnerFilePath(path) !== undefined).map(({ path }) => path),
   )

@@ -422,9 +422,7 @@ export const listPackageDirectories = ({
 const maxCachedDirectoryListers = 16
 const packageDirectoryListerCache = new Map<string, (paths: readonly string[]) => ReadonlySet<string>>()
 
-function getPackageDirectoryLister(
-  layout: RepositoryLayout,
-): (paths: readonly string[]) => ReadonlySet<string> {
+function getPackageDirectoryLister(layout: RepositoryLayout) {
   const key = JSON.stringify(layout.catalogs.map(({ root }) => root))
   const directoriesOf =
     packageDirectoryListerCache.get(key) ??

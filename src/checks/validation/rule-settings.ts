@@ -52,11 +52,7 @@ export function applyRuleSettings(
   })
 }
 
-export function isRuleSilenced(
-  rule: string,
-  location: FindingPackageAndFile,
-  settings: RuleSettings,
-): boolean {
+export function isRuleSilenced(rule: string, location: FindingPackageAndFile, settings: RuleSettings) {
   const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
   if (setting === undefined) return false
   if (typeof setting === 'string') return setting === 'off'

@@ -75,11 +75,7 @@ export function getCatalogSubdirectory(path: string, root: string): string | und
   return blobTypeDirectoryNames.has(directory) ? undefined : directory
 }
 
-function findPackageDirectory(
-  path: string,
-  names: readonly string[],
-  catalog: CatalogRoot | undefined,
-): string | undefined {
+function findPackageDirectory(path: string, names: readonly string[], catalog: CatalogRoot | undefined) {
   if (catalog) return getCatalogSubdirectory(path, catalog.root)
   if (names.length >= 3 && names[0] === 'operators') return names[1]
   if (names.length === 2 && (names[0] === 'veneer' || names[0] === 'catalog-templates'))

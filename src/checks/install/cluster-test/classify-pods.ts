@@ -53,10 +53,7 @@ export function isPermanentFailure(failure: ClusterTestFailure | undefined): fai
 }
 
 /** Returns the first permanent failure, or else the first temporary failure. */
-export function findPodFailure(
-  pods: readonly KubeObject[],
-  role: PodFailureCodes,
-): ClusterTestFailure | undefined {
+export function findPodFailure(pods: readonly KubeObject[], role: PodFailureCodes) {
   const found = pods.flatMap((pod) => classifyPodFailure(pod, role) ?? [])
   return found.find(isPermanentFailure) ?? found[0]
 }

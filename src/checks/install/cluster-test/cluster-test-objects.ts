@@ -148,11 +148,7 @@ export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject
   )
 }
 
-export function createCatalogSource(
-  plan: ClusterTestPlan,
-  namespace: KubeObject,
-  from: TestCatalogSource,
-): KubeObject {
+export function createCatalogSource(plan: ClusterTestPlan, namespace: KubeObject, from: TestCatalogSource) {
   const { pullSecret } = plan
   return createNamespacedObjectFactory(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
     sourceType: 'grpc',

@@ -100,10 +100,7 @@ export const defaultClusterTestQuota: ClusterTestQuota = {
 const maxNamespaceNameLength = 63
 
 /** A DNS label; replaces characters of the package name that are not allowed. */
-export function toTestNamespaceName({
-  id,
-  package: packageName,
-}: Pick<ClusterTestPlan, 'id' | 'package'>): string {
+export function toTestNamespaceName({ id, package: packageName }: Pick<ClusterTestPlan, 'id' | 'package'>) {
   const maxPackageLength = maxNamespaceNameLength - 'catalog-bot--'.length - id.length - '-target'.length
   const clean = packageName
     .toLowerCase()
@@ -227,10 +224,7 @@ function planSingleBundleTests(
   return tests
 }
 
-function findBundleInstallMode(
-  root: BundleBlob | undefined,
-  { contentOf }: ClusterTestRequest,
-): InstallMode | undefined {
+function findBundleInstallMode(root: BundleBlob | undefined, { contentOf }: ClusterTestRequest) {
   const content = root && contentOf(root)
   // Most Operators support this mode, and OLM reports an error if this one does not.
   if (content?.kind !== 'bundle' || !content.facts.installModes) return 'AllNamespaces'

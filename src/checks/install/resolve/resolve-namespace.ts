@@ -486,18 +486,13 @@ function toSolverVariableId({ catalog, channel, name }: OperatorEntry): string {
   return `${catalog ?? '@existing'}/${simulatedNamespaceName}/${channel}/${name}`
 }
 
-function sortEntriesInChannelOrder(
-  entries: ChannelOperatorEntries | readonly OperatorEntry[],
-): readonly OperatorEntry[] {
+function sortEntriesInChannelOrder(entries: ChannelOperatorEntries | readonly OperatorEntry[]) {
   const order = 'order' in entries ? entries.order() : computeChannelOrder(entries)
   if (!order.ok) throw new ResolverError(order.error)
   return order.entries
 }
 
-function canUpgradeFromCurrentEntry(
-  { skipRange, replaces, skips }: OperatorEntry,
-  current: OperatorEntry,
-): boolean {
+function canUpgradeFromCurrentEntry({ skipRange, replaces, skips }: OperatorEntry, current: OperatorEntry) {
   return (
     (skipRange !== undefined && current.version !== undefined && isInRange(current.version, skipRange)) ||
     replaces === current.name ||

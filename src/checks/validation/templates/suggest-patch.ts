@@ -62,12 +62,7 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /** Undefined if the files are equal, lack a final line break, or exceed the limits. */
-export function createLinePatch(
-  path: string,
-  before: string,
-  after: string,
-  limits: LinePatchLimits,
-): string | undefined {
+export function createLinePatch(path: string, before: string, after: string, limits: LinePatchLimits) {
   if (before === after || !before.endsWith('\n') || !after.endsWith('\n')) return undefined
   const old = before.slice(0, -1).split('\n')
   const now = after.slice(0, -1).split('\n')

@@ -7,7 +7,7 @@ import {
   groupBlobsByPackage,
   type PackageBlobs,
 } from '../../../pull-request/compare-blobs.ts'
-import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
+import { parseVersion } from '@catalog-bot/fbc/versions/version'
 import { createFinding, formatFindingSubject, type SearchableFindingRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { toFindingLocation } from '../catalog-rule.ts'
@@ -73,10 +73,7 @@ export function findPackageLocation({ result }: BaseAndResultPackage): Location 
   return position && toFindingLocation(position)
 }
 
-export function findBundleVersionByName(
-  name: string,
-  { base, result }: BaseAndResultPackage,
-): Version | undefined {
+export function findBundleVersionByName(name: string, { base, result }: BaseAndResultPackage) {
   const parsed = parseVersion(result?.versions.get(name) ?? base?.versions.get(name) ?? '')
   return parsed.ok ? parsed.value : undefined
 }

@@ -153,19 +153,13 @@ export function asJsonObject(value: Json | undefined): Readonly<Record<string, J
     : undefined
 }
 
-export function listParserLeniencies<Kind extends OpmLeniency['kind']>(
-  view: CatalogView,
-  kind: Kind,
-): LocatedParserLeniency<Kind>[] {
+export function listParserLeniencies<Kind extends OpmLeniency['kind']>(view: CatalogView, kind: Kind) {
   return (view.catalog.oddities ?? []).filter(
     (leniency): leniency is LocatedParserLeniency<Kind> => leniency.kind === kind,
   )
 }
 
-export function toParserLeniencyRuleHit(
-  leniency: LocatedParserLeniency,
-  what: string,
-): { at: Location; about: string[] } {
+export function toParserLeniencyRuleHit(leniency: LocatedParserLeniency, what: string) {
   const { file, mark, schema, package: inPackage, name } = leniency
   // A package blob's name is its package.
   const owner = schema === 'olm.package' ? name : inPackage
@@ -197,10 +191,7 @@ export function getStringField(value: Json, field: string): string {
  * The highest bundle newer than the channel's head. Undefined if the head is the highest, is not unique, or has no
  * known version.
  */
-export function findBundleNewerThanHead(
-  its: PackageView,
-  { blob, head }: ChannelView,
-): BundleView | undefined {
+export function findBundleNewerThanHead(its: PackageView, { blob, head }: ChannelView) {
   const own = head && its.bundle(head.name)
   if (own?.version === undefined) return undefined
   let highest = own
