@@ -238,10 +238,7 @@ function* findNewCommands({
   }
 }
 
-function toUnansweredCommentEditQuestion(
-  { id }: PullComment,
-  { reason, retryAfter }: InconclusiveAnswer,
-): UnansweredCheckQuestion {
+function toUnansweredCommentEditQuestion({ id }: PullComment, { reason, retryAfter }: InconclusiveAnswer) {
   return {
     question: `whether the command in comment ${id} was written by the author of the comment`,
     reason,

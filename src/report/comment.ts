@@ -45,10 +45,7 @@ export function renderComment(verdict: PullVerdict, options: ReportOptions & Com
   return `${truncateText(body)}\n\n${renderFooter(verdict, options)}`
 }
 
-function renderCommentSections(
-  verdict: PullVerdict,
-  options: ReportOptions & CommentShorteningOptions,
-): readonly string[] {
+function renderCommentSections(verdict: PullVerdict, options: ReportOptions & CommentShorteningOptions) {
   const { landed, traceId } = options
   const steps = landed === undefined && traceId === undefined ? decideNextSteps(verdict) : []
   const change = renderCatalogChangeSummary(options)
@@ -78,10 +75,7 @@ function renderCommentSections(
   ]
 }
 
-function collectFindingsExceptErrors(
-  { outcomes }: PullVerdict,
-  errors: CheckOutcome['findings'],
-): CheckOutcome['findings'] {
+function collectFindingsExceptErrors({ outcomes }: PullVerdict, errors: CheckOutcome['findings']) {
   const shown = new Set(errors)
   return outcomes
     .flatMap(({ findings }) => findings)
@@ -109,10 +103,7 @@ function renderCommentHeadline(
 }
 
 /** The summary or a few lines, with the rest collapsed. */
-function renderCatalogChangeSummary({ summary, changeLines }: ReportOptions): {
-  open: readonly string[]
-  folded: readonly string[]
-} {
+function renderCatalogChangeSummary({ summary, changeLines }: ReportOptions) {
   const list = changeLines.join('\n')
   if (summary === undefined && changeLines.length <= maxUncollapsedChangeLines)
     return { open: list === '' ? [] : [list], folded: [] }
@@ -122,10 +113,7 @@ function renderCatalogChangeSummary({ summary, changeLines }: ReportOptions): {
   return { open: summary === undefined ? [] : [summary], folded: isSummarized || list === '' ? [] : [folded] }
 }
 
-function renderMergeResultSection(
-  mergeCommit: string,
-  { published, page }: ReportOptions,
-): readonly string[] {
+function renderMergeResultSection(mergeCommit: string, { published, page }: ReportOptions) {
   if (published === undefined) return []
   const failed =
     published.state === 'failed'

@@ -154,10 +154,7 @@ function getErrorFixSteps(verdict: PullVerdict): readonly NextStep[] {
   ]
 }
 
-function describeApprovalAfterFix(
-  reasons: PullVerdict['reasons'],
-  waiting: PullVerdict['waiting'],
-): readonly string[] {
+function describeApprovalAfterFix(reasons: PullVerdict['reasons'], waiting: PullVerdict['waiting']) {
   if (waiting.length > 0) return ['catalog-bot asks for approvals after the errors are fixed.']
   return reasons.some(({ code }) => code === 'unanswered') ? [] : ['No approval is needed.']
 }

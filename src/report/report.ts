@@ -67,10 +67,7 @@ function decideCommentAction(
 }
 
 /** Renders fixes as GitHub suggestions, which the author can commit with a click. */
-function renderReviewSuggestions(
-  verdict: PullVerdict,
-  { fixes = [], rulesUrl, landed }: ReportOptions,
-): readonly ReviewSuggestion[] {
+function renderReviewSuggestions(verdict: PullVerdict, { fixes = [], rulesUrl, landed }: ReportOptions) {
   if (landed !== undefined) return []
   const findings = new Map(
     verdict.outcomes.flatMap((outcome) => outcome.findings).map((one) => [toFindingIdentityKey(one), one]),

@@ -166,11 +166,7 @@ function selectTopInstallNotes(remarks: readonly InstallNote[]): readonly Instal
     .map(({ detail: _, hint: __, ...remark }) => ({ ...remark, says: truncateSummaryText(remark.says) }))
 }
 
-function truncateSummaryTexts(
-  items: readonly string[],
-  count: number,
-  cut: (text: string) => string,
-): readonly string[] {
+function truncateSummaryTexts(items: readonly string[], count: number, cut: (text: string) => string) {
   const more = items.length - count
   return [...items.slice(0, count).map(cut), ...(more > 0 ? [`and ${more} more`] : [])]
 }

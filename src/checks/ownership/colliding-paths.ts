@@ -139,10 +139,7 @@ export function indexRemainingPathsNearAdded(
 }
 
 /** Children of a directory in the sorted paths, by folded name. */
-function groupChildrenByFoldedName(
-  sorted: readonly string[],
-  prefix: string,
-): ReadonlyMap<string, readonly string[]> {
+function groupChildrenByFoldedName(sorted: readonly string[], prefix: string) {
   const found = new Map<string, string[]>()
   let at = findLowerBound(sorted, prefix, getPathSortKey)
   for (;;) {

@@ -188,10 +188,7 @@ function createRootPackageTestSteps(
   })
 }
 
-function planSingleBundleTests(
-  request: ClusterTestRequest,
-  target: InstallTarget,
-): readonly PlannedClusterTest[] | string {
+function planSingleBundleTests(request: ClusterTestRequest, target: InstallTarget) {
   const { resolution, package: packageName } = request
   const { v1, v1Upgrade, oldHead, channel } = resolution
   if (v1.kind !== 'resolved') return v1.message
@@ -232,10 +229,7 @@ function findBundleInstallMode(root: BundleBlob | undefined, { contentOf }: Clus
 }
 
 /** Lists the CRDs of the opened bundles. */
-function listBundleCrdNames(
-  names: readonly string[],
-  { contentOf, blobNamed }: ClusterTestRequest,
-): readonly string[] {
+function listBundleCrdNames(names: readonly string[], { contentOf, blobNamed }: ClusterTestRequest) {
   const found = new Set<string>()
   for (const name of names) {
     const blob = blobNamed(name)

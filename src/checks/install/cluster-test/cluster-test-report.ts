@@ -103,10 +103,7 @@ export function truncateEvidence(evidence: readonly ClusterTestEvidence[]): read
   })
 }
 
-function truncateEvidenceLines(
-  lines: readonly string[],
-  maxLines: number = clusterTestEvidenceLimits.lines,
-): readonly string[] {
+function truncateEvidenceLines(lines: readonly string[], maxLines: number = clusterTestEvidenceLimits.lines) {
   return lines.slice(0, maxLines).map((line) => {
     const clean = redactSecrets(line)
     return clean.length <= clusterTestEvidenceLimits.line

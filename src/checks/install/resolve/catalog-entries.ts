@@ -174,9 +174,7 @@ function countChannelEntries(
   return counts
 }
 
-function indexPackagesByProvidedApi(
-  bundles: readonly BundleBlob[],
-): ReadonlyMap<string, ReadonlySet<string>> {
+function indexPackagesByProvidedApi(bundles: readonly BundleBlob[]) {
   const providers = new Map<string, Set<string>>()
   for (const { package: its, properties } of bundles)
     for (const { type, value } of properties) {

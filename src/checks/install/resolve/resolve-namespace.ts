@@ -508,10 +508,7 @@ function sortInstalledOperatorEntries(entries: readonly OperatorEntry[]): Operat
     .flatMap(sortEntriesInChannelOrder)
 }
 
-function findEntriesMeetingRequirement(
-  catalog: CatalogOperatorEntries,
-  requirement: BundleRequirement,
-): readonly OperatorEntry[] {
+function findEntriesMeetingRequirement(catalog: CatalogOperatorEntries, requirement: BundleRequirement) {
   const { only } = requirement
   const packages =
     only === undefined
