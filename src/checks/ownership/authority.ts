@@ -20,8 +20,8 @@ import {
   ownersFileName,
   parseOwnersAliases,
   parseOwnersFile,
+  type OwnersFile,
 } from './sources/owners-file.ts'
-import type { OwnersFile } from './sources/owners-file.ts'
 import { removeDuplicatePrincipals, parsePrincipal, toPrincipalKey, type Principal } from './principals.ts'
 
 export interface OwnershipAuthority {

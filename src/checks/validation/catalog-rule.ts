@@ -1,5 +1,10 @@
 // Rules that search a whole catalog: their input, their hits, and how a hit becomes a finding.
-import { createFinding, formatFindingSubject, type SearchableFindingRule } from '@catalog-bot/findings/rule'
+import {
+  createFinding,
+  formatFindingSubject,
+  type RuleSearchSignature,
+  type SearchableFindingRule,
+} from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingList } from '@catalog-bot/findings/finding-list'
 import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
@@ -41,15 +46,27 @@ export interface CatalogRuleSignature {
   }
 }
 
-/** What almost all rules about catalogs share. */
-export const catalogRuleDefaults = {
-  check: 'validation',
-  judges: 'catalog',
-  overridable: true,
-  since: '0.1.0',
-} as const
-
 export type CatalogRule = SearchableFindingRule<object, CatalogRuleSignature>
+
+/** The fields of a validation rule that differ from rule to rule. Most rules are overridable. */
+export type ValidationRuleFields<Data extends object, Kind extends RuleSearchSignature> = Omit<
+  SearchableFindingRule<Data, Kind>,
+  'check' | 'judges' | 'since' | 'overridable'
+> & { readonly since?: string; readonly overridable?: false }
+
+/** Defines a rule that searches a whole catalog. */
+export function defineRule<Data extends object>({
+  overridable,
+  ...rule
+}: ValidationRuleFields<Data, CatalogRuleSignature>): SearchableFindingRule<Data, CatalogRuleSignature> {
+  return {
+    check: 'validation',
+    judges: 'catalog',
+    since: '0.1.0',
+    ...rule,
+    ...(overridable !== false && { overridable: true }),
+  }
+}
 
 export function addCatalogRuleFindings(
   rule: CatalogRule,

@@ -1,14 +1,14 @@
-import { defineRule } from '@catalog-bot/findings/rule'
-import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { listParserLeniencies } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
 /** A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations. */
-export const relatedImageEmpty = defineRule<
-  { bundle: string; name: string; index: number; hasValue: boolean },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const relatedImageEmpty = defineRule<{
+  bundle: string
+  name: string
+  index: number
+  hasValue: boolean
+}>({
   id: 'related-image-empty',
   severity: 'warning',
   title: 'Every relatedImages entry specifies an image',
@@ -42,8 +42,7 @@ export const relatedImageEmpty = defineRule<
 /**
  * A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it.
  */
-export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }>({
   id: 'bundle-image-not-related',
   severity: 'warning',
   title: "A bundle's related images include its own image",
@@ -65,8 +64,7 @@ export const bundleImageNotRelated = defineRule<{ bundle: string; image: string 
   },
 })
 
-export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }>({
   id: 'duplicate-related-image',
   severity: 'info',
   title: 'Each related image is listed only once',

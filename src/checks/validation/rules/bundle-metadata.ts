@@ -1,12 +1,10 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import { installableKinds } from '@catalog-bot/bundle/installable-kinds'
-import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { listCsvMetadata, getStringField, type BundleView } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
 /** A channel head that supports no install mode. OLM cannot install it for any OperatorGroup. */
-export const noInstallMode = defineRule<{ bundle: string; modes: number }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const noInstallMode = defineRule<{ bundle: string; modes: number }>({
   id: 'no-install-mode',
   severity: 'warning',
   title: 'Every channel head supports at least one install mode',
@@ -32,11 +30,7 @@ export const noInstallMode = defineRule<{ bundle: string; modes: number }, Catal
 })
 
 /** A manifest of a kind that OLM does not install from bundles. The install plan fails. */
-export const unsupportedKind = defineRule<
-  { bundle: string; kind: string; name: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const unsupportedKind = defineRule<{ bundle: string; kind: string; name: string }>({
   id: 'kind-olm-refuses',
   severity: 'warning',
   title: 'Bundles contain only kinds that OLM installs',
@@ -64,11 +58,7 @@ export const unsupportedKind = defineRule<
  * Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata). Usually, a migration is
  * unfinished.
  */
-export const mixedMetadataFormats = defineRule<
-  { objects: string; metadata: string; withObjects: number },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const mixedMetadataFormats = defineRule<{ objects: string; metadata: string; withObjects: number }>({
   id: 'mixed-metadata-formats',
   severity: 'warning',
   title: 'All bundles of a package use the same metadata format',
@@ -103,11 +93,7 @@ function hasPropertyOfType(bundle: BundleView, type: string): boolean {
 }
 
 /** A bundle without an image whose inline objects do not include exactly one ClusterServiceVersion. */
-export const objectsWithoutCsv = defineRule<
-  { bundle: string; objects: number; csvs: number },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const objectsWithoutCsv = defineRule<{ bundle: string; objects: number; csvs: number }>({
   id: 'objects-without-csv',
   severity: 'warning',
   title: 'A bundle without an image has exactly one ClusterServiceVersion',
@@ -137,8 +123,7 @@ export const objectsWithoutCsv = defineRule<
 /**
  * More than one olm.csv.metadata in a bundle. `opm validate` accepts it, but `opm serve` rejects the whole package.
  */
-export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const severalCsvMetadata = defineRule<{ bundle: string; count: number }>({
   id: 'several-csv-metadata',
   severity: 'error',
   title: 'A bundle has at most one olm.csv.metadata property',
@@ -166,8 +151,7 @@ const dnsSubdomainPattern =
   /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 /** A bundle name that is not a valid Kubernetes name. OLM uses the name for the ClusterServiceVersion. */
-export const unusableBundleName = defineRule<{ bundle: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const unusableBundleName = defineRule<{ bundle: string }>({
   id: 'unusable-bundle-name',
   severity: 'warning',
   title: 'Every bundle name is a valid name for a Kubernetes object',
@@ -192,11 +176,7 @@ const canonicalMediaTypeByAlias: Readonly<Record<string, string>> = {
 }
 
 /** An icon whose bytes do not match its media type. opm's own check is disabled upstream. */
-export const iconMismatch = defineRule<
-  { claims: string; looksLike: string; bytes: number },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const iconMismatch = defineRule<{ claims: string; looksLike: string; bytes: number }>({
   id: 'icon-mismatch',
   severity: 'warning',
   title: 'Icons match their declared media type',

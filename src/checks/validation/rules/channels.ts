@@ -1,13 +1,14 @@
-import { defineRule } from '@catalog-bot/findings/rule'
-import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findBundleNewerThanHead, type BundleView, getStringField } from '../view/catalog-view.ts'
 
 /** A channel whose head is older than another entry. Subscribers get the older version. */
-export const headNotHighest = defineRule<
-  { channel: string; head: string; headVersion: string; highest: string; highestVersion: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const headNotHighest = defineRule<{
+  channel: string
+  head: string
+  headVersion: string
+  highest: string
+  highestVersion: string
+}>({
   id: 'head-not-highest',
   severity: 'warning',
   title: "A channel's head is the highest version in the channel",
@@ -40,11 +41,11 @@ export const headNotHighest = defineRule<
 })
 
 /** A channel head without metadata. It installs, but consoles cannot show it (operator-registry #907). */
-export const headWithoutMetadata = defineRule<
-  { bundle: string; channels: readonly string[]; lacks: 'metadata' | 'csv' | 'display name' },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const headWithoutMetadata = defineRule<{
+  bundle: string
+  channels: readonly string[]
+  lacks: 'metadata' | 'csv' | 'display name'
+}>({
   id: 'head-without-metadata',
   severity: 'warning',
   title: 'Every channel head includes the metadata from its ClusterServiceVersion',
@@ -105,11 +106,11 @@ function isCsvManifest({ value, error }: BundleView['blob']['properties'][number
 }
 
 /** A channel name that differs from another only in case, or that users cannot type as displayed. */
-export const confusingChannelName = defineRule<
-  { channel: string; trap: 'blanks' | 'invisible' | 'twin'; twin: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const confusingChannelName = defineRule<{
+  channel: string
+  trap: 'blanks' | 'invisible' | 'twin'
+  twin: string
+}>({
   id: 'channel-name-trap',
   severity: 'warning',
   title: 'Channel names are distinct and can be typed as displayed',
@@ -150,51 +151,38 @@ export const confusingChannelName = defineRule<
 /**
  * The default channel is deprecated but the package is not. Users who do not choose a channel get a deprecated one.
  */
-export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }, CatalogRuleSignature>(
-  {
-    ...catalogRuleDefaults,
-    id: 'deprecated-default-channel',
-    severity: 'warning',
-    title: 'The default channel is not deprecated',
-    format: ({ channel, others }) => ({
-      what: `the default channel "${channel}" is deprecated`,
-      why: 'New subscribers who do not choose a channel get the deprecated one.',
-      fix:
-        others > 0
-          ? 'Make another channel the default.'
-          : 'Add a channel that is not deprecated, or deprecate the whole package.',
-    }),
-    *find(catalog) {
-      for (const its of catalog.packages) {
-        if (its.blob === undefined || its.isDeprecated('olm.package', '')) continue
-        const channel = its.blob.defaultChannel
-        for (const { place, entries } of its.deprecations) {
-          for (const { schema, name, mark } of entries) {
-            if (schema !== 'olm.channel' || name !== channel) continue
-            const others = its.channels.filter(
-              ({ blob }) => !its.isDeprecated('olm.channel', blob.name),
-            ).length
-            yield {
-              at: toFindingLocation(place, mark),
-              about: [its.name, channel],
-              data: { channel, others },
-            }
-          }
+export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }>({
+  id: 'deprecated-default-channel',
+  severity: 'warning',
+  title: 'The default channel is not deprecated',
+  format: ({ channel, others }) => ({
+    what: `the default channel "${channel}" is deprecated`,
+    why: 'New subscribers who do not choose a channel get the deprecated one.',
+    fix:
+      others > 0
+        ? 'Make another channel the default.'
+        : 'Add a channel that is not deprecated, or deprecate the whole package.',
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      if (its.blob === undefined || its.isDeprecated('olm.package', '')) continue
+      const channel = its.blob.defaultChannel
+      for (const { place, entries } of its.deprecations) {
+        for (const { schema, name, mark } of entries) {
+          if (schema !== 'olm.channel' || name !== channel) continue
+          const others = its.channels.filter(({ blob }) => !its.isDeprecated('olm.channel', blob.name)).length
+          yield { at: toFindingLocation(place, mark), about: [its.name, channel], data: { channel, others } }
         }
       }
-    },
+    }
   },
-)
+})
 
 /**
  * A deprecated bundle at the head of a channel that is not deprecated. Every new installation is deprecated from the
  * start.
  */
-export const deprecatedHead = defineRule<
-  { bundle: string; channels: readonly string[] },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const deprecatedHead = defineRule<{ bundle: string; channels: readonly string[] }>({
   id: 'deprecated-head',
   severity: 'warning',
   title: 'The head of a supported channel is not deprecated',
@@ -225,8 +213,7 @@ export const deprecatedHead = defineRule<
 })
 
 /** A deprecation message that contains only whitespace. opm rejects only an empty message. */
-export const blankDeprecation = defineRule<{ schema: string; name: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const blankDeprecation = defineRule<{ schema: string; name: string }>({
   id: 'blank-deprecation',
   severity: 'warning',
   title: 'Every deprecation has a message',

@@ -1,7 +1,6 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
-import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { parseConstraint, type OlmConstraint } from '../view/constraint.ts'
 import {
   listBundlesWithPackages,
@@ -15,11 +14,7 @@ import { formatTruncatedNames } from '../names.ts'
 import { getStringField, type CatalogView } from '../view/catalog-view.ts'
 
 /** An olm.constraint that OLM's resolver cannot decode. opm accepts any value. */
-export const brokenConstraint = defineRule<
-  { bundle: string; path: string; problem: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const brokenConstraint = defineRule<{ bundle: string; path: string; problem: string }>({
   id: 'broken-constraint',
   severity: 'error',
   title: 'Every constraint has a structure that OLM can decode',
@@ -48,11 +43,7 @@ function shortenConstraintPath(path: string): string {
 }
 
 /** A constraint that no single bundle can satisfy. OLM tests all parts against the same bundle. */
-export const impossibleConstraint = defineRule<
-  { bundle: string; packages: readonly string[] },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const impossibleConstraint = defineRule<{ bundle: string; packages: readonly string[] }>({
   id: 'impossible-constraint',
   severity: 'warning',
   title: 'A single bundle can satisfy each constraint',
@@ -93,11 +84,12 @@ const gvkPatterns = {
   kind: /^[A-Za-z][A-Za-z0-9]{0,62}$/,
 } as const
 
-export const malformedGvk = defineRule<
-  { bundle: string; type: string; part: keyof typeof gvkPatterns; value: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const malformedGvk = defineRule<{
+  bundle: string
+  type: string
+  part: keyof typeof gvkPatterns
+  value: string
+}>({
   id: 'malformed-gvk',
   severity: 'warning',
   title: 'Groups, versions, and kinds are valid for a Kubernetes API',
@@ -133,11 +125,12 @@ function isValidGvk(gvk: Readonly<Record<keyof typeof gvkPatterns, string>>): bo
 }
 
 /** A required API that no bundle of this catalog provides. Another catalog or the platform might provide it. */
-export const missingRequiredApi = defineRule<
-  { bundle: string; group: string; version: string; kind: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const missingRequiredApi = defineRule<{
+  bundle: string
+  group: string
+  version: string
+  kind: string
+}>({
   id: 'missing-required-api',
   severity: 'warning',
   ofNewBundles: true,
@@ -177,11 +170,12 @@ function formatGvk(value: Json): string {
 }
 
 /** A required package that this catalog lacks. Another catalog on the cluster might have it. */
-export const missingRequiredPackage = defineRule<
-  { bundle: string; required: string; versionRange: string; isPresent: boolean },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const missingRequiredPackage = defineRule<{
+  bundle: string
+  required: string
+  versionRange: string
+  isPresent: boolean
+}>({
   id: 'missing-required-package',
   severity: 'warning',
   ofNewBundles: true,
@@ -212,8 +206,7 @@ export const missingRequiredPackage = defineRule<
   },
 })
 
-export const namelessRequirement = defineRule<{ bundle: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const namelessRequirement = defineRule<{ bundle: string }>({
   id: 'nameless-requirement',
   severity: 'error',
   title: 'Every required package has a name',

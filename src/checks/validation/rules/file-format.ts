@@ -1,11 +1,10 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import {
   fieldShapesByBlobSchema,
   getFieldShape,
   valueShapesByPropertyType,
   type KnownFieldShape,
 } from '@catalog-bot/fbc/load/known-fields'
-import { catalogRuleDefaults, type CatalogRuleSignature, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
 import {
   toParserLeniencyRuleHit,
@@ -14,11 +13,7 @@ import {
 } from '../view/catalog-view.ts'
 
 /** A field that is a typo away from one that opm knows. opm ignores it. */
-export const misspelledField = defineRule<
-  { path: string; field: string; known: string; schema: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const misspelledField = defineRule<{ path: string; field: string; known: string; schema: string }>({
   id: 'misspelt-field',
   severity: 'error',
   title: 'Field names are spelled correctly',
@@ -41,11 +36,12 @@ export const misspelledField = defineRule<
 })
 
 /** A field that the format does not have and that resembles none of its fields. opm ignores it. */
-export const unknownField = defineRule<
-  { path: string; field: string; schema: string; known: readonly string[] },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const unknownField = defineRule<{
+  path: string
+  field: string
+  schema: string
+  known: readonly string[]
+}>({
   id: 'unknown-field',
   severity: 'warning',
   title: 'Blobs contain only fields that the format defines',
@@ -75,8 +71,7 @@ function isRelatedImagesValuePath(path: string): boolean {
 }
 
 /** Several JSON objects in a file that opm parses as YAML. opm silently loads only the first. */
-export const concatenatedJson = defineRule<{ name: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const concatenatedJson = defineRule<{ name: string }>({
   id: 'concatenated-json',
   severity: 'error',
   title: 'A file of JSON objects starts with "{"',
@@ -96,8 +91,7 @@ export const concatenatedJson = defineRule<{ name: string }, CatalogRuleSignatur
 })
 
 /** Text after a document's root value. opm silently drops it. */
-export const droppedText = defineRule<{ text: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const droppedText = defineRule<{ text: string }>({
   id: 'dropped-text',
   severity: 'error',
   title: 'opm reads every line of a file',
@@ -121,8 +115,7 @@ function quoteTruncatedFirstLine(text: string): string {
 }
 
 /** A key that appears twice in one mapping. YAML and JSON forbid this, but opm silently uses the last value. */
-export const repeatedKey = defineRule<{ path: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const repeatedKey = defineRule<{ path: string }>({
   id: 'repeated-key',
   severity: 'error',
   title: 'Every key of a mapping is unique',
@@ -141,11 +134,7 @@ export const repeatedKey = defineRule<{ path: string }, CatalogRuleSignature>({
  * A value that YAML parses as a different type than it appears to have, in a place where opm accepts any type.
  * Elsewhere, opm rejects the file.
  */
-export const misreadScalar = defineRule<
-  { path: string; text: string; value: number | boolean },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const misreadScalar = defineRule<{ path: string; text: string; value: number | boolean }>({
   id: 'surprising-scalar',
   severity: 'warning',
   title: 'Unquoted values have the type that they appear to have',
@@ -171,8 +160,7 @@ export const misreadScalar = defineRule<
 const templateSchemaPattern = /^olm\.(?:template\.[\w.-]+|semver|composite(?:\.\w+)?|builder\.\w+)$/
 
 /** A template among the files rendered from it. */
-export const templateInCatalog = defineRule<{ schema: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const templateInCatalog = defineRule<{ schema: string }>({
   id: 'template-in-catalog',
   severity: 'warning',
   title: 'Templates are stored outside the catalog',
@@ -193,8 +181,7 @@ export function isTemplateSchemaName(schema: string): boolean {
   return templateSchemaPattern.test(schema)
 }
 
-export const emptyCatalog = defineRule<{ files: number }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const emptyCatalog = defineRule<{ files: number }>({
   id: 'empty-catalog',
   severity: 'warning',
   title: 'A catalog has at least one package',

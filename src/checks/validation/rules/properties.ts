@@ -1,10 +1,8 @@
-import { defineRule } from '@catalog-bot/findings/rule'
-import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 import { findSimilarName } from '../names.ts'
 
-export const untypedProperty = defineRule<{ bundle: string; type: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const untypedProperty = defineRule<{ bundle: string; type: string }>({
   id: 'untyped-property',
   severity: 'warning',
   title: 'Every property has a type',
@@ -45,11 +43,7 @@ const knownPropertyTypes = [
 ]
 
 /** A property type that is a typo away from one that OLM reads. opm and OLM treat it as a custom type. */
-export const misspelledPropertyType = defineRule<
-  { bundle: string; type: string; known: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const misspelledPropertyType = defineRule<{ bundle: string; type: string; known: string }>({
   id: 'misspelt-property-type',
   severity: 'error',
   title: 'Property types are spelled correctly',
@@ -79,8 +73,7 @@ export const misspelledPropertyType = defineRule<
 const duplicateCheckExemptPropertyTypes = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
 /** A bundle has the same property and value twice. opm checks only olm.package. */
-export const duplicateProperty = defineRule<{ bundle: string; type: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const duplicateProperty = defineRule<{ bundle: string; type: string }>({
   id: 'duplicate-property',
   severity: 'warning',
   title: 'A bundle declares each property only once',

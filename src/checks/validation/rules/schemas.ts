@@ -1,17 +1,12 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
-import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
 import { isTemplateSchemaName } from './file-format.ts'
 
 const servableSchemaOrPackagePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
 /** Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0). */
-export const unservableSchema = defineRule<
-  { field: 'schema' | 'package'; value: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }>({
   id: 'unservable-schema',
   severity: 'error',
   title: 'opm can serve the schema and package names of every custom blob',
@@ -32,8 +27,7 @@ export const unservableSchema = defineRule<
 })
 
 /** A schema that is a typo away from one that opm reads. opm keeps such a blob but does not read it. */
-export const misspelledSchema = defineRule<{ schema: string; known: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const misspelledSchema = defineRule<{ schema: string; known: string }>({
   id: 'misspelt-schema',
   severity: 'error',
   title: 'Schema names are spelled correctly',
@@ -59,8 +53,7 @@ function suggestKnownSchema(schema: string): string | undefined {
 }
 
 /** A custom schema with a prefix that is reserved for OLM. */
-export const reservedSchema = defineRule<{ schema: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const reservedSchema = defineRule<{ schema: string }>({
   id: 'reserved-schema',
   severity: 'warning',
   title: 'Custom schemas do not use the prefix "olm."',
@@ -80,8 +73,7 @@ export const reservedSchema = defineRule<{ schema: string }, CatalogRuleSignatur
  * Two custom blobs with the same schema, package and name. The format requires them to be unique, but opm does not
  * check.
  */
-export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, CatalogRuleSignature>({
-  ...catalogRuleDefaults,
+export const duplicateCustomBlob = defineRule<{ schema: string; name: string }>({
   id: 'duplicate-custom-blob',
   severity: 'warning',
   title: 'Custom blobs are unique by schema, package, and name',
@@ -111,11 +103,7 @@ export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, 
 })
 
 /** A custom blob for a package that the catalog lacks. opm checks only its own schemas. */
-export const unknownPackageInCustomBlob = defineRule<
-  { schema: string; name: string; near: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const unknownPackageInCustomBlob = defineRule<{ schema: string; name: string; near: string }>({
   id: 'unknown-package-in-custom-blob',
   severity: 'warning',
   title: 'Custom blobs refer to packages in the catalog',

@@ -1,12 +1,7 @@
-import { defineRule } from '@catalog-bot/findings/rule'
-import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
-export const oversizedPackage = defineRule<
-  { bytes: number; limit: number; bundles: number },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const oversizedPackage = defineRule<{ bytes: number; limit: number; bundles: number }>({
   id: 'oversized-package',
   severity: 'warning',
   title: 'A package does not exceed the size limit for packages',
@@ -35,11 +30,7 @@ export const oversizedPackage = defineRule<
   },
 })
 
-export const oversizedBundle = defineRule<
-  { bundle: string; bytes: number; limit: number },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit: number }>({
   id: 'oversized-bundle',
   severity: 'warning',
   title: 'A bundle does not exceed the size limit for bundles',
@@ -62,11 +53,7 @@ export const oversizedBundle = defineRule<
   },
 })
 
-export const oversizedCatalog = defineRule<
-  { bytes: number; limit: number; packages: number },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const oversizedCatalog = defineRule<{ bytes: number; limit: number; packages: number }>({
   id: 'oversized-catalog',
   severity: 'warning',
   title: 'A catalog does not exceed the size limit for catalogs',

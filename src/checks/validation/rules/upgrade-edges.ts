@@ -1,9 +1,8 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { isInRange } from '@catalog-bot/fbc/versions/version-range'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
-import { catalogRuleDefaults, toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName, formatTruncatedNames } from '../names.ts'
 import {
   findBundleNewerThanHead,
@@ -16,11 +15,13 @@ import {
  * An edge to a name that the package does not have. This is legal, because a channel can end at a removed version,
  * but a typo looks the same.
  */
-export const edgeToNowhere = defineRule<
-  { channel: string; entry: string; edge: 'replaces' | 'skips'; targets: readonly string[]; near: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const edgeToNowhere = defineRule<{
+  channel: string
+  entry: string
+  edge: 'replaces' | 'skips'
+  targets: readonly string[]
+  near: string
+}>({
   id: 'edge-to-nowhere',
   severity: 'info',
   title: 'Edges point to bundles in the package',
@@ -79,15 +80,10 @@ function findSimilarSameVersionBundleName(target: string, names: readonly string
 }
 
 /** An entry that replaces or skips itself. opm treats it as replaced, so it cannot be a head. */
-export const selfEdge = defineRule<
-  { channel: string; entry: string; edge: 'replaces' | 'skips' },
-  CatalogRuleSignature
->({
+export const selfEdge = defineRule<{ channel: string; entry: string; edge: 'replaces' | 'skips' }>({
   id: 'self-edge',
-  check: 'validation',
-  judges: 'catalog',
   severity: 'error',
-  since: '0.1.0',
+  overridable: false,
   title: 'No entry replaces or skips itself',
   format: ({ entry, edge }) => ({
     what: `${entry} ${edge} itself`,
@@ -111,18 +107,14 @@ export const selfEdge = defineRule<
 })
 
 /** An entry that replaces or skips a newer version. OLM would downgrade installed Operators. */
-export const downgradeEdge = defineRule<
-  {
-    channel: string
-    entry: string
-    version: string
-    edge: 'replaces' | 'skips'
-    target: string
-    targetVersion: string
-  },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const downgradeEdge = defineRule<{
+  channel: string
+  entry: string
+  version: string
+  edge: 'replaces' | 'skips'
+  target: string
+  targetVersion: string
+}>({
   id: 'downgrade-edge',
   severity: 'warning',
   title: 'Entries replace and skip only older versions',
@@ -168,11 +160,13 @@ export const downgradeEdge = defineRule<
   },
 })
 
-export const skipRangeCoversSelf = defineRule<
-  { channel: string; entry: string; version: string; skipRange: string; covered: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const skipRangeCoversSelf = defineRule<{
+  channel: string
+  entry: string
+  version: string
+  skipRange: string
+  covered: string
+}>({
   id: 'skip-range-covers-self',
   severity: 'warning',
   title: 'A skipRange covers only versions older than its entry',
@@ -207,11 +201,12 @@ export const skipRangeCoversSelf = defineRule<
  * A skipRange that covers no older version of its channel, on an entry without other incoming edges. The entry is
  * unreachable.
  */
-export const skipRangeMissesPredecessors = defineRule<
-  { channel: string; entry: string; skipRange: string; older: number },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const skipRangeMissesPredecessors = defineRule<{
+  channel: string
+  entry: string
+  skipRange: string
+  older: number
+}>({
   id: 'skip-range-misses-predecessors',
   severity: 'warning',
   title: 'A skipRange covers at least one older version in its package',

@@ -1,18 +1,18 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import { parseVersionRange, isInRange, type VersionComparator } from '@catalog-bot/fbc/versions/version-range'
 import { parseVersion, compareVersions, type Version } from '@catalog-bot/fbc/versions/version'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { Location } from '@catalog-bot/findings/finding'
-import { catalogRuleDefaults, type CatalogRuleSignature, toFindingLocation } from '../catalog-rule.ts'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { listPackageRequirements, listBundlesWithPackages } from '../requirements.ts'
 import { listCsvMetadata, type BundleView, getStringField, type CatalogView } from '../view/catalog-view.ts'
 
 /** A required version range that OLM cannot parse. opm parses only skipRange. */
-export const brokenVersionRange = defineRule<
-  { bundle: string; required: string; range: string; problem: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const brokenVersionRange = defineRule<{
+  bundle: string
+  required: string
+  range: string
+  problem: string
+}>({
   id: 'broken-version-range',
   severity: 'error',
   title: 'Required version ranges are valid',
@@ -38,11 +38,7 @@ export const brokenVersionRange = defineRule<
 })
 
 /** A minKubeVersion that is not a version. OLM treats the requirement as never met. */
-export const brokenMinKubeVersion = defineRule<
-  { bundle: string; version: string; problem: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const brokenMinKubeVersion = defineRule<{ bundle: string; version: string; problem: string }>({
   id: 'broken-min-kube-version',
   severity: 'warning',
   title: 'minKubeVersion is a valid version',
@@ -71,11 +67,7 @@ export const brokenMinKubeVersion = defineRule<
  * An olm.maxOpenShiftVersion that OpenShift cannot parse: a number (YAML drops the last digit of `4.10`), or a string
  * that is not a platform version. opm accepts any value.
  */
-export const invalidMaxOpenshiftVersion = defineRule<
-  { bundle: string; problem: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const invalidMaxOpenshiftVersion = defineRule<{ bundle: string; problem: string }>({
   id: 'max-openshift-version',
   severity: 'warning',
   title: 'olm.maxOpenShiftVersion is a single string such as "4.20"',
@@ -110,11 +102,12 @@ function findMaxOpenshiftVersionProblem(value: Json): string | undefined {
 }
 
 /** Two bundles of a package whose versions differ only after the `+`. opm treats them as different, OLM as equal. */
-export const buildMetadataOnlyVersions = defineRule<
-  { bundle: string; version: string; other: string; otherVersion: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const buildMetadataOnlyVersions = defineRule<{
+  bundle: string
+  version: string
+  other: string
+  otherVersion: string
+}>({
   id: 'build-metadata-only-versions',
   severity: 'warning',
   title: 'Versions of a package differ in more than build metadata',
@@ -161,11 +154,7 @@ function hasOlmPackageReleaseField(bundle: BundleView): boolean {
  * A bundle whose name contains a different version than its olm.package property. Users read the name, and OLM reads
  * the property.
  */
-export const bundleNameOfOtherVersion = defineRule<
-  { bundle: string; version: string; stated: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const bundleNameOfOtherVersion = defineRule<{ bundle: string; version: string; stated: string }>({
   id: 'bundle-name-of-other-version',
   severity: 'info',
   title: 'The version in a bundle name matches the bundle version',
@@ -191,11 +180,12 @@ export const bundleNameOfOtherVersion = defineRule<
   },
 })
 
-export const misreadRange = defineRule<
-  { range: string; trap: VersionRangeMisreading['kind']; part: string; from: string },
-  CatalogRuleSignature
->({
-  ...catalogRuleDefaults,
+export const misreadRange = defineRule<{
+  range: string
+  trap: VersionRangeMisreading['kind']
+  part: string
+  from: string
+}>({
   id: 'range-trap',
   severity: 'warning',
   title: 'Version ranges match what they appear to match',

@@ -1,4 +1,3 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
 import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
@@ -7,9 +6,8 @@ import { toCanonicalJson } from '../../../pull-request/compare-blobs.ts'
 import type { PackageChange } from '../../../pull-request/change.ts'
 import { toFindingLocation } from '../catalog-rule.ts'
 import {
-  upgradeRuleDefaults,
+  defineRule,
   type BaseAndResultPackage,
-  type UpgradeRuleSignature,
   findPackageLocation,
   formatTruncatedNameList,
   findBundleVersionByName,
@@ -21,8 +19,7 @@ type BundleEditData = { bundle: string; fields: readonly string[] }
  * A published bundle with changed content. Installations depend on the content, so it is immutable, except for
  * displayed metadata (bundle-metadata-edited).
  */
-export const bundleEdited = defineRule<BundleEditData, UpgradeRuleSignature>({
-  ...upgradeRuleDefaults,
+export const bundleEdited = defineRule<BundleEditData>({
   id: 'bundle-edited',
   severity: 'error',
   title: 'The content of a published bundle does not change',
@@ -34,8 +31,7 @@ export const bundleEdited = defineRule<BundleEditData, UpgradeRuleSignature>({
   find: (change, sides) => findBundleEdits(change, sides, false),
 })
 
-export const bundleMetadataEdited = defineRule<BundleEditData, UpgradeRuleSignature>({
-  ...upgradeRuleDefaults,
+export const bundleMetadataEdited = defineRule<BundleEditData>({
   id: 'bundle-metadata-edited',
   severity: 'warning',
   title: 'The displayed metadata of a published bundle does not change',
@@ -77,16 +73,12 @@ function formatPropertiesForComparison(bundle: BundleBlob): string {
  * A changed default channel: new installations get different updates. Also reports whether the new channel continues
  * the old one.
  */
-export const defaultChannelChanged = defineRule<
-  {
-    before: string
-    after: string
-    /** Versions with a path to the old default channel's head but none in the new channel. */
-    leftBehind: readonly string[]
-  },
-  UpgradeRuleSignature
->({
-  ...upgradeRuleDefaults,
+export const defaultChannelChanged = defineRule<{
+  before: string
+  after: string
+  /** Versions with a path to the old default channel's head but none in the new channel. */
+  leftBehind: readonly string[]
+}>({
   id: 'default-channel-changed',
   severity: 'warning',
   title: "A package's default channel does not change",
@@ -121,11 +113,12 @@ function findStrandedVersions(
   return [...findBundlesReachingChannelHead(old.entries, installed)].filter((name) => !can.has(name))
 }
 
-export const headMovesBackwards = defineRule<
-  { channel: string; before: string; after: string; versions: readonly [before: string, after: string] },
-  UpgradeRuleSignature
->({
-  ...upgradeRuleDefaults,
+export const headMovesBackwards = defineRule<{
+  channel: string
+  before: string
+  after: string
+  versions: readonly [before: string, after: string]
+}>({
   id: 'head-moves-backwards',
   severity: 'warning',
   title: "A channel's head never moves to an older version",
@@ -153,17 +146,13 @@ export const headMovesBackwards = defineRule<
 })
 
 /** Versions that lose their upgrade path to the channel's head. channel-removed covers removed channels. */
-export const installedVersionStranded = defineRule<
-  {
-    channel: string
-    bundles: readonly string[]
-    /** Bundles newer than every head: an older version must not replace them. */
-    newer: readonly string[]
-    head: string
-  },
-  UpgradeRuleSignature
->({
-  ...upgradeRuleDefaults,
+export const installedVersionStranded = defineRule<{
+  channel: string
+  bundles: readonly string[]
+  /** Bundles newer than every head: an older version must not replace them. */
+  newer: readonly string[]
+  head: string
+}>({
   id: 'installed-version-stranded',
   severity: 'error',
   title: 'Every version keeps its upgrade path',

@@ -1,10 +1,8 @@
-import { defineRule } from '@catalog-bot/findings/rule'
 import type { Location } from '@catalog-bot/findings/finding'
 import {
-  upgradeRuleDefaults,
+  defineRule,
   findPackageLocation,
   formatTruncatedNameList,
-  type UpgradeRuleSignature,
   type BaseAndResultPackage,
 } from './upgrade-rule.ts'
 import type { PackageChange } from '../../../pull-request/change.ts'
@@ -14,8 +12,7 @@ import { toFindingLocation } from '../catalog-rule.ts'
  * Removed bundles. The ownership check decides whether the author may remove them; installed-version-stranded finds
  * lost upgrade paths.
  */
-export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeRuleSignature>({
-  ...upgradeRuleDefaults,
+export const bundleRemoved = defineRule<{ bundles: readonly string[] }>({
   id: 'bundle-removed',
   severity: 'warning',
   title: 'A published bundle remains in the catalog',
@@ -37,8 +34,7 @@ export const bundleRemoved = defineRule<{ bundles: readonly string[] }, UpgradeR
 /**
  * A removed channel, which breaks its subscriptions. Users know about the removal only if the channel was deprecated.
  */
-export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleSignature>({
-  ...upgradeRuleDefaults,
+export const channelRemoved = defineRule<{ channel: string }>({
   id: 'channel-removed',
   severity: 'warning',
   title: 'A channel is deprecated before it is removed',
@@ -50,8 +46,7 @@ export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleSignatu
   find: (change, sides) => findChannelRemovals(change, sides, false),
 })
 
-export const deprecatedChannelRemoved = defineRule<{ channel: string }, UpgradeRuleSignature>({
-  ...upgradeRuleDefaults,
+export const deprecatedChannelRemoved = defineRule<{ channel: string }>({
   id: 'deprecated-channel-removed',
   severity: 'warning',
   title: 'A deprecated channel is removed only when it is no longer in use',
@@ -76,11 +71,7 @@ function* findChannelRemovals(
   }
 }
 
-export const packageRemoved = defineRule<
-  { name: string; bundles: number; deprecated: boolean },
-  UpgradeRuleSignature
->({
-  ...upgradeRuleDefaults,
+export const packageRemoved = defineRule<{ name: string; bundles: number; deprecated: boolean }>({
   id: 'package-removed',
   severity: 'warning',
   title: 'A published package remains in the catalog',
@@ -100,8 +91,7 @@ export const packageRemoved = defineRule<
   },
 })
 
-export const newlyDeprecated = defineRule<{ what: string; message: string }, UpgradeRuleSignature>({
-  ...upgradeRuleDefaults,
+export const newlyDeprecated = defineRule<{ what: string; message: string }>({
   id: 'newly-deprecated',
   severity: 'info',
   title: 'New deprecations are intentional',

@@ -12,6 +12,7 @@ import { createFinding, formatFindingSubject, type SearchableFindingRule } from 
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { toFindingLocation } from '../catalog-rule.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import type { ValidationRuleFields } from '../catalog-rule.ts'
 
 /** Called for each package that differs. */
 export interface UpgradeRuleSignature {
@@ -25,15 +26,21 @@ export interface UpgradeRuleSignature {
   }
 }
 
-/** What all rules that compare base and result share. */
-export const upgradeRuleDefaults = {
-  check: 'validation',
-  judges: 'pull request',
-  overridable: true,
-  since: '0.1.0',
-} as const
-
 export type UpgradeRule = SearchableFindingRule<object, UpgradeRuleSignature>
+
+/** Defines a rule that compares base and result. */
+export function defineRule<Data extends object>({
+  overridable,
+  ...rule
+}: ValidationRuleFields<Data, UpgradeRuleSignature>): SearchableFindingRule<Data, UpgradeRuleSignature> {
+  return {
+    check: 'validation',
+    judges: 'pull request',
+    since: '0.1.0',
+    ...rule,
+    ...(overridable !== false && { overridable: true }),
+  }
+}
 
 /** Either side may be absent. */
 export interface BaseAndResultPackage {
