@@ -47,9 +47,7 @@ export interface CommandRecord {
   readonly covers?: ApprovalCoverage
   /** For `freeze` and `thaw`. */
   readonly stop?: FreezeCommand
-  /** For `override`. */
   readonly override?: OverrideCommand
-  /** For `rollback`. */
   readonly rollback?: RollbackCommand
 }
 

@@ -206,9 +206,7 @@ function renderInstallStep({ title, outcome, facts, remarks }: InstallStep): rea
   ]
 }
 
-/**
- * Check runs for a merge queue group. All have the same result, because the queue merges the whole group or nothing.
- */
+/** Check runs for a merge queue group. All have the same result, because the queue merges the whole group or nothing. */
 export function renderMergeGroupChecks(verdict: MergeGroupVerdict): readonly ReportedCheck[] {
   const pulls = verdict.pulls.map((pull) => toCodeSpan(`#${pull}`)).join(', ')
   const reasons =

@@ -98,7 +98,6 @@ function renderSuggestedFixDiff(finding: Finding, { fixes = [] }: FindingLinkOpt
   return renderFencedBlock('diff', lines.map((line) => removeInvisibleCharacters(line)).join('\n'))
 }
 
-/** Removes invisible and bidirectional characters. */
 function removeInvisibleCharacters(line: string): string {
   return line.slice(0, 300).replace(/[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/gu, '\ufffd')
 }

@@ -37,7 +37,6 @@ export function formatMergeMethod(method: MergeStrategy | undefined): string {
   }
 }
 
-/** The maximum length of a list of checks. */
 const maxCheckNameListLength = 1500
 
 /** Titles, each with clauses without a period. */

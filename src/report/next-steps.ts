@@ -110,7 +110,6 @@ function getAuthorSteps(verdict: PullVerdict): readonly NextStep[] {
   })
 }
 
-/** The errors of required checks. */
 export function collectRequiredCheckErrors({ outcomes }: PullVerdict): CheckOutcome['findings'] {
   return outcomes
     .filter(({ isOptional }) => isOptional !== true)

@@ -23,9 +23,7 @@ export interface PackageSources {
   readonly published?: ReadonlyMap<string, BundleUpgradeFacts>
   /** Package names declared by the base's bundle directories. */
   readonly declared: ReadonlySet<string>
-  /**
-   * The requested bundle names that this package's catalogs in the result contain, with those catalogs.
-   */
+  /** The requested bundle names that this package's catalogs in the result contain, with those catalogs. */
   readonly catalogs: ReadonlyMap<string, readonly string[]>
   readonly ciYaml?: PackageSettingsFile & { readonly isTouched: boolean }
   /** Present only if the change touches it and the base has one. */

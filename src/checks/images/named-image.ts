@@ -35,7 +35,6 @@ export interface ReferencedImage {
   readonly elsewhere: readonly { readonly at: Location; readonly note: string }[]
   /** All locations, for the exclusions in the configuration. */
   readonly locations: readonly { readonly package: string; readonly file: string }[]
-  /** True if it is the image of a bundle. */
   readonly isBundle: boolean
   /** True if a composite file lists it: a catalog or bundle, which contains only files and runs on no platform. */
   readonly isListed: boolean

@@ -53,9 +53,7 @@ const installSummaryLimits = { remarks: 5, facts: 5, because: 3, text: 600 }
 export type InstallVerdict = 'yes' | 'no' | 'unknown'
 
 export interface InstallNote {
-  /**
-   * `refused`: it does not install with these targets. `unknown`: the check is inconclusive. `warning`: it installs.
-   */
+  /** `refused`: it does not install with these targets. `unknown`: the check is inconclusive. `warning`: it installs. */
   readonly kind: 'refused' | 'unknown' | 'warning'
   readonly says: string
   /** The installer's own message, if `says` summarizes it. */

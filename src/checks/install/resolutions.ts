@@ -78,7 +78,6 @@ export interface ChannelInstallResolution {
   readonly oldHead?: BundleBlob
 }
 
-/** The CatalogSource name of the catalog under test. */
 export const testCatalogSourceName = 'catalog'
 
 /** Another CatalogSource of the cluster that can provide dependencies. */

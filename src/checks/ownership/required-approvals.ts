@@ -344,7 +344,6 @@ class BasePackageIndex {
     return this.#changes.get(root)?.get(name)
   }
 
-  /** The channels that a change to a package affects. */
   channels(root: string, change: PackageChange): readonly string[] {
     return this.#channels(change)(root, this.#input)
   }

@@ -15,9 +15,7 @@ export interface CompositeImageListEntry {
   readonly image: string
   readonly mark: TextPosition
   readonly imageMark: TextPosition
-  /**
-   * The lines of the entry as written, with the comments above it. Equal text has the same meaning for every parser.
-   */
+  /** The lines of the entry as written, with the comments above it. Equal text has the same meaning for every parser. */
   readonly text: string
 }
 

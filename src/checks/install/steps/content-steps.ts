@@ -21,7 +21,6 @@ import { installTargets, listInstallTargetsForFormat, type InstallTarget } from 
 
 export interface InstallTargetBundle {
   readonly blob: BundleBlob
-  /** The targets that install this bundle. */
   readonly targets: readonly InstallTarget[]
   readonly content: InstallBundleContent
 }

@@ -39,9 +39,7 @@ export const relatedImageEmpty = defineRule<{
   },
 })
 
-/**
- * A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it.
- */
+/** A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it. */
 export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }>({
   id: 'bundle-image-not-related',
   severity: 'warning',

@@ -120,9 +120,7 @@ export const objectsWithoutCsv = defineRule<{ bundle: string; objects: number; c
   },
 })
 
-/**
- * More than one olm.csv.metadata in a bundle. `opm validate` accepts it, but `opm serve` rejects the whole package.
- */
+/** More than one olm.csv.metadata in a bundle. `opm validate` accepts it, but `opm serve` rejects the whole package. */
 export const severalCsvMetadata = defineRule<{ bundle: string; count: number }>({
   id: 'several-csv-metadata',
   severity: 'error',

@@ -148,9 +148,7 @@ export const confusingChannelName = defineRule<{
   },
 })
 
-/**
- * The default channel is deprecated but the package is not. Users who do not choose a channel get a deprecated one.
- */
+/** The default channel is deprecated but the package is not. Users who do not choose a channel get a deprecated one. */
 export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }>({
   id: 'deprecated-default-channel',
   severity: 'warning',

@@ -247,9 +247,7 @@ function formatTemplateDrift({ kind, subject, fields }: TemplateDrift): string {
 const restrictedRenderFailureMessage =
   'its bundles cannot be rendered; users who can pull the images can run "catalog-bot render" to see why'
 
-/**
- * Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image.
- */
+/** Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image. */
 function redactTemplateDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
   const others = drifts.filter(({ kind }) => kind !== 'missing').map(formatTemplateDrift)
