@@ -2,7 +2,8 @@
 // one atomic turn. Timestamps come from the database clock, which is the simulated clock.
 import type { PullNumber, UserId } from '../../src/pull-request/ids.ts'
 import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
-import type { CommandRecord, ReportedPullHead } from '../../src/policy/commands.ts'
+import type { ReportedPullHead } from '../../src/policy/commands.ts'
+import type { CommandRecord } from '../../src/policy/command-records.ts'
 import type { MergeFreeze, FreezeAuthor, FreezeEvent } from '../../src/policy/merge-freeze.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { MergeIntent } from '../../src/ports/merge-records.ts'

@@ -12,13 +12,12 @@ import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
 import { toCheckQuestionKey, type CheckQuestion } from '../checks/questions.ts'
 import type { UserId, CommitSha } from '../pull-request/ids.ts'
 import {
-  findCommandApprovals,
   collectCommandQuestions,
   decideCommands,
   type CommandDecision,
-  type CommandRecord,
   type ReportedPullHead,
 } from '../policy/commands.ts'
+import { findCommandApprovals, type CommandRecord } from '../policy/command-records.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
 import type { EvaluatePullOptions } from './evaluate-options.ts'
 import {

@@ -7,7 +7,7 @@ import {
   type PullClosedByPush,
 } from '../pull-request/snapshot.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
-import { findActivePullHold } from '../policy/commands.ts'
+import { findActivePullHold } from '../policy/command-records.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'

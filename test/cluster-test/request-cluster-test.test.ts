@@ -7,7 +7,7 @@ import {
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
-import type { CommandRecord } from '../../src/policy/commands.ts'
+import type { CommandRecord } from '../../src/policy/command-records.ts'
 
 const headCommitSha = toCommitSha('1'.repeat(40))
 const baseTree = toTreeSha('2'.repeat(40))

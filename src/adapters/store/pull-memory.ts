@@ -1,7 +1,7 @@
 import { toCommitSha, toUserId } from '../../pull-request/ids.ts'
 import type { UserId } from '../../pull-request/ids.ts'
 import type { ApprovalCoverage } from '../../checks/ownership/approvals.ts'
-import type { CommandRecord } from '../../policy/commands.ts'
+import type { CommandRecord } from '../../policy/command-records.ts'
 import type { PullHistoryStore, RecordedHeadPush } from '../../ports/pull-memory.ts'
 import type { Database } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
