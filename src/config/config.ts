@@ -328,7 +328,7 @@ export function parseConfig(text: string | undefined): ConfigParseResult {
   }
   const document = parseDocument(text, {
     lineCounter: lines,
-    // Duplicates are found below in linear time. repeated-key.ts explains why.
+    // Duplicates are found below in linear time. text-problems.ts explains why.
     uniqueKeys: false,
     prettyErrors: false,
     strict: true,

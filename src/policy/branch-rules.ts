@@ -97,7 +97,7 @@ export interface BranchRules {
   /** GitHub's names of rules whose effect on a push is unknown (`code_scanning`, `required_deployments`, ...). */
   readonly others: readonly string[]
   readonly mergeMethods: readonly MergeMethod[]
-  /** GitHub's names of rules that prevent creating or deleting a temporary branch (temporary-branch.ts). */
+  /** GitHub's names of rules that prevent creating or deleting a temporary branch (merge-strategy.ts). */
   readonly temporaryBranch: readonly string[]
   /** Descriptions of settings that could not be read. They may contain rules that are not listed above. */
   readonly unread: readonly string[]

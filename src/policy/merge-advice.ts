@@ -102,7 +102,7 @@ export function suggestFasterMergeSettings(
   ]
 }
 
-/** Ruleset A: only the App can update the branch. Ruleset B: catalog-bot's checks are required. See recommended-rulesets.ts. */
+/** Ruleset A: only the App can update the branch. Ruleset B: catalog-bot's checks are required. See buildRecommendedRulesets(). */
 function suggestMissingRulesets(
   { rules, app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
   method: MergeStrategy | undefined,

@@ -69,7 +69,7 @@ export interface ReportOptions extends FindingLinkOptions {
   readonly graph?: string | undefined
   /** The id of the change, to which approvals apply. */
   readonly change?: string | undefined
-  /** Markdown sentences made by describe-head-conflict.ts. */
+  /** Markdown sentences made by evaluation-report.ts. */
   readonly meanwhile?: readonly string[] | undefined
   /** URLs of catalog-bot's check runs by name. Unknown ones link to the list of all check runs. */
   readonly runs?: ReadonlyMap<string, string> | undefined

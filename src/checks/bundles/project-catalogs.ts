@@ -125,7 +125,7 @@ function buildCatalogFromDirectories(
       },
     ]
   })
-  // validate-touched-bundles.ts reports duplicate names.
+  // validate-bundle-directories.ts reports duplicate names.
   const distinct = [...new Map(placed.map((one) => [one.name, one])).values()]
   if (distinct.length === 0) return undefined
   const its = [...bundles.values()].find((facts) => facts.package)?.package?.text ?? directory

@@ -35,7 +35,7 @@ const blobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'depr
 /**
  * Classifies a path according to the layout.
  *
- * - odd paths (path-rules.ts): infrastructure, with the reason in `odd`;
+ * - odd paths (findPathProblem()): infrastructure, with the reason in `odd`;
  * - owner files: CODEOWNERS, OWNERS, OWNERS_ALIASES, CATALOG_OWNERS anywhere, `config.yaml` at the root,
  *   `operators/<directory>/ci.yaml`. They apply to a package if they are in its directory;
  * - dot files and everything below dot directories: infrastructure, even in a catalog, because files such as
