@@ -9,7 +9,11 @@ import { findShortestEdits } from '@catalog-bot/findings/shortest-edits'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { isGitError } from '../adapters/git/git-error.ts'
-import { toFindingIdentityKey, type SuggestedFixForFinding, type TracedFindingLine } from '../report/report-options.ts'
+import {
+  toFindingIdentityKey,
+  type SuggestedFixForFinding,
+  type TracedFindingLine,
+} from '../report/report-options.ts'
 import type { GitRepository } from '../ports/repository.ts'
 
 type FindingTraceRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>

@@ -3,7 +3,11 @@ import { z } from 'zod'
 import { toCommitSha, type CommitSha } from '../pull-request/ids.ts'
 import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
-import { parseTemporaryBranch, formatTemporaryBranch, temporaryBranchPrefix } from '../policy/merge-strategy.ts'
+import {
+  parseTemporaryBranch,
+  formatTemporaryBranch,
+  temporaryBranchPrefix,
+} from '../policy/merge-strategy.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 import type { LeaseStore } from '../ports/leases.ts'

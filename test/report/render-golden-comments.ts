@@ -22,7 +22,12 @@ import {
   type PublishedImageView,
 } from '../../src/report/publish-check.ts'
 import { renderReport } from '../../src/report/report.ts'
-import { type ReportOptions, toFindingIdentityKey, type SuggestedFixForFinding, type TracedFindingLine } from '../../src/report/report-options.ts'
+import {
+  type ReportOptions,
+  toFindingIdentityKey,
+  type SuggestedFixForFinding,
+  type TracedFindingLine,
+} from '../../src/report/report-options.ts'
 import { summarizeChange } from '../../src/report/summarize-change.ts'
 import {
   createGateInput,
