@@ -74,24 +74,20 @@ export function analyzeOwnerFileEdit(
 
   const added = newOwners.filter((principal) => !had.has(toPrincipalKey(principal)))
   const removed = oldOwners.filter((principal) => !has.has(toPrincipalKey(principal)))
-  const structure = (read: OwnerSourceReadResult<OwnerFileStructure> | undefined): string =>
-    read?.kind === 'read' ? read.value.structure : ''
+  const hasOthers = others(newOwners).length > 0 || others(oldOwners).length === 0
+  const isRestructured = getOwnerFileStructure(before) !== getOwnerFileStructure(after)
   const phrases = [
     added.length > 0 && `adds ${added.map(formatPrincipal).join(', ')}`,
     removed.length > 0 && `removes ${removed.map(formatPrincipal).join(', ')}`,
     removed.length > 0 && newOwners.length === 0 && 'leaves no owner',
-    removed.length > 0 &&
-      others(newOwners).length === 0 &&
-      others(oldOwners).length > 0 &&
-      'leaves no other owner',
-    structure(before) !== structure(after) && 'changes the rules by which owners are found',
+    removed.length > 0 && !hasOthers && 'leaves no other owner',
+    isRestructured && 'changes the rules by which owners are found',
   ].filter((phrase) => phrase !== false)
   const changesOwners =
     findings.length > 0 ||
     added.length > 0 ||
-    (removed.length > 0 &&
-      (newOwners.length === 0 || (others(newOwners).length === 0 && others(oldOwners).length > 0))) ||
-    structure(before) !== structure(after)
+    (removed.length > 0 && (newOwners.length === 0 || !hasOthers)) ||
+    isRestructured
   return {
     added,
     removed,
@@ -104,6 +100,9 @@ export function analyzeOwnerFileEdit(
 interface OwnerFileStructure {
   readonly structure: string
 }
+
+const getOwnerFileStructure = (read: OwnerSourceReadResult<OwnerFileStructure> | undefined): string =>
+  read?.kind === 'read' ? read.value.structure : ''
 
 function parseOwnerFileStructure(
   file: OwnerFile,

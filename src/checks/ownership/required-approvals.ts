@@ -69,29 +69,19 @@ export function computeRequiredApprovals(
         const owners = authority.ownersOf(path.path, role.directory)
         const edit = analyzeOwnerFileEdit(path, input, owners, authority, result)
         findings.push(...edit.findings)
-        required.push({
-          path: path.path,
-          at,
-          directory: role.directory,
-          package: role.directory,
-          kinds: known.isDirectory(role.directory)
-            ? [edit.changesOwners ? 'edit-owners' : 'edit-sources']
-            : ['add-package'],
-          owners,
-          ownerEdit: edit,
-        })
+        const kind = edit.changesOwners ? 'edit-owners' : 'edit-sources'
+        required.push(toDirectoryApproval(path, role.directory, known, kind, owners, edit))
       }
     } else if (role.kind === 'operator')
-      required.push({
-        path: path.path,
-        at,
-        directory: role.directory,
-        package: role.directory,
-        kinds: [
-          known.isDirectory(role.directory) ? classifySourceFileChange(path, input.basePaths) : 'add-package',
-        ],
-        owners: authority.ownersOf(path.path, role.directory),
-      })
+      required.push(
+        toDirectoryApproval(
+          path,
+          role.directory,
+          known,
+          classifySourceFileChange(path, input.basePaths),
+          authority.ownersOf(path.path, role.directory),
+        ),
+      )
     else {
       const found = findCatalogFileApprovals(path, role, at, known, authority)
       if (found === undefined) outside.push(path)
@@ -106,6 +96,26 @@ export function computeRequiredApprovals(
     required: [...required, ...findUndeclaredPackageApprovals(input, known, required, authority)],
     outside,
     findings: [...findings, ...findBundleNameConflicts(input)],
+  }
+}
+
+/** For a file of a package outside catalogs. `kind` applies if the base has the package. */
+function toDirectoryApproval(
+  { path }: TouchedPath,
+  directory: string,
+  known: BasePackageIndex,
+  kind: ChangeKind,
+  owners: readonly Principal[],
+  ownerEdit?: OwnerFileEdit,
+): RequiredApproval {
+  return {
+    path,
+    at: { file: path, line: 1, column: 1 },
+    directory,
+    package: directory,
+    kinds: [known.isDirectory(directory) ? kind : 'add-package'],
+    owners,
+    ...(ownerEdit && { ownerEdit }),
   }
 }
 

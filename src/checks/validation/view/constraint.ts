@@ -76,13 +76,7 @@ function parseNestedConstraint(
   const map = asJsonObject(value)
   if (map === undefined) return addProblem('is not a mapping')
   if (level > maxConstraintDepth) return addProblem(`is nested more than ${maxConstraintDepth} levels deep`)
-  const present: ConstraintKind[] = []
-  for (const key of Object.keys(map)) {
-    const kind = constraintKinds.find((known) => known === key.toLowerCase())
-    if (kind !== undefined && map[key] !== null) present.push(kind)
-    else if (kind === undefined && key.toLowerCase() !== 'failuremessage')
-      addProblem(`has an unknown field "${key}", so OLM rejects the whole constraint`)
-  }
+  const present = listPresentKinds(map, addProblem)
   const [kind, ...more] = present
   if (kind === undefined) return addProblem(`has none of ${constraintKinds.join(', ')}`)
   if (more.length > 0)
@@ -126,6 +120,18 @@ function parseNestedConstraint(
       return { kind, constraints: constraints.filter((item) => item !== undefined) }
     }
   }
+}
+
+/** Reports unknown fields. */
+function listPresentKinds(map: Readonly<Record<string, Json>>, addProblem: (problem: string) => void) {
+  const present: ConstraintKind[] = []
+  for (const key of Object.keys(map)) {
+    const kind = constraintKinds.find((known) => known === key.toLowerCase())
+    if (kind !== undefined && map[key] !== null) present.push(kind)
+    else if (kind === undefined && key.toLowerCase() !== 'failuremessage')
+      addProblem(`has an unknown field "${key}", so OLM rejects the whole constraint`)
+  }
+  return present
 }
 
 /** Ignores case, as Go does. */
