@@ -8,9 +8,12 @@ import { renderText } from '@catalog-bot/findings/render-text'
 import { createTooLargePullReason } from '../policy/decide.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
-import { describeBaseBranchBreakagesAsText, type BaseBranchBreakage } from '../report/describe-base-breaks.ts'
+import {
+  describeBaseBranchBreakagesAsText,
+  type BaseBranchBreakage,
+  describeProjectedChange,
+} from '../report/evaluation-report.ts'
 import { formatChangeAsText, describeChangeLines } from '../report/describe-change.ts'
-import { describeProjectedChange } from '../report/describe-projected-change.ts'
 import { toSingleLineText } from '../report/escape.ts'
 import { withLocalPullRequestEvaluation, type LocalPullRequestOptions } from './local-pull.ts'
 import { setExitCode, printToStdout, printJson } from './output.ts'

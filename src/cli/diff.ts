@@ -1,16 +1,16 @@
 // `diff`: describes and draws catalog changes. Exits with 0 even if nothing changes.
-import { renderChangeAsMermaid, drawPackageChanges } from '../pull-request/draw-change.ts'
+import { renderChangeAsMermaid, drawPackageChanges } from '../pull-request/describe-change.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
-import { toProjectedChange, describeProjectedChange } from '../report/describe-projected-change.ts'
+import { toProjectedChange, describeProjectedChange } from '../report/evaluation-report.ts'
 import {
   formatChangeAsMarkdown,
   formatChangeAsText,
   describeChangeLines,
   type DescriptionLine,
 } from '../report/describe-change.ts'
-import { renderMermaidBlock } from '../report/fenced-mermaid.ts'
+import { renderMermaidBlock } from '../report/escape.ts'
 import { toPullRequestChangeJson } from './check.ts'
 import { evaluateLocalPullRequest } from './local-pull.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'

@@ -1,8 +1,8 @@
 // `explain`: prints the inputs and the results of a decision, without acting on it.
-import { renderChangeAsMermaid } from '../pull-request/draw-change.ts'
+import { renderChangeAsMermaid } from '../pull-request/describe-change.ts'
 import { renderReport } from '../report/report.ts'
 import { summarizeChange } from '../report/summarize-change.ts'
-import { toProjectedChange, describeProjectedChange } from '../report/describe-projected-change.ts'
+import { toProjectedChange, describeProjectedChange } from '../report/evaluation-report.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../report/describe-change.ts'
 import { toPullRequestChangeJson } from './check.ts'
 import { evaluateLocalPullRequest, type LocalPullRequestOptions } from './local-pull.ts'

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { CheckOutcome } from '../checks/check.ts'
 import { checkIds } from '@catalog-bot/findings/checks'
-import type { CommandRecord } from '../policy/commands.ts'
+import type { CommandRecord } from '../policy/command-records.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { TreeSha } from '../pull-request/ids.ts'

@@ -1,7 +1,6 @@
 // Caches a branch's rules for an hour; they are read again after GitHub rejects something.
-import type { BranchRules } from '../policy/branch-rules.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
-import type { TokenPermissions } from '../policy/merge-requirements.ts'
+import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
+import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'

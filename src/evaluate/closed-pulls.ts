@@ -1,10 +1,13 @@
 // The other open pull requests that a merge would close, and what becomes of their content. GitHub marks a pull request
 // as merged when its head becomes reachable from its base branch, regardless of its tree.
-import type { IncomingCommits, PullClosedByPush } from '../pull-request/incoming-commits.ts'
+import {
+  type PullSnapshot,
+  toRepositoryKey,
+  type IncomingCommits,
+  type PullClosedByPush,
+} from '../pull-request/snapshot.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
-import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
-import { findActivePullHold } from '../policy/commands.ts'
+import { findActivePullHold } from '../policy/command-records.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'

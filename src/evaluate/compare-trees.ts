@@ -1,20 +1,18 @@
 // The second stage: describes the difference between base and result in catalog terms, and the commits between them.
-import type { IncomingCommits, PullClosedByPush } from '../pull-request/incoming-commits.ts'
+import type { PullSnapshot, IncomingCommits, PullClosedByPush } from '../pull-request/snapshot.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
-import type { PullRequestChange } from '../pull-request/change.ts'
+import type { PullRequestChange, PathChange } from '../pull-request/change.ts'
 import { describeChange, type BaseAndResultCatalog } from '../pull-request/describe-change.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import {
   findContainingCatalog,
   collectAncestorDirectories,
   type RepositoryLayout,
+  addFirstCatalogsToLayout,
 } from '../pull-request/layout/layout.ts'
-import { addFirstCatalogsToLayout } from '../pull-request/layout/first-catalogs.ts'
 import { addNewCatalogsToLayout } from '../pull-request/layout/detect-layout.ts'
 import { getTreeEntryPaths } from '../pull-request/incremental-list.ts'
-import type { PathChange } from '../pull-request/path-change.ts'
 import { isPossibleCompositeImageListPath } from '../pull-request/references/reference-list.ts'
-import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from './changed-links.ts'

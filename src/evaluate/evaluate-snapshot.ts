@@ -2,8 +2,7 @@
 // base branch or the configuration changes.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { toPullRequestKey } from '../pull-request/repository-key.ts'
+import { type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'
 import { configPath } from '../config/config-path.ts'
 import type { CommandDecision } from '../policy/commands.ts'
 import {

@@ -2,7 +2,7 @@
 // errors, and validates the catalog before a few commits that changed the file.
 import type { CommitSha } from '../pull-request/ids.ts'
 import { toFindingSubjectKey, type Finding } from '@catalog-bot/findings/finding'
-import type { BaseBranchBreakage } from '../report/describe-base-breaks.ts'
+import type { BaseBranchBreakage } from '../report/evaluation-report.ts'
 import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/find-catalog-errors.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 

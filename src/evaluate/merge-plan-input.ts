@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
-import { getRequiredBotChecks } from '../policy/required-own-checks.ts'
-import type { MergePlanInput } from '../policy/merge-requirements.ts'
-import { toPrefixedCheckNames, botCheckNames } from '../report/report.ts'
+import { getRequiredBotChecks } from '../policy/required-checks.ts'
+import type { MergePlanInput } from '../policy/branch-rules.ts'
+import { toPrefixedCheckNames, botCheckNames } from '../report/report-options.ts'
 
 export function toMergePlanInput(
   config: Pick<Config, 'install' | 'merge'>,

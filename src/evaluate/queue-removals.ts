@@ -2,9 +2,9 @@
 // removal blocks that head until an authorized person requests the merge again.
 import { z } from 'zod'
 import type { PullComment } from '../pull-request/snapshot.ts'
-import type { CommandRecord } from '../policy/commands.ts'
+import type { CommandRecord } from '../policy/command-records.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
-import { isQueueRemovalByPerson, type QueueRemoval } from '../policy/queue-removal.ts'
+import { isQueueRemovalByPerson, type QueueRemoval } from '../policy/merge-strategy.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 

@@ -4,8 +4,9 @@ import {
   formatPlaceholderImage,
   type ProjectedCatalog,
   type BundleImageNameFormatter,
+  type PackageSources,
 } from '../checks/bundles/projected-catalog.ts'
-import { selectOwnerFilePathsToRead } from '../checks/ownership/ownership.ts'
+import { selectOwnerFilePathsToRead } from '../checks/ownership/owner-files.ts'
 import type { CheckInput } from '../checks/check.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import type { TreeReader } from '../ports/repository.ts'
@@ -18,13 +19,12 @@ import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
 import { readServedPackages } from './served-packages.ts'
 import type { BaseBranchState } from './load-base.ts'
-import { projectCatalogsFromDirectories } from '../checks/bundles/project-from-directories.ts'
 import {
+  projectCatalogsFromDirectories,
   projectCatalogsFromTemplates,
   listTemplatesToRelease,
   type LoadedTemplate,
-} from '../checks/bundles/project-from-templates.ts'
-import type { PackageSources } from '../checks/bundles/package-sources.ts'
+} from '../checks/bundles/project-catalogs.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 
 interface CatalogProjectionContext {

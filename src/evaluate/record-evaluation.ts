@@ -1,7 +1,7 @@
 // Records a summary of each evaluation for the pages. Decides nothing.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { findLatestReviews } from '../checks/ownership/approvals.ts'
-import { formatCheckOutcomeLines } from '../report/check-lines.ts'
+import { formatCheckOutcomeLines } from '../report/describe-findings.ts'
 import type { StatusPageStore, EvaluationRecord, ApprovalView } from '../ports/page-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'

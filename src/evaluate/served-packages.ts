@@ -11,8 +11,7 @@ import type { CatalogChange, PullRequestChange } from '../pull-request/change.ts
 import { toRepositoryPath } from '../pull-request/compare-blobs.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { ServedPackageResponses } from '../checks/check.ts'
-import { simulateCatalogServerResponse } from '../checks/install/query-served-catalog.ts'
-import { hasBundleObjectProperties } from '../checks/install/inline-bundle.ts'
+import { hasBundleObjectProperties, simulateCatalogServerResponse } from '../checks/install/served-bundles.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
 interface OpmQueryOptions {

@@ -2,7 +2,7 @@
 // push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
-import { configUnreadable } from '../config/config-unreadable.ts'
+import { configUnreadable } from '../config/config.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createLineNumberMapper, type LineNumberMapper } from '@catalog-bot/findings/line-map'
 import { findShortestEdits } from '@catalog-bot/findings/shortest-edits'
@@ -13,7 +13,7 @@ import {
   toFindingIdentityKey,
   type SuggestedFixForFinding,
   type TracedFindingLine,
-} from '../report/traced-line.ts'
+} from '../report/report-options.ts'
 import type { GitRepository } from '../ports/repository.ts'
 
 type FindingTraceRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>

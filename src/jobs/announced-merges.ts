@@ -1,6 +1,6 @@
 // Merges already reported on their pull requests; nothing is left to do there.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
-import { toPullRequestKey } from '../pull-request/repository-key.ts'
+import { toPullRequestKey } from '../pull-request/snapshot.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 

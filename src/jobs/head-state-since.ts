@@ -1,7 +1,6 @@
 // Measures how long a condition holds for a pull request's current head.
 import { z } from 'zod'
-import { toPullRequestKey } from '../pull-request/repository-key.ts'
-import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 

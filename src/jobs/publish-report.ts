@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { findMissingCheckRuns } from './publish-checks.ts'
-import type { PullReport, ReportedCheck } from '../report/report.ts'
+import type { PullReport } from '../report/report.ts'
+import type { ReportedCheck } from '../report/report-options.ts'
 import type { CheckRunContent, Forge, BotReports, ObservedBotComment } from '../ports/forge.ts'
 
 /** Composes a report from the known addresses of our check runs. The check runs do not depend on them. */

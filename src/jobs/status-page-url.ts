@@ -1,7 +1,7 @@
 // Returns the address of a pull request's status page, if pages are enabled.
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import { formatPullPageUrl } from '../report/page-urls.ts'
+import { formatPullPageUrl } from '../report/urls.ts'
 import type { BotSettings } from './settings.ts'
 
 export function formatStatusPageUrl(

@@ -1,6 +1,6 @@
 // Handles /freeze and /thaw. They affect a branch, so all pull requests are evaluated afterwards.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import type { CommandRecord } from '../policy/commands.ts'
+import type { CommandRecord } from '../policy/command-records.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
 import type { JobContext } from '../jobs/job-context.ts'

@@ -1,6 +1,5 @@
 // Branches whose merge queue was used recently; the sweep checks their groups without a webhook.
-import type { RepositoryName } from '../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */

@@ -1,14 +1,13 @@
 // Removes temporary branches that a crashed process left. Checks soon after a merge creates one, and rarely otherwise.
 import { z } from 'zod'
 import { toCommitSha, type CommitSha } from '../pull-request/ids.ts'
-import type { RepositoryName } from '../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import {
   parseTemporaryBranch,
   formatTemporaryBranch,
   temporaryBranchPrefix,
-} from '../policy/temporary-branch.ts'
+} from '../policy/merge-strategy.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 import type { LeaseStore } from '../ports/leases.ts'

@@ -10,7 +10,7 @@ import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { Publication } from './plan-publications.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
-import type { PathChange, TreeEntry } from '../pull-request/path-change.ts'
+import type { PathChange, TreeEntry } from '../pull-request/change.ts'
 
 /** Limit for all files together. */
 const maxTotalChangedFileBytes = 256 * 1024 * 1024

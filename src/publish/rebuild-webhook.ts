@@ -2,7 +2,7 @@
 // if possible. Only the publishing process knows the secret.
 import { createHash } from 'node:crypto'
 import type { CommitSha } from '../pull-request/ids.ts'
-import type { RebuildState } from '../report/rebuild-check.ts'
+import type { RebuildState } from '../report/publish-check.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 export interface WebhookRebuild {

@@ -9,7 +9,14 @@ import {
   renderPublishCheck,
   formatPublishedImageLines,
 } from '../report/publish-check.ts'
-import { renderRollbackResult } from '../report/rollback.ts'
+import {
+  renderPublishIssue,
+  publishIssueClosingComment,
+  renderPublishIssueResolved,
+  publishIssueMarker,
+  type PublishFailureView,
+  renderRollbackResult,
+} from '../report/publish-issue.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
@@ -33,13 +40,6 @@ import {
   type PublicationStatus as Told,
 } from './publication-views.ts'
 import { pullPublicationStateNamespace } from '../jobs/pull-publication.ts'
-import {
-  renderPublishIssue,
-  publishIssueClosingComment,
-  renderPublishIssueResolved,
-  publishIssueMarker,
-  type PublishFailureView,
-} from '../report/publish-issue.ts'
 
 type PublishIssueState = ReportedPublications['issue']
 

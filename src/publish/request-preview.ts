@@ -1,7 +1,7 @@
 // Requests a preview image for results that passed validation and the image check, if an owner or maintainer asks or
 // all checks passed. A separate job builds it.
 import { checkIds } from '@catalog-bot/findings/checks'
-import type { CommandRecord } from '../policy/commands.ts'
+import type { CommandRecord } from '../policy/command-records.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { CheckOutcome } from '../checks/check.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'

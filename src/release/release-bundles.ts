@@ -13,7 +13,7 @@ import type { JobContext } from '../jobs/job-context.ts'
 import { acquireRenewedLease } from '../jobs/renewed-lease.ts'
 import { releaseStateNamespace, type ReleaseState, type PendingRelease } from './release-state.ts'
 import { advanceRelease } from './advance-release.ts'
-import { parseBundlePath } from '../pull-request/layout/bundle-directory.ts'
+import { parseBundlePath } from '../pull-request/layout/layout.ts'
 import { hasManifestsDirectory } from '../catalogs/read-bundle-files.ts'
 import type { GitRepository } from '../ports/repository.ts'
 

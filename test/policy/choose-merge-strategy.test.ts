@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import type { BranchRules, PullRequestRuleSettings } from '../../src/policy/branch-rules.ts'
+import type { BranchRules, PullRequestRuleSettings, MergePlanInput } from '../../src/policy/branch-rules.ts'
 import { chooseMergeStrategy } from '../../src/policy/choose-merge-strategy.ts'
-import type { MergePlanInput } from '../../src/policy/merge-requirements.ts'
 import type { MergeStrategy, MergePlan } from '../../src/policy/merge-strategy.ts'
 
 const appId = 42

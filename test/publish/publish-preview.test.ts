@@ -11,7 +11,7 @@ import {
 } from '../../src/publish/request-preview.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
-import type { CommandRecord } from '../../src/policy/commands.ts'
+import type { CommandRecord } from '../../src/policy/command-records.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'

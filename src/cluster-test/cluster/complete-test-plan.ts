@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import type { ClusterTestDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
-import type { PlannedClusterTest } from '../../checks/install/cluster-test/plan-cluster-tests.ts'
+import type { ClusterTestDeadlines } from '../../checks/install/cluster-test/cluster-test-state.ts'
 import {
   defaultClusterTestQuota,
   type TestCatalogSource,
   type ClusterTestAllowedEgress,
   type ClusterTestPlan,
   type ClusterTestQuota,
+  type PlannedClusterTest,
 } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 
 export interface ClusterTestEnvironment {

@@ -1,9 +1,11 @@
 // Runs the install tests of a package one at a time, because CRDs are cluster-scoped. Retries infrastructure failures
 // twice.
-import { defaultClusterTestDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
-import type { PlannedClusterTest } from '../../checks/install/cluster-test/plan-cluster-tests.ts'
+import { defaultClusterTestDeadlines } from '../../checks/install/cluster-test/cluster-test-state.ts'
+import type {
+  ClusterTestPlan,
+  PlannedClusterTest,
+} from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import { isRetryableOutcome } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
-import type { ClusterTestPlan } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../checks/install/cluster-test/cluster-test-report.ts'
 import { completeClusterTestPlan, type ClusterTestEnvironment } from './complete-test-plan.ts'
 import { runClusterTest, type ClusterTestOptions } from './run-cluster-test.ts'

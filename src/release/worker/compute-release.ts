@@ -1,21 +1,22 @@
 // Computes the file changes that release a merged bundle directory, from the base branch's tip and the registry's
 // description of the image.
-import type { TreePathEntry } from '../../pull-request/path-change.ts'
+import type { TreePathEntry } from '../../pull-request/change.ts'
 import { compareBundleWithImage } from '@catalog-bot/bundle/render/compare-with-image'
 import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
 import { readRegistryBundle, type RegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import type { ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
-import { renderChangeAsMermaid } from '../../pull-request/draw-change.ts'
-import type { PackageSettingsFile } from '../../checks/bundles/package-sources.ts'
-import { collectBundleNames, computeReleaseFiles } from '../../checks/bundles/release-files.ts'
+import { renderChangeAsMermaid } from '../../pull-request/describe-change.ts'
+import type { PackageSettingsFile } from '../../checks/bundles/projected-catalog.ts'
 import {
   isSafePathSegment,
   isPrintableName,
   planRelease,
   type ReleasePlan,
+  collectBundleNames,
+  computeReleaseFiles,
+  findReleaseProblems,
 } from '../../checks/bundles/release-plan.ts'
-import { findReleaseProblems } from '../../checks/bundles/release-problems.ts'
 import { describeChangeLines } from '../../report/describe-change.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 import {

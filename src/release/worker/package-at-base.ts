@@ -1,8 +1,8 @@
 // Reads the templates and catalogs of a package that a release writes to. Rejects links, so that a release never writes
 // through one or replaces one.
 import type { TreeSha } from '../../pull-request/ids.ts'
-import type { TreePathEntry } from '../../pull-request/path-change.ts'
-import type { BaseCatalogFile, BasePackageFiles } from '../../checks/bundles/release-files.ts'
+import type { TreePathEntry } from '../../pull-request/change.ts'
+import type { BaseCatalogFile, BasePackageFiles } from '../../checks/bundles/release-plan.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 
 /** The tree holds something that a release must not overwrite. The message is for people, without a full stop. */

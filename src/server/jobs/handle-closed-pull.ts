@@ -16,7 +16,7 @@ import { createMergeRecoveryOptions } from '../../merge/merge-recovery-options.t
 import { markMergeAnnounced } from '../../jobs/announced-merges.ts'
 import { cancelClusterTests } from '../../cluster-test/request-cluster-test.ts'
 import { parseComment } from '../../pull-request/command.ts'
-import type { CommandRecord } from '../../policy/commands.ts'
+import type { CommandRecord } from '../../policy/command-records.ts'
 import { ForgeError } from '../../adapters/github/forge-error.ts'
 import { toCodeSpan, escapeMarkdown } from '../../report/escape.ts'
 import type { Cache } from '../../ports/cache.ts'

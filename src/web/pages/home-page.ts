@@ -7,7 +7,7 @@ import {
   formatRepositoryPageUrl,
   formatRulePageUrl,
   formatSignInUrl,
-} from '../../report/page-urls.ts'
+} from '../../report/urls.ts'
 import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
 import { formatCountWithNoun, renderPullState, renderTime } from './page-text.ts'
 

@@ -2,11 +2,7 @@
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { htmlTemplate, convertHtmlToString } from '../html.ts'
-import {
-  formatMergedPullsPageUrl,
-  formatPullPageUrl,
-  formatRepositoryPageUrl,
-} from '../../report/page-urls.ts'
+import { formatMergedPullsPageUrl, formatPullPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
 import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
 import { shortenSha, renderTime } from './page-text.ts'
 

@@ -1,5 +1,5 @@
 import { htmlTemplate } from '../html.ts'
-import { formatSignInUrl } from '../../report/page-urls.ts'
+import { formatSignInUrl } from '../../report/urls.ts'
 import type { PageRequestContext, StatusPage } from './status-page.ts'
 
 export type NoticeKind =

@@ -7,7 +7,7 @@ import {
   formatOverviewPageUrl,
   formatRepositoryPageUrl,
   formatRulePageUrl,
-} from '../../report/page-urls.ts'
+} from '../../report/urls.ts'
 import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
 import { formatCountWithNoun, renderTime } from './page-text.ts'
 

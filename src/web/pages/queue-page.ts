@@ -9,7 +9,7 @@ import {
   formatOverviewPageUrl,
   formatPullPageUrl,
   formatRepositoryPageUrl,
-} from '../../report/page-urls.ts'
+} from '../../report/urls.ts'
 import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
 import {
   formatCountWithNoun,

@@ -1,7 +1,7 @@
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { htmlTemplate, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
-import { formatRulePageUrl } from '../../report/page-urls.ts'
+import { formatRulePageUrl } from '../../report/urls.ts'
 import { renderTable, type StatusPage } from './status-page.ts'
 
 export interface RulesPageModel {

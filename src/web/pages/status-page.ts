@@ -1,7 +1,7 @@
 // The frame and style sheet of every status page. No scripts.
 import { createHash } from 'node:crypto'
 import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html.ts'
-import { homePageUrl, formatSignInUrl } from '../../report/page-urls.ts'
+import { homePageUrl, formatSignInUrl } from '../../report/urls.ts'
 import { formatUtcMinute } from './page-text.ts'
 
 export interface Breadcrumb {

@@ -1,7 +1,7 @@
 // Sends pages with a strict content policy and ETags.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { StatusPageFormat } from '../../report/page-urls.ts'
+import type { StatusPageFormat } from '../../report/urls.ts'
 
 export interface PageResponse {
   readonly status: number

@@ -3,7 +3,7 @@ import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { allRules } from '../../checks/all-rules.ts'
 import type { RecordedRepository, StatusPageStore, DailyRulePullCount } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
-import type { StatusPageRequest, StatusPageFormat } from '../../report/page-urls.ts'
+import type { StatusPageRequest, StatusPageFormat } from '../../report/urls.ts'
 import { renderBadge } from '../pages/badge.ts'
 import {
   renderCatalogPage,

@@ -1,8 +1,7 @@
 // Decides which repositories a visitor may see: repository-visibility.ts, and for private ones GitHub's answer to the visitor's
 // token. Answers are cached for minutes per session; no answer means no.
 import type { OAuthClient } from '../../adapters/github/oauth-client.ts'
-import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
 import type { RecordedRepository } from '../../ports/page-records.ts'
 import type { StatusPageAccess } from '../../jobs/settings.ts'

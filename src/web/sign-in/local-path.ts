@@ -1,5 +1,5 @@
 // The redirect target after signing in: always one of our pages, to prevent open redirects.
-import { parsePageUrl } from '../../report/page-urls.ts'
+import { parsePageUrl } from '../../report/urls.ts'
 
 export function toSafeSignInRedirectPath(wanted: string | null | undefined): string {
   if (typeof wanted !== 'string' || !/^\/[\w.~%/-]*$/.test(wanted)) return '/'

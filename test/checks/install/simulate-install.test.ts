@@ -1,9 +1,11 @@
 // An entire install without a cluster: what its steps report, what it installs with, and that unknown is never a pass.
 import { describe, expect, test } from '@jest/globals'
-import type { InstallBundleContent } from '../../../src/checks/install/bundle-content.ts'
 import {
   computeBundleInstallFacts,
   type BundleInstallFacts,
+  type InstallBundleContent,
+  unpackBundle,
+  computeUnpackConfigMapName,
 } from '../../../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import type { CatalogServerObservation } from '../../../src/checks/install/running-catalog.ts'
@@ -13,7 +15,6 @@ import type { ChannelInstall } from '../../../src/checks/install/install-report.
 import { createBundleContentSteps } from '../../../src/checks/install/steps/content-steps.ts'
 import { evaluateInstall, planInstallSimulation } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
-import { unpackBundle, computeUnpackConfigMapName } from '../../../src/checks/install/unpack-bundle.ts'
 import { describeInstall } from '../../../src/report/describe-install.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { createSmallBundle } from './small-bundle.ts'

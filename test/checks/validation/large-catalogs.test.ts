@@ -12,7 +12,7 @@ import { maxSkipRangeEdges, buildPackageGraphs } from '../../../packages/fbc/src
 import { findBundlesReachingChannelHead } from '../../../packages/fbc/src/graph/upgrade-paths.ts'
 import { parseVersion } from '../../../packages/fbc/src/versions/version.ts'
 import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
-import { findVersionRangeMisreading } from '../../../src/checks/validation/misread-range.ts'
+import { findVersionRangeMisreading } from '../../../src/checks/validation/rules/versions.ts'
 
 const channelEntryCount = 20_000
 const formatBundleName = (at: number) => `foo.v${at}.0.0`

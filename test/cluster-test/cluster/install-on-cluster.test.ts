@@ -4,8 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { InstallBundleContent } from '../../../src/checks/install/bundle-content.ts'
-import { computeBundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
+import {
+  computeBundleInstallFacts,
+  type InstallBundleContent,
+} from '../../../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import { planInstallSimulation } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'

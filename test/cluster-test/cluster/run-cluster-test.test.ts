@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { defaultClusterTestDeadlines } from '../../../src/checks/install/cluster-test/deadlines.ts'
-import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import { defaultClusterTestDeadlines } from '../../../src/checks/install/cluster-test/cluster-test-state.ts'
 import {
   expirationLabelKey,
   clusterTestLabelKey,
   type ClusterTestPlan,
+  type PlannedClusterTest,
 } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../../src/checks/install/cluster-test/cluster-test-report.ts'
 import type { KubeClusterClient } from '../../../src/cluster-test/cluster/cluster.ts'
@@ -21,7 +21,7 @@ import {
   type ClusterTestOptions,
 } from '../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { runClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
-import { describeClusterTests } from '../../../src/report/describe-cluster-tests.ts'
+import { describeClusterTests } from '../../../src/report/cluster-test-check.ts'
 import {
   coreApiKinds,
   olmV0ApiKinds,

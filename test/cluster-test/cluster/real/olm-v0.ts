@@ -2,7 +2,7 @@
 // the resolver rejects, and a killed test.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
+import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/cluster-test-state.ts'
 import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
 import { sweepExpiredClusterTests } from '../../../../src/cluster-test/cluster/janitor.ts'
 import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
