@@ -102,7 +102,7 @@ function stageRelease(name: string): Release {
   return { version, commit, distribution, stage, work }
 }
 
-export function nameDistribution(name: string, version: string): ReleaseDistribution {
+function nameDistribution(name: string, version: string): ReleaseDistribution {
   const [owner = '', project = ''] = name.toLowerCase().split('/')
   return {
     repository: name,
