@@ -79,7 +79,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
       type: 'BundleRuleSignature',
       from: '../bundle-rule.ts',
       find: `  *find({ csv }) {
-    const name = asString(getField(csv.data, 'metadata', 'name'))
+    const name = asStringOrEmpty(getJsonFieldAtPath(csv.data, 'metadata', 'name'))
     if (name === 'wrong') yield { path: ['metadata', 'name'], data: { name } }
   },
 `,
@@ -200,7 +200,7 @@ function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
       ? [`import type { ${kind.search.type} } from '${kind.search.from}'`]
       : []),
     ...(kind.search?.type === 'BundleRuleSignature'
-      ? ["import { asString, getField } from '../fields.ts'"]
+      ? ["import { asStringOrEmpty, getJsonFieldAtPath } from '../fields.ts'"]
       : []),
     '',
     renderRuleBody(id, kind, suite),
