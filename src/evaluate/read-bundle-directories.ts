@@ -4,8 +4,11 @@ import type { TreePathEntry } from '../pull-request/path-change.ts'
 import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
-import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
+import {
+  findOpmMigrationError,
+  renderBundle,
+  reduceCsvToTemplateFields,
+} from '@catalog-bot/bundle/render/render-bundle'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { PullRequestChange } from '../pull-request/change.ts'
@@ -16,7 +19,7 @@ import type { PackageSources, PackageSettingsFile, TouchedBundle } from '../chec
 import { listBundleNamesToLookUp } from '../checks/bundles/bundle-edges.ts'
 import { hasUpdateGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { suiteNames } from '@catalog-bot/findings/suites'
+import { suiteNames } from '@catalog-bot/findings/rule'
 import type { Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'

@@ -1,6 +1,6 @@
 // Compares blobs of two catalogs. Compares bytes first, because most blobs are unchanged, and then parsed values,
 // because formatting does not matter.
-import { parseBlobFields, type BlobFields } from '@catalog-bot/fbc/load/blob-fields'
+import { parseBlobFields, type BlobFields } from '@catalog-bot/fbc/load/blob-types'
 import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { isPathUnder } from './layout/layout.ts'

@@ -12,10 +12,9 @@ import {
   valueShapesByPropertyType,
   getFieldShape,
   type KnownFieldShape as FieldShape,
-} from '@catalog-bot/fbc/load/known-fields'
-import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { isJsonObject } from '@catalog-bot/fbc/go/json/json-fields'
-import type { BlobFields } from '@catalog-bot/fbc/load/blob-fields'
+} from '@catalog-bot/fbc/load/find-leniencies'
+import { type Json, isJsonObject } from '@catalog-bot/fbc/go/json/json'
+import type { BlobFields } from '@catalog-bot/fbc/load/blob-types'
 import {
   toCanonicalJson,
   findDifferingFields,

@@ -2,10 +2,10 @@
 // that a page reads one row.
 import type { PackageGraph } from '@catalog-bot/fbc/graph/package-graph'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
-import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
+import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version'
 import type { BundleBlob, Catalog, CsvMetadata } from '@catalog-bot/fbc/facts/catalog'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 
 export interface RecordedCatalog {
   /** Used in URLs: unique in the repository, without a slash. */

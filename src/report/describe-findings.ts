@@ -1,8 +1,7 @@
 // Renders findings in Markdown: boxes for errors, a table for the rest, and a list for check runs. Locations are links.
 // Escapes untrusted text.
 import { overridableRuleIds } from '../checks/all-rules.ts'
-import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
-import { formatFixAsDiff } from '@catalog-bot/findings/fix'
+import { compareFindings, type Finding, formatFixAsDiff } from '@catalog-bot/findings/finding'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { toCodeSpan, toTableCodeSpan, escapeMarkdown, escapeSentenceWithCodeSpans } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'

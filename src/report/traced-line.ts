@@ -1,7 +1,6 @@
 // Maps lines of the merge result, which GitHub never shows, to lines of the head, or of the base if the head lacks the
 // line.
-import type { SuggestedFix } from '@catalog-bot/findings/fix'
-import type { Finding } from '@catalog-bot/findings/finding'
+import type { Finding, SuggestedFix } from '@catalog-bot/findings/finding'
 
 export interface TracedFindingLine {
   readonly file: string

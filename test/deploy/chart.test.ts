@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import { coerceToSchema } from '../../packages/bundle/src/kubernetes/coerce-to-schema.ts'
 import { findSchemaName, type SchemaType } from '../../packages/bundle/src/kubernetes/schemas.ts'
-import { parseDocumentTree } from '../../packages/fbc/src/go/read-tree.ts'
+import { parseDocumentTree } from '../../packages/fbc/src/go/yaml/read-yaml.ts'
 import { findMissingProgram } from '../left-out.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')

@@ -3,8 +3,13 @@ import type { Location } from '@catalog-bot/findings/finding'
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata } from './bundle-metadata.ts'
 import { type BundleFiles, findFilesInDirectory } from './bundle-files.ts'
-import { createBundleFieldLocator, type BundleFieldLocator, type FieldPath } from './bundle-locator.ts'
-import { convertParsedValueToJson, readManifest } from './manifest-document.ts'
+import {
+  convertParsedValueToJson,
+  readManifest,
+  createBundleFieldLocator,
+  type BundleFieldLocator,
+  type FieldPath,
+} from './manifest-document.ts'
 import { asListOrEmpty, asStringOrEmpty } from './fields.ts'
 import { isCsv, readManifestObjects, parseApiVersionAndKind } from './registry-bundle.ts'
 

@@ -9,8 +9,8 @@ import {
   createSliceType,
   stringType,
   createStructType,
+  objectMetaStructType,
 } from '@catalog-bot/fbc/go/decode/go-type'
-import { objectMetaStructType } from '@catalog-bot/fbc/go/decode/object-type'
 import {
   apiServiceDescriptionStructType,
   appLinkStructType,

@@ -1,22 +1,34 @@
 // The properties of a bundle's `olm.bundle` blob, from the properties file, annotations, CSV, CRDs and dependencies.
 // Throws a BundleRejectedError where opm fails.
-import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
-import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
-import { JsonError } from '@catalog-bot/fbc/go/json/json-error'
+import { readJson, skipJsonSpace, JsonError } from '@catalog-bot/fbc/go/json/read-json'
 import {
   decodeGoStruct,
   getDecodedStructList,
   getDecodedStringField,
 } from '@catalog-bot/fbc/go/decode/decode'
-import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
-import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
-import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { getMapValue } from '@catalog-bot/fbc/go/tree'
+import { getJsonTypeName, type StructType, type DecodedStruct } from '@catalog-bot/fbc/go/decode/go-type'
+import { type ParsedValue, getMapValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, type BundleMetadata } from './bundle-metadata.ts'
 import { gvkStructType, packagePropertyStructType, propertyListStructType } from './csv-type.ts'
-import { decodeStructOrThrow, BundleRejectedError } from './bundle-rejected-error.ts'
+import type { FieldPath } from './manifest-document.ts'
+
+export interface RejectionLocation {
+  readonly file: string
+  readonly path: FieldPath
+}
+
+export class BundleRejectedError extends Error {
+  /** Absent if the rejection doesn't concern a single location. */
+  readonly at: RejectionLocation | undefined
+
+  constructor(message: string, at?: RejectionLocation) {
+    super(message)
+    this.at = at
+  }
+}
 
 export interface Gvk {
   readonly group: string
@@ -235,4 +247,18 @@ function removeDuplicateGvks(kinds: readonly Gvk[]): readonly Gvk[] {
 
 function createProperty(type: string, value: Json): DerivedProperty {
   return { type, value, text: JSON.stringify(value) }
+}
+
+/** Throws a BundleRejectedError with encoding/json's first error after `before`. `at` is the value's location. */
+export function decodeStructOrThrow(
+  type: StructType,
+  value: ParsedValue,
+  before = '',
+  at?: RejectionLocation,
+): DecodedStruct {
+  const { decoded, problems } = decodeGoStruct(type, value)
+  const [first] = problems
+  if (!first) return decoded
+  const below = first.field === '' ? [] : first.field.split('.')
+  throw new BundleRejectedError(before + first.message, at && { ...at, path: [...at.path, ...below] })
 }

@@ -4,22 +4,30 @@ import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { getDecodedStructList, getDecodedStringField } from '@catalog-bot/fbc/go/decode/decode'
-import type { DecodedStruct } from '@catalog-bot/fbc/go/decode/decoded'
-import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
+import {
+  type DecodedStruct,
+  kubernetesObjectStructType,
+  getJsonTypeName,
+} from '@catalog-bot/fbc/go/decode/go-type'
 import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata, type BundleMetadata } from './bundle-metadata.ts'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
-import { kubernetesObjectStructType } from '@catalog-bot/fbc/go/decode/object-type'
 import {
   crdStructType,
   apiDefinitionsStructType,
   csvInstallStructType,
   relatedImageStructType,
 } from './csv-type.ts'
-import { deriveProperties, type Gvk, type DerivedProperty } from './derived-properties.ts'
+import {
+  deriveProperties,
+  type Gvk,
+  type DerivedProperty,
+  decodeStructOrThrow,
+  BundleRejectedError,
+  type RejectionLocation,
+} from './derived-properties.ts'
 import { convertParsedValueToJson, readManifest } from './manifest-document.ts'
-import { decodeStructOrThrow, BundleRejectedError, type RejectionLocation } from './bundle-rejected-error.ts'
 
 export interface ManifestObject {
   readonly file: string

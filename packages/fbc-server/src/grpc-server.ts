@@ -13,7 +13,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import * as queries from '@catalog-bot/fbc/api/registry-queries'
-import { findPathComponentProblem } from '@catalog-bot/fbc/api/custom-blobs'
+import { findPathComponentProblem } from '@catalog-bot/fbc/api/package-index'
 import type { ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import {

@@ -1,7 +1,7 @@
 // Queries catalog-bot's own catalog server code for a few packages, without a connection.
 import { getBundle, getPackage, listBundles, listPackages } from '@catalog-bot/fbc/api/registry-queries'
 import type { ServedCatalogResult } from '@catalog-bot/fbc/api/served-catalog'
-import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 
 const simulatedServerName = 'catalog-bot'
 

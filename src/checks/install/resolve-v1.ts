@@ -1,15 +1,16 @@
 // OLM v1's resolution: the highest version wins, and bundles with dependencies are rejected. (operator-controller:
 // resolve/catalog.go, resolve/validation.go, catalogmetadata/filter and compare.)
 import type { BundleBlob, Catalog, ChannelBlob } from '@catalog-bot/fbc/facts/catalog'
-import { parseRelease, type ReleaseVersion } from '@catalog-bot/fbc/versions/release'
-import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import {
   comparePrereleaseIdentifiers,
   compareVersions,
   parseVersion,
   type Version,
+  parseRelease,
+  type ReleaseVersion,
 } from '@catalog-bot/fbc/versions/version'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
+import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 
 export interface OlmV1ResolutionRequest {

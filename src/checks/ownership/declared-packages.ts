@@ -1,6 +1,6 @@
 // Finds the packages that a file declares, before and after the change. Ownership depends on content and location.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
+import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 import type { CatalogChange } from '../../pull-request/change.ts'
 
 export interface FilePackageDeclarations {

@@ -4,7 +4,7 @@ import type { SearchableFindingRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingList } from '@catalog-bot/findings/finding-list'
 import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
-import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
+import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 import type { CatalogView } from './view/catalog-view.ts'
 import type { CatalogSizeLimits } from './limits.ts'
 

@@ -2,8 +2,8 @@ import {
   fieldShapesByBlobSchema,
   valueShapesByPropertyType,
   getFieldShape,
-} from '@catalog-bot/fbc/load/known-fields'
-import type { KnownFieldShape } from '@catalog-bot/fbc/load/known-fields'
+  type KnownFieldShape,
+} from '@catalog-bot/fbc/load/find-leniencies'
 
 /**
  * Known fields of the mapping at `path` (`entries[3].replace`). Below a property's `value`: those of its `type`, or of

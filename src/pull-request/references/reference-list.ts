@@ -2,7 +2,7 @@
 // subset of YAML, so that every YAML or JSON parser finds the same entries. Any other file does not count as a list,
 // and only maintainers can change it. This file does not decide permissions.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
-import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
+import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 import { findDuplicateYamlKey } from '../../config/repeated-key.ts'
 import { isTemplatePath } from '../layout/template-path.ts'
 

@@ -1,9 +1,12 @@
 // Computes the file changes that release a merged bundle directory, from the base branch's tip and the registry's
 // description of the image.
 import type { TreePathEntry } from '../../pull-request/path-change.ts'
-import { compareBundleWithImage } from '@catalog-bot/bundle/render/compare-with-image'
-import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
+import {
+  findOpmMigrationError,
+  renderBundle,
+  reduceCsvToTemplateFields,
+  compareBundleWithImage,
+} from '@catalog-bot/bundle/render/render-bundle'
 import { readRegistryBundle, type RegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import type { ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
 import { renderChangeAsMermaid } from '../../pull-request/draw-change.ts'

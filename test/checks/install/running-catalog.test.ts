@@ -1,8 +1,7 @@
 // Whether a catalog runs according to the answers of its server, and whether its image starts a server.
-import type { CatalogServerResponse } from '../../../packages/fbc/src/api/catalog-server-response.ts'
+import type { CatalogServerResponse } from '../../../packages/fbc/src/api/api-types.ts'
 import { describe, expect, test } from '@jest/globals'
-import { buildServedCatalog } from '../../../packages/fbc/src/api/served-catalog.ts'
-import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
+import { buildServedCatalog, parseServedFile } from '../../../packages/fbc/src/api/served-catalog.ts'
 import { simulateCatalogServerResponse } from '../../../src/checks/install/query-served-catalog.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../../../src/checks/install/inline-bundle.ts'
 import {

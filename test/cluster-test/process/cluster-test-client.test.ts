@@ -11,7 +11,7 @@ import {
 } from '../../../src/cluster-test/process/cluster-test-client.ts'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
-import { queryCatalogServer } from '../../../packages/fbc-server/src/query-catalog-server.ts'
+import { queryCatalogServer } from '../../../packages/fbc-server/src/opm-server.ts'
 import { parseCatalogBlobs } from '../../checks/install/parse-catalog-lines.ts'
 import {
   coreApiKinds,

@@ -8,8 +8,8 @@ import {
   asStringOrEmpty,
   type JsonObject,
 } from '../fields.ts'
-import { toCanonicalJson } from '../upgrade/canonical-json.ts'
-import type { FieldPath } from '../bundle-locator.ts'
+import { toCanonicalJson } from '../upgrade/compare-properties.ts'
+import type { FieldPath } from '../manifest-document.ts'
 
 export interface SchemaProblem {
   readonly path: FieldPath

@@ -10,7 +10,7 @@ import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
 import { createFieldPathLocator } from '@catalog-bot/fbc/positions/locate-path'
 import type { Location } from '@catalog-bot/findings/finding'
 import { findFilesInDirectory, type BundleFiles } from '../bundle-files.ts'
-import type { FieldPath } from '../bundle-locator.ts'
+import type { FieldPath } from '../manifest-document.ts'
 
 export interface ParsedManifestObject {
   readonly file: string

@@ -1,7 +1,7 @@
 // Why OLM v1 doesn't render a bundle (operator-controller, rukpak/render/registryv1/validators), with OLM's messages
 // and in OLM's order.
-import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
-import type { FieldPath } from '../bundle-locator.ts'
+import { asStringOrEmpty, getListAtPath } from '../fields.ts'
+import type { FieldPath } from '../manifest-document.ts'
 import type { CsvFieldsForRendering, CsvWebhook } from './csv-view.ts'
 import type { RegistryV1Bundle } from './registry-v1.ts'
 import type { RenderRejection } from './rendering.ts'
@@ -200,12 +200,12 @@ function* findForbiddenWebhookRules(csv: CsvFieldsForRendering): Generator<Rende
     if (webhook.type === 'ConversionWebhook') continue
     const before = `webhook ${JSON.stringify(webhook.name)} contains forbidden rule: admission webhook rules cannot reference `
     for (const [index, rule] of webhook.rules.entries())
-      for (const group of asListOrEmpty(getJsonFieldAtPath(rule, 'apiGroups')).map(asStringOrEmpty)) {
+      for (const group of getListAtPath(rule, 'apiGroups').map(asStringOrEmpty)) {
         const location = toCsvWebhookLocation(csv, webhook, 'rules', index)
         if (forbiddenWebhookApiGroups.has(group))
           yield { message: `${before}API group ${JSON.stringify(group)}`, at: location }
         if (group === 'admissionregistration.k8s.io')
-          for (const resource of asListOrEmpty(getJsonFieldAtPath(rule, 'resources')).map(asStringOrEmpty))
+          for (const resource of getListAtPath(rule, 'resources').map(asStringOrEmpty))
             if (forbiddenWebhookResources.has(resource.toLowerCase()))
               yield {
                 message: `${before}resource ${JSON.stringify(resource)} for API group ${JSON.stringify(group)}`,

@@ -1,5 +1,5 @@
 // Builds the cache that `opm serve --cache-only` writes in JSON format, byte for byte (opm v1.73, pkg/cache).
-import { Fnv64a } from '../go/fnv.ts'
+import { Fnv64a } from './cache-digest.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import type { BlobMeta } from '../load/meta.ts'
 import {
@@ -8,11 +8,14 @@ import {
   parseBundleContent,
   formatJsonAsStoredByOpm,
 } from './bundle-content.ts'
-import { createBundleEncoder, formatPackageIndex } from './cache-json.ts'
-import { findCustomBlobProblem } from './custom-blobs.ts'
-import { addPackageIndexBlob, type PackageIndexBlobs } from './index-blobs.ts'
-import { buildPackageIndex, type PackageIndex } from './package-index.ts'
-import { EscapedJsonCache, type JsonChunks } from './escaped-json-cache.ts'
+import { createBundleEncoder, formatPackageIndex, EscapedJsonCache, type JsonChunks } from './cache-json.ts'
+import {
+  buildPackageIndex,
+  type PackageIndex,
+  findCustomBlobProblem,
+  addPackageIndexBlob,
+  type PackageIndexBlobs,
+} from './package-index.ts'
 
 export interface OpmCacheFile {
   /** Relative to `cache/`. */

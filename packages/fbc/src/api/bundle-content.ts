@@ -1,7 +1,7 @@
 // The channel-independent part of a bundle in OLM's registry API. Reads blobs that opm accepts. Throws
 // UnservableCatalogError for blobs that opm rejects only when it builds its cache.
 import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
-import type { DecodedStruct } from '../go/decode/decoded.ts'
+import type { DecodedStruct } from '../go/decode/go-type.ts'
 import { formatGoJson } from '../go/json/json-text.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import type { ParsedValue } from '../go/tree.ts'
@@ -11,8 +11,7 @@ import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import { trimLeadingSpace } from '../go/yaml/chunks.ts'
 import { bundleStructType } from '../load/blob-types.ts'
-import { parseBundleObject, parseManifest } from '../load/bundle-object.ts'
-import { structTypeByPropertyType } from '../load/property-types.ts'
+import { structTypeByPropertyType, parseBundleObject, parseManifest } from '../load/property-types.ts'
 import type { GroupVersionKind, ApiRelatedImage, ApiTypedValue } from './api-types.ts'
 
 export interface ApiBundleContent {

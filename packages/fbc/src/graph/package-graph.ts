@@ -1,6 +1,6 @@
 // The upgrade graphs of packages as data, with the edges that `opm alpha render-graph` finds, from old to new.
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
-import { getJsonStringField } from '../go/json/json-fields.ts'
+import { getJsonStringField } from '../go/json/json.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
 import { parseVersionRange } from '../versions/version-range.ts'

@@ -15,7 +15,7 @@ import {
 import type { DecodeProblem } from '../go/decode/decode.ts'
 import type { CatalogDocument, DocumentProblem, SplitDocumentsOptions } from './split-documents.ts'
 import { splitDocuments } from './split-documents.ts'
-import { foldCase } from '../go/fold-case.ts'
+import { foldCase } from '../go/text.ts'
 import type { BlobMeta } from './meta.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import * as rules from './load-rules.ts'

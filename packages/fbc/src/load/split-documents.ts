@@ -3,14 +3,17 @@
 import type { RegularYamlDocument } from '../go/fast/regular-yaml.ts'
 import { RegularJsonReader, type RegularJsonObject } from '../go/fast/regular-json.ts'
 import { RegularYamlReader } from '../go/fast/regular-yaml.ts'
-import { JsonError } from '../go/json/json-error.ts'
-import type { ReadJsonResult } from '../go/json/read-json.ts'
-import { readJson } from '../go/json/read-json.ts'
-import { markJsonError, formatJsonErrorWithMarker } from '../go/json/marked-json.ts'
+import {
+  type ReadJsonResult,
+  readJson,
+  JsonError,
+  markJsonError,
+  formatJsonErrorWithMarker,
+} from '../go/json/read-json.ts'
 import { quoteLikeGo, trimSpaceLikeGo } from '../go/text.ts'
 import type { ParsedValue } from '../go/tree.ts'
 import { ByteOffsetLookup, getUtf8CharacterLength, decodeUtf8LikeGo } from '../go/utf8.ts'
-import { decodeYamlChunk } from '../go/yaml/decode-yaml-chunk.ts'
+import { decodeYamlChunk } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import type { YamlChunk } from '../go/yaml/chunks.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'

@@ -1,12 +1,9 @@
 // Adds a released bundle to a template, as build pipelines do. Computes the expected values, edits the text minimally,
 // and returns an error unless the edited text parses to the expected values.
-import type { Json } from '../go/json/json.ts'
-import { isJsonObject } from '../go/json/json-fields.ts'
-import { toPlainJson } from '../go/json/plain-json.ts'
+import { type Json, isJsonObject, toPlainJson } from '../go/json/json.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
 import { insertYamlAdditions } from './extend-text.ts'
-import { templateTextFormatters } from './format-template-text.ts'
-import { areJsonValuesEqual } from './same-json.ts'
+import { templateTextFormatters, areJsonValuesEqual } from './format-template-text.ts'
 import { parseTemplateDocument } from './template-document.ts'
 
 export interface BundleReleaseInput {

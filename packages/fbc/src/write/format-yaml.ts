@@ -3,8 +3,7 @@
 import type { Json } from '../go/json/json.ts'
 import { formatGoFloat, formatJsonNumber } from '../go/number.ts'
 import { resolvePlainScalar, isTimestamp } from '../go/yaml/resolve-scalar.ts'
-import { compareYamlKeys } from './key-order.ts'
-import { sortBlobsForWriting } from './blob-order.ts'
+import { sortBlobsForWriting, compareYamlKeys } from './blob-order.ts'
 import type { WritableCatalog } from './writable-catalog.ts'
 
 /** After this column, a space in a string becomes a line break. */

@@ -7,14 +7,14 @@ import {
   getDecodedStringField,
   getDecodedStringList,
 } from '../go/decode/decode.ts'
-import type { DecodedStruct } from '../go/decode/decoded.ts'
+import type { DecodedStruct } from '../go/decode/go-type.ts'
 import {
   bundleStructType,
   channelStructType,
   deprecationStructType,
   packageStructType,
 } from '../load/blob-types.ts'
-import { formatBundleObjectError, parseBundleObject } from '../load/bundle-object.ts'
+import { formatBundleObjectError, parseBundleObject } from '../load/property-types.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { formatMissingSchemaError, type BlobMeta } from '../load/meta.ts'
 import { compareBytes } from '../go/text.ts'

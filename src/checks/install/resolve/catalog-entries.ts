@@ -3,7 +3,7 @@ import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '@catalog-bo
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { computeChannelOrder, type ChannelOrder } from './channel-order.ts'
 import {
   toGvkKey,

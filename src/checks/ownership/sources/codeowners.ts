@@ -1,7 +1,7 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
 // GitHub, any error invalidates the file, because the invalid line might revoke permissions.
 import { findAmbiguousLineBreak, findInvisibleCharacter } from '../../../config/ambiguous-characters.ts'
-import { matchesGlob, type Glob, type GlobToken } from '@catalog-bot/fbc/go/glob'
+import { matchesGlob, type Glob, type GlobToken } from '@catalog-bot/fbc/load/select-files'
 import { parseUserPrincipal, parseTeamPrincipal } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 import type { OwnerSourceReadResult, OwnerSourceProblem } from './owner-source.ts'

@@ -1,6 +1,6 @@
 // A manifest of a kind that OLM does not install from bundles. The install plan fails.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { installableKinds } from '@catalog-bot/bundle/installable-kinds'
+import { installableKinds } from '@catalog-bot/bundle/plain/supported-kinds'
 import { getStringField } from '../view/string-field.ts'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { listBundlesWithPackages } from '../requirements.ts'

@@ -1,6 +1,6 @@
 // A field that is a typo away from one that opm knows. opm ignores it.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
+import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/find-leniencies'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import { findKnownFieldNames } from '../known-fields.ts'
 import {

@@ -1,6 +1,6 @@
 // A schema that is a typo away from one that opm reads. opm keeps such a blob but does not read it.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
+import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/find-leniencies'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import { findSimilarName } from '../similar-name.ts'
 import { isTemplateSchemaName } from './template-in-catalog.ts'

@@ -1,8 +1,7 @@
 // A changed default channel: new installations get different updates. Also reports whether the new channel continues
 // the old one.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
-import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
+import { analyzeUpgradeGraph, findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-graph'
 import {
   findPackageLocation,
   formatTruncatedNameList,

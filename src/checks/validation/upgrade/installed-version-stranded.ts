@@ -1,7 +1,6 @@
 // Versions that lose their upgrade path to the channel's head. channel-removed covers removed channels.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
-import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
+import { analyzeUpgradeGraph, findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { toFindingLocation } from '../catalog-rule.ts'
 import {

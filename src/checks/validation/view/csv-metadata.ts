@@ -1,5 +1,5 @@
 import type { CsvMetadata } from '@catalog-bot/fbc/facts/catalog'
-import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
+import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 import type { BundleView } from './catalog-view.ts'
 
 /** Skips properties that do not decode, because opm rejects those. */

@@ -1,5 +1,4 @@
-import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
+import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 
 /** The exact field if it is a string, or else the first case-insensitive match, as in Go; '' if absent. */
 export function getStringField(value: Json, field: string): string {

@@ -9,7 +9,7 @@ import { buildOpmCache, type OpmCacheFile } from '../../../../packages/fbc/src/a
 import type { BlobMeta } from '../../../../packages/fbc/src/load/meta.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { isIgnoreFile, selectCatalogFiles } from '../../../../packages/fbc/src/load/select-files.ts'
-import { joinByteChunks } from '../../../../packages/fbc/src/go/tar/byte-pieces.ts'
+import { joinByteChunks } from '../../../../packages/fbc/src/go/tar/tar-tree.ts'
 import { findMissingProgram } from '../../../left-out.ts'
 import { cachedCatalogCases } from './sample-cached-catalogs.ts'
 

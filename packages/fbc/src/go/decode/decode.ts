@@ -5,11 +5,17 @@ import { formatGoFloat32, formatJsonNumber } from '../number.ts'
 import { quoteLikeGo } from '../text.ts'
 import { sortMapEntriesByKey } from '../json/json-text.ts'
 import type { MapEntry, MapValue, NumberValue, ParsedValue } from '../tree.ts'
-import type { DecodedStruct, DecodedValue, DecodedFieldValues, DecodedFieldSources } from './decoded.ts'
+import {
+  type GoType,
+  type StructType,
+  uint8Type,
+  type DecodedStruct,
+  type DecodedValue,
+  type DecodedFieldValues,
+  type DecodedFieldSources,
+  getJsonTypeName,
+} from './go-type.ts'
 import { LazyDecodedStruct, matchesGoType } from './lazy-decoded.ts'
-import type { GoType, StructType } from './go-type.ts'
-import { uint8Type } from './go-type.ts'
-import { getJsonTypeName } from './go-value.ts'
 
 export interface DecodeProblem {
   readonly message: string

@@ -2,8 +2,14 @@
 import { decodeBase64, decodeSingleLineBase64 } from '../base64.ts'
 import type { ParsedValue } from '../tree.ts'
 import { getMapValue } from '../tree.ts'
-import type { DecodedStruct, DecodedValue, DecodedFieldValues, DecodedFieldSources } from './decoded.ts'
-import type { GoType, StructType } from './go-type.ts'
+import type {
+  GoType,
+  StructType,
+  DecodedStruct,
+  DecodedValue,
+  DecodedFieldValues,
+  DecodedFieldSources,
+} from './go-type.ts'
 
 /** Returns whether no field of the struct, at any depth, has two spellings. */
 export function hasUniqueFieldSpellings(decoded: DecodedStruct): boolean {

@@ -10,15 +10,19 @@ import {
   plainScalarStopBytes,
   singleQuotedStopBytes,
   blockTextStopBytes,
+  getMultibyteCharacterLength,
+  exactReaderRequiredError,
 } from './byte-classes.ts'
-import { exactReaderRequiredError } from './exact-reader-required.ts'
-import { hasDuplicateKeys } from './has-duplicate-keys.ts'
-import { LazyString, ScalarStyle } from './lazy-string.ts'
+import {
+  RecurringBlockTable,
+  type RecurringBlock,
+  LazyRecurringList,
+  LazyRecurringMap,
+  type RecurringBlockReader,
+} from './recurring-blocks.ts'
+import { hasDuplicateKeys } from '../tree.ts'
+import { LazyString, ScalarStyle, sharedInternTable } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
-import { LazyRecurringList, LazyRecurringMap, type RecurringBlockReader } from './recurring-values.ts'
-import { RecurringBlockTable, type RecurringBlock } from './recurring-blocks.ts'
-import { sharedInternTable } from './string-intern-table.ts'
-import { getMultibyteCharacterLength } from './multibyte-character.ts'
 
 /** Catalogs have no deeper documents. */
 const maxRegularYamlDepth = 64

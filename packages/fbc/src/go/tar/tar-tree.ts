@@ -1,6 +1,7 @@
 // Archives a folder in the order of Go's tree walk: each directory once, before its contents.
-import { comparePathsInWalkOrder } from '../walk-order.ts'
-import { getByteChunkTreeLength, type ByteChunkTree } from './byte-pieces.ts'
+import { comparePathsInWalkOrder } from '../text.ts'
+
+export type ByteChunkTree = Uint8Array | readonly ByteChunkTree[]
 
 const tarBlockBytes = 512
 
@@ -178,4 +179,27 @@ function formatPaxRecord(key: string, value: string, bytes: number): string {
 
 function removeNonAsciiCharacters(text: string): string {
   return text.replace(/[^\x00-\x7f]/gu, '')
+}
+
+export function forEachByteChunk(piece: ByteChunkTree, take: (bytes: Uint8Array) => void): void {
+  if (piece instanceof Uint8Array) take(piece)
+  else for (const part of piece) forEachByteChunk(part, take)
+}
+
+/** Nested lists of bytes, so that content that repeats in an archive is one shared object. */
+export function getByteChunkTreeLength(piece: ByteChunkTree): number {
+  if (piece instanceof Uint8Array) return piece.length
+  let length = 0
+  for (const part of piece) length += getByteChunkTreeLength(part)
+  return length
+}
+
+export function joinByteChunks(piece: ByteChunkTree): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(getByteChunkTreeLength(piece))
+  let at = 0
+  forEachByteChunk(piece, (part) => {
+    bytes.set(part, at)
+    at += part.length
+  })
+  return bytes
 }
