@@ -14,7 +14,7 @@ import {
   limitFindingsPerRule,
 } from '@catalog-bot/findings/finding-list'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
-import { renderJson, type DirectoryReport } from '@catalog-bot/findings/render-text'
+import { renderJson, type DirectoryReport } from '@catalog-bot/findings/render-findings'
 import { supportsColor } from './color.ts'
 import { enableOptimizingCompiler } from './optimizing-compiler.ts'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
@@ -176,7 +176,7 @@ function countFindingsIncludingOmitted(findings: readonly Finding[]): number {
 }
 
 async function printTextReport(report: DirectoryReport, all: boolean): Promise<void> {
-  const { renderText } = await import('@catalog-bot/findings/render-text')
+  const { renderText } = await import('@catalog-bot/findings/render-findings')
   const textOf = (file: string) => {
     try {
       return readFileSync(join(report.dir, file), 'utf8')

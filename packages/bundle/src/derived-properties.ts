@@ -75,58 +75,65 @@ export function deriveProperties(sources: BundlePropertySources): readonly Deriv
     ...parsePropertiesAnnotation(csv),
     ...provided.map((kind) => parsePropertyValue(createProperty('olm.gvk', gvkToJson(kind)))),
   ])
-  const gvks = [...provided]
-  const others: DerivedProperty[] = []
-  let package_: DerivedProperty | undefined
-  for (const [index, property] of found.entries()) {
-    const parse = `${before}parse property[${index}] of type ${quoteLikeGo(property.type)}: `
-    if (property.type === 'olm.gvk') gvks.push(decodeGvk(property, parse))
-    else if (property.type === 'olm.package') {
-      const decoded = decodeStructOrThrow(
-        packagePropertyStructType,
-        requireParsedPropertyValue(property, parse),
-        parse,
-      )
-      const [itsName, version, release] = ['packageName', 'version', 'release'].map((key) =>
-        getDecodedStringField(decoded, key),
-      )
-      package_ = createPackageProperty(itsName ?? '', version ?? '', release ?? '')
-    } else others.push(property)
-  }
-  const requiredGvks: Gvk[] = []
-  const requiredPackages: DerivedProperty[] = []
-  for (const [index, dependency] of metadata.dependencies.entries()) {
-    const parse = `${before}parse property[${index}] of type ${quoteLikeGo(dependency.type)}: `
-    if (dependency.type === 'olm.gvk') requiredGvks.push(decodeGvk(dependency, parse))
-    else if (dependency.type === 'olm.package') {
-      const decoded = decodeStructOrThrow(
-        packagePropertyStructType,
-        requireParsedPropertyValue(dependency, parse),
-        parse,
-      )
-      const value = {
-        packageName: getDecodedStringField(decoded, 'packageName'),
-        versionRange: getDecodedStringField(decoded, 'version'),
-      }
-      requiredPackages.push(createProperty('olm.package.required', value))
-    } else others.push(dependency)
-  }
+  const declared = decodeGvksAndPackages(found, before)
+  const needed = decodeGvksAndPackages(metadata.dependencies, before)
   const { version, release } = parseVersionAndRelease(
     file,
     spec,
     `${before}get version: `,
     `${before}get release: `,
   )
-  package_ ??= createPackageProperty(packageName, version, release)
-  requiredGvks.push(...required())
   const all = [
-    package_,
-    ...removeDuplicateGvks(gvks).map((kind) => createProperty('olm.gvk', gvkToJson(kind))),
-    ...removeDuplicateGvks(requiredGvks).map((kind) => createProperty('olm.gvk.required', gvkToJson(kind))),
-    ...requiredPackages,
-    ...others,
+    declared.packages.map(toPackageProperty).at(-1) ?? createPackageProperty(packageName, version, release),
+    ...toGvkProperties('olm.gvk', [...provided, ...declared.gvks]),
+    ...toGvkProperties('olm.gvk.required', [...needed.gvks, ...required()]),
+    ...needed.packages.map((decoded) =>
+      createProperty('olm.package.required', {
+        packageName: getDecodedStringField(decoded, 'packageName'),
+        versionRange: getDecodedStringField(decoded, 'version'),
+      }),
+    ),
+    ...declared.others,
+    ...needed.others,
   ]
   return all.sort((a, b) => compareBytes(a.type, b.type) || compareBytes(a.text, b.text))
+}
+
+interface DecodedProperties {
+  readonly gvks: readonly Gvk[]
+  readonly packages: readonly DecodedStruct[]
+  readonly others: readonly DerivedProperty[]
+}
+
+function decodeGvksAndPackages(
+  properties: readonly PropertyWithParsedValue[],
+  before: string,
+): DecodedProperties {
+  const gvks: Gvk[] = []
+  const packages: DecodedStruct[] = []
+  const others: DerivedProperty[] = []
+  for (const [index, property] of properties.entries()) {
+    const parse = `${before}parse property[${index}] of type ${quoteLikeGo(property.type)}: `
+    if (property.type === 'olm.gvk') gvks.push(decodeGvk(property, parse))
+    else if (property.type === 'olm.package')
+      packages.push(
+        decodeStructOrThrow(packagePropertyStructType, requireParsedPropertyValue(property, parse), parse),
+      )
+    else others.push(property)
+  }
+  return { gvks, packages, others }
+}
+
+function toPackageProperty(decoded: DecodedStruct): DerivedProperty {
+  return createPackageProperty(
+    getDecodedStringField(decoded, 'packageName'),
+    getDecodedStringField(decoded, 'version'),
+    getDecodedStringField(decoded, 'release'),
+  )
+}
+
+function toGvkProperties(type: string, kinds: readonly Gvk[]): readonly DerivedProperty[] {
+  return removeDuplicateGvks(kinds).map((kind) => createProperty(type, gvkToJson(kind)))
 }
 
 function parseVersionAndRelease(

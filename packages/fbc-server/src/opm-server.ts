@@ -12,11 +12,8 @@ import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
 
 /** Milliseconds for one call. */
 const maxGrpcCallMs = 30_000
-
 const maxGrpcResponseBytes = 1024 * 1024 * 1024
-
 const healthService = getGrpcService('grpc.health.v1.Health')
-
 const registryService = getGrpcService('api.Registry')
 
 /** Statuses caused by this machine or a temporary condition, not by the catalog. */

@@ -12,9 +12,7 @@ import {
 } from '../fields.ts'
 
 const dnsSubdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
-
 const dnsLabelPattern = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/
-
 const labelValuePattern = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
 
 /** Bytes of all keys and values. */

@@ -14,7 +14,6 @@ import { createRenderedObject, type ManifestGeneratorInput } from './csv-view.ts
 import type { JsonObject, RenderedObject, DeploymentConfig } from './rendering.ts'
 
 const requiredAffinityField = 'requiredDuringSchedulingIgnoredDuringExecution'
-
 const preferredAffinityField = 'preferredDuringSchedulingIgnoredDuringExecution'
 
 /** OLM's mount paths and file names for certificates: first for webhooks, then for API services. */

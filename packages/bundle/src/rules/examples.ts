@@ -73,7 +73,7 @@ export interface CsvExamples {
   readonly provided: readonly string[]
 }
 
-export function parseCsvExamples({ data }: ManifestObject): CsvExamples {
+function parseCsvExamples({ data }: ManifestObject): CsvExamples {
   const annotation =
     exampleAnnotationKeys.find(
       (name) => getJsonFieldAtPath(data, 'metadata', 'annotations', name) !== undefined,

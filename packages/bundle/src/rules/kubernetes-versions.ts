@@ -144,7 +144,7 @@ const removedApisByKubeVersion: Readonly<Record<string, Readonly<Record<string, 
 }
 
 /** The first Kubernetes release without the API. */
-export function findKubeVersionRemovingApi(apiVersion: string, kind: string): string | undefined {
+function findKubeVersionRemovingApi(apiVersion: string, kind: string): string | undefined {
   for (const [release, versions] of Object.entries(removedApisByKubeVersion))
     if (Object.hasOwn(versions, apiVersion) && versions[apiVersion]?.includes(kind)) return release
   return undefined
@@ -160,7 +160,7 @@ export interface RemovedApiUse {
 }
 
 /** Uses in manifests, CRDs and requested permissions. */
-export function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator<RemovedApiUse> {
+function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator<RemovedApiUse> {
   const needed = parseVersionTolerantly(getStringAtPath(csv.data, 'spec', 'minKubeVersion'))
   const isCertain = (release: string): boolean => {
     const removalVersion = parseVersion(`${release}.0`)

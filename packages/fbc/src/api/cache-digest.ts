@@ -29,7 +29,6 @@ const fnvWasmCode = Uint8Array.of(
 )
 
 const wasmBufferBytes = 16 * 65_536
-
 const fnvOffsetBasis = 0xcbf29ce484222325n
 
 /** The part of the WebAssembly API that this file uses, because platform types declare it in different places. */

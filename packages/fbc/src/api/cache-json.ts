@@ -19,7 +19,6 @@ import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from
 export type JsonChunks = readonly ByteChunkTree[]
 
 const utf8Encoder = new TextEncoder()
-
 const doubleQuoteBytes = utf8Encoder.encode('"')
 
 export class EscapedJsonCache {

@@ -1,5 +1,5 @@
 // The catalog as facts: the data that rules, checks, and drawings need, with locations. Plain data, so that the facts
-// of a file can be cached as JSON by blob id. Created by parse-catalog-file.ts (one file) and assemble-catalog.ts (all
+// of a file can be cached as JSON by blob id. Created by parse-catalog-file.ts (one file) and assembleCatalog (all
 // files).
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { Json } from '../go/json/json.ts'
@@ -22,7 +22,7 @@ export interface PackageBlob {
   readonly name: string
   readonly defaultChannel: string
   readonly description: string
-  /** Absent or empty icons are omitted. `bytes` is the decoded length; `looksLike` is from sniff-image.ts. */
+  /** Absent or empty icons are omitted. `bytes` is the decoded length; `looksLike` is from blob-facts.ts. */
   readonly icon?: {
     readonly mediatype: string
     readonly bytes: number

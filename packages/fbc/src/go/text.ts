@@ -134,7 +134,7 @@ export function toLowerLikeGo(text: string): string {
 }
 
 /** The result of Go's strconv.IsPrint for a code point. Characters newer than Go's Unicode tables are not printable. */
-export function isPrintable(point: number): boolean {
+function isPrintable(point: number): boolean {
   printableRunStarts ??= parsePrintableRunStarts(printableRunLengths)
   let low = 0
   let high = printableRunStarts.length - 1

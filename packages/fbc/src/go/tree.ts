@@ -2,7 +2,6 @@
 
 /** Fewer keys are compared one by one. A power of two. */
 const maxLinearSearchKeys = 16
-
 const emptyInt32Array = new Int32Array(0)
 
 /** After more comparisons per key a Map takes over, so that colliding keys cannot slow the table down. */
@@ -115,7 +114,7 @@ export interface TextBlockCache {
   /** A shape for which the value has no oddities (find-leniencies.ts). */
   plain?: unknown
   property?: object | undefined
-  /** The value as JSON of a Go type, and the function that wrote it (stub-csv.ts). */
+  /** The value as JSON of a Go type, and the function that wrote it (api-bundle.ts). */
   marshalled?: { readonly by: object; readonly text: string } | undefined
 }
 

@@ -188,22 +188,7 @@ function drawChannelRowSvg(
 ) {
   const { names, label, badges, notes, status } = drawn
   const isGroup = names.length > 1
-  const parts: string[] = []
-  const deprecated = badges.includes('deprecated') || badges.includes('now deprecated')
-  const stroke = status === 'kept' ? (compares ? colors.faint : colors.replaces) : colors[status]
-  if (isGroup)
-    for (const dy of [-5, 0, 5])
-      parts.push(
-        `<circle cx="${nodeX}" cy="${y + dy}" r="1.7" fill="${deprecated ? colors.deprecated : stroke}"/>`,
-      )
-  else {
-    const fill = badges.includes('head') ? colors.head : deprecated ? colors.deprecated : colors.background
-    const dashes = badges.includes('not in channel') ? ' stroke-dasharray="2 2"' : ''
-    const edge = badges.includes('skipped') ? colors.skips : badges.includes('head') ? colors.head : stroke
-    parts.push(
-      `<circle cx="${nodeX}" cy="${y}" r="5" fill="${fill}" stroke="${edge}" stroke-width="1.6"${dashes}/>`,
-    )
-  }
+  const parts = drawChannelRowNode(drawn, nodeX, y, compares)
   let x = textX
   const shown = (status === 'kept' ? '' : `${signByDiffStatus[status]} `) + truncateLabel(label)
   const color =
@@ -239,6 +224,25 @@ function drawChannelRowSvg(
     width: x,
     body: `<g><title>${escapeXml(names.slice(0, 40).join(', ').slice(0, maxTooltipLength))}</title>${parts.join('')}</g>`,
   }
+}
+
+/** A circle, or three dots for a group of entries. */
+function drawChannelRowNode(
+  { names, badges, status }: DrawnChannelRow,
+  x: number,
+  y: number,
+  compares: boolean,
+): string[] {
+  const deprecated = badges.includes('deprecated') || badges.includes('now deprecated')
+  const stroke = status === 'kept' ? (compares ? colors.faint : colors.replaces) : colors[status]
+  if (names.length > 1)
+    return [-5, 0, 5].map(
+      (dy) => `<circle cx="${x}" cy="${y + dy}" r="1.7" fill="${deprecated ? colors.deprecated : stroke}"/>`,
+    )
+  const fill = badges.includes('head') ? colors.head : deprecated ? colors.deprecated : colors.background
+  const dashes = badges.includes('not in channel') ? ' stroke-dasharray="2 2"' : ''
+  const edge = badges.includes('skipped') ? colors.skips : badges.includes('head') ? colors.head : stroke
+  return [`<circle cx="${x}" cy="${y}" r="5" fill="${fill}" stroke="${edge}" stroke-width="1.6"${dashes}/>`]
 }
 
 /**

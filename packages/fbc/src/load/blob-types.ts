@@ -14,7 +14,6 @@ export type BlobFields = ReadonlyMap<string, string | readonly string[]>
 
 /** In characters. Longer values aren't compared, because aliases can expand without limit. */
 const maxCanonicalBlobChars = 60_000_000
-
 const propertyStructType = createStructType('property.Property', { type: stringType, value: rawMessageType })
 
 export const packageStructType = createStructType('declcfg.Package', {

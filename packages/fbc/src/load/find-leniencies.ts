@@ -12,7 +12,6 @@ import { detachStringFromParent } from '../go/utf8.ts'
 export type KnownFieldShape = 'any' | 'typed' | { readonly [field: string]: KnownFieldShape }
 
 const stringFieldShape: KnownFieldShape = {}
-
 const propertyFieldShape: KnownFieldShape = { type: stringFieldShape, value: 'any' }
 
 export const fieldShapesByBlobSchema: Readonly<Record<string, KnownFieldShape>> = {

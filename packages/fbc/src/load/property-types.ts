@@ -100,7 +100,7 @@ const csvMetadataStructType = createStructType('property.CSVMetadata', {
   provider: appLinkStructType,
 })
 
-export const bundleObjectStructType = createStructType('property.BundleObject', { data: bytesType })
+const bundleObjectStructType = createStructType('property.BundleObject', { data: bytesType })
 
 export const structTypeByPropertyType: ReadonlyMap<string, StructType> = new Map([
   [

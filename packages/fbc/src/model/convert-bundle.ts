@@ -26,96 +26,128 @@ import * as deprecationRules from './rules/deprecation-rules.ts'
 
 const packagePropertyType = 'olm.package'
 
-export function convertBundle(draft: ModelConversionState, blob: BundleBlob): void {
-  const name = (): string => quoteLikeGo(blob.name)
-  const report = <Data extends object>(
+/** A bundle while it is converted. `report` adds a problem at the blob, or at `mark` in it. */
+interface BundleConversion {
+  readonly draft: ModelConversionState
+  readonly blob: BundleBlob
+  readonly data: { readonly package: string; readonly bundle: string }
+  readonly report: <Data extends object>(
     rule: FindingRule<Data>,
     data: Data,
     message: () => string,
-    mark: TextPosition = blob.place,
-  ): void => {
-    draft.problems.add(message, rule, toFindingLocation(blob.place, mark), data)
+    mark?: TextPosition,
+  ) => void
+}
+
+export function convertBundle(draft: ModelConversionState, blob: BundleBlob): void {
+  const conversion: BundleConversion = {
+    draft,
+    blob,
+    data: { package: blob.package, bundle: blob.name },
+    report: (rule, data, message, mark = blob.place) =>
+      draft.problems.add(message, rule, toFindingLocation(blob.place, mark), data),
   }
+  const parent = findParentPackage(conversion)
+  const bundle = parent && addBundleToPackage(conversion)
+  if (!parent || !bundle) return
+  reportInvalidProperties(conversion)
+  const identity = checkPackageProperty(conversion)
+  if (draft.ruleSet.pullSpecs) reportInvalidPullSpecs(conversion)
+  if (identity !== undefined && identity.error === undefined) parseBundleVersion(conversion, bundle, identity)
+  linkChannelEntries(conversion, parent, bundle)
+}
+
+function findParentPackage({ draft, blob, report }: BundleConversion): ModelPackage | undefined {
+  const name = (): string => quoteLikeGo(blob.name)
+  const object = `bundle ${name()}`
   if (blob.package === '') {
-    return report(
-      missingPackage,
-      { object: `bundle ${name()}` },
-      () => `package name must be set for bundle ${name()}`,
-    )
+    report(missingPackage, { object }, () => `package name must be set for bundle ${name()}`)
+    return undefined
   }
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
     const message = () => `unknown package ${quoteLikeGo(blob.package)} for bundle ${name()}`
-    return report(unknownPackage, { package: blob.package, object: `bundle ${name()}` }, message)
+    report(unknownPackage, { package: blob.package, object }, message)
   }
+  return parent
+}
+
+/** Returns undefined for a duplicate. */
+function addBundleToPackage({ draft, blob, data }: BundleConversion): ModelBundle | undefined {
   const siblings = draft.bundles.get(blob.package) ?? new Map<string, ModelBundle>()
   draft.bundles.set(blob.package, siblings)
-  const data = { package: blob.package, bundle: blob.name }
   const first = siblings.get(blob.name)
   if (first !== undefined) {
-    const message = () => `package ${quoteLikeGo(blob.package)} has duplicate bundle ${name()}`
+    const message = () =>
+      `package ${quoteLikeGo(blob.package)} has duplicate bundle ${quoteLikeGo(blob.name)}`
     const related = [createFirstDeclarationNote(first.blob.place)]
     draft.problems.add(message, bundleRules.duplicateBundle, toFindingLocation(blob.place), data, related)
-    return
+    return undefined
   }
   const bundle: ModelBundle = { blob, release: '' }
   siblings.set(blob.name, bundle)
+  return bundle
+}
 
+function reportInvalidProperties({ draft, blob, data, report }: BundleConversion): void {
   for (const [index, property] of blob.properties.entries()) {
+    const { type, mark } = property
     const error = findOpmPropertyError(draft, property)
     if (error === undefined) continue
-    const reason = (): string => `parse property[${index}] of type ${quoteLikeGo(property.type)}: ${error}`
-    report(
-      bundleRules.invalidProperty,
-      { ...data, index, type: property.type, error },
-      () => `parse properties for bundle ${name()}: ${reason()}`,
-      property.mark,
-    )
+    const message = () =>
+      `parse properties for bundle ${quoteLikeGo(blob.name)}: parse property[${index}] of type ${quoteLikeGo(type)}: ${error}`
+    report(bundleRules.invalidProperty, { ...data, index, type, error }, message, mark)
   }
+}
 
+/** Returns the olm.package property if there is exactly one. */
+function checkPackageProperty({ blob, data, report }: BundleConversion): Property | undefined {
   const identities = blob.properties.filter((property) => property.type === packagePropertyType)
   const [identity] = identities
-  const subject = (): string => `package ${quoteLikeGo(blob.package)} bundle ${name()}`
   if (identity === undefined || identities.length > 1) {
+    const message = () =>
+      `package ${quoteLikeGo(blob.package)} bundle ${quoteLikeGo(blob.name)} must have exactly 1 ${quoteLikeGo(packagePropertyType)} property, found ${identities.length}`
     report(
       bundleRules.notOnePackageProperty,
       { ...data, found: identities.length },
-      () =>
-        `${subject()} must have exactly 1 ${quoteLikeGo(packagePropertyType)} property, found ${identities.length}`,
+      message,
       identities[1]?.mark,
     )
-  } else {
-    const packageName = getJsonStringField(identity.value, 'packageName')
-    if (packageName !== blob.package) {
-      const why = `does not match ${quoteLikeGo(packagePropertyType)} property ${quoteLikeGo(packageName)}`
-      const message = () => `package ${quoteLikeGo(blob.package)} ${why}`
-      report(bundleRules.packageMismatch, { ...data, packageName }, message, identity.mark)
-    }
+    return undefined
   }
-
-  if (draft.ruleSet.pullSpecs) {
-    for (const { field, image, mark, error } of findInvalidPullSpecs(blob)) {
-      const message = () => `${subject()} ${field}: invalid image pull spec ${quoteLikeGo(image)}: ${error}`
-      report(bundleRules.invalidPullSpec, { ...data, field, image, error }, message, mark)
-    }
+  const packageName = getJsonStringField(identity.value, 'packageName')
+  if (packageName !== blob.package) {
+    const message = () =>
+      `package ${quoteLikeGo(blob.package)} does not match ${quoteLikeGo(packagePropertyType)} property ${quoteLikeGo(packageName)}`
+    report(bundleRules.packageMismatch, { ...data, packageName }, message, identity.mark)
   }
+  return identity
+}
 
-  if (identity !== undefined && identities.length === 1 && identity.error === undefined) {
-    parseBundleVersion(draft, bundle, identity, report)
+function reportInvalidPullSpecs({ blob, data, report }: BundleConversion): void {
+  for (const { field, image, mark, error } of findInvalidPullSpecs(blob)) {
+    const message = () =>
+      `package ${quoteLikeGo(blob.package)} bundle ${quoteLikeGo(blob.name)} ${field}: invalid image pull spec ${quoteLikeGo(image)}: ${error}`
+    report(bundleRules.invalidPullSpec, { ...data, field, image, error }, message, mark)
   }
+}
 
-  let placed = false
+function linkChannelEntries(
+  { blob, data, report }: BundleConversion,
+  parent: ModelPackage,
+  bundle: ModelBundle,
+): void {
+  let isInChannel = false
   for (const channel of parent.channels.values()) {
     const entry = channel.entries.get(blob.name)
     if (entry === undefined) continue
     entry.bundle = bundle
-    placed = true
+    isInChannel = true
   }
-  if (!placed) {
-    const message = () =>
-      `package ${quoteLikeGo(blob.package)}, bundle ${name()} not found in any channel entries`
-    report(bundleRules.bundleInNoChannel, data, message)
-  }
+  if (isInChannel) return
+  const message = () =>
+    `package ${quoteLikeGo(blob.package)}, bundle ${quoteLikeGo(blob.name)} not found in any channel entries`
+  report(bundleRules.bundleInNoChannel, data, message)
 }
 
 function findOpmPropertyError(draft: ModelConversionState, property: Property): string | undefined {
@@ -148,17 +180,10 @@ function checkPullSpec(
 }
 
 function parseBundleVersion(
-  draft: ModelConversionState,
+  { draft, data, report }: BundleConversion,
   bundle: ModelBundle,
   identity: Property,
-  complain: <Data extends object>(
-    rule: FindingRule<Data>,
-    data: Data,
-    message: () => string,
-    mark?: TextPosition,
-  ) => void,
 ): void {
-  const data = { package: bundle.blob.package, bundle: bundle.blob.name }
   const text = getJsonStringField(identity.value, 'version')
   const version = parseVersion(text)
   if (version.ok) {
@@ -167,7 +192,7 @@ function parseBundleVersion(
     const { error } = version
     const message = () =>
       `error parsing bundle ${quoteLikeGo(bundle.blob.name)} version ${quoteLikeGo(text)}: ${error}`
-    complain(bundleRules.invalidVersion, { ...data, version: text, error }, message, identity.mark)
+    report(bundleRules.invalidVersion, { ...data, version: text, error }, message, identity.mark)
   }
   if (!draft.ruleSet.releases) return
   const release = getJsonStringField(identity.value, 'release')
@@ -179,7 +204,7 @@ function parseBundleVersion(
     const { error } = parsed
     const message = () =>
       `error parsing bundle ${quoteLikeGo(bundle.blob.name)} release version ${quoteLikeGo(release)}: ${error}`
-    complain(bundleRules.invalidRelease, { ...data, release, error }, message, identity.mark)
+    report(bundleRules.invalidRelease, { ...data, release, error }, message, identity.mark)
   }
 }
 

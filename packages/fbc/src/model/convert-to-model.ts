@@ -16,11 +16,8 @@ import {
 import { convertBundle, convertDeprecations } from './convert-bundle.ts'
 
 const maxDnsLabelLength = 63
-
 const maxDnsSubdomainLength = 253
-
 const dnsLabelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
-
 const dnsSubdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
 const dnsLabelSyntaxError =

@@ -206,14 +206,12 @@ function collectChannelEntryErrors(
     causes.push(createErrorLeaf(`skip[${index}] is empty`))
     findings.add(channelRules.emptySkip, atEntry, { ...inChannel, entry: entry.name, index })
   }
-  if (ruleSet.skipRangeSyntax && entry.skipRange !== '') {
-    const range = parseVersionRange(entry.skipRange)
-    if (!range.ok) {
-      const { skipRange } = entry
-      causes.push(createErrorLeaf(`invalid skipRange ${quoteLikeGo(skipRange)}: ${range.error}`))
-      const data = { ...inChannel, entry: entry.name, skipRange, error: range.error }
-      findings.add(channelRules.invalidSkipRange, atEntry, data)
-    }
+  const { skipRange } = entry
+  const range = ruleSet.skipRangeSyntax && skipRange !== '' ? parseVersionRange(skipRange) : undefined
+  if (range?.ok === false) {
+    causes.push(createErrorLeaf(`invalid skipRange ${quoteLikeGo(skipRange)}: ${range.error}`))
+    const data = { ...inChannel, entry: entry.name, skipRange, error: range.error }
+    findings.add(channelRules.invalidSkipRange, atEntry, data)
   }
   // The conversion reports entries without a bundle; this only reproduces opm's tree.
   if (bundle === undefined)

@@ -215,7 +215,7 @@ function findNodesAtOffsets(
   const seen = new Set<ParsedValue>()
   const stack: ParsedValue[] = [root]
   for (let value = stack.pop(); value; value = stack.pop()) {
-    // Recurring parts of a file are parsed lazily (packages/fbc/src/go/fast/recurring-values.ts), so this does not read them unless
+    // Recurring parts of a file are parsed lazily (packages/fbc/src/go/fast/recurring-blocks.ts), so this does not read them unless
     // necessary.
     if (seen.has(value) || (isNested && !hasOffsetInSpan(ascending, value))) continue
     seen.add(value)

@@ -3,9 +3,7 @@ import { compareBytes } from '../go/text.ts'
 import type { JsonObject, WritableCatalog, WritableBundle } from './writable-catalog.ts'
 
 const bundleMetadataPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
-
 const letterPattern = /^\p{L}$/u
-
 const digitPattern = /^\p{Nd}$/u
 
 /**

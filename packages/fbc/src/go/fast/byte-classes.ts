@@ -68,7 +68,6 @@ export const plainTextStartBytes: Uint8Array = createByteSet(
 
 /** First bytes of plain scalars that may be words (`true`, `off`), numbers or dates. */
 export const ambiguousScalarStartBytes: Uint8Array = createByteSet('FNOTYfnoty0123456789+.')
-
 export const numberBytes: Uint8Array = createByteSet('0123456789abcdefABCDEFxXoO_.+-')
 
 export const yamlKeyStartBytes: Uint8Array = createByteSet(

@@ -5,11 +5,8 @@ import { TextBuilder } from '../utf8.ts'
 import { BACKSLASH, DASH, NEWLINE, PLUS, SPACE } from './byte-classes.ts'
 
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-
 const scalarTextBuilder = new TextBuilder()
-
 const internTableSlotCount = 4096
-
 const maxInternedBytes = 64
 
 class StringInternTable {

@@ -32,7 +32,6 @@ const maxRegularJsonDepth = 64
 
 /** Columns are counted from the line start, which is quadratic in text without line ends. */
 const maxLineLength = 2000
-
 const COMMA = 0x2c
 const CARRIAGE_RETURN = 0x0d
 

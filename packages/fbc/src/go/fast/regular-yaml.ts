@@ -26,7 +26,6 @@ import { DocumentLines, LineStarts } from './line-starts.ts'
 
 /** Catalogs have no deeper documents. */
 const maxRegularYamlDepth = 64
-
 const maxYamlIndent = 1000
 
 /** go-yaml's limit is 1024 characters; real keys are far shorter. */

@@ -8,7 +8,6 @@ const maxPlainJsonDepth = 200
 
 /** Limits the expansion of aliases. */
 const maxPlainJsonValues = 100_000
-
 const maxPlainJsonLength = 4_000_000
 
 interface PlainJsonBudget {

@@ -16,7 +16,6 @@ const codeUnitByJsonEscapeLetter = createEscapeTable({
 })
 
 const jsonStringBuilder = new TextBuilder()
-
 const jsonErrorMarker = ' <== '
 
 /** Limits indentation: ten thousand levels would take a hundred megabytes. */
@@ -163,7 +162,7 @@ function scanJsonLiteral(text: string, from: number, word: string): number {
   return from + word.length
 }
 
-export function createUnexpectedCharacterError(text: string, at: number, context: string): JsonError {
+function createUnexpectedCharacterError(text: string, at: number, context: string): JsonError {
   if (at >= text.length) return new JsonError('end', 'unexpected EOF', at)
   return new JsonError('syntax', context, at)
 }

@@ -1,17 +1,12 @@
-// Parses image references for registry requests and explains invalid ones. opm's grammar (packages/fbc/src/go/reference/pull-spec.ts)
+// Parses image references for registry requests and explains invalid ones. opm's grammar (parsePullSpec)
 // decides validity. Never guesses and never contacts a registry.
 import { toLowerLikeGo } from '../text.ts'
 
 const hostLabelPatternSource = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
-
 const domainPatternSource = `${hostLabelPatternSource}(?:\\.${hostLabelPatternSource})*(?::[0-9]+)?`
-
 const pathComponentPatternSource = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
-
 const repositoryNamePatternSource = `(?:${domainPatternSource}/)?${pathComponentPatternSource}(?:/${pathComponentPatternSource})*`
-
 const tagPatternSource = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
-
 const digestPatternSource = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}'
 
 const pullSpecPattern = new RegExp(
@@ -19,9 +14,7 @@ const pullSpecPattern = new RegExp(
 )
 
 const invalidReferenceFormatMessage = 'invalid reference format'
-
 const uppercaseRepositoryMessage = 'repository name must be lowercase'
-
 const maxRepositoryNameLength = 255
 
 /** Valid references are shorter, so longer ones are not even matched. */
@@ -48,12 +41,10 @@ type PullSpecResult =
 
 /** `@sha256:` and 64 digits. */
 const sha256DigestSuffixLength = 72
-
 const sha256DigestSuffixPattern = /^@sha256:[a-f0-9]{64}$/
 
 /** Caches the verdict on names before a digest, up to `maxCachedRepositoryNames`. */
 const errorByRepositoryNameCache = new Map<string, string | undefined>()
-
 const maxCachedRepositoryNames = 2000
 
 export interface ImageReference {
@@ -73,7 +64,6 @@ export type ParsedImageReference =
 // The longest name (255, plus 6 for index.docker.io), tag (128) and digest (sha512 in hex, 135) with separators.
 // Rejects longer texts before running a regular expression.
 const maxImageReferenceLength = 255 + 6 + 1 + 128 + 1 + 135
-
 const hostLabelPattern = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/
 const pathComponentPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/

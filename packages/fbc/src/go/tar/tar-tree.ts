@@ -7,7 +7,6 @@ const tarBlockBytes = 512
 
 /** Limits of the name and prefix fields (POSIX.1-1988, ustar). */
 const maxUstarNameBytes = 100
-
 const maxUstarPrefixBytes = 155
 
 /** The limit of eleven octal digits; Go writes larger sizes as a PAX record. */

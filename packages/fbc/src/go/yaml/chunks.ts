@@ -12,7 +12,6 @@ export interface YamlChunk {
 
 const LF = 0x0a
 const DASH = 0x2d
-
 const leadingSpacesPattern = /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/
 
 export function trimLeadingSpace(text: string): string {

@@ -16,7 +16,6 @@ import { YamlError } from './cursor.ts'
 
 /** Up to here 99% may come from aliases, from the second limit on 10% (go-yaml's decode.go). */
 const aliasRatioRangeLow = 400_000
-
 const aliasRatioRangeHigh = 4_000_000
 
 /** go-yaml's limit for documents that consist largely of aliases. */

@@ -44,19 +44,12 @@ const characterByEscapeLetter: Readonly<Record<string, string>> = {
 }
 
 export const codeUnitByYamlEscapeLetter = createEscapeTable(characterByEscapeLetter)
-
 export const TAB = 0x09
-
 export const LF = 0x0a
-
 export const CR = 0x0d
-
 export const SPACE = 0x20
-
 const NEXT_LINE = 0x85
-
 const LINE_SEPARATOR = 0x2028
-
 const PARAGRAPH_SEPARATOR = 0x2029
 
 /** Text that go-yaml's reader rejects. It reads in blocks, so the error comes before the scanner gets there. */

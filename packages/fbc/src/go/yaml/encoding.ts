@@ -14,7 +14,7 @@ const yamlReadBlockBytes = 512
 /** C0 but TAB, LF, CR; DEL; C1 but NEL; the two noncharacters of the first plane. */
 const rejectedCharacterPattern = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
 
-export function hasRejectedCharacter(text: string): boolean {
+function hasRejectedCharacter(text: string): boolean {
   return rejectedCharacterPattern.test(text)
 }
 

@@ -7,7 +7,6 @@ import type { ResolvedScalar } from './resolve-scalar.ts'
 
 /** More is not useful, and would expand alias bombs. */
 const maxGoSyntaxLength = 1 << 20
-
 const maxInt64 = 2n ** 63n - 1n
 
 /** For maps with non-text keys: those keys, by their text. */

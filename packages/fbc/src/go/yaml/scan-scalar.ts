@@ -1,13 +1,24 @@
 // Scans literal (`|`) and folded (`>`) block scalars like go-yaml v2.
-import { type YamlCursor, CR, LF, SPACE, TAB, isBlank, isLineBreak, isLineBreakOrEnd, isDigit, isBlankOrEnd, createScannerError, getHexDigitValue, codeUnitByYamlEscapeLetter } from './cursor.ts'
+import {
+  type YamlCursor,
+  CR,
+  LF,
+  SPACE,
+  TAB,
+  isBlank,
+  isLineBreak,
+  isLineBreakOrEnd,
+  isDigit,
+  isBlankOrEnd,
+  createScannerError,
+  getHexDigitValue,
+  codeUnitByYamlEscapeLetter,
+} from './cursor.ts'
 import { TextBuilder } from '../utf8.ts'
 
 const SINGLE_QUOTE = 0x27
-
 const DOUBLE_QUOTE = 0x22
-
 const BACKSLASH = 0x5c
-
 const quotedScalarBuilder = new TextBuilder()
 
 interface ScannedPlainScalar {
@@ -20,7 +31,6 @@ interface ScannedPlainScalar {
 
 /** The scalar before its last line, and the breaks after it, which belong to it only if more text follows. */
 const plainScalarBuilder = new TextBuilder()
-
 const pendingLineBreaks = new TextBuilder()
 
 interface BlockScalarHeader {

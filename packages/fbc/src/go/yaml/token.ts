@@ -43,7 +43,6 @@ export interface AliasNode {
 }
 
 const BANG = 0x21
-
 const PERCENT = 0x25
 
 /** Characters of a tag's URI besides word characters. */

@@ -31,7 +31,6 @@ export interface TextReportOptions {
 
 /** Number of characters of a source line to show around the column. Fits a narrow terminal. */
 const maxSourceFrameWidth = 100
-
 const colorBySeverity: Readonly<Record<Severity, number>> = { error: 31, warning: 33, info: 36 }
 
 /**
