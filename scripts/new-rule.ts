@@ -78,7 +78,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
       type: 'BundleRuleSignature',
       from: '../bundle-rule.ts',
       find: `  *find({ csv }) {
-    const name = asString(getField(csv.data, 'metadata', 'name'))
+    const name = getStringAtPath(csv.data, 'metadata', 'name')
     if (name === 'wrong') yield { path: ['metadata', 'name'], data: { name } }
   },
 `,
@@ -199,7 +199,7 @@ function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
       ? [`import type { ${kind.search.type} } from '${kind.search.from}'`]
       : []),
     ...(kind.search?.type === 'BundleRuleSignature'
-      ? ["import { asString, getField } from '../fields.ts'"]
+      ? ["import { getStringAtPath } from '../fields.ts'"]
       : []),
     '',
     renderRuleBody(id, kind, suite),

@@ -93,7 +93,7 @@ function decodePropertiesOrDependencies(
 
 /** Converts the types of the list's items to strings. */
 function convertTypeFieldsToStrings(document: ParsedValue, field: string): ParsedValue {
-  const withStringType = (value: ParsedValue): ParsedValue =>
+  const withStringType = (value: ParsedValue) =>
     value.kind === 'map'
       ? replaceMapEntries(
           value,

@@ -53,7 +53,7 @@ export function readBundleUpgradeFacts(
     const text = asStringOrEmpty(getCsvField(...path.map(String)))
     return text === '' ? undefined : { text, at: locate(csv.file, path) }
   }
-  const skips = asListOrEmpty(getCsvField('spec', 'skips')).flatMap((entry, index): LocatedString[] =>
+  const skips = asListOrEmpty(getCsvField('spec', 'skips')).flatMap((entry, index) =>
     csv && asStringOrEmpty(entry) !== ''
       ? [{ text: asStringOrEmpty(entry), at: locate(csv.file, ['spec', 'skips', index]) }]
       : [],
@@ -81,10 +81,7 @@ export function readBundleUpgradeFacts(
   }
 }
 
-function wrapInFieldIfDefined<Key extends string>(
-  key: Key,
-  located: LocatedString | undefined,
-): { readonly [K in Key]?: LocatedString } {
+function wrapInFieldIfDefined<Key extends string>(key: Key, located: LocatedString | undefined) {
   return located ? ({ [key]: located } as { readonly [K in Key]: LocatedString }) : {}
 }
 

@@ -214,9 +214,7 @@ function tryParseJsonTree(text: string): ParsedValue | undefined {
   }
 }
 
-function removeDuplicateProperties(
-  properties: readonly PropertyWithParsedValue[],
-): readonly PropertyWithParsedValue[] {
+function removeDuplicateProperties(properties: readonly PropertyWithParsedValue[]) {
   const seen = new Set<string>()
   return properties.filter(({ type, text }) => {
     const key = `type: ${type}, value: ${text}`

@@ -83,7 +83,7 @@ export interface PartialRegistryBundle {
 }
 
 /** The objects of `manifests/` that opm sees, including every ClusterServiceVersion, in file order. */
-export const readManifestObjects = memoizePerObject((files: BundleFiles): readonly ManifestObject[] =>
+export const readManifestObjects = memoizePerObject((files: BundleFiles) =>
   findFilesInDirectory(files, 'manifests').flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
     const type = document.kind === 'value' ? parseApiVersionAndKind(document.value) : undefined
@@ -302,10 +302,7 @@ function toBundleApiFromCrd(key: DecodedStruct, before: string, at?: RejectionLo
   return { ...getDefinitionVersionAndKind(key), group: name.slice(dot + 1), plural: name.slice(0, dot) }
 }
 
-function getDefinitionVersionAndKind(key: DecodedStruct): {
-  readonly version: string
-  readonly kind: string
-} {
+function getDefinitionVersionAndKind(key: DecodedStruct) {
   return { version: getDecodedStringField(key, 'version'), kind: getDecodedStringField(key, 'kind') }
 }
 

@@ -274,10 +274,7 @@ function createReflectionHandler(services: readonly string[]): (request: ProtoMe
   const files = describeProtoFiles()
   const byName = new Map(files.map((file) => [file.name, file]))
 
-  function collectDependencies(
-    file: DescribedProtoFile,
-    into = new Map<string, Uint8Array>(),
-  ): Map<string, Uint8Array> {
+  function collectDependencies(file: DescribedProtoFile, into = new Map<string, Uint8Array>()) {
     into.set(file.name, file.bytes)
     for (const name of file.dependencies) {
       const dependency = byName.get(name)

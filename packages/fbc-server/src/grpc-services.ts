@@ -209,10 +209,7 @@ interface MessageDescriptor {
   readonly nestedType?: readonly MessageDescriptor[]
 }
 
-function encodeFileDescriptor(
-  { file, dependencies }: ProtoFile,
-  namespace: protobuf.NamespaceBase,
-): Uint8Array {
+function encodeFileDescriptor({ file, dependencies }: ProtoFile, namespace: protobuf.NamespaceBase) {
   const types: MessageDescriptor[] = []
   const services: unknown[] = []
   for (const nested of namespace.nestedArray)

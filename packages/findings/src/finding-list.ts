@@ -115,10 +115,7 @@ class LimitedRuleFindings {
 }
 
 /** Removes duplicates at one location, because a bundle in two channels is checked in both. */
-function removeDuplicateFindings(
-  sorted: readonly Finding[],
-  identity: FindingListOptions['identity'],
-): Finding[] {
+function removeDuplicateFindings(sorted: readonly Finding[], identity: FindingListOptions['identity']) {
   const seen = new Set<string>()
   return sorted.filter((found, index) => {
     const before = sorted[index - 1]

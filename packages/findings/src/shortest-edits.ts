@@ -44,11 +44,7 @@ function getFurthestReachedOldLine(reach: ReadonlyMap<number, number>, diagonal:
   return reach.get(diagonal) ?? -1
 }
 
-function shouldTakeInsertionStep(
-  reach: ReadonlyMap<number, number>,
-  diagonal: number,
-  count: number,
-): boolean {
+function shouldTakeInsertionStep(reach: ReadonlyMap<number, number>, diagonal: number, count: number) {
   return (
     diagonal === -count ||
     (diagonal !== count &&
@@ -56,11 +52,7 @@ function shouldTakeInsertionStep(
   )
 }
 
-function backtrackEdits(
-  steps: readonly ReadonlyMap<number, number>[],
-  oldEnd: number,
-  newEnd: number,
-): readonly LineEdit[] {
+function backtrackEdits(steps: readonly ReadonlyMap<number, number>[], oldEnd: number, newEnd: number) {
   const edits: LineEdit[] = []
   let [x, y] = [oldEnd, newEnd]
   for (let count = steps.length - 1; count > 0; count--) {
@@ -85,10 +77,7 @@ export function createLineNumberMapper(from: string, to: string): LineNumberMapp
   }
 }
 
-function matchLinesByShortestEdits(
-  old: readonly string[],
-  now: readonly string[],
-): ReadonlyMap<number, number> | undefined {
+function matchLinesByShortestEdits(old: readonly string[], now: readonly string[]) {
   const edits = findShortestEdits(old, now, maxLineEdits)
   if (edits === undefined) return undefined
   const gone = new Set(edits.filter(({ kind }) => kind === '-').map((edit) => edit.old))
@@ -103,10 +92,7 @@ function matchLinesByShortestEdits(
   return map
 }
 
-function matchLinesByUniqueContent(
-  old: readonly string[],
-  now: readonly string[],
-): ReadonlyMap<number, number> {
+function matchLinesByUniqueContent(old: readonly string[], now: readonly string[]) {
   const positions = indexUniqueLines(now)
   return new Map(
     [...indexUniqueLines(old)].flatMap(([text, line]) => {

@@ -156,7 +156,7 @@ export function resolveSchemaType(type: SchemaType): SchemaType {
 
 /** By name. In the stored form, required fields end with an asterisk. */
 export const parseSchemaFields = memoizePerObject(
-  (fields: Readonly<Record<string, SchemaType>>): ReadonlyMap<string, SchemaField> =>
+  (fields: Readonly<Record<string, SchemaType>>) =>
     new Map(
       Object.entries(fields).map(([name, type]): [string, SchemaField] =>
         name.endsWith('*')

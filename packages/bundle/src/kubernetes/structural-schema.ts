@@ -153,13 +153,7 @@ class SchemaValidator {
     }
   }
 
-  private checkSize(
-    schema: JsonObject,
-    keywordSuffix: string,
-    unit: string,
-    size: number,
-    path: FieldPath,
-  ): void {
+  private checkSize(schema: JsonObject, keywordSuffix: string, unit: string, size: number, path: FieldPath) {
     const [min, max] = [schema[`min${keywordSuffix}`], schema[`max${keywordSuffix}`]]
     if (typeof min === 'number' && size < min)
       this.report(path, `has ${size} ${unit}, but the schema requires at least ${min}`)

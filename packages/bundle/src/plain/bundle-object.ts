@@ -128,9 +128,7 @@ function* unpackManifestObjects(
   else if (items.kind !== 'null') throw new UnreadableManifestError('its items field is not a list')
 }
 
-function parseManifestObjectIdentity(
-  tree: MapValue,
-): Pick<ParsedManifestObject, 'apiVersion' | 'kind' | 'name' | 'tree'> {
+function parseManifestObjectIdentity(tree: MapValue) {
   return {
     apiVersion: getStringFieldOrEmpty(tree, 'apiVersion'),
     kind: getStringFieldOrEmpty(tree, 'kind'),

@@ -197,10 +197,7 @@ function isEmptyAffinity(part: Json | undefined): boolean {
   return terms.length === 0 && getListAtPath(part, preferredAffinityField).length === 0
 }
 
-function addAnnotationsToMetadata(
-  metadata: Json | undefined,
-  annotations: DeploymentConfig['annotations'],
-): JsonObject {
+function addAnnotationsToMetadata(metadata: Json | undefined, annotations: DeploymentConfig['annotations']) {
   const before = asObjectOrEmpty(metadata)
   if (!annotations || Object.keys(annotations).length === 0) return before
   return { ...before, annotations: { ...annotations, ...asObjectOrEmpty(before['annotations']) } }

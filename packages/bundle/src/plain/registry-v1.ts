@@ -166,11 +166,7 @@ const propertyListStructType = createStructType('list', {
 })
 
 /** Adds the properties from the properties file to those in the ClusterServiceVersion's annotation. */
-function mergeBundleProperties(
-  csv: RenderedObject,
-  files: BundleFiles,
-  rejections: RenderRejection[],
-): RenderedObject {
+function mergeBundleProperties(csv: RenderedObject, files: BundleFiles, rejections: RenderRejection[]) {
   const own = getJsonFieldAtPath(csv.manifest, 'metadata', 'annotations', 'olm.properties')
   const propertyJsons: string[] = []
   if (typeof own === 'string') {
@@ -231,10 +227,7 @@ function isParsedValue(value: unknown): value is ParsedValue {
   return typeof value === 'object' && value !== null && 'kind' in value
 }
 
-function parsePropertiesAnnotation(text: string): {
-  readonly texts: readonly string[]
-  readonly problem?: string
-} {
+function parsePropertiesAnnotation(text: string) {
   let list: ParsedValue
   try {
     const read = readJson(text, skipJsonSpace(text, 0))

@@ -100,10 +100,7 @@ export function findClusterExtensionRejections(
 }
 
 /** Other objects of the bundle, unchanged; those of namespaced kinds go into the install namespace. */
-function generateAdditionalObjects({
-  bundle,
-  installNamespace: namespace,
-}: ManifestGeneratorInput): readonly RenderedObject[] {
+function generateAdditionalObjects({ bundle, installNamespace: namespace }: ManifestGeneratorInput) {
   return bundle.others.map((object) => {
     if (isNamespacedKind(object.kind) !== true) return object
     const metadata = object.manifest['metadata']

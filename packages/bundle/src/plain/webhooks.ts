@@ -72,10 +72,7 @@ function generateWebhookConfigurations(
     })
 }
 
-function toObjectEntryIfDefined(
-  field: string,
-  value: Json | undefined,
-): readonly (readonly [string, Json])[] {
+function toObjectEntryIfDefined(field: string, value: Json | undefined) {
   return value === undefined ? [] : [[field, value]]
 }
 

@@ -298,9 +298,7 @@ function migrateBundle(bundle: WritableBundle): CatalogReadResult<WritableBundle
   }
 }
 
-function findCsvInBundleProperties(
-  properties: readonly { readonly type: string; readonly value: Json }[],
-): ParsedValue | undefined {
+function findCsvInBundleProperties(properties: readonly { readonly type: string; readonly value: Json }[]) {
   for (const { type, value } of properties) {
     const object = type === 'olm.bundle.object' ? parseBundleObjectProperty(value) : undefined
     const kind = getMapValue(object, 'kind')

@@ -154,10 +154,7 @@ function groupPropertiesByType(statement: ComparableBundle): Map<string, Set<str
 }
 
 /** Values that only one side has. If each side has exactly one, they form a single difference. */
-function pairDifferingValues(
-  left: ReadonlySet<string>,
-  right: ReadonlySet<string>,
-): readonly (readonly [string | undefined, string | undefined])[] {
+function pairDifferingValues(left: ReadonlySet<string>, right: ReadonlySet<string>) {
   const ours = sortByBytes([...left].filter((text) => !right.has(text)))
   const theirs = sortByBytes([...right].filter((text) => !left.has(text)))
   if (ours.length === 1 && theirs.length === 1) return [[ours[0], theirs[0]]]

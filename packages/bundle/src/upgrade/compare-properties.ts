@@ -128,10 +128,7 @@ function isEmptySchemaValue(field: string, value: Json): boolean {
   return value === null || value === '' || (value === false && schemaFlagsDefaultingToFalse.has(field))
 }
 
-function createMinMaxComparators(
-  kind: 'max' | 'min',
-  fields: readonly string[],
-): Readonly<Record<string, SchemaPropertyComparator>> {
+function createMinMaxComparators(kind: 'max' | 'min', fields: readonly string[]) {
   const createComparator =
     (field: string): SchemaPropertyComparator =>
     (before, after) => {
@@ -147,11 +144,7 @@ function createMinMaxComparators(
   return Object.fromEntries(fields.map((field) => [field, createComparator(field)]))
 }
 
-function formatStringPropertyChange(
-  label: string,
-  before: Json | undefined,
-  after: Json | undefined,
-): string | undefined {
+function formatStringPropertyChange(label: string, before: Json | undefined, after: Json | undefined) {
   const [old, now] = [asStringOrEmpty(before), asStringOrEmpty(after)]
   return old === now ? undefined : `${label} : ${quoteLikeGo(old)} -> ${quoteLikeGo(now)}`
 }

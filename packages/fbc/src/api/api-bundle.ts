@@ -89,7 +89,7 @@ function writeCsvSpec(
   content: ApiBundleContent,
   of: IndexedPackage,
 ): void {
-  const text = (field: string): void =>
+  const text = (field: string) =>
     out.field(field, marshalNonEmptyString(getDecodedStringField(metadata, field)))
   // Without a strategy OLM's package server panics on a nil map.
   out.field('install', '{"strategy":"deployment","spec":{"deployments":null}}')
@@ -153,11 +153,7 @@ function formatRelatedImage({ name, image }: ApiRelatedImage): string {
   ])
 }
 
-function formatApiDefinitions(
-  metadata: DecodedStruct,
-  field: string,
-  each: (item: DecodedStruct) => string,
-): string {
+function formatApiDefinitions(metadata: DecodedStruct, field: string, each: (item: DecodedStruct) => string) {
   const found = metadata.fields.get(field)
   if (typeof found !== 'object' || !('fields' in found)) return '{}'
   return getOrFormatCachedJson(found, found.at, each, () =>
@@ -186,12 +182,7 @@ function formatCachedStructList(
 }
 
 /** Reuses the output for repeated text: versions of an Operator have nearly the same metadata. */
-function getOrFormatCachedJson(
-  owner: DecodedStruct,
-  value: ParsedValue,
-  by: object,
-  write: () => string,
-): string {
+function getOrFormatCachedJson(owner: DecodedStruct, value: ParsedValue, by: object, write: () => string) {
   const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
   if (!hasUniqueFieldSpellings(owner)) return write()
   if (memo?.marshalled?.by === by) return memo.marshalled.text

@@ -110,7 +110,7 @@ function toApiDependencies(property: UndecodedProperty): ApiTypedValue[] {
     return [{ type: 'olm.gvk', value: formatJsonAsStoredByOpm(property.value) }]
   if (property.type !== 'olm.package.required') return []
   const required = decodePropertyValue(property)
-  const text = (field: string): string =>
+  const text = (field: string) =>
     formatJsonAsStoredByOpm({ ...emptyStringNode, value: getDecodedStringField(required, field) })
   const range = `{"packageName":${text('packageName')},"version":${text('versionRange')}}`
   return [{ type: 'olm.package', value: range }]
@@ -137,9 +137,7 @@ function formatLengthLimitedJson(
   return text
 }
 
-function extractBundleObjects(
-  properties: readonly UndecodedProperty[],
-): Pick<ApiBundleContent, 'objects' | 'csv'> {
+function extractBundleObjects(properties: readonly UndecodedProperty[]) {
   const objects: string[] = []
   let csv = -1
   let previous: (() => Uint8Array) | undefined

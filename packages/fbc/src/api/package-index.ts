@@ -126,9 +126,7 @@ function formatCompositeKey(...parts: readonly string[]): string {
   return JSON.stringify(parts)
 }
 
-function toMapSortedByName<Named extends { readonly name: string }>(
-  all: readonly Named[],
-): ReadonlyMap<string, Named> {
+function toMapSortedByName<Named extends { readonly name: string }>(all: readonly Named[]) {
   const sorted = [...all].sort((a, b) => compareBytes(a.name, b.name))
   return new Map(sorted.map((one) => [one.name, one]))
 }

@@ -175,7 +175,7 @@ export function assembleCatalog(
   files: Iterable<{ readonly path: string; readonly facts: CatalogFileFacts }>,
 ): Catalog {
   const walked = [...files].sort((a, b) => comparePathsInWalkOrder(a.path, b.path))
-  const all = <Part>(part: (facts: CatalogFileFacts, path: string) => readonly Part[]): Part[] =>
+  const all = <Part>(part: (facts: CatalogFileFacts, path: string) => readonly Part[]) =>
     walked.flatMap(({ path, facts }) => part(facts, path))
   return {
     packages: all((facts, path) => facts.packages.map((blob) => addFilePathToBlob(blob, path))),

@@ -8,7 +8,7 @@ const maxCopiedTextLength = 256
 const maxTextPieces = 1024
 
 /** Avoids spreading the typed array, which is ten times slower. */
-const decodeUtf16CodeUnits = (units: Uint16Array): string =>
+const decodeUtf16CodeUnits = (units: Uint16Array) =>
   Reflect.apply(String.fromCharCode, undefined, units) as string
 
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })

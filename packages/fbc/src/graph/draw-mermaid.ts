@@ -97,10 +97,7 @@ function formatChannelStatusNote({ status, badges }: DrawnChannel): string {
   return notes.length === 0 ? '' : ` (${notes.join(', ')})`
 }
 
-function formatNodeLabel(
-  { names, label, badges, status, notes }: DrawnChannelRow,
-  compares: boolean,
-): string {
+function formatNodeLabel({ names, label, badges, status, notes }: DrawnChannelRow, compares: boolean) {
   const words = [
     `${status === 'added' ? '+ ' : status === 'removed' ? '− ' : ''}${label}`,
     ...badges.filter((badge) => badge === 'not in channel' || /^(?:now|was) /.test(badge)),
@@ -169,10 +166,7 @@ export function renderOpmMermaid(
 }
 
 /** Entries are drawn by descending version, so a skip applies only below the skipping entry. */
-function collectMermaidDecorations(
-  packages: readonly PackageGraph[],
-  v0Semantics: boolean,
-): MermaidDecorations {
+function collectMermaidDecorations(packages: readonly PackageGraph[], v0Semantics: boolean) {
   const classes: MermaidDecorations['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
   const skippedLinks: number[] = []
   let link = 0
@@ -200,10 +194,7 @@ function collectMermaidDecorations(
   return { classes, skippedLinks }
 }
 
-function formatMermaidChannelLines(
-  packageName: string,
-  { name, nodes, edges, isCut }: ChannelGraph,
-): string[] {
+function formatMermaidChannelLines(packageName: string, { name, nodes, edges, isCut }: ChannelGraph) {
   const id = escapeNonPrintableCharacters(`${packageName}-${name}`)
   const node = (bundle: string) => `${id}-${escapeNonPrintableCharacters(bundle)}[${quoteLikeGo(bundle)}]`
   const lines = [`    %% channel ${quoteLikeGo(name)}`, `    subgraph ${id}[${quoteLikeGo(name)}]`]

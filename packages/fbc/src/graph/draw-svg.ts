@@ -155,10 +155,7 @@ function drawChannelCard(channel: DrawnChannel, compares: boolean): ChannelCard 
   }
 }
 
-function drawChannelHeading({ name, badges, status, entries, entriesBefore }: DrawnChannel): {
-  width: number
-  body: string
-} {
+function drawChannelHeading({ name, badges, status, entries, entriesBefore }: DrawnChannel) {
   const label = truncateLabel(name)
   let x = cardPadding
   const parts = [drawText(x, 23, label, `font-weight="bold" font-size="13" fill="${colors.text}"`, name)]
@@ -278,12 +275,7 @@ function getEdgeRowSpan({ from, to }: DrawnUpgradeEdge): { top: number; bottom: 
   return { top: Math.min(to, from[0] ?? to), bottom: Math.max(to, from.at(-1) ?? to) }
 }
 
-function drawUpgradeEdge(
-  link: DrawnUpgradeEdge,
-  at: number | undefined,
-  nodeX: number,
-  compares: boolean,
-): string {
+function drawUpgradeEdge(link: DrawnUpgradeEdge, at: number | undefined, nodeX: number, compares: boolean) {
   const { from, to, kind, status } = link
   const color = status !== 'kept' ? colors[status] : compares ? '#afb8c1' : colors[kind]
   const dashes =

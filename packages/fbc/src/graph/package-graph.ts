@@ -179,11 +179,7 @@ function findEntriesInSkipRange(skipRange: string, ladder: VersionIndex<number>,
 /** opm looks versions up in a Go map, so a missing name has the zero version. */
 const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
 
-function compareEntriesNewestFirst(
-  a: ChannelEntry,
-  b: ChannelEntry,
-  versions: ReadonlyMap<string, Version>,
-): number {
+function compareEntriesNewestFirst(a: ChannelEntry, b: ChannelEntry, versions: ReadonlyMap<string, Version>) {
   return compareVersions(versions.get(b.name) ?? zeroVersion, versions.get(a.name) ?? zeroVersion)
 }
 

@@ -203,11 +203,7 @@ type PropertyWithoutPosition = Omit<Property, 'mark'>
 /** opm's verdict depends on the values of these types. */
 const opmValidatedPropertyTypes: ReadonlySet<string> = new Set(['olm.package', 'olm.channel'])
 
-function extractProperty(
-  type: string,
-  value: ParsedValue | undefined,
-  forVerdict: boolean,
-): Pick<Property, 'value' | 'error'> {
+function extractProperty(type: string, value: ParsedValue | undefined, forVerdict: boolean) {
   if (!value) return { value: null, error: 'unexpected end of JSON input' }
   const isOmitted = forVerdict && !opmValidatedPropertyTypes.has(type)
   const known: StructType | undefined = structTypeByPropertyType.get(type)
@@ -271,7 +267,7 @@ function summarizeCsvMetadata(decoded: DecodedStruct): CsvMetadata {
 function pickRetainedCsvAnnotations(decoded: DecodedStruct): [string, string][] {
   const annotations = decoded.sources.get('annotations')
   if (annotations?.kind !== 'map') return []
-  return sortMapEntriesByKey(annotations.entries).flatMap(({ key, value }): [string, string][] =>
+  return sortMapEntriesByKey(annotations.entries).flatMap(({ key, value }) =>
     value.kind === 'string' &&
     retainedCsvAnnotationNames.has(key) &&
     value.value.length <= maxAnnotationLength

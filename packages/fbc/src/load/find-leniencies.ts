@@ -186,11 +186,7 @@ function formatFieldPath(steps: readonly (string | number)[]): string {
     .join('')
 }
 
-function getNestedFieldShape(
-  map: MapValue,
-  shape: KnownFieldShape,
-  key: string,
-): KnownFieldShape | undefined {
+function getNestedFieldShape(map: MapValue, shape: KnownFieldShape, key: string) {
   if (typeof shape === 'string') return shape
   const below = getFieldShape(shape, key)
   if (below !== 'any') return below

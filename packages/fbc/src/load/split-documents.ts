@@ -94,8 +94,7 @@ function* splitYamlDocuments(
   for (const chunk of splitYamlChunks(bytes, from, line, decodeUtf8LikeGo, skipRegular)) {
     if (chunk.badSeparator) yield createBadSeparatorDocument(bytes, chunk)
     if (chunk.end === chunk.start) continue
-    const exactly = (): CatalogDocument =>
-      parseYamlDocument(bytes, chunk, chunk.start === from ? column : 0, asValues)
+    const exactly = () => parseYamlDocument(bytes, chunk, chunk.start === from ? column : 0, asValues)
     const document = regular && chunk.badSeparator === undefined && parseRegularYamlDocument(regular, chunk)
     yield document ? { ...document, exactly } : exactly()
   }
@@ -132,10 +131,7 @@ function countLines(bytes: Uint8Array, from: number): number {
 }
 
 /** Returns undefined if the document has a problem. */
-function parseRegularYamlDocument(
-  { tree, lines }: RegularYamlDocument,
-  chunk: YamlChunk,
-): CatalogDocument | undefined {
+function parseRegularYamlDocument({ tree, lines }: RegularYamlDocument, chunk: YamlChunk) {
   const found = parseBlobMeta(tree, undefined)
   if ('problems' in found || found.meta.schema === '') return undefined
   const { start, end, line } = chunk
@@ -227,8 +223,7 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
     handedOver = meta ? 0 : handedOver + 1
     if (meta) {
       const { end, lines, firstLine } = regular
-      const exactly = (): CatalogDocument =>
-        parseJsonDocumentExactly(bytes, (whole ??= decodeJsonText(bytes)), start)
+      const exactly = () => parseJsonDocumentExactly(bytes, (whole ??= decodeJsonText(bytes)), start)
       yield { start, end, positions: lines.positions(firstLine), meta, exactly }
       at = end
       continue

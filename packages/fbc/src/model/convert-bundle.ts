@@ -170,11 +170,7 @@ function findInvalidPullSpecs({ image, imageMark, relatedImages }: BundleBlob): 
   return [...checkPullSpec('image', image, imageMark), ...findInvalidRelatedImages(relatedImages)]
 }
 
-function checkPullSpec(
-  field: string,
-  image: string,
-  mark: TextPosition | undefined,
-): readonly InvalidPullSpec[] {
+function checkPullSpec(field: string, image: string, mark: TextPosition | undefined) {
   const error = image === '' ? undefined : findPullSpecError(image)
   return error === undefined ? [] : [{ field, image, ...(mark && { mark }), error }]
 }
@@ -265,7 +261,7 @@ function convertDeprecationEntry(
 ): void {
   const { schema, name } = entry
   const inPackage = (): string => `package ${quoteLikeGo(blob.package)}`
-  const reference = (): string =>
+  const reference = () =>
     `declcfg.PackageScopedReference{Schema:${quoteLikeGo(schema)}, Name:${quoteLikeGo(name)}}`
   const report = <Data extends object>(rule: FindingRule<Data>, data: Data, message: () => string): void => {
     draft.problems.add(message, rule, toFindingLocation(blob.place, entry.mark), data)

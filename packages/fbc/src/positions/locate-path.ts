@@ -53,10 +53,7 @@ function computePositionAtByteOffset(bytes: Uint8Array, offset: number): { line:
   return { line, column: decodeUtf8LikeGo(bytes.subarray(lineStart, offset)).length + 1 }
 }
 
-function findByteSpanAtFieldPath(
-  root: ParsedValue,
-  path: readonly (string | number)[],
-): { start: number; end: number } {
+function findByteSpanAtFieldPath(root: ParsedValue, path: readonly (string | number)[]) {
   let value = root
   let span: { start: number; end: number } = root
   for (const step of path) {

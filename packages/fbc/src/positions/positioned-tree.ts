@@ -201,10 +201,7 @@ export function addEndPositionsFromTree(
 }
 
 /** The outermost value and the key at each offset; offsets are ascending. */
-function findNodesAtOffsets(
-  { root, isNested }: PositionedTree,
-  ascending: readonly number[],
-): Map<number, ValueOrKeyAtOffset> {
+function findNodesAtOffsets({ root, isNested }: PositionedTree, ascending: readonly number[]) {
   const offsets = new Set(ascending)
   const nodes = new Map<number, ValueOrKeyAtOffset>()
   const at = (offset: number): ValueOrKeyAtOffset => {
@@ -288,11 +285,7 @@ function findEndOfFirstValueLine(whole: ParsedValue, end: number, tree: Position
 }
 
 /** By position in `[start, stop]`: entry order differs for duplicate keys. */
-function findFirstMapEntryInRange(
-  entries: readonly MapEntry[],
-  start: number,
-  stop: number,
-): MapEntry | undefined {
+function findFirstMapEntryInRange(entries: readonly MapEntry[], start: number, stop: number) {
   let first: MapEntry | undefined
   for (const entry of entries)
     if (entry.keyStart >= start && entry.keyStart <= stop && !(first && first.keyStart <= entry.keyStart))

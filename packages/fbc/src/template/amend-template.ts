@@ -132,10 +132,7 @@ const emptySemverTemplate: TemplateFields = {
 }
 
 /** Semver template keys are case-insensitive, so this reuses the spelling of existing keys. */
-function amendSemverTemplate(
-  template: TemplateFields,
-  { channels, image }: BundleReleaseInput,
-): TemplateFields {
+function amendSemverTemplate(template: TemplateFields, { channels, image }: BundleReleaseInput) {
   const isCapital = 'Schema' in template
   const existingKey = (fields: TemplateFields | undefined, name: string) =>
     findKeyIgnoringCase(fields ?? {}, name) ??

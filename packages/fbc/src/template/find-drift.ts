@@ -89,10 +89,7 @@ function toComparableCatalog(catalog: WritableCatalog): Catalog {
   return assembleCatalog([{ path: 'rendered.json', facts }])
 }
 
-function collectComparableObjects(
-  catalog: Catalog,
-  options: TemplateDriftOptions,
-): ReadonlyMap<string, ComparableCatalogObject> {
+function collectComparableObjects(catalog: Catalog, options: TemplateDriftOptions) {
   const all = new Map<string, ComparableCatalogObject>()
   const add = (key: readonly string[], statement: ComparableCatalogObject) =>
     all.set(JSON.stringify(key), statement)

@@ -165,10 +165,7 @@ function substituteInChannel(channel: WritableChannel, base: string, name: strin
 }
 
 /** Uses opm's field order. */
-function setChannelEntrySkips(
-  { name, replaces, skipRange }: WritableChannelEntry,
-  skips: readonly string[],
-): WritableChannelEntry {
+function setChannelEntrySkips({ name, replaces, skipRange }: WritableChannelEntry, skips: readonly string[]) {
   return {
     name,
     ...(replaces !== undefined && { replaces }),

@@ -61,10 +61,7 @@ function createTemplateTypeDetectionError(error: string): { ok: false; error: st
 }
 
 /** Decodes a template to a Go type. JSON is decoded as written. YAML is first converted to JSON with sorted keys. */
-function decodeTemplate(
-  type: StructType,
-  { value, json }: Pick<TemplateDocument, 'value' | 'json'>,
-): DecodeResult {
+function decodeTemplate(type: StructType, { value, json }: Pick<TemplateDocument, 'value' | 'json'>) {
   return decodeGoStruct(type, value, { inTextOrder: json !== undefined })
 }
 

@@ -132,10 +132,7 @@ function compareVersionNumbers(a: NumericVersionPart, b: NumericVersionPart): nu
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function parseVersionNumber(
-  part: 'Major' | 'Minor' | 'Patch',
-  digits: string,
-): VersionParseResult<NumericVersionPart> {
+function parseVersionNumber(part: 'Major' | 'Minor' | 'Patch', digits: string) {
   if (!/^[0-9]*$/.test(digits)) {
     return createVersionError(
       `Invalid character(s) found in ${part.toLowerCase()} number ${quoteLikeGo(digits)}`,

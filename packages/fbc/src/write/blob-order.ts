@@ -70,11 +70,7 @@ export function compareYamlKeys(a: string, b: string): number {
  * The number that starts at `at`. If either string continues with a zero after a nonzero digit, the preceding digits
  * count as a leading one, so that `10` and `1` are compared as numbers of different length.
  */
-function parseNaturalSortNumber(
-  text: readonly string[],
-  other: readonly string[],
-  at: number,
-): { value: bigint; end: number } {
+function parseNaturalSortNumber(text: readonly string[], other: readonly string[], at: number) {
   let value = 0n
   if (text[at] === '0' || other[at] === '0')
     for (let before = at - 1; before >= 0 && digitPattern.test(text[before] ?? ''); before--)

@@ -153,11 +153,7 @@ function addWritableBlob(meta: BlobMeta, into: MutableCatalog, budget: JsonValue
   }
 }
 
-function addWritablePackage(
-  value: ParsedValue,
-  into: MutableCatalog,
-  budget: JsonValueBudget,
-): string | undefined {
+function addWritablePackage(value: ParsedValue, into: MutableCatalog, budget: JsonValueBudget) {
   const { decoded, problems } = decodeGoStruct(packageStructType, value)
   const icon = getDecodedStructField(decoded, 'icon')
   into.packages.push({
@@ -176,11 +172,7 @@ function addWritablePackage(
   return problems[0] && `parse package: ${problems[0].message}`
 }
 
-function addWritableChannel(
-  value: ParsedValue,
-  into: MutableCatalog,
-  budget: JsonValueBudget,
-): string | undefined {
+function addWritableChannel(value: ParsedValue, into: MutableCatalog, budget: JsonValueBudget) {
   const { decoded, problems } = decodeGoStruct(channelStructType, value)
   into.channels.push({
     schema: 'olm.channel',
@@ -200,11 +192,7 @@ function addWritableChannel(
   return problems[0] && `parse channel: ${problems[0].message}`
 }
 
-function addWritableBundle(
-  value: ParsedValue,
-  into: MutableCatalog,
-  budget: JsonValueBudget,
-): string | undefined {
+function addWritableBundle(value: ParsedValue, into: MutableCatalog, budget: JsonValueBudget) {
   const { decoded, problems } = decodeGoStruct(bundleStructType, value)
   const related = getDecodedStructList(decoded, 'relatedImages')
   into.bundles.push({
@@ -245,10 +233,7 @@ function addWritableDeprecation(value: ParsedValue, into: MutableCatalog): strin
 }
 
 /** Null if the blob has no list of entries, as opm writes it. */
-function convertEntries<Entry>(
-  decoded: DecodedStruct,
-  convert: (entry: DecodedStruct) => Entry,
-): Entry[] | null {
+function convertEntries<Entry>(decoded: DecodedStruct, convert: (entry: DecodedStruct) => Entry) {
   return Array.isArray(decoded.fields.get('entries'))
     ? getDecodedStructList(decoded, 'entries').map(convert)
     : null
@@ -271,18 +256,12 @@ function findBundleObjectProblem(bundle: DecodedStruct): string | undefined {
 }
 
 /** Omits empty fields. */
-function pickNonEmptyTextField<Name extends string>(
-  decoded: DecodedStruct,
-  name: Name,
-): { [_ in Name]?: string } {
+function pickNonEmptyTextField<Name extends string>(decoded: DecodedStruct, name: Name) {
   const found = getDecodedStringField(decoded, name)
   return (found === '' ? {} : { [name]: found }) as { [_ in Name]?: string }
 }
 
-function toWritableProperties(
-  decoded: DecodedStruct,
-  budget: JsonValueBudget,
-): { properties?: WritableProperty[] } {
+function toWritableProperties(decoded: DecodedStruct, budget: JsonValueBudget) {
   const list = getDecodedStructList(decoded, 'properties')
   if (list.length === 0) return {}
   return {

@@ -109,12 +109,7 @@ class GoStructDecoder {
     return before
   }
 
-  private struct(
-    type: StructType,
-    value: MapValue,
-    before: DecodedValue,
-    path: readonly string[],
-  ): DecodedStruct {
+  private struct(type: StructType, value: MapValue, before: DecodedValue, path: readonly string[]) {
     const old = before !== undefined && isDecodedStruct(before) ? before : undefined
     if (!old && !this.rules && matchesGoType(type, value)) return new LazyDecodedStruct(type, value)
     const result = new EagerDecodedStruct(value)
@@ -168,22 +163,12 @@ class GoStructDecoder {
     return before
   }
 
-  private byteList(
-    value: ParsedValue & { kind: 'list' },
-    owner: string,
-    path: readonly string[],
-  ): Uint8Array {
+  private byteList(value: ParsedValue & { kind: 'list' }, owner: string, path: readonly string[]) {
     const numbers = value.items.map((item) => this.value(uint8Type, item, 0, owner, path))
     return Uint8Array.from(numbers, (number) => (typeof number === 'number' ? number : 0))
   }
 
-  private mismatch(
-    type: GoType,
-    at: ParsedValue,
-    found: string,
-    owner: string,
-    path: readonly string[],
-  ): void {
+  private mismatch(type: GoType, at: ParsedValue, found: string, owner: string, path: readonly string[]) {
     this.addProblem(() => {
       const field = path.join('.')
       const into =

@@ -137,11 +137,7 @@ class RegularYamlParser {
     return this.unknownBlock(kind, column, undefined)
   }
 
-  private unknownBlock(
-    kind: RecurringBlock['kind'],
-    column: number,
-    memo: TextBlockCache | undefined,
-  ): MapValue | ListValue {
+  private unknownBlock(kind: RecurringBlock['kind'], column: number, memo: TextBlockCache | undefined) {
     return kind === 'map' ? this.mapping(column, memo) : this.sequence(column, kind === 'compact-list', memo)
   }
 
