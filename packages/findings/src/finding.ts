@@ -77,7 +77,7 @@ export function compareLocations(a: Location | undefined, b: Location | undefine
   )
 }
 
-function compareCodeUnits(a: string, b: string): number {
+export function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 

@@ -12,6 +12,7 @@ import {
 import { formatCertificateName } from './webhooks.ts'
 import { createRenderedObject, type ManifestGeneratorInput } from './csv-view.ts'
 import type { JsonObject, RenderedObject, DeploymentConfig } from './rendering.ts'
+import { toCanonicalJson } from '../upgrade/compare-properties.ts'
 
 const requiredAffinityField = 'requiredDuringSchedulingIgnoredDuringExecution'
 const preferredAffinityField = 'preferredDuringSchedulingIgnoredDuringExecution'
@@ -201,12 +202,4 @@ function addAnnotationsToMetadata(metadata: Json | undefined, annotations: Deplo
   const before = asObjectOrEmpty(metadata)
   if (!annotations || Object.keys(annotations).length === 0) return before
   return { ...before, annotations: { ...annotations, ...asObjectOrEmpty(before['annotations']) } }
-}
-
-function toCanonicalJson(value: Json): string {
-  return JSON.stringify(value, (_key, inner: Json) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
 }

@@ -4,6 +4,7 @@ import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts
 import { getJsonFieldAtPath, asStringOrEmpty, getListAtPath } from '../fields.ts'
 import { findMetadataProblems } from '../kubernetes/crd-problems.ts'
 import { convertParsedValueToJson, formatUntypedGoJson } from '../manifest-document.ts'
+import { computeUtf8ByteLength } from '@catalog-bot/fbc/go/utf8'
 
 // etcd's default request limit.
 const maxManifestBytes = 1_572_864
@@ -167,10 +168,6 @@ export const riskyPermission = defineRule<{ name: string; what: string }, Bundle
     }
   },
 })
-
-function computeUtf8ByteLength(text: string): number {
-  return new TextEncoder().encode(text).length
-}
 
 /** An upper bound for the size of the value's JSON; stops counting at `enough`. Much faster than writing it out. */
 function computeMaxJsonBytes(value: ParsedValue, enough: number, depth = 0): number {

@@ -8,8 +8,8 @@ import {
   getDecodedStructList,
   getDecodedStringField,
   getDecodedStringList,
+  getDecodedStructField,
 } from '../go/decode/decode.ts'
-import type { DecodedStruct } from '../go/decode/go-type.ts'
 import type { ParsedValue } from '../go/tree.ts'
 import { channelStructType, deprecationStructType, packageStructType } from '../load/blob-types.ts'
 import type { BlobMeta } from '../load/meta.ts'
@@ -205,9 +205,4 @@ function toIndexDeprecations(value: ParsedValue): readonly IndexDeprecationBlob[
       message: getDecodedStringField(entry, 'message'),
     }
   })
-}
-
-function getDecodedStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
-  const found = decoded.fields.get(field)
-  return typeof found === 'object' && 'fields' in found ? found : undefined
 }

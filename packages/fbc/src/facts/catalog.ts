@@ -139,14 +139,17 @@ export type OpmLeniency = {
 /** Many leniencies in one file usually have one cause. The limit also protects against malicious files. */
 export const maxOpmLenienciesPerFile = 100
 
-/** The contents of one file, in document order. They depend only on the file's bytes, so they are cached by blob id. */
-export interface CatalogFileFacts {
-  readonly bytes: number
+interface CatalogBlobs {
   readonly packages: readonly PackageBlob[]
   readonly channels: readonly ChannelBlob[]
   readonly bundles: readonly BundleBlob[]
   readonly deprecations: readonly DeprecationBlob[]
   readonly others: readonly CustomSchemaBlob[]
+}
+
+/** The contents of one file, in document order. They depend only on the file's bytes, so they are cached by blob id. */
+export interface CatalogFileFacts extends CatalogBlobs {
+  readonly bytes: number
   /** Absent if opm loads the file. */
   readonly loadError?: string
   /** Findings of load errors and file-scoped rules. The file in all locations is '' until assembleCatalog() sets it. */
@@ -155,12 +158,7 @@ export interface CatalogFileFacts {
 }
 
 /** All files of one catalog, in walk order. */
-export interface Catalog {
-  readonly packages: readonly PackageBlob[]
-  readonly channels: readonly ChannelBlob[]
-  readonly bundles: readonly BundleBlob[]
-  readonly deprecations: readonly DeprecationBlob[]
-  readonly others: readonly CustomSchemaBlob[]
+export interface Catalog extends CatalogBlobs {
   /** In walk order; opm reports only the first. */
   readonly loadErrors: readonly { readonly file: string; readonly message: string }[]
   readonly findings: readonly Finding[]

@@ -181,3 +181,7 @@ export function detachStringFromParent(text: string): string {
   // which is far cheaper than encoding and decoding.
   return text.length < 13 ? text : ` ${text}`.slice(1)
 }
+
+export function computeUtf8ByteLength(text: string): number {
+  return new TextEncoder().encode(text).length
+}

@@ -5,6 +5,7 @@ import { formatBlobJson, formatGoJson } from '../go/json/json-text.ts'
 import { markJsonError, formatJsonErrorWithMarker } from '../go/json/read-json.ts'
 import { type MapEntry, type MapValue, type ParsedValue, StringKeyIndex } from '../go/tree.ts'
 import { getJsonTypeName, formatAsGoBool, formatGoValue } from '../go/decode/go-type.ts'
+import { computeUtf8ByteLength } from '../go/utf8.ts'
 
 export interface BlobMeta {
   readonly value: MapValue
@@ -126,8 +127,4 @@ export function joinProblemMessages(problems: readonly BlobMetaProblem[]): strin
 /** `value` is undefined for an empty document. */
 export function formatMissingSchemaError(value: ParsedValue | undefined): string {
   return `object '${value ? `${formatBlobJson(value)}\n` : ''}' is missing root schema field`
-}
-
-function computeUtf8ByteLength(text: string): number {
-  return new TextEncoder().encode(text).length
 }

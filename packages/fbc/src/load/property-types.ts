@@ -70,6 +70,16 @@ export const apiServiceDescriptionStructType = createStructType('v1alpha1.APISer
 export const crdDescriptionStructType = createStructType('v1alpha1.CRDDescription', crdDescriptionFields)
 export const appLinkStructType = createStructType('v1alpha1.AppLink', { name: stringType, url: stringType })
 
+export const installModesType = createSliceType(
+  createStructType('v1alpha1.InstallMode', {
+    type: createNamedStringType('v1alpha1.InstallModeType'),
+    supported: boolType,
+  }),
+)
+export const maintainersType = createSliceType(
+  createStructType('v1alpha1.Maintainer', { name: stringType, email: stringType }),
+)
+
 const csvMetadataStructType = createStructType('property.CSVMetadata', {
   annotations: createMapType(stringType),
   apiServiceDefinitions: createStructType('v1alpha1.APIServiceDefinitions', {
@@ -82,18 +92,11 @@ const csvMetadataStructType = createStructType('property.CSVMetadata', {
   }),
   description: stringType,
   displayName: stringType,
-  installModes: createSliceType(
-    createStructType('v1alpha1.InstallMode', {
-      type: createNamedStringType('v1alpha1.InstallModeType'),
-      supported: boolType,
-    }),
-  ),
+  installModes: installModesType,
   keywords: createSliceType(stringType),
   labels: createMapType(stringType),
   links: createSliceType(appLinkStructType),
-  maintainers: createSliceType(
-    createStructType('v1alpha1.Maintainer', { name: stringType, email: stringType }),
-  ),
+  maintainers: maintainersType,
   maturity: stringType,
   minKubeVersion: stringType,
   nativeAPIs: createSliceType(createStructType('v1.GroupVersionKind', gvkFields)),

@@ -6,6 +6,7 @@ import {
   getDecodedStructList,
   getDecodedStringField,
   getDecodedStringList,
+  getDecodedStructField,
 } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/go-type.ts'
 import {
@@ -273,11 +274,6 @@ function toWritableProperties(decoded: DecodedStruct, budget: JsonValueBudget) {
       }
     }),
   }
-}
-
-function getDecodedStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
-  const value = decoded.fields.get(field)
-  return typeof value === 'object' && 'fields' in value ? value : undefined
 }
 
 function toBase64(value: unknown): string | null {

@@ -280,6 +280,11 @@ export function getDecodedStringField(decoded: DecodedStruct, field: string): st
 }
 
 /** Returns the structs of a list field. A null item becomes an empty struct. */
+export function getDecodedStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
+  const value = decoded.fields.get(field)
+  return typeof value === 'object' && 'fields' in value ? value : undefined
+}
+
 export function getDecodedStructList(decoded: DecodedStruct, field: string): DecodedStruct[] {
   const list = decoded.fields.get(field)
   if (!Array.isArray(list)) return []
