@@ -3,8 +3,7 @@ import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { getJsonStringField } from '../go/json/json.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
-import { parseVersionRange } from '../versions/version-range.ts'
-import { VersionIndex } from '../versions/version-index.ts'
+import { parseVersionRange, VersionIndex } from '../versions/version-range.ts'
 import { compareCodeUnits } from '@catalog-bot/findings/finding'
 
 export interface PackageGraph {

@@ -1,8 +1,12 @@
 // The upgrade graph of one channel as opm checks it. Uses names only: opm ignores versions and `skipRange` here.
 import type { ChannelEntry } from '../facts/catalog.ts'
 import { sortByBytes } from '../go/text.ts'
-import { parseVersionRange, type VersionRange } from '../versions/version-range.ts'
-import { VersionIndex, type VersionIndexRange } from '../versions/version-index.ts'
+import {
+  parseVersionRange,
+  type VersionRange,
+  VersionIndex,
+  type VersionIndexRange,
+} from '../versions/version-range.ts'
 import type { Version } from '../versions/version.ts'
 
 /** Without a version, no skipRange covers the bundle. */

@@ -16,7 +16,7 @@ import { RegularJsonReader } from '../go/fast/regular-json.ts'
 import { RegularYamlReader } from '../go/fast/regular-yaml.ts'
 import { parseDocumentTree, type DocumentTree } from '../go/yaml/read-yaml.ts'
 import type { ParsedValue, MapEntry, TextSpan } from '../go/tree.ts'
-import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
+import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
 
 /** Finds the documents of a file by separators and brackets alone, without parsing, so it needs little memory. */

@@ -3,8 +3,7 @@
 import { type Json, isJsonObject, toPlainJson } from '../go/json/json.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
 import { insertYamlAdditions } from './extend-text.ts'
-import { templateTextFormatters, areJsonValuesEqual } from './format-template-text.ts'
-import { parseTemplateDocument } from './template-document.ts'
+import { parseTemplateDocument, templateTextFormatters, areJsonValuesEqual } from './template-document.ts'
 
 export interface BundleReleaseInput {
   readonly package: string

@@ -15,7 +15,7 @@ import {
 } from 'yaml'
 import { type Json, isJsonObject } from '../go/json/json.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
-import { templateTextFormatters, type TemplateTextStyle, areJsonValuesEqual } from './format-template-text.ts'
+import { templateTextFormatters, type TemplateTextStyle, areJsonValuesEqual } from './template-document.ts'
 
 interface TextEdit {
   readonly from: number

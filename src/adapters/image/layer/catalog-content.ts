@@ -1,7 +1,6 @@
 // Turns a catalog's files into layer content, with the same validation and cache as opm. Pure. Untrusted files are
 // processed in layer-process.ts.
-import { computeCacheDigest, opmCacheFileModes } from '@catalog-bot/fbc/api/cache-digest'
-import { buildOpmCache } from '@catalog-bot/fbc/api/build-opm-cache'
+import { buildOpmCache, computeCacheDigest, opmCacheFileModes } from '@catalog-bot/fbc/api/build-opm-cache'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { isIgnoreFile, selectCatalogFiles, decodeIgnoreFile } from '@catalog-bot/fbc/load/select-files'
 import type { BlobMeta } from '@catalog-bot/fbc/load/meta'

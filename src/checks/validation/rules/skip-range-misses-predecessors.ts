@@ -2,7 +2,7 @@
 // unreachable.
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
-import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
+import { VersionIndex } from '@catalog-bot/fbc/versions/version-range'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 import type { ChannelView, PackageView } from '../view/catalog-view.ts'
 import { listSkipRanges } from '../view/skip-ranges.ts'

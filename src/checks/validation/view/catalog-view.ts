@@ -16,7 +16,7 @@ import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import type { UpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { parseVersion } from '@catalog-bot/fbc/versions/version'
 import type { Version } from '@catalog-bot/fbc/versions/version'
-import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
+import { VersionIndex } from '@catalog-bot/fbc/versions/version-range'
 
 export interface CatalogView {
   readonly catalog: Catalog

@@ -7,8 +7,7 @@ import {
   type ReadJsonResult,
   JsonError,
 } from '../../../../../packages/fbc/src/go/json/read-json.ts'
-import { splitYamlChunks } from '../../../../../packages/fbc/src/go/yaml/chunks.ts'
-import { decodeYamlChunk } from '../../../../../packages/fbc/src/go/yaml/encoding.ts'
+import { decodeYamlChunk, splitYamlChunks } from '../../../../../packages/fbc/src/go/yaml/encoding.ts'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { ParsedValue } from '../../../../../packages/fbc/src/go/tree.ts'
 import { ByteOffsetLookup, decodeUtf8LikeGo } from '../../../../../packages/fbc/src/go/utf8.ts'
