@@ -181,7 +181,13 @@ export class MapBuilder {
   private keys: StringKeyIndex | undefined
 
   /** Sets a key and returns its earlier value. `isMerge` marks a value from a YAML merge key, which may repeat keys. */
-  set(key: string, keyStart: number, keyEnd: number, value: ParsedValue, isMerge = false) {
+  set(
+    key: string,
+    keyStart: number,
+    keyEnd: number,
+    value: ParsedValue,
+    isMerge = false,
+  ): ParsedValue | undefined {
     const position = this.find(key)
     const entry = { key, keyStart, keyEnd, value }
     if (position < 0) {

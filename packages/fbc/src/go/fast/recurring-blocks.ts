@@ -113,7 +113,13 @@ export class RecurringBlockTable {
     return (hash ^ (hash >>> 15)) & (recurringBlockSlotCount - 1)
   }
 
-  find(slot: number, kind: RecurringBlock['kind'], at: number, column: number, depth: number) {
+  find(
+    slot: number,
+    kind: RecurringBlock['kind'],
+    at: number,
+    column: number,
+    depth: number,
+  ): RecurringBlock | undefined {
     const block = this.known.get(slot)
     if (block?.kind !== kind || block.column !== column || block.depth !== depth) return undefined
     return this.isSame(block.start, at, block.length) ? block : undefined
