@@ -139,17 +139,14 @@ export type OpmLeniency = {
 /** Many leniencies in one file usually have one cause. The limit also protects against malicious files. */
 export const maxOpmLenienciesPerFile = 100
 
-interface CatalogBlobs {
+/** The contents of one file, in document order. They depend only on the file's bytes, so they are cached by blob id. */
+export interface CatalogFileFacts {
+  readonly bytes: number
   readonly packages: readonly PackageBlob[]
   readonly channels: readonly ChannelBlob[]
   readonly bundles: readonly BundleBlob[]
   readonly deprecations: readonly DeprecationBlob[]
   readonly others: readonly CustomSchemaBlob[]
-}
-
-/** The contents of one file, in document order. They depend only on the file's bytes, so they are cached by blob id. */
-export interface CatalogFileFacts extends CatalogBlobs {
-  readonly bytes: number
   /** Absent if opm loads the file. */
   readonly loadError?: string
   /** Findings of load errors and file-scoped rules. The file in all locations is '' until assembleCatalog() sets it. */
@@ -158,7 +155,12 @@ export interface CatalogFileFacts extends CatalogBlobs {
 }
 
 /** All files of one catalog, in walk order. */
-export interface Catalog extends CatalogBlobs {
+export interface Catalog {
+  readonly packages: readonly PackageBlob[]
+  readonly channels: readonly ChannelBlob[]
+  readonly bundles: readonly BundleBlob[]
+  readonly deprecations: readonly DeprecationBlob[]
+  readonly others: readonly CustomSchemaBlob[]
   /** In walk order; opm reports only the first. */
   readonly loadErrors: readonly { readonly file: string; readonly message: string }[]
   readonly findings: readonly Finding[]
