@@ -142,11 +142,11 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
   ),
   'opm-bundle': createOpmRuleKind(
     'packages/fbc/src/model/rules/bundle-rules.ts',
-    'packages/fbc/src/model/convert-bundle.ts',
+    'packages/fbc/src/model/convert-blobs.ts',
   ),
   'opm-deprecation': createOpmRuleKind(
     'packages/fbc/src/model/rules/deprecation-rules.ts',
-    'packages/fbc/src/model/convert-bundle.ts',
+    'packages/fbc/src/model/convert-blobs.ts',
   ),
 }
 

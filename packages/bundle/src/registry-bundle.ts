@@ -9,8 +9,7 @@ import {
   kubernetesObjectStructType,
   getJsonTypeName,
 } from '@catalog-bot/fbc/go/decode/go-type'
-import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { getMapValue } from '@catalog-bot/fbc/go/tree'
+import { type ParsedValue, getMapValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata, type BundleMetadata } from './bundle-metadata.ts'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import {

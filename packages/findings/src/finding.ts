@@ -1,3 +1,5 @@
+// Findings, their order, and suggested fixes.
+
 export interface SuggestedFix {
   readonly file: string
   /** The lines to remove, starting at 1, both ends included. At least one line. */

@@ -1,3 +1,5 @@
+// Text for people: safe for a terminal, in columns, with times.
+
 /** Formats milliseconds since the epoch as `2026-11-22T10:00:00.000Z`. Does not read a clock. */
 
 export const formatIsoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()

@@ -1,3 +1,5 @@
+// The shortest edits between two texts, and the lines that they move.
+
 /** Texts that differ in more lines are matched by the lines that occur exactly once in each. */
 const maxLineEdits = 600
 

@@ -1,3 +1,4 @@
+// The parts of a ClusterServiceVersion that OLM v1 reads, and the input of its generators.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import {
   getJsonFieldAtPath,

@@ -1,3 +1,5 @@
+// The kinds of objects that OLM v0 and OLM v1 accept in a bundle.
+
 export const installableKinds: ReadonlySet<string> = new Set([
   'ClusterServiceVersion',
   'CustomResourceDefinition',

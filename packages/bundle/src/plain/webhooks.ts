@@ -1,3 +1,4 @@
+// The objects that OLM v1 generates for webhooks and their certificates.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getJsonFieldAtPath, asObjectOrEmpty, getObjectAtPath } from '../fields.ts'
 import {

@@ -1,3 +1,4 @@
+// Rules about a ClusterServiceVersion's annotations.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getObjectAtPath } from '../fields.ts'

@@ -1,3 +1,4 @@
+// Rules about what OperatorHub.io and consoles show.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, getListAtPath, getObjectAtPath, getStringAtPath } from '../fields.ts'

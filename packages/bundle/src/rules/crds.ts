@@ -1,3 +1,4 @@
+// Rules about CustomResourceDefinitions and the permissions to manage them.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import type { Json } from '@catalog-bot/fbc/go/json/json'

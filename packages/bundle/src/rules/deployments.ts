@@ -1,3 +1,4 @@
+// Rules about deployments, their images, and webhooks.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { Json } from '@catalog-bot/fbc/go/json/json'

@@ -1,3 +1,4 @@
+// Rules about the example objects in annotations, and how they are read.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { defineRule } from '@catalog-bot/findings/rule'
 import {

@@ -1,4 +1,4 @@
-// APIs that Kubernetes removed, according to its deprecation guide, and their uses in a bundle.
+// Rules about Kubernetes versions, and the APIs that Kubernetes removed, according to its deprecation guide.
 import { compareVersions, parseVersion, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { FieldPath } from '../manifest-document.ts'

@@ -1,3 +1,4 @@
+// Rules about the objects next to the ClusterServiceVersion.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'

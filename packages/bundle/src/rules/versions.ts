@@ -1,3 +1,4 @@
+// Rules about the name, the version, and the channels of a bundle.
 import { defineRule } from '@catalog-bot/findings/rule'
 import {
   parseVersion,

@@ -1,3 +1,4 @@
+// Text as Go handles it: order, quoting, letter case, and printable characters.
 import type { ListValue, MapValue, ParsedValue } from './tree.ts'
 
 export interface ParsedValueFormatter {

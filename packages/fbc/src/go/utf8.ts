@@ -1,3 +1,5 @@
+// UTF-8 as Go decodes it, and a builder for long texts.
+
 /** In code units. */
 const textChunkCodeUnits = 8192
 

@@ -1,4 +1,5 @@
-// Selects the files in a tree that belong to the catalog: all files that are not ignored, regardless of their names.
+// Selects the files in a tree that belong to the catalog: all files that are not ignored, regardless of their
+// names. `.indexignore` has the patterns of gitignore.
 import { trimSpaceLikeGo, comparePathsInWalkOrder } from '../go/text.ts'
 import { getUtf8CharacterLength, decodeUtf8LikeGo, decodeUtf8Strictly } from '../go/utf8.ts'
 

@@ -1,8 +1,7 @@
 // Splits a file into documents as opm's stream decoder does, which guesses between JSON and YAML and can switch. Unlike
 // opm, continues after an invalid document.
-import type { RegularYamlDocument } from '../go/fast/regular-yaml.ts'
+import { type RegularYamlDocument, RegularYamlReader } from '../go/fast/regular-yaml.ts'
 import { RegularJsonReader, type RegularJsonObject } from '../go/fast/regular-json.ts'
-import { RegularYamlReader } from '../go/fast/regular-yaml.ts'
 import {
   type ReadJsonResult,
   readJson,
@@ -15,10 +14,14 @@ import type { ParsedValue } from '../go/tree.ts'
 import { ByteOffsetLookup, getUtf8CharacterLength, decodeUtf8LikeGo } from '../go/utf8.ts'
 import { decodeYamlChunk, type YamlChunk, splitYamlChunks, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
-import type { BlobMeta, BlobMetaProblem } from './meta.ts'
-import { joinProblemMessages, formatMissingSchemaError, parseBlobMeta } from './meta.ts'
-import type { PositionLookup } from '../go/position-lookup.ts'
-import { TextPositionLookup } from '../go/position-lookup.ts'
+import {
+  type BlobMeta,
+  type BlobMetaProblem,
+  joinProblemMessages,
+  formatMissingSchemaError,
+  parseBlobMeta,
+} from './meta.ts'
+import { type PositionLookup, TextPositionLookup } from '../go/position-lookup.ts'
 
 /** The decoder searches this many bytes for an opening brace. */
 const maxJsonDetectionBytes = 4096

@@ -13,7 +13,7 @@ import {
   toFindingLocation,
   ProblemCollector,
 } from './model.ts'
-import { convertBundle, convertDeprecations } from './convert-bundle.ts'
+import { convertBundle, convertDeprecations } from './convert-blobs.ts'
 
 const maxDnsLabelLength = 63
 const maxDnsSubdomainLength = 253

@@ -1,3 +1,4 @@
+// Go types, the values decoded into them, and how Go formats values.
 import type { ParsedValue, ListValue, MapValue } from '../tree.ts'
 import { formatGoFloat } from '../number.ts'
 import { sortMapEntriesByKey } from '../json/json-text.ts'

@@ -1,7 +1,6 @@
 // Values that already fit their Go type, so they need no decoding. Almost all values in a catalog do.
 import { decodeBase64, decodeSingleLineBase64 } from '../base64.ts'
-import type { ParsedValue } from '../tree.ts'
-import { getMapValue } from '../tree.ts'
+import { type ParsedValue, getMapValue } from '../tree.ts'
 import type {
   GoType,
   StructType,

@@ -1,6 +1,13 @@
 // Reads one JSON object in opm's own format, with the same result as the exact reader. Leaves unusual input to that
 // reader (escaped or repeated keys, long lines, errors).
-import type { TextBlockCache, ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
+import {
+  type TextBlockCache,
+  type ListValue,
+  type MapEntry,
+  type MapValue,
+  type ParsedValue,
+  hasDuplicateKeys,
+} from '../tree.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -23,7 +30,6 @@ import {
   LazyRecurringList,
   LazyRecurringMap,
 } from './recurring-blocks.ts'
-import { hasDuplicateKeys } from '../tree.ts'
 import { LazyString, ScalarStyle, sharedInternTable } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
 

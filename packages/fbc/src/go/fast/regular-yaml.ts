@@ -1,7 +1,14 @@
 // Reads one YAML document in the usual style, with the same result as the exact reader. Leaves unusual input to that
 // reader (anchors, tags, flow collections, tabs, repeated keys, errors).
 import { resolvePlainScalar, toScalarValue } from '../yaml/resolve-scalar.ts'
-import type { TextBlockCache, ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
+import {
+  type TextBlockCache,
+  type ListValue,
+  type MapEntry,
+  type MapValue,
+  type ParsedValue,
+  hasDuplicateKeys,
+} from '../tree.ts'
 import * as byte from './byte-classes.ts'
 import {
   StopByteClass,
@@ -20,7 +27,6 @@ import {
   LazyRecurringMap,
   type RecurringBlockReader,
 } from './recurring-blocks.ts'
-import { hasDuplicateKeys } from '../tree.ts'
 import { LazyString, ScalarStyle, sharedInternTable } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
 

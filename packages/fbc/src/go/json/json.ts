@@ -1,3 +1,4 @@
+// JSON values: their fields, and their text as Go writes it.
 import { compareBytes } from '../text.ts'
 import { formatJsonString } from './json-text.ts'
 import type { ParsedValue } from '../tree.ts'

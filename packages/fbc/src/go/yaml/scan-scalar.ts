@@ -1,4 +1,4 @@
-// Scans literal (`|`) and folded (`>`) block scalars like go-yaml v2.
+// Scans plain, quoted, literal (`|`), and folded (`>`) scalars like go-yaml v2.
 import {
   type YamlCursor,
   CR,

@@ -1,3 +1,4 @@
+// Tokens and nodes of YAML, and the tags and directives in them.
 import {
   type YamlCursor,
   getHexDigitValue,

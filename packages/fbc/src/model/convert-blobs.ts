@@ -1,4 +1,4 @@
-// Adds one bundle blob to the model with opm's checks in opm's order, but continues after a problem.
+// Adds a bundle blob or a deprecation blob to the model with opm's checks in opm's order, but continues after a problem.
 import type { FindingRule } from '@catalog-bot/findings/rule'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type {
