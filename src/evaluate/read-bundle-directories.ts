@@ -4,11 +4,8 @@ import type { TreePathEntry } from '../pull-request/path-change.ts'
 import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
-import {
-  findOpmMigrationError,
-  renderBundle,
-  reduceCsvToTemplateFields,
-} from '@catalog-bot/bundle/render/render-bundle'
+import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
+import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/csv-metadata'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { PullRequestChange } from '../pull-request/change.ts'

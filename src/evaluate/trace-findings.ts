@@ -4,11 +4,7 @@ import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import {
-  findShortestEdits,
-  createLineNumberMapper,
-  type LineNumberMapper,
-} from '@catalog-bot/findings/shortest-edits'
+import { findShortestEdits, createLineNumberMapper, type LineNumberMapper } from '@catalog-bot/findings/lines'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { isGitError } from '../adapters/git/git-error.ts'

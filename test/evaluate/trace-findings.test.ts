@@ -5,7 +5,7 @@ import { toPullNumber, type CommitSha, type TreeSha } from '../../src/pull-reque
 import { traceFindings } from '../../src/evaluate/trace-findings.ts'
 import { findChannelHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
-import { createLineNumberMapper } from '../../packages/findings/src/shortest-edits.ts'
+import { createLineNumberMapper } from '../../packages/findings/src/lines.ts'
 import { toFindingIdentityKey } from '../../src/report/traced-line.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'

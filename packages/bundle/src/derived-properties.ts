@@ -20,6 +20,7 @@ export interface RejectionLocation {
   readonly path: FieldPath
 }
 
+// Why opm rejects a bundle, in opm's words. Thrown only within `readRegistryBundle`.
 export class BundleRejectedError extends Error {
   /** Absent if the rejection doesn't concern a single location. */
   readonly at: RejectionLocation | undefined

@@ -17,6 +17,8 @@ export type FieldPath = readonly (string | number)[]
 
 export type BundleFieldLocator = (file: string, path?: FieldPath) => Location
 
+// Reads a manifest that is a single regular YAML document with the fast reader. Cached for all callers.
+
 /** Undefined if the exact reader is needed, for example for JSON. Offsets are bytes of the file. */
 export const parseRegularYamlManifest = memoizePerObject(
   (bytes: Uint8Array): RegularYamlDocument | undefined => {
@@ -123,6 +125,8 @@ function formatGoNumber(text: string, value: number): string {
   }
   return formatJsonNumber(value)
 }
+
+// Finds the location of a field path in a file's first document.
 
 /** Reads each file lazily and at most once. An empty path means the start of the file. */
 export function createBundleFieldLocator(files: ReadonlyMap<string, Uint8Array>): BundleFieldLocator {

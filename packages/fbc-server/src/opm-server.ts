@@ -107,6 +107,8 @@ async function findFreePort(): Promise<number> {
   return port
 }
 
+// Sends OLM's gRPC queries to a running catalog. Connects only to loopback ports.
+
 /** Returns one answer per package. Never rejects, because an answer describes what the server did not provide. */
 export async function queryCatalogServer(
   server: string,

@@ -146,6 +146,8 @@ function toOmittedFinding(
   }
 }
 
+// Selects the most severe findings if there are too many. Keeps their order.
+
 /**
  * Returns at most `most` findings in the given order. Prefers errors to warnings and warnings to notes, and otherwise
  * earlier findings.
@@ -165,6 +167,8 @@ export function selectMostSevereFindings(
     leftOut: findings.length - selected.size,
   }
 }
+
+// Limits a long list of findings to all errors and the first few findings of each other rule. Keeps their order.
 
 /** Returns every error, and at most `most` findings of each rule. */
 export function limitFindingsPerRule(findings: readonly Finding[], maxPerRule: number): LimitedFindings {

@@ -83,6 +83,9 @@ export function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+// A fix: a change to the lines of one file that resolves a finding. It is created where the text of the file is available.
+// Renderers show it, but catalog-bot never applies it.
+
 /** Formats the fix as the body of a unified diff, with unchanged lines as context. */
 export function formatFixAsDiff({ before, after }: SuggestedFix): readonly string[] {
   let head = 0

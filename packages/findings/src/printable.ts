@@ -1,7 +1,7 @@
 // Text for people: safe for a terminal, in columns, with times.
 
 /** Formats milliseconds since the epoch as `2026-11-22T10:00:00.000Z`. Does not read a clock. */
-
+// oxlint-disable-next-line no-restricted-globals
 export const formatIsoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
 // Makes text from a catalog safe for a terminal. Does not change text that is printed as is.
@@ -16,6 +16,8 @@ export function escapeNonPrintableCharacters(text: string): string {
     (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   )
 }
+
+// Formats rows as a text table, as Go's tabwriter does for opm: each column is as wide as its longest cell, plus two spaces.
 
 /** The result ends with a line break. Cells must not contain line breaks. */
 export function formatTextTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {

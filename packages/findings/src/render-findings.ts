@@ -117,6 +117,9 @@ class SourceLineReader {
   }
 }
 
+// Renders findings as JSON, one line per validated directory. This format is a contract with other tools: keys are only
+// ever added, and a document never spans several lines.
+
 /** One line of JSON without a trailing line break. If a finding has no location, its file, line, and column are null. */
 export function renderJson(report: DirectoryReport): string {
   const json = JSON.stringify({

@@ -4,9 +4,9 @@ import type { TreePathEntry } from '../../pull-request/path-change.ts'
 import {
   findOpmMigrationError,
   renderBundle,
-  reduceCsvToTemplateFields,
   compareBundleWithImage,
 } from '@catalog-bot/bundle/render/render-bundle'
+import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/csv-metadata'
 import { readRegistryBundle, type RegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import type { ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
 import { renderChangeAsMermaid } from '../../pull-request/draw-change.ts'

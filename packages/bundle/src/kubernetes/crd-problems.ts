@@ -226,6 +226,7 @@ function* findApiApprovalProblems(crd: Json, group: string): Generator<CrdValida
   ]
 }
 
+// `ValidateObjectMeta` of k8s.io/apimachinery for objects without a namespace, as `opm alpha bundle validate` calls it.
 export function* findMetadataProblems(object: Json): Generator<readonly [FieldPath, string]> {
   const metadata = getJsonFieldAtPath(object, 'metadata')
   if (getStringAtPath(metadata, 'name') === '') yield [['metadata'], 'it has no name']

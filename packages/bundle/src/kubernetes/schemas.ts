@@ -69,6 +69,8 @@ const csvDeploymentSchema: SchemaType = {
   fields: { 'name*': ':string', 'spec*': 'apps.v1.DeploymentSpec', label: { values: ':string' } },
 }
 
+// OLM's Go type of a ClusterServiceVersion (operator-framework/api, pkg/operators/v1alpha1).
+
 /** Used by both OLM versions. */
 export const csvSchema: SchemaType = {
   fields: {

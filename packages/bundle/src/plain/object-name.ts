@@ -53,6 +53,8 @@ function computeCubeRootFraction(prime: number): number {
   return Number(low & 0xffffffffn)
 }
 
+// SHA-224 (FIPS 180-4) for OLM's generated names. Not for secrets.
+
 /** Returns hexadecimal digits. */
 export function sha224(bytes: Uint8Array): string {
   const state = Uint32Array.from(initialHash)

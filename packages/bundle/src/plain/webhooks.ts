@@ -73,7 +73,10 @@ function generateWebhookConfigurations(
     })
 }
 
-function toObjectEntryIfDefined(field: string, value: Json | undefined) {
+function toObjectEntryIfDefined(
+  field: string,
+  value: Json | undefined,
+): readonly (readonly [string, Json])[] {
   return value === undefined ? [] : [[field, value]]
 }
 
@@ -163,6 +166,8 @@ function toWebhookServicePorts(webhooks: readonly CsvWebhook[]): readonly Json[]
       (text(a.targetPort) < text(b.targetPort) ? -1 : 1),
   )
 }
+
+// The service of a deployment with webhooks, and the provider of its certificate: cert-manager or OpenShift.
 
 /** OLM v1 keeps OLM v0's names. */
 function formatServiceName(deployment: string): string {

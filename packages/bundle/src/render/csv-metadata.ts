@@ -28,6 +28,7 @@ import {
   type JsonObject,
   getObjectAtPath,
   getStringAtPath,
+  getListAtPath,
 } from '../fields.ts'
 
 /** The values of opm's `--migrate-level`. */
@@ -268,6 +269,9 @@ function stringMapToJson(source: ParsedValue | undefined): Json | undefined {
   )
 }
 
+// opm's `--migrate-level bundle-object-to-csv-metadata` for a whole catalog. Replaces the manifests in a bundle's blob
+// with the ClusterServiceVersion metadata that catalogs show.
+
 /** The catalog at a level. Fails with opm's message for the first unreadable ClusterServiceVersion. */
 export function migrateCatalog(
   catalog: WritableCatalog,
@@ -317,5 +321,22 @@ function parseBundleObjectProperty(value: Json): ParsedValue | undefined {
   } catch (error) {
     if (error instanceof JsonError) return undefined
     throw error
+  }
+}
+
+// The parts of a ClusterServiceVersion that catalog templates use. The semver template derives a package's description
+// and icon from them, and the substitutes template checks whether a bundle substitutes for another one.
+
+/** The document reduced to these parts, with the same structure. */
+export function reduceCsvToTemplateFields(csv: Json): Json {
+  const substitutes = getJsonFieldAtPath(csv, 'metadata', 'annotations', 'olm.substitutesFor')
+  const description = getJsonFieldAtPath(csv, 'spec', 'description')
+  return {
+    metadata: { annotations: substitutes === undefined ? {} : { 'olm.substitutesFor': substitutes } },
+    spec: {
+      ...(description !== undefined && { description }),
+      // Only the first icon is shown.
+      icon: getListAtPath(csv, 'spec', 'icon').slice(0, 1),
+    },
   }
 }

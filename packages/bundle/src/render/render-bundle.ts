@@ -1,11 +1,10 @@
 // Converts a bundle to its `olm.bundle` blob, field by field as `opm render` does (opm 1.73).
-import { type Json, toSortedJson } from '@catalog-bot/fbc/go/json/json'
+import { toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, sortByBytes } from '@catalog-bot/fbc/go/text'
 import { bundleMetadataPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
 import { parseCsvMetadata } from './csv-metadata.ts'
 import { formatUntypedGoJson } from '../manifest-document.ts'
 import type { RegistryBundle, RelatedImage } from '../registry-bundle.ts'
-import { getJsonFieldAtPath, getListAtPath } from '../fields.ts'
 
 export interface ComparableBundle {
   readonly name: string
@@ -88,19 +87,7 @@ function encodeBase64Text(text: string): string {
   return btoa(binary)
 }
 
-/** The document reduced to these parts, with the same structure. */
-export function reduceCsvToTemplateFields(csv: Json): Json {
-  const substitutes = getJsonFieldAtPath(csv, 'metadata', 'annotations', 'olm.substitutesFor')
-  const description = getJsonFieldAtPath(csv, 'spec', 'description')
-  return {
-    metadata: { annotations: substitutes === undefined ? {} : { 'olm.substitutesFor': substitutes } },
-    spec: {
-      ...(description !== undefined && { description }),
-      // Only the first icon is shown.
-      icon: getListAtPath(csv, 'spec', 'icon').slice(0, 1),
-    },
-  }
-}
+// Differences between a catalog's blob and its bundle image, except for `olm.csv.metadata` and `olm.bundle.object`.
 
 /** All differences, in a stable order. `own` is the bundle's own image, which mirrors can rewrite. */
 export function compareBundleWithImage(

@@ -181,6 +181,7 @@ export function toCanonicalJson(value: Json): string {
   )
 }
 
+// Flattens a CRD's schema into a table of properties, as crdify does.
 export function flattenSchema(root: Json | undefined): FlatSchema {
   const flat = new Map<string, FlatSchemaProperty>()
   const visit = (value: Json | undefined, location: string, path: FieldPath): void => {

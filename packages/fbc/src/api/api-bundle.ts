@@ -60,6 +60,9 @@ export function buildApiBundle(
   }
 }
 
+// The ClusterServiceVersion that opm generates for a bundle that has only `olm.csv.metadata`, byte for byte. OLM only
+// displays it, because its install strategy is a stub.
+
 /** Returns undefined if the bundle has no olm.csv.metadata. */
 function buildStubCsv(content: ApiBundleContent, of: IndexedPackage): JsonChunkTree | undefined {
   const metadata = content.csvMetadata

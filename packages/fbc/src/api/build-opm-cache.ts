@@ -60,6 +60,9 @@ interface FnvExports {
 
 let cachedFnvExports: FnvExports | undefined
 
+// FNV-1a with 64 bits (hash/fnv), which opm uses for the digest of its cache. Uses WebAssembly, because a catalog with
+// its cache can have a hundred megabytes, and JavaScript has no fast 64-bit multiplication.
+
 /** A hash that is computed incrementally. */
 class Fnv64a {
   private hash = fnvOffsetBasis
@@ -84,6 +87,9 @@ class Fnv64a {
     return this.hex().padStart(16, '0')
   }
 }
+
+// The digest that ties a cache to its catalog: one hash over an archive of the catalog directory and one of the cache,
+// permissions included (opm v1.73, pkg/cache/tar.go).
 
 /** The permissions that opm gives cache files. */
 export const opmCacheFileModes: TarTreeFileModes = { directory: 0o750, file: 0o640 }

@@ -131,6 +131,8 @@ function toMapSortedByName<Named extends { readonly name: string }>(all: readonl
   return new Map(sorted.map((one) => [one.name, one]))
 }
 
+// Blobs with custom schemas, which opm serves by schema and package.
+
 /** opm uses these names in paths and rejects unsafe names. Returns undefined if they are safe. */
 export function findCustomBlobProblem(custom: {
   readonly schema: string

@@ -6,6 +6,8 @@ import type { Json } from '../go/json/json.ts'
 import type { TextPosition } from '../go/position-lookup.ts'
 import { comparePathsInWalkOrder } from '../go/text.ts'
 
+// Part of the cache key of facts. Raise it when the reader or the shape of FileFacts changes, so that old facts are
+// discarded (test/packages/fbc/facts/facts-version.test.ts).
 export const catalogFileFactsVersion = 5
 
 export interface BlobLocation extends TextPosition {

@@ -15,6 +15,7 @@ const decodeUtf16CodeUnits = (units: Uint16Array) =>
 
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
+// Builds a text in chunks, so that a hundred megabytes of one-letter pieces need no object per piece.
 export class TextBuilder {
   private readonly chunk = new Uint16Array(textChunkCodeUnits)
   private used = 0

@@ -132,6 +132,9 @@ function quoteMermaidLabel(label: string): string {
     .join('')
 }
 
+// Upgrade graphs as `opm alpha render-graph` prints them. Like opm, it leaves ids and ranges unescaped, except for
+// terminal control sequences and line breaks.
+
 /** opm's text for these packages, ending in a newline. */
 export function renderOpmMermaid(
   packages: readonly PackageGraph[],

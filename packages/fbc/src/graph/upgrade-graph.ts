@@ -118,6 +118,9 @@ function followReplacesChain(
   return { chain }
 }
 
+// Finds the installed bundles that can still upgrade to a channel's head. Follows `replaces`, `skips` and `skipRange`
+// as OLM does, even from bundles that the channel no longer lists.
+
 /** Heads are those of opm's graph (upgrade-graph.ts). Returns an empty set for a channel without heads. */
 export function findBundlesReachingChannelHead(
   entries: readonly ChannelEntry[],

@@ -276,6 +276,8 @@ function pickRetainedCsvAnnotations(decoded: DecodedStruct): [string, string][] 
   )
 }
 
+// Detects an image's media type from its first bytes, as browsers do.
+
 /** Can also return `text/html` and `application/gzip`, because catalogs contain both. */
 export function sniffImage(bytes: Uint8Array): string | undefined {
   for (const [mediatype, at, wanted] of imageSignatures) {

@@ -14,6 +14,7 @@ export type KnownFieldShape = 'any' | 'typed' | { readonly [field: string]: Know
 const stringFieldShape: KnownFieldShape = {}
 const propertyFieldShape: KnownFieldShape = { type: stringFieldShape, value: 'any' }
 
+// The fields that opm decodes in the four OLM schemas. opm silently ignores all others.
 export const fieldShapesByBlobSchema: Readonly<Record<string, KnownFieldShape>> = {
   'olm.package': {
     schema: stringFieldShape,

@@ -17,6 +17,7 @@ export interface Glob {
   readonly pieces: readonly GlobToken[]
 }
 
+// .indexignore resembles .gitignore, but opm never prunes directories, and the last file in walk order wins.
 const ignoreFileName = '.indexignore'
 
 /** `path` is the directory of the file, '' for the root. */
@@ -185,6 +186,8 @@ function matchesPath({ segments, directoryOnly }: IgnorePattern, path: readonly 
 function isInvalidByteCodePoint(point: number): boolean {
   return point >= 0xdc80 && point <= 0xdcff
 }
+
+// Go's filepath.Match, for path segments in .indexignore. Matchers for other pattern languages produce the same pieces.
 
 /** Returns undefined for a malformed pattern, which matches nothing. */
 function parseGlob(pattern: string): Glob | undefined {

@@ -224,6 +224,8 @@ function describeJsonTypeLikeGo(value: Json): string {
   return Array.isArray(value) ? 'array' : 'object'
 }
 
+// Links each entry of an olm.deprecations blob to the package, channel, or bundle that it deprecates.
+
 /** `index` is the blob's position among the catalog's deprecation blobs. */
 export function convertDeprecations(draft: ModelConversionState, blob: DeprecationBlob, index: number): void {
   const at = toFindingLocation(blob.place)

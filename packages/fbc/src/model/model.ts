@@ -100,6 +100,7 @@ export function createFirstDeclarationNote(location: BlobLocation): { at: Locati
   return { at: toFindingLocation(location), note: 'the first one' }
 }
 
+// opm's error tree and its printed form.
 export function createErrorLeaf(text: string): ErrorTree {
   return { text, causes: [] }
 }

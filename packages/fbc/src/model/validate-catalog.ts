@@ -64,6 +64,8 @@ export function validateCatalog(
   }
 }
 
+// opm's verdict and message, plus all problems instead of only the first. validateCatalog adds load errors.
+
 /** Never throws. */
 export function validateAsOpm(catalog: Catalog, ruleSet: OpmRuleSet = defaultRuleSet): OpmValidationResult {
   const findings = new FindingList()

@@ -29,6 +29,8 @@ interface DocumentSpan {
 /** Bytes to search for an opening brace. */
 const maxJsonDetectionBytes = 4096
 
+// Finds the ends of values in one document. It is iterative and visits aliased values once, so its time is linear.
+
 /** In lines. A longer value ends with its first part, because a reader cannot see more at a glance. */
 export const maxHighlightedValueLines = 20
 

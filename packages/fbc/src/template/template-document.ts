@@ -27,6 +27,7 @@ export interface TemplateTextStyle {
   readonly quotes?: ReadonlyMap<string, string>
 }
 
+// Formats new parts of a template as YAML or JSON like the surrounding text.
 export const templateTextFormatters = {
   item: formatBlockListItem,
   pairs: formatBlockMapping,
@@ -129,6 +130,8 @@ function parseTemplateEntries(
   }
   return { ok: true, value: metas }
 }
+
+// Converts a catalog file to a template, as `opm alpha convert-template` does.
 
 /** Returns opm's output byte for byte, or opm's error. Never throws. */
 export function convertToTemplate(
@@ -236,6 +239,7 @@ function formatScalar(value: Json, quoted?: string): string {
   return text.includes('\n') ? JSON.stringify(value) : text
 }
 
+// Compares values regardless of key order.
 export function areJsonValuesEqual(a: Json, b: Json): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b)) {

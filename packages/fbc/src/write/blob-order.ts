@@ -49,6 +49,9 @@ function sortBlobsByKey<Blob>(blobs: readonly Blob[] | undefined, key: (blob: Bl
   return [...(blobs ?? [])].sort((a, b) => compareBytes(key(a), key(b)))
 }
 
+// The order in which go-yaml v2 writes the keys of a mapping. Letters sort after everything else, numbers in names sort
+// by value (`v9` before `v10`), and other characters sort by code point.
+
 /** Compares two keys. The order is total and stable for any strings. */
 export function compareYamlKeys(a: string, b: string): number {
   const left = [...a]
@@ -88,6 +91,9 @@ function parseNaturalSortNumber(text: readonly string[], other: readonly string[
 function getCodePoint(character: string): number {
   return character.codePointAt(0) ?? 0
 }
+
+// Reorders the bundles of a catalog as `opm render` does before it writes them: large properties last, and related
+// images by reference. opm does not do this for templates.
 
 /**
  * Returns the catalog with its bundles in that order. Related images with the same reference keep their order. opm

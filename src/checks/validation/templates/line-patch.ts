@@ -1,6 +1,6 @@
 // Unified diffs for `git apply`. Stops early if the files differ in many lines.
 
-import { findShortestEdits, type LineEdit } from '@catalog-bot/findings/shortest-edits'
+import { findShortestEdits, type LineEdit } from '@catalog-bot/findings/lines'
 
 export interface LinePatchLimits {
   /** Removed plus added lines. */

@@ -89,6 +89,7 @@ export function createStructType(name: string, fields: Readonly<Record<string, G
   return { kind: 'struct', name, fields }
 }
 
+// Formats decoded JSON as Go's fmt does with %v, and with the %t that opm uses by mistake.
 export function getJsonTypeName(value: ParsedValue): string {
   return jsonTypeByValueKind[value.kind]
 }

@@ -30,6 +30,8 @@ class StringInternTable {
   }
 }
 
+// Shares repeated short texts: catalogs repeat a few hundred keys, names and types a hundred thousand times.
+
 /** All readers share one table, because files repeat each other's texts. It never grows. */
 export const sharedInternTable = new StringInternTable()
 

@@ -36,6 +36,7 @@ class LazyRecurringValue {
   }
 }
 
+// Values whose text occurred earlier in the file. They are read lazily, and rarely needed.
 export class LazyRecurringMap extends LazyRecurringValue implements MapValue {
   declare readonly kind: 'map'
 

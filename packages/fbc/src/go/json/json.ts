@@ -24,6 +24,8 @@ export type JsonChunkTree = readonly JsonChunk[]
 /** Sharing shorter values saves nothing. */
 const minSharedJsonChunkLength = 256
 
+// JSON in parts. Long values that several documents share are one part, so that a writer escapes and compresses them
+// only once.
 export class JsonChunkWriter {
   private readonly parts: JsonChunk[] = []
   private pending = ''
@@ -73,6 +75,9 @@ export class JsonChunkWriter {
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
+// Reads fields of parsed JSON like Go's encoding/json: names ignore case, spellings apply in byte order, and null keeps
+// the earlier value. Reports no problems.
+
 /** Returns '' if the field is absent, null or of another type. */
 export function getJsonStringField(value: Json, name: string): string {
   const values = getJsonFieldValues(value, name)
@@ -114,6 +119,8 @@ export function toSortedJson(value: Json): string {
   )
 }
 
+// Builds JSON from finished JSON parts like Go's json.Marshal: struct fields in type order, map keys sorted by bytes,
+// HTML characters escaped.
 export function marshalString(text: string): string {
   return formatJsonString(text, true)
 }
@@ -151,6 +158,8 @@ function formatJsonChunk(part: JsonChunk): string {
   if (typeof part === 'string') return part
   return 'json' in part ? part.json : marshalString(part.text)
 }
+
+// Converts values to plain JSON data within limits on depth and size.
 
 /**
  * Replaces the first value beyond the limits with null and omits the rest. Always keeps top-level fields that are

@@ -167,6 +167,8 @@ function createUnexpectedCharacterError(text: string, at: number, context: strin
   return new JsonError('syntax', context, at)
 }
 
+// Formats JSON for an opm error, with ` <== ` at the error.
+
 /**
  * Indents `text` by four and marks the place after its first `offset` characters. Returns undefined where opm cannot
  * find the place: it searches for each character in turn, even whitespace that indenting removed.

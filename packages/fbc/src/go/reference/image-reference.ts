@@ -166,6 +166,9 @@ function findDigestProblem(digest: string): string | undefined {
   return undefined
 }
 
+// Validates image references like opm: Docker's reference grammar after normalization. Never checks whether the image
+// exists.
+
 /** Returns opm's error for an invalid pull spec, or undefined. */
 export function findPullSpecError(text: string): string | undefined {
   // Nearly all images are a recurring name with a unique digest.

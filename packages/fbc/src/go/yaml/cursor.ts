@@ -1,5 +1,7 @@
 // A forward-only position in a YAML text that counts lines.
 
+// go-yaml v2's errors, with positions.
+
 /** Thrown only inside the YAML reader; readYaml() returns it as a value. */
 export class YamlError extends Error {
   /** Offset of the error in the text; go-yaml may count its line from elsewhere. */

@@ -166,6 +166,7 @@ function normalizeLineEndings(bytes: Uint8Array): Uint8Array {
   return out.subarray(0, size)
 }
 
+// Splits a YAML stream into documents by line, before parsing, like Kubernetes' stream decoder.
 export function trimLeadingSpace(text: string): string {
   return text.replace(leadingSpacesPattern, '')
 }

@@ -80,6 +80,7 @@ function getChildValuesReversed(value: ParsedValue): ParsedValue[] {
   return [...value.entries].sort((a, b) => compareBytes(b.key, a.key)).map((entry) => entry.value)
 }
 
+// Formats values like Go's %#v, for the two errors about keys that show the value.
 export function createInvalidMapKeyError(
   value: ParsedValue,
   typedKeys: NonStringKeysByMap,

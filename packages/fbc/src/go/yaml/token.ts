@@ -11,6 +11,8 @@ import {
 } from './cursor.ts'
 import type { StringValue } from '../tree.ts'
 
+// YAML nodes as written: aliases not resolved, scalars untyped.
+
 /** StringValue is for scalars that are always text and have no anchor. */
 export type YamlNode = ScalarNode | StringValue | CollectionNode | AliasNode
 

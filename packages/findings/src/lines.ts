@@ -69,6 +69,9 @@ function backtrackEdits(steps: readonly ReadonlyMap<number, number>[], oldEnd: n
   return edits.reverse()
 }
 
+// Maps the lines of one text to the lines of a related text, to show a location in a merge result at the corresponding line
+// of the pull request. Corresponding lines are identical.
+
 /** Matches lines in order. If the texts differ too much, matches only lines that occur exactly once in each. */
 export function createLineNumberMapper(from: string, to: string): LineNumberMapper {
   const [old, now] = [from.split('\n'), to.split('\n')]
