@@ -1,5 +1,5 @@
 // Converts a bundle to its `olm.bundle` blob, field by field as `opm render` does (opm 1.73).
-import { toSortedJson } from '@catalog-bot/fbc/go/json/json'
+import { type Json, toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, sortByBytes } from '@catalog-bot/fbc/go/text'
 import { bundleMetadataPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
 import { parseCsvMetadata } from './csv-metadata.ts'
