@@ -6,7 +6,7 @@ import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, write
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { assembleCatalog } from '../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../packages/fbc/src/model/validate-catalog.ts'
 import { listCatalogDirectoryFiles } from '../src/catalogs/catalog-directory.ts'

@@ -7,7 +7,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { assembleCatalog } from '../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile, createUnreadableFileFacts } from '../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../packages/fbc/src/model/validate-catalog.ts'
 import { findOpmRuleSet } from '../packages/fbc/src/model/rule-set.ts'

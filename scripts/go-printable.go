@@ -1,5 +1,5 @@
-// Writes src/go/printable.ts: which characters the Go of an opm release takes for printable. Run it with
-// the Go that builds that opm (go version -m opm): go run scripts/go-printable.go > src/go/printable.ts
+// Writes packages/fbc/src/go/printable.ts: which characters the Go of an opm release takes for printable. Run it with
+// the Go that builds that opm (go version -m opm): go run scripts/go-printable.go > packages/fbc/src/go/printable.ts
 package main
 
 import (

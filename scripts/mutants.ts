@@ -3,7 +3,8 @@
 //   npm run mutants -- --with-simulator [--worlds N] [ID...]   reports in which simulated run the bug shows
 //   npm run mutants -- --refresh                        rewrites the data after code was renamed or moved
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkPackages } from '../test/link-packages.ts'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -140,7 +141,7 @@ function copyProject(root: string): string {
   for (const entry of readdirSync(root))
     if (!['node_modules', '.git', 'site', 'dist'].includes(entry))
       cpSync(join(root, entry), join(folder, entry), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  linkPackages(root, folder)
   return folder
 }
 

@@ -4,8 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CheckId } from '../packages/findings/src/checks.ts'
-import type { RuleSubjectKind } from '../packages/findings/src/rule.ts'
-import { suiteNames } from '../packages/findings/src/suites.ts'
+import { type RuleSubjectKind, suiteNames } from '@catalog-bot/findings/rule'
 import { findRuleListSources, renderRuleLists } from './rule-lists.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
@@ -79,7 +78,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
       type: 'BundleRuleSignature',
       from: '../bundle-rule.ts',
       find: `  *find({ csv }) {
-    const name = asStringOrEmpty(getJsonFieldAtPath(csv.data, 'metadata', 'name'))
+    const name = getStringAtPath(csv.data, 'metadata', 'name')
     if (name === 'wrong') yield { path: ['metadata', 'name'], data: { name } }
   },
 `,
@@ -97,7 +96,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'pull request',
     source: 'src/checks/bundles/rules.ts',
     shared: 'bundleDirectoryRuleDefaults',
-    foundIn: 'src/checks/bundles/validate-bundle-directories.ts',
+    foundIn: 'src/checks/bundles/validate-touched-bundles.ts',
     addsDirectory: true,
   },
   install: {
@@ -143,11 +142,11 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
   ),
   'opm-bundle': createOpmRuleKind(
     'packages/fbc/src/model/rules/bundle-rules.ts',
-    'packages/fbc/src/model/convert-bundle.ts',
+    'packages/fbc/src/model/convert-blobs.ts',
   ),
   'opm-deprecation': createOpmRuleKind(
     'packages/fbc/src/model/rules/deprecation-rules.ts',
-    'packages/fbc/src/model/convert-deprecation.ts',
+    'packages/fbc/src/model/convert-blobs.ts',
   ),
 }
 
@@ -200,7 +199,7 @@ function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
       ? [`import type { ${kind.search.type} } from '${kind.search.from}'`]
       : []),
     ...(kind.search?.type === 'BundleRuleSignature'
-      ? ["import { asStringOrEmpty, getJsonFieldAtPath } from '../fields.ts'"]
+      ? ["import { getStringAtPath } from '../fields.ts'"]
       : []),
     '',
     renderRuleBody(id, kind, suite),
@@ -293,11 +292,13 @@ function readGoodSuiteExample(
 ): readonly (readonly [path: string, text: string])[] | undefined {
   if (suite === undefined) return undefined
   const rules = join(projectRoot, 'packages/bundle/src/rules')
-  const other = readdirSync(rules)
+  const [other] = readdirSync(rules)
+    .flatMap((file) => readFileSync(join(rules, file), 'utf8').split(/^export const /m))
+    .filter((text) => text.includes(`  suite: '${suite}',\n`))
+    .map((text) => /^ +id: '(?<id>[^']*)'/m.exec(text)?.groups?.['id'] ?? '')
     .sort()
-    .find((file) => readFileSync(join(rules, file), 'utf8').includes(`  suite: '${suite}',\n`))
   if (other === undefined) return undefined
-  const good = join(projectRoot, 'fixtures/rules', other.replace(/\.ts$/, ''), 'good')
+  const good = join(projectRoot, 'fixtures/rules', other, 'good')
   const example = join(good, readdirSync(good).sort()[0] ?? '')
   return readdirSync(example, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

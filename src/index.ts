@@ -3,10 +3,9 @@
 // types, and a change to that report is a change to a promise.
 import { createHash } from 'node:crypto'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { drawMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
+import { drawMermaid, renderOpmMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
-import { renderOpmMermaid } from '@catalog-bot/fbc/graph/opm-mermaid'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
 import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
 import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'

@@ -12,8 +12,7 @@ import {
   statSync,
 } from 'node:fs'
 import { sep } from 'node:path'
-import { decodeIgnoreFile } from '@catalog-bot/fbc/load/indexignore'
-import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
+import { isIgnoreFile, selectCatalogFiles, decodeIgnoreFile } from '@catalog-bot/fbc/load/select-files'
 
 export interface CatalogDirectoryFile {
   /** Relative to the directory, with `/` separators. */

@@ -1,14 +1,17 @@
 // Loads whole catalogs from git trees. Facts are cached by blob id, in memory and in the store, so a pull request costs
 // only the files that it touches.
-import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
-import type { Catalog, CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
-import { catalogFileFactsVersion } from '@catalog-bot/fbc/facts/facts-version'
+import {
+  type Catalog,
+  type CatalogFileFacts,
+  assembleCatalog,
+  catalogFileFactsVersion,
+} from '@catalog-bot/fbc/facts/catalog'
 import { createUnreadableFileFacts } from '@catalog-bot/fbc/load/parse-catalog-file'
-import { decodeIgnoreFile } from '@catalog-bot/fbc/load/indexignore'
 import {
   isIgnoreFile,
   selectCatalogFiles,
   type CatalogFileSelection,
+  decodeIgnoreFile,
 } from '@catalog-bot/fbc/load/select-files'
 import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
 import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'

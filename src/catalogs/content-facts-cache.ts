@@ -2,8 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
-import { catalogFileFactsVersion } from '@catalog-bot/fbc/facts/facts-version'
+import { type CatalogFileFacts, catalogFileFactsVersion } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { getCacheDirectory } from './cache-directory.ts'
 

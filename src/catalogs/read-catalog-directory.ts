@@ -1,9 +1,8 @@
 // Opens, reads and assembles a catalog directory on disk as opm does, without judging it.
-import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
-import type { Catalog, CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
+import { type Catalog, type CatalogFileFacts, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { fileUnreadable, linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
-import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/walk-order'
+import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/text'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'

@@ -3,7 +3,6 @@
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { CheckId } from '@catalog-bot/findings/checks'
 import type { Finding } from '@catalog-bot/findings/finding'
-import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
 import { suiteByBundleRuleId } from '@catalog-bot/bundle/content-rules'
 import type { Config } from '../config/config.ts'
 import type { PullSnapshot, IncomingCommitsInput } from '../pull-request/snapshot.ts'
@@ -16,6 +15,7 @@ import type { PlannedClusterTest } from './install/cluster-test/cluster-test-pla
 import type { InstallSummary } from './install/install-report.ts'
 import type { CheckAnswers, CheckQuestion } from './questions.ts'
 import { applyRuleSettings, type FindingPackageAndFile } from './validation/rule-settings.ts'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 
 const noFixedSeverityRuleIds: ReadonlySet<string> = new Set()
 

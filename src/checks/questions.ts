@@ -1,7 +1,7 @@
 // Questions that checks ask, and their possible answers. Questions are data: the caller fetches the answers, and a
 // missing answer counts as unknown.
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
-import type { ComparableBundle } from '@catalog-bot/bundle/render/compare-with-image'
+import type { ComparableBundle } from '@catalog-bot/bundle/render/render-bundle'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { BundleInstallFacts } from './install/install-facts.ts'
 import type { Finding } from '@catalog-bot/findings/finding'

@@ -1,15 +1,13 @@
 // `bundle validate|render REF|DIR`: validates or renders a bundle image or directory. Exit code 0: no errors; 1: errors; 2: the
 // command could not run.
 import { statSync } from 'node:fs'
-import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
-import { detectBundleFormat } from '@catalog-bot/bundle/bundle-format'
+import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
 import { parseSuiteSelectors } from '@catalog-bot/bundle/bundle-rule'
-import { suiteNames } from '@catalog-bot/findings/suites'
+import { suiteNames } from '@catalog-bot/findings/rule'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
-import { renderJson } from '@catalog-bot/findings/render-json'
-import { renderText } from '@catalog-bot/findings/render-text'
+import { renderText, renderJson } from '@catalog-bot/findings/render-findings'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
 import { supportsColor } from './color.ts'

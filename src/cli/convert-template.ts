@@ -1,7 +1,7 @@
 // `convert-template basic|substitutes [FILE]`: prints a template that renders to the catalog in a file, like opm. Exit code
 // 1: the file is not a catalog (prints opm's message); 2: the command could not run.
 import { readFileSync, statSync } from 'node:fs'
-import { convertToTemplate, type TemplateConversionKind } from '@catalog-bot/fbc/template/convert-template'
+import { convertToTemplate, type TemplateConversionKind } from '@catalog-bot/fbc/template/template-document'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
 

@@ -1,10 +1,9 @@
 // `graph DIR`: draws the upgrade graphs of a catalog's packages, as Mermaid text or SVG pictures. Exit code 0: everything was
 // drawn; 1: some files could not be read, and the rest was drawn; 2: the command could not run.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { drawMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
+import { drawMermaid, renderOpmMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
-import { renderOpmMermaid } from '@catalog-bot/fbc/graph/opm-mermaid'
 import { buildPackageGraphs, type PackageGraph } from '@catalog-bot/fbc/graph/package-graph'
 import { openCatalogFileFactsCache } from '../catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'

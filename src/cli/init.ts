@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { sniffImage } from '@catalog-bot/fbc/load/sniff-image'
+import { sniffImage } from '@catalog-bot/fbc/load/blob-facts'
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
 import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'

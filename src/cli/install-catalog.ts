@@ -1,24 +1,21 @@
 // Reads the catalogs of the command `install` from a directory or an image, with the data that the install check needs: their
 // facts, their bundles as a server returns them, and how their images start.
-import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { statSync } from 'node:fs'
-import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
-import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { type BundleBlob, type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
-import { buildServedCatalog, type ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
-import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
+import { buildServedCatalog, type ServedCatalog, parseServedFile } from '@catalog-bot/fbc/api/served-catalog'
 import type { CatalogServerImageConfig, CatalogServerObservation } from '../checks/install/running-catalog.ts'
 import { openCatalogFileFactsCache } from '../catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { fetchMultiPlatformImage } from '../adapters/image/base-image.ts'
 import { getCatalogDirectory, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
-import { queryCatalogServer } from '@catalog-bot/fbc-server/query-catalog-server'
+import { queryOpmServer, queryCatalogServer } from '@catalog-bot/fbc-server/opm-server'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
-import { queryOpmServer } from '@catalog-bot/fbc-server/opm-server'
 import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface LoadedInstallCatalog {

@@ -1,9 +1,9 @@
 // `render-graph CATALOG...`: prints the output of `opm alpha render-graph`, with the same options. Exit code 1: opm would fail
 // (prints its message); 2: the command could not run. By contrast, `graph` draws the readable part of a catalog.
 import { restrictCatalogToBounds } from '@catalog-bot/fbc/graph/bound-catalog'
-import { renderOpmMermaid } from '@catalog-bot/fbc/graph/opm-mermaid'
+import { renderOpmMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
-import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { openCatalogFileFactsCache } from '../catalogs/content-facts-cache.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { readCatalogFiles } from './catalog-source.ts'

@@ -3,7 +3,7 @@
 // be pulled.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrateCatalog, type MigrateLevel } from '@catalog-bot/bundle/render/migrate-catalog'
+import { migrateCatalog, type MigrateLevel } from '@catalog-bot/bundle/render/csv-metadata'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import type { RenderedBundleLookup } from '@catalog-bot/fbc/template/bundle-source'
 import {
@@ -12,7 +12,7 @@ import {
   getTemplateImages,
 } from '@catalog-bot/fbc/template/render-template'
 import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
-import { sortCatalogForRendering } from '@catalog-bot/fbc/write/rendered-order'
+import { sortCatalogForRendering } from '@catalog-bot/fbc/write/blob-order'
 import {
   parseWritableCatalog,
   type CatalogReadResult,

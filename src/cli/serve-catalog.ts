@@ -1,7 +1,6 @@
 // `serve-catalog DIR|IMAGE`: serves a catalog over OLM's gRPC API and catalogd's HTTP API until a signal stops it. Exit code 0: a
 // signal stopped it; 1: opm would not serve the catalog; 2: the command could not run.
-import { buildServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
-import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
+import { buildServedCatalog, parseServedFile } from '@catalog-bot/fbc/api/served-catalog'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'

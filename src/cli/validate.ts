@@ -8,11 +8,13 @@ import { defaultRuleSet, findOpmRuleSet, type OpmRuleSet } from '@catalog-bot/fb
 import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
 import { validateCatalog, type ValidationProfile } from '@catalog-bot/fbc/model/validate-catalog'
 import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
-import { limitFindingsPerRule } from '@catalog-bot/findings/limit-per-rule'
+import {
+  getOmittedFindingCount,
+  selectMostSevereFindings,
+  limitFindingsPerRule,
+} from '@catalog-bot/findings/finding-list'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
-import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
-import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
-import { renderJson, type DirectoryReport } from '@catalog-bot/findings/render-json'
+import { renderJson, type DirectoryReport } from '@catalog-bot/findings/render-findings'
 import { supportsColor } from './color.ts'
 import { enableOptimizingCompiler } from './optimizing-compiler.ts'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
@@ -174,7 +176,7 @@ function countFindingsIncludingOmitted(findings: readonly Finding[]): number {
 }
 
 async function printTextReport(report: DirectoryReport, all: boolean): Promise<void> {
-  const { renderText } = await import('@catalog-bot/findings/render-text')
+  const { renderText } = await import('@catalog-bot/findings/render-findings')
   const textOf = (file: string) => {
     try {
       return readFileSync(join(report.dir, file), 'utf8')

@@ -3,9 +3,8 @@
 // (docs/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { createFinding, defineRule } from '@catalog-bot/findings/rule'
+import { createFinding, defineRule, suiteNames } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
-import { suiteNames } from '@catalog-bot/findings/suites'
 import { automationSchema, requiredChecksSchema, mergeMessageSchema } from './merge-settings.ts'
 import { bundleImageSchema, bundleReleaseSchema, templatesSchema } from './catalog-sources.ts'
 import { findAmbiguousLineBreak, findInvisibleCharacter, findDuplicateYamlKey } from './text-problems.ts'

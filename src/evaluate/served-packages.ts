@@ -1,12 +1,11 @@
 // The packages that a change touches, as a server would return them. Reads their files again in full because a
 // catalog's facts omit the manifests.
-import { buildServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
-import { parseServedFile, type ServedFile } from '@catalog-bot/fbc/api/served-file'
+import { buildServedCatalog, parseServedFile, type ServedFile } from '@catalog-bot/fbc/api/served-catalog'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 import type { CatalogChange, PullRequestChange } from '../pull-request/change.ts'
 import { toRepositoryPath } from '../pull-request/compare-blobs.ts'
 import type { TreeSha } from '../pull-request/ids.ts'

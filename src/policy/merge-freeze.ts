@@ -1,5 +1,5 @@
 // A freeze: catalog-bot merges nothing into a branch until the freeze ends.
-import { formatIsoTime } from '@catalog-bot/findings/iso-time'
+import { formatIsoTime } from '@catalog-bot/findings/printable'
 import type { CommitSha, PullNumber, UserId } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 

@@ -1,7 +1,7 @@
 // A pull request's change in catalog terms. describe-change.ts derives it from two trees, never from a list that GitHub
 // or the author provides.
 import type { BlobLocation, Catalog } from '@catalog-bot/fbc/facts/catalog'
-import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
+import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 import type { Location } from '@catalog-bot/findings/finding'
 import type { BlobSha } from './ids.ts'
 

@@ -1,6 +1,5 @@
 // Compares blobs of two catalogs. Compares bytes first, because most blobs are unchanged, and then parsed values,
 // because formatting does not matter.
-import { parseBlobFields, type BlobFields } from '@catalog-bot/fbc/load/blob-fields'
 import type {
   BlobLocation,
   BundleBlob,
@@ -12,6 +11,7 @@ import type {
 } from '@catalog-bot/fbc/facts/catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { isPathUnder } from './layout/layout.ts'
+import { parseBlobFields, type BlobFields } from '@catalog-bot/fbc/load/blob-types'
 
 export interface PackageBlobs {
   readonly packages: readonly PackageBlob[]

@@ -9,15 +9,7 @@ import type {
   ChannelBlob,
   ChannelEntry,
 } from '@catalog-bot/fbc/facts/catalog'
-import {
-  fieldShapesByBlobSchema,
-  valueShapesByPropertyType,
-  getFieldShape,
-  type KnownFieldShape as FieldShape,
-} from '@catalog-bot/fbc/load/known-fields'
-import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { isJsonObject } from '@catalog-bot/fbc/go/json/json-fields'
-import type { BlobFields } from '@catalog-bot/fbc/load/blob-fields'
+import { type Json, isJsonObject } from '@catalog-bot/fbc/go/json/json'
 import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import {
   toCanonicalJson,
@@ -30,6 +22,13 @@ import {
 } from './compare-blobs.ts'
 import type { PackageChange, ChannelChange } from './change.ts'
 import { getCatalogSubdirectory } from './layout/classify-path.ts'
+import {
+  fieldShapesByBlobSchema,
+  valueShapesByPropertyType,
+  getFieldShape,
+  type KnownFieldShape as FieldShape,
+} from '@catalog-bot/fbc/load/find-leniencies'
+import type { BlobFields } from '@catalog-bot/fbc/load/blob-types'
 
 // Compares the channels of one package: entries, edges, and heads. Ignores the order of entries.
 const emptyChannelChanges = { added: [], removed: [], changed: [] } as const

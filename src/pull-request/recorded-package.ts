@@ -1,10 +1,10 @@
 // A package of a catalog as stored for web pages: plain JSON that is created once for each state of the catalog, so
 // that a page reads one row.
 import { buildPackageGraphs, type PackageGraph } from '@catalog-bot/fbc/graph/package-graph'
-import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
 import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version'
 import type { BundleBlob, Catalog, CsvMetadata } from '@catalog-bot/fbc/facts/catalog'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
+import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-graph'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 
 export interface RecordedCatalog {
   /** Used in URLs: unique in the repository, without a slash. */

@@ -1,7 +1,6 @@
 // Renders findings in Markdown: boxes for errors, a table for the rest, and a list for check runs. Locations are links.
 // Escapes untrusted text.
-import { compareFindings, type Finding, type Severity } from '@catalog-bot/findings/finding'
-import { formatFixAsDiff } from '@catalog-bot/findings/fix'
+import { compareFindings, type Finding, type Severity, formatFixAsDiff } from '@catalog-bot/findings/finding'
 import { overridableRuleIds } from '../checks/all-rules.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import {

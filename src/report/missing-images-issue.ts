@@ -5,7 +5,7 @@ import {
   type ImageScanFailureState,
   type ImageScanFailureKind,
 } from '../checks/images/missing-images.ts'
-import { formatIsoTime } from '@catalog-bot/findings/iso-time'
+import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { formatMention } from './next-steps.ts'
 

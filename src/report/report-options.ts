@@ -1,6 +1,5 @@
 import { checkIds, type CheckId } from '@catalog-bot/findings/checks'
-import type { SuggestedFix } from '@catalog-bot/findings/fix'
-import type { Finding } from '@catalog-bot/findings/finding'
+import type { SuggestedFix, Finding } from '@catalog-bot/findings/finding'
 import type { CommentPolicy } from '../config/config.ts'
 import type { PullUrlParts } from './urls.ts'
 

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { validateBundle } from '../../packages/bundle/src/validate-bundle.ts'
 import { readBundleDirectory } from '../../src/cli/pulled-bundles.ts'
-import { suiteNames } from '../../packages/findings/src/suites.ts'
+import { suiteNames } from '../../packages/findings/src/rule.ts'
 import { findGoCommand } from '../go-readers/go-readers.ts'
 import {
   findEquivalentRules,

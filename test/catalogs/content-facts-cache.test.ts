@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { catalogFileFactsVersion } from '../../packages/fbc/src/facts/facts-version.ts'
+import { catalogFileFactsVersion } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { getCacheDirectory } from '../../src/catalogs/cache-directory.ts'
 import { openCatalogFileFactsCache } from '../../src/catalogs/content-facts-cache.ts'

@@ -10,7 +10,6 @@ import { parse, parseAllDocuments } from 'yaml'
 import { coerceToSchema } from '../../packages/bundle/src/kubernetes/coerce-to-schema.ts'
 import { findSchemaName, type SchemaType } from '../../packages/bundle/src/kubernetes/schemas.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
-import { parseDocumentTree } from '../../packages/fbc/src/go/read-tree.ts'
 import { findMissingProgram } from '../left-out.ts'
 import {
   chartDirectory,
@@ -19,6 +18,7 @@ import {
   renderChart,
   type ChartCase,
 } from './chart-cases.ts'
+import { parseDocumentTree } from '../../packages/fbc/src/go/yaml/read-yaml.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const renderedDirectory = join(import.meta.dirname, 'rendered')

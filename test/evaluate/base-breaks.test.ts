@@ -1,7 +1,7 @@
 // A pull request on a base branch that someone else broke: catalog-bot names the commit that did it, and no error is the author's.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
-import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'

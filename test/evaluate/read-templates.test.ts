@@ -1,6 +1,6 @@
 // The templates of a change are read only up to a limit.
 import { expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
 import { readTemplates } from '../../src/evaluate/read-templates.ts'
 import type { PullRequestChange } from '../../src/pull-request/change.ts'
 import type { TreeSha } from '../../src/pull-request/ids.ts'

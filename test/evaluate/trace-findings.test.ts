@@ -5,10 +5,10 @@ import { toPullNumber, type CommitSha, type TreeSha } from '../../src/pull-reque
 import { traceFindings } from '../../src/evaluate/trace-findings.ts'
 import { findChannelHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
-import { createLineNumberMapper } from '../../packages/findings/src/line-map.ts'
 import { toFindingIdentityKey } from '../../src/report/report-options.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
+import { createLineNumberMapper } from '../../packages/findings/src/lines.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // The comments that people get most, each as the whole of the code makes it: catalogs as text, the checks' own findings,
 // fixes and pictures. Only what the world says (reviews, registries, addresses of check runs) is written here.
 import { toBlobSha, toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
-import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { describeChange, renderChangeAsMermaid } from '../../src/pull-request/describe-change.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'

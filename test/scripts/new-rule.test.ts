@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readRuleExampleCases } from '../../scripts/rule-examples/cases.ts'
 import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
-import { suiteNames } from '../../packages/findings/src/suites.ts'
+import { suiteNames } from '../../packages/findings/src/rule.ts'
 import { linkPackages } from '../link-packages.ts'
 import { createRuleFiles, ruleKinds, describeNextSteps, writeRule } from '../../scripts/new-rule.ts'
 

@@ -1,12 +1,11 @@
 // Reads `metadata/` as opm does: the first file, in name order, that matches each of three roles. Includes dotfiles.
-import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import {
   decodeGoStruct,
   getDecodedStructList,
   getDecodedStringField,
 } from '@catalog-bot/fbc/go/decode/decode'
 import type { StructType } from '@catalog-bot/fbc/go/decode/go-type'
-import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
 import {
   getMapValue,
@@ -94,7 +93,7 @@ function decodePropertiesOrDependencies(
 
 /** Converts the types of the list's items to strings. */
 function convertTypeFieldsToStrings(document: ParsedValue, field: string): ParsedValue {
-  const withStringType = (value: ParsedValue): ParsedValue =>
+  const withStringType = (value: ParsedValue) =>
     value.kind === 'map'
       ? replaceMapEntries(
           value,

@@ -1,8 +1,12 @@
 // Rules about the content of a registry+v1 bundle: their input, their output, and the conversion of hits to findings.
 import type { Finding } from '@catalog-bot/findings/finding'
-import { createFinding, type SearchableFindingRule } from '@catalog-bot/findings/rule'
-import { suiteNames, type RuleSuite } from '@catalog-bot/findings/suites'
-import type { BundleFieldLocator, FieldPath } from './bundle-locator.ts'
+import {
+  createFinding,
+  type SearchableFindingRule,
+  suiteNames,
+  type RuleSuite,
+} from '@catalog-bot/findings/rule'
+import type { BundleFieldLocator, FieldPath } from './manifest-document.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 
 /** operator-sdk's selectors: `suite=operatorframework`, the validator `operatorhub`, and the other validators. */
@@ -44,6 +48,15 @@ export interface BundleRuleSignature {
     readonly path?: FieldPath
   }
 }
+
+/** A rule about the content of a bundle. A maintainer can override all of them. */
+export const contentRuleDefaults = {
+  check: 'images',
+  judges: 'bundle',
+  since: '0.1.0',
+  network: true,
+  overridable: true,
+} as const
 
 export type BundleRule = SearchableFindingRule<object, BundleRuleSignature>
 

@@ -3,8 +3,13 @@ import type { Location } from '@catalog-bot/findings/finding'
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata } from './bundle-metadata.ts'
 import { type BundleFiles, findFilesInDirectory } from './bundle-files.ts'
-import { createBundleFieldLocator, type BundleFieldLocator, type FieldPath } from './bundle-locator.ts'
-import { convertParsedValueToJson, readManifest } from './manifest-document.ts'
+import {
+  convertParsedValueToJson,
+  readManifest,
+  createBundleFieldLocator,
+  type BundleFieldLocator,
+  type FieldPath,
+} from './manifest-document.ts'
 import { asListOrEmpty, asStringOrEmpty } from './fields.ts'
 import { isCsv, readManifestObjects, parseApiVersionAndKind } from './registry-bundle.ts'
 
@@ -48,7 +53,7 @@ export function readBundleUpgradeFacts(
     const text = asStringOrEmpty(getCsvField(...path.map(String)))
     return text === '' ? undefined : { text, at: locate(csv.file, path) }
   }
-  const skips = asListOrEmpty(getCsvField('spec', 'skips')).flatMap((entry, index): LocatedString[] =>
+  const skips = asListOrEmpty(getCsvField('spec', 'skips')).flatMap((entry, index) =>
     csv && asStringOrEmpty(entry) !== ''
       ? [{ text: asStringOrEmpty(entry), at: locate(csv.file, ['spec', 'skips', index]) }]
       : [],
@@ -76,10 +81,7 @@ export function readBundleUpgradeFacts(
   }
 }
 
-function wrapInFieldIfDefined<Key extends string>(
-  key: Key,
-  located: LocatedString | undefined,
-): { readonly [K in Key]?: LocatedString } {
+function wrapInFieldIfDefined<Key extends string>(key: Key, located: LocatedString | undefined) {
   return located ? ({ [key]: located } as { readonly [K in Key]: LocatedString }) : {}
 }
 

@@ -1,11 +1,41 @@
 // Problems that appear only when the bundle is installed or used for an upgrade.
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
-import type { BundleFiles } from './bundle-files.ts'
-import { checkCsvExamples } from './kubernetes/check-examples.ts'
-import { checkManifests } from './kubernetes/check-manifests.ts'
+import { createFinding } from '@catalog-bot/findings/rule'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type BundleFiles, detectBundleFormat } from './bundle-files.ts'
 import { renderPlainManifests } from './plain/render-plain.ts'
 import type { PlainRenderOptions } from './plain/rendering.ts'
 import { checkCrdUpgrade } from './upgrade/check-crd-upgrade.ts'
+import {
+  createManifestObjectLocator,
+  readBundleManifestObjects,
+  type ParsedManifestObject,
+} from './plain/bundle-object.ts'
+import { type FieldPath, convertParsedValueToJson } from './manifest-document.ts'
+import {
+  missingManifestField,
+  mistypedManifestField,
+  unknownManifestField,
+  invalidExample,
+} from './rules/reported-rules.ts'
+import { readPartialRegistryBundle } from './registry-bundle.ts'
+import { findSchemaName, type SchemaType, csvSchema } from './kubernetes/schemas.ts'
+import { coerceToSchema } from './kubernetes/coerce-to-schema.ts'
+import { exampleAnnotationKeys } from './rules/examples.ts'
+import {
+  getJsonFieldAtPath,
+  asListOrEmpty,
+  asObjectOrEmpty,
+  asStringOrEmpty,
+  getListAtPath,
+  getStringAtPath,
+} from './fields.ts'
+import { getCrdVersionSchema } from './upgrade/compare-properties.ts'
+import { findSchemaProblems } from './kubernetes/structural-schema.ts'
+
+/** Reported by `missing-csv-field`, `unparsable-related-image` and `broken-deployment`. */
+const fieldsReportedByOtherRulesPattern =
+  /^spec\.(?:displayName|install|install\.strategy|relatedImages\[\d+\]\.image|install\.spec\.deployments\[\d+\]\.name)$/
 
 /** Sorted. `before` has the files of the bundle to upgrade from. */
 export function checkBundleInstall(
@@ -19,4 +49,123 @@ export function checkBundleInstall(
     ...checkCsvExamples(files),
     ...(before ? checkCrdUpgrade(before, files) : []),
   ].sort(compareFindings)
+}
+
+/** Sorted. Skips kinds and versions that aren't part of Kubernetes, because their schemas exist only on clusters. */
+export function checkManifests(files: BundleFiles): readonly Finding[] {
+  const locate = createManifestObjectLocator(files)
+  const rejected = findFieldsRejectedByOpm(files)
+  return readBundleManifestObjects(files)
+    .objects.flatMap((object) => {
+      const type = findObjectSchemaType(object)
+      if (type === undefined) return []
+      const name = `${object.kind} ${object.name}`
+      return coerceToSchema(type, object.tree).mismatches.flatMap(
+        ({ kind, path, wanted, found }): Finding[] => {
+          const data = { object: name, field: formatFieldPath(path) }
+          switch (kind) {
+            case 'unknown':
+              return [createFinding(unknownManifestField, locate(object, path), data)]
+            case 'type':
+              if (rejected.has(formatLocationKey(object.file, path))) return []
+              return [createFinding(mistypedManifestField, locate(object, path), { ...data, wanted, found })]
+            case 'missing':
+              return isFieldReportedByOtherRule(object, path)
+                ? []
+                : [createFinding(missingManifestField, locate(object, path.slice(0, -1)), data)]
+          }
+        },
+      )
+    })
+    .sort(compareFindings)
+}
+
+function findObjectSchemaType({ apiVersion, kind }: ParsedManifestObject): SchemaType | undefined {
+  if (kind === 'ClusterServiceVersion')
+    return apiVersion === 'operators.coreos.com/v1alpha1' ? csvSchema : undefined
+  return findSchemaName(apiVersion, kind)
+}
+
+function isFieldReportedByOtherRule({ kind }: ParsedManifestObject, path: FieldPath): boolean {
+  return kind === 'ClusterServiceVersion' && fieldsReportedByOtherRulesPattern.test(formatFieldPath(path))
+}
+
+/** Locations that `unreadable-bundle` reports, because opm also rejects some wrong types. */
+function findFieldsRejectedByOpm(files: BundleFiles): ReadonlySet<string> {
+  if (detectBundleFormat(files) !== 'registry+v1') return new Set()
+  return new Set(
+    readPartialRegistryBundle(files).rejections.flatMap(({ at }) =>
+      at ? [formatLocationKey(at.file, at.path)] : [],
+    ),
+  )
+}
+
+/** Ignores list indexes and case, because opm's messages aren't more precise. */
+function formatLocationKey(file: string, path: FieldPath): string {
+  const names = path.filter((step) => typeof step === 'string')
+  return `${file} ${names.join('.').toLowerCase()}`
+}
+
+/** For example `spec.versions[0].name`. */
+function formatFieldPath(path: FieldPath): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '')
+}
+
+/** Skips APIs that the bundle doesn't define, and unreadable annotations, which `broken-examples` reports. */
+export function checkCsvExamples(files: BundleFiles): readonly Finding[] {
+  const { objects } = readBundleManifestObjects(files)
+  const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion')
+  if (!csv) return []
+  const schemas = findCrdSchemas(
+    objects
+      .filter(({ kind }) => kind === 'CustomResourceDefinition')
+      .map(({ tree }) => convertParsedValueToJson(tree)),
+  )
+  const locate = createManifestObjectLocator(files)
+  const annotations = getJsonFieldAtPath(convertParsedValueToJson(csv.tree), 'metadata', 'annotations')
+  return exampleAnnotationKeys
+    .flatMap((annotation) =>
+      parseCsvExampleObjects(getJsonFieldAtPath(annotations, annotation)).flatMap((example): Finding[] => {
+        const kind = getStringAtPath(example, 'kind')
+        const schema = schemas.get(`${getStringAtPath(example, 'apiVersion')} ${kind}`)
+        if (schema === undefined) return []
+        const name = `${kind} ${getStringAtPath(example, 'metadata', 'name')}`.trimEnd()
+        return findSchemaProblems(schema, asObjectOrEmpty(example)).map(({ path, problem }) =>
+          createFinding(invalidExample, locate(csv, ['metadata', 'annotations', annotation]), {
+            example: name,
+            problem: `${formatFieldPath(path) || 'it'} ${problem}`,
+          }),
+        )
+      }),
+    )
+    .sort(compareFindings)
+}
+
+/** By `group/version Kind`, for all versions. */
+function findCrdSchemas(crds: readonly (Json | undefined)[]): ReadonlyMap<string, Json> {
+  const schemas = new Map<string, Json>()
+  for (const crd of crds) {
+    const group = getStringAtPath(crd, 'spec', 'group')
+    const kind = getStringAtPath(crd, 'spec', 'names', 'kind')
+    for (const version of getListAtPath(crd, 'spec', 'versions')) {
+      // v1beta1 can have one schema for all versions.
+      const schema =
+        getCrdVersionSchema(version) ?? getJsonFieldAtPath(crd, 'spec', 'validation', 'openAPIV3Schema')
+      if (schema !== undefined) schemas.set(`${group}/${getStringAtPath(version, 'name')} ${kind}`, schema)
+    }
+  }
+  return schemas
+}
+
+function parseCsvExampleObjects(text: Json | undefined): readonly Json[] {
+  try {
+    return asListOrEmpty(JSON.parse(asStringOrEmpty(text)) as Json).filter(
+      (one) => typeof one === 'object' && one !== null && !Array.isArray(one),
+    )
+  } catch {
+    return []
+  }
 }

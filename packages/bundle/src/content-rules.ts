@@ -1,6 +1,6 @@
 // The rules about the content of a registry+v1 bundle.
 import type { BundleRule } from './bundle-rule.ts'
-import type { RuleSuite } from '@catalog-bot/findings/suites'
+import type { RuleSuite } from '@catalog-bot/findings/rule'
 import { bundleRules } from './rules.ts'
 
 export const bundleContentRules: readonly BundleRule[] = bundleRules.filter(

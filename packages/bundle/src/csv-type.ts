@@ -9,13 +9,15 @@ import {
   createSliceType,
   stringType,
   createStructType,
+  objectMetaStructType,
 } from '@catalog-bot/fbc/go/decode/go-type'
-import { objectMetaStructType } from '@catalog-bot/fbc/go/decode/object-type'
 import {
   apiServiceDescriptionStructType,
   appLinkStructType,
   crdDescriptionStructType,
   gvkFields,
+  installModesType,
+  maintainersType,
 } from '@catalog-bot/fbc/load/property-types'
 
 const containerStructType = createStructType('v1.Container', {
@@ -120,20 +122,13 @@ export const csvStructType = createStructType('v1alpha1.ClusterServiceVersion', 
     displayName: stringType,
     description: stringType,
     keywords: createSliceType(stringType),
-    maintainers: createSliceType(
-      createStructType('v1alpha1.Maintainer', { name: stringType, email: stringType }),
-    ),
+    maintainers: maintainersType,
     provider: appLinkStructType,
     links: createSliceType(appLinkStructType),
     icon: createSliceType(
       createStructType('v1alpha1.Icon', { base64data: stringType, mediatype: stringType }),
     ),
-    installModes: createSliceType(
-      createStructType('v1alpha1.InstallMode', {
-        type: createNamedStringType('v1alpha1.InstallModeType'),
-        supported: boolType,
-      }),
-    ),
+    installModes: installModesType,
     replaces: stringType,
     labels: createMapType(stringType),
     annotations: createMapType(stringType),

@@ -1,22 +1,35 @@
 // The properties of a bundle's `olm.bundle` blob, from the properties file, annotations, CSV, CRDs and dependencies.
 // Throws a BundleRejectedError where opm fails.
-import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
-import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
-import { JsonError } from '@catalog-bot/fbc/go/json/json-error'
+import { readJson, skipJsonSpace, JsonError } from '@catalog-bot/fbc/go/json/read-json'
 import {
   decodeGoStruct,
   getDecodedStructList,
   getDecodedStringField,
 } from '@catalog-bot/fbc/go/decode/decode'
-import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
-import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
-import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { getMapValue } from '@catalog-bot/fbc/go/tree'
+import { getJsonTypeName, type StructType, type DecodedStruct } from '@catalog-bot/fbc/go/decode/go-type'
+import { type ParsedValue, getMapValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, type BundleMetadata } from './bundle-metadata.ts'
 import { gvkStructType, packagePropertyStructType, propertyListStructType } from './csv-type.ts'
-import { decodeStructOrThrow, BundleRejectedError } from './bundle-rejected-error.ts'
+import type { FieldPath } from './manifest-document.ts'
+
+export interface RejectionLocation {
+  readonly file: string
+  readonly path: FieldPath
+}
+
+// Why opm rejects a bundle, in opm's words. Thrown only within `readRegistryBundle`.
+export class BundleRejectedError extends Error {
+  /** Absent if the rejection doesn't concern a single location. */
+  readonly at: RejectionLocation | undefined
+
+  constructor(message: string, at?: RejectionLocation) {
+    super(message)
+    this.at = at
+  }
+}
 
 export interface Gvk {
   readonly group: string
@@ -63,58 +76,65 @@ export function deriveProperties(sources: BundlePropertySources): readonly Deriv
     ...parsePropertiesAnnotation(csv),
     ...provided.map((kind) => parsePropertyValue(createProperty('olm.gvk', gvkToJson(kind)))),
   ])
-  const gvks = [...provided]
-  const others: DerivedProperty[] = []
-  let package_: DerivedProperty | undefined
-  for (const [index, property] of found.entries()) {
-    const parse = `${before}parse property[${index}] of type ${quoteLikeGo(property.type)}: `
-    if (property.type === 'olm.gvk') gvks.push(decodeGvk(property, parse))
-    else if (property.type === 'olm.package') {
-      const decoded = decodeStructOrThrow(
-        packagePropertyStructType,
-        requireParsedPropertyValue(property, parse),
-        parse,
-      )
-      const [itsName, version, release] = ['packageName', 'version', 'release'].map((key) =>
-        getDecodedStringField(decoded, key),
-      )
-      package_ = createPackageProperty(itsName ?? '', version ?? '', release ?? '')
-    } else others.push(property)
-  }
-  const requiredGvks: Gvk[] = []
-  const requiredPackages: DerivedProperty[] = []
-  for (const [index, dependency] of metadata.dependencies.entries()) {
-    const parse = `${before}parse property[${index}] of type ${quoteLikeGo(dependency.type)}: `
-    if (dependency.type === 'olm.gvk') requiredGvks.push(decodeGvk(dependency, parse))
-    else if (dependency.type === 'olm.package') {
-      const decoded = decodeStructOrThrow(
-        packagePropertyStructType,
-        requireParsedPropertyValue(dependency, parse),
-        parse,
-      )
-      const value = {
-        packageName: getDecodedStringField(decoded, 'packageName'),
-        versionRange: getDecodedStringField(decoded, 'version'),
-      }
-      requiredPackages.push(createProperty('olm.package.required', value))
-    } else others.push(dependency)
-  }
+  const declared = decodeGvksAndPackages(found, before)
+  const needed = decodeGvksAndPackages(metadata.dependencies, before)
   const { version, release } = parseVersionAndRelease(
     file,
     spec,
     `${before}get version: `,
     `${before}get release: `,
   )
-  package_ ??= createPackageProperty(packageName, version, release)
-  requiredGvks.push(...required())
   const all = [
-    package_,
-    ...removeDuplicateGvks(gvks).map((kind) => createProperty('olm.gvk', gvkToJson(kind))),
-    ...removeDuplicateGvks(requiredGvks).map((kind) => createProperty('olm.gvk.required', gvkToJson(kind))),
-    ...requiredPackages,
-    ...others,
+    declared.packages.map(toPackageProperty).at(-1) ?? createPackageProperty(packageName, version, release),
+    ...toGvkProperties('olm.gvk', [...provided, ...declared.gvks]),
+    ...toGvkProperties('olm.gvk.required', [...needed.gvks, ...required()]),
+    ...needed.packages.map((decoded) =>
+      createProperty('olm.package.required', {
+        packageName: getDecodedStringField(decoded, 'packageName'),
+        versionRange: getDecodedStringField(decoded, 'version'),
+      }),
+    ),
+    ...declared.others,
+    ...needed.others,
   ]
   return all.sort((a, b) => compareBytes(a.type, b.type) || compareBytes(a.text, b.text))
+}
+
+interface DecodedProperties {
+  readonly gvks: readonly Gvk[]
+  readonly packages: readonly DecodedStruct[]
+  readonly others: readonly DerivedProperty[]
+}
+
+function decodeGvksAndPackages(
+  properties: readonly PropertyWithParsedValue[],
+  before: string,
+): DecodedProperties {
+  const gvks: Gvk[] = []
+  const packages: DecodedStruct[] = []
+  const others: DerivedProperty[] = []
+  for (const [index, property] of properties.entries()) {
+    const parse = `${before}parse property[${index}] of type ${quoteLikeGo(property.type)}: `
+    if (property.type === 'olm.gvk') gvks.push(decodeGvk(property, parse))
+    else if (property.type === 'olm.package')
+      packages.push(
+        decodeStructOrThrow(packagePropertyStructType, requireParsedPropertyValue(property, parse), parse),
+      )
+    else others.push(property)
+  }
+  return { gvks, packages, others }
+}
+
+function toPackageProperty(decoded: DecodedStruct): DerivedProperty {
+  return createPackageProperty(
+    getDecodedStringField(decoded, 'packageName'),
+    getDecodedStringField(decoded, 'version'),
+    getDecodedStringField(decoded, 'release'),
+  )
+}
+
+function toGvkProperties(type: string, kinds: readonly Gvk[]): readonly DerivedProperty[] {
+  return removeDuplicateGvks(kinds).map((kind) => createProperty(type, gvkToJson(kind)))
 }
 
 function parseVersionAndRelease(
@@ -195,9 +215,7 @@ function tryParseJsonTree(text: string): ParsedValue | undefined {
   }
 }
 
-function removeDuplicateProperties(
-  properties: readonly PropertyWithParsedValue[],
-): readonly PropertyWithParsedValue[] {
+function removeDuplicateProperties(properties: readonly PropertyWithParsedValue[]) {
   const seen = new Set<string>()
   return properties.filter(({ type, text }) => {
     const key = `type: ${type}, value: ${text}`
@@ -235,4 +253,18 @@ function removeDuplicateGvks(kinds: readonly Gvk[]): readonly Gvk[] {
 
 function createProperty(type: string, value: Json): DerivedProperty {
   return { type, value, text: JSON.stringify(value) }
+}
+
+/** Throws a BundleRejectedError with encoding/json's first error after `before`. `at` is the value's location. */
+export function decodeStructOrThrow(
+  type: StructType,
+  value: ParsedValue,
+  before = '',
+  at?: RejectionLocation,
+): DecodedStruct {
+  const { decoded, problems } = decodeGoStruct(type, value)
+  const [first] = problems
+  if (!first) return decoded
+  const below = first.field === '' ? [] : first.field.split('.')
+  throw new BundleRejectedError(before + first.message, at && { ...at, path: [...at.path, ...below] })
 }

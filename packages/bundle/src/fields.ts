@@ -1,6 +1,6 @@
 // Reads fields of untyped JSON. Bundles are untrusted, so every lookup can fail.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import type { FieldPath } from './bundle-locator.ts'
+import type { FieldPath } from './manifest-document.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 
@@ -23,6 +23,18 @@ export function getJsonFieldAtPath(value: Json | undefined, ...path: readonly st
     current = Object.hasOwn(object, key) ? object[key] : undefined
   }
   return current
+}
+
+export function getObjectAtPath(value: Json | undefined, ...path: readonly string[]): JsonObject {
+  return asObjectOrEmpty(getJsonFieldAtPath(value, ...path))
+}
+
+export function getListAtPath(value: Json | undefined, ...path: readonly string[]): readonly Json[] {
+  return asListOrEmpty(getJsonFieldAtPath(value, ...path))
+}
+
+export function getStringAtPath(value: Json | undefined, ...path: readonly string[]): string {
+  return asStringOrEmpty(getJsonFieldAtPath(value, ...path))
 }
 
 /** From the ClusterServiceVersion's root to a pod field of the deployment at `index`. */

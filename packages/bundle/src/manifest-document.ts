@@ -1,17 +1,32 @@
 // Reads the first document of a manifest as Kubernetes' stream decoder does: JSON if it starts with a brace, otherwise
 // go-yaml's dialect. Only counts later documents, because opm and OLM v0 ignore them.
-import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { formatGoJson } from '@catalog-bot/fbc/go/json/json-text'
 import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
-import { splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/chunks'
-import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
+import { decodeYaml, splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/encoding'
 import { getMapValue, replaceMapEntries, replaceListItems, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
-import { decodeYaml } from '@catalog-bot/fbc/go/yaml/encoding'
 import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
-import { parseRegularYamlManifest } from './regular-manifest.ts'
+import { RegularYamlReader, type RegularYamlDocument } from '@catalog-bot/fbc/go/fast/regular-yaml'
+import { createFieldPathLocator, createTreeFieldPathLocator } from '@catalog-bot/fbc/positions/locate-path'
+import type { Location } from '@catalog-bot/findings/finding'
+
+export type FieldPath = readonly (string | number)[]
+
+export type BundleFieldLocator = (file: string, path?: FieldPath) => Location
+
+// Reads a manifest that is a single regular YAML document with the fast reader. Cached for all callers.
+
+/** Undefined if the exact reader is needed, for example for JSON. Offsets are bytes of the file. */
+export const parseRegularYamlManifest = memoizePerObject(
+  (bytes: Uint8Array): RegularYamlDocument | undefined => {
+    const document = new RegularYamlReader(bytes).read(0)
+    // Only the exact reader knows which of several documents is the first.
+    return document?.end === bytes.length ? document : undefined
+  },
+)
 
 export type ManifestDocument =
   | {
@@ -109,4 +124,28 @@ function formatGoNumber(text: string, value: number): string {
     if (exact === BigInt.asIntN(64, exact)) return exact.toString()
   }
   return formatJsonNumber(value)
+}
+
+// Finds the location of a field path in a file's first document.
+
+/** Reads each file lazily and at most once. An empty path means the start of the file. */
+export function createBundleFieldLocator(files: ReadonlyMap<string, Uint8Array>): BundleFieldLocator {
+  const locators = new Map<string, (path: FieldPath) => Omit<Location, 'file'>>()
+  return (file, path = []) => {
+    const bytes = files.get(file)
+    if (path.length === 0 || !bytes) return { file, line: 1, column: 1 }
+    const known = locators.get(file) ?? createFileFieldLocator(bytes)
+    locators.set(file, known)
+    return { file, ...known(path) }
+  }
+}
+
+function createFileFieldLocator(bytes: Uint8Array): (path: FieldPath) => Omit<Location, 'file'> {
+  const regular = parseRegularYamlManifest(bytes)
+  if (regular) return createTreeFieldPathLocator(regular.tree, regular.lines.positions(1))
+  if (trimLeadingSpace(decodeUtf8LikeGo(bytes.subarray(0, 4096))).startsWith('{'))
+    return createFieldPathLocator(bytes, 0, bytes.length)
+  for (const { start, end } of splitYamlChunks(bytes, 0, 0, decodeUtf8LikeGo))
+    return createFieldPathLocator(bytes, start, end)
+  return createFieldPathLocator(bytes, 0, bytes.length)
 }

@@ -4,22 +4,30 @@ import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { getDecodedStructList, getDecodedStringField } from '@catalog-bot/fbc/go/decode/decode'
-import type { DecodedStruct } from '@catalog-bot/fbc/go/decode/decoded'
-import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
-import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { getMapValue } from '@catalog-bot/fbc/go/tree'
+import {
+  type DecodedStruct,
+  kubernetesObjectStructType,
+  getJsonTypeName,
+} from '@catalog-bot/fbc/go/decode/go-type'
+import { type ParsedValue, getMapValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata, type BundleMetadata } from './bundle-metadata.ts'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
-import { kubernetesObjectStructType } from '@catalog-bot/fbc/go/decode/object-type'
 import {
   crdStructType,
   apiDefinitionsStructType,
   csvInstallStructType,
   relatedImageStructType,
 } from './csv-type.ts'
-import { deriveProperties, type Gvk, type DerivedProperty } from './derived-properties.ts'
+import {
+  deriveProperties,
+  type BundlePropertySources,
+  type Gvk,
+  type DerivedProperty,
+  decodeStructOrThrow,
+  BundleRejectedError,
+  type RejectionLocation,
+} from './derived-properties.ts'
 import { convertParsedValueToJson, readManifest } from './manifest-document.ts'
-import { decodeStructOrThrow, BundleRejectedError, type RejectionLocation } from './bundle-rejected-error.ts'
 
 export interface ManifestObject {
   readonly file: string
@@ -74,7 +82,7 @@ export interface PartialRegistryBundle {
 }
 
 /** The objects of `manifests/` that opm sees, including every ClusterServiceVersion, in file order. */
-export const readManifestObjects = memoizePerObject((files: BundleFiles): readonly ManifestObject[] =>
+export const readManifestObjects = memoizePerObject((files: BundleFiles) =>
   findFilesInDirectory(files, 'manifests').flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
     const type = document.kind === 'value' ? parseApiVersionAndKind(document.value) : undefined
@@ -131,23 +139,30 @@ export function getApisDefinedByCrds(crds: readonly ManifestObject[]): readonly 
   })
 }
 
-/** Collects every reason to reject the bundle, in opm's order. Cached per bundle. */
-export const readPartialRegistryBundle = memoizePerObject((files: BundleFiles): PartialRegistryBundle => {
-  const rejections: BundleRejectedError[] = []
-  const attempt = <Result>(fallback: Result, step: () => Result): Result => {
+/** Continues after a reason to reject the bundle, to collect all of them. */
+class RejectionCollector {
+  readonly rejections: BundleRejectedError[] = []
+
+  attempt<Result>(fallback: Result, step: () => Result): Result {
     try {
       return step()
     } catch (error) {
       if (!(error instanceof BundleRejectedError)) throw error
-      rejections.push(error)
+      this.rejections.push(error)
       return fallback
     }
   }
+}
+
+/** Collects every reason to reject the bundle, in opm's order. Cached per bundle. */
+export const readPartialRegistryBundle = memoizePerObject((files: BundleFiles): PartialRegistryBundle => {
+  const collector = new RejectionCollector()
+  const { rejections } = collector
   const objects = readManifestObjects(files)
   if (objects.length === 0) return { rejections: [new BundleRejectedError('no bundle objects found')] }
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion')
   if (csv)
-    attempt(
+    collector.attempt(
       undefined,
       () => void decodeStructOrThrow(kubernetesObjectStructType, csv.tree, '', { file: csv.file, path: [] }),
     )
@@ -155,47 +170,14 @@ export const readPartialRegistryBundle = memoizePerObject((files: BundleFiles): 
     (object) => object === csv || object.kind !== 'ClusterServiceVersion',
   )
   const crds = relevantObjects.filter(isCrd)
-  for (const crd of crds) attempt(undefined, () => rejectInvalidCrd(crd))
+  for (const crd of crds) collector.attempt(undefined, () => rejectInvalidCrd(crd))
   if (!csv) return { rejections: [...rejections, new BundleRejectedError('no csv in bundle')] }
 
-  const before = `error checking provided apis in bundle ${csv.name}: `
-  const beforeServices = `${before}error getting apiservice definitions: `
-  const none: ApiDefinitions = { owned: [], required: [] }
-  const spec = attempt(new Map<string, ParsedValue>(), () =>
-    requireCsvSpecFields(csv, `${beforeServices}error unmarshaling into object map: `),
-  )
-  const services = attempt(none, () =>
-    decodeApiDefinitions(csv, spec, 'apiservicedefinitions', beforeServices),
-  )
-  const resources = attempt(none, () => decodeApiDefinitions(csv, spec, 'customresourcedefinitions', before))
-  const provided = [...getApisDefinedByCrds(crds), ...services.owned.map(toBundleApiFromApiService)]
-  const ownedCrdLocation = (index: number): RejectionLocation => ({
-    file: csv.file,
-    path: ['spec', 'customresourcedefinitions', 'owned', index],
-  })
-  const owned = resources.owned.flatMap((key, index) =>
-    attempt([], () => [
-      { api: toBundleApiFromCrd(key, before, ownedCrdLocation(index)), at: ownedCrdLocation(index) },
-    ]),
-  )
-  rejections.push(...findMissingOwnedApis(owned, provided, before))
-
+  const apis = readCsvApis(csv, crds, collector)
   const metadata = parseBundleMetadata(files)
   if (!metadata.annotations) rejections.push(new BundleRejectedError('Could not find annotations file'))
-  const beforeRequired = `get properties for bundle ${quoteLikeGo(csv.name)}: get required apis: `
-  const derivedProperties = attempt([], () =>
-    deriveProperties({
-      name: csv.name,
-      csv: csv.tree,
-      file: csv.file,
-      spec,
-      metadata,
-      provided,
-      required: () => [
-        ...resources.required.map((key) => toBundleApiFromCrd(key, beforeRequired)),
-        ...services.required.map(toBundleApiFromApiService),
-      ],
-    }),
+  const derivedProperties = collector.attempt([], () =>
+    deriveProperties({ name: csv.name, csv: csv.tree, file: csv.file, metadata, ...apis }),
   )
   const beforeImages = `get related images for bundle ${quoteLikeGo(csv.name)}: `
   const bundle: RegistryBundle = {
@@ -206,11 +188,51 @@ export const readPartialRegistryBundle = memoizePerObject((files: BundleFiles): 
     objects: relevantObjects,
     crds,
     derivedProperties,
-    relatedImages: attempt([], () => decodeRelatedImages(csv, spec, beforeImages)),
-    operatorImages: attempt([], () => findOperatorImages(csv, beforeImages)),
+    relatedImages: collector.attempt([], () => decodeRelatedImages(csv, apis.spec, beforeImages)),
+    operatorImages: collector.attempt([], () => findOperatorImages(csv, beforeImages)),
   }
   return { bundle, rejections }
 })
+
+/** The fields of the spec, the APIs that the bundle provides, and the ones that it requires. */
+function readCsvApis(
+  csv: ManifestObject,
+  crds: readonly ManifestObject[],
+  collector: RejectionCollector,
+): Pick<BundlePropertySources, 'spec' | 'required'> & { readonly provided: readonly BundleApi[] } {
+  const before = `error checking provided apis in bundle ${csv.name}: `
+  const beforeServices = `${before}error getting apiservice definitions: `
+  const none: ApiDefinitions = { owned: [], required: [] }
+  const spec = collector.attempt(new Map<string, ParsedValue>(), () =>
+    requireCsvSpecFields(csv, `${beforeServices}error unmarshaling into object map: `),
+  )
+  const services = collector.attempt(none, () =>
+    decodeApiDefinitions(csv, spec, 'apiservicedefinitions', beforeServices),
+  )
+  const resources = collector.attempt(none, () =>
+    decodeApiDefinitions(csv, spec, 'customresourcedefinitions', before),
+  )
+  const provided = [...getApisDefinedByCrds(crds), ...services.owned.map(toBundleApiFromApiService)]
+  const ownedCrdLocation = (index: number): RejectionLocation => ({
+    file: csv.file,
+    path: ['spec', 'customresourcedefinitions', 'owned', index],
+  })
+  const owned = resources.owned.flatMap((key, index) =>
+    collector.attempt([], () => [
+      { api: toBundleApiFromCrd(key, before, ownedCrdLocation(index)), at: ownedCrdLocation(index) },
+    ]),
+  )
+  collector.rejections.push(...findMissingOwnedApis(owned, provided, before))
+  const beforeRequired = `get properties for bundle ${quoteLikeGo(csv.name)}: get required apis: `
+  return {
+    spec,
+    provided,
+    required: () => [
+      ...resources.required.map((key) => toBundleApiFromCrd(key, beforeRequired)),
+      ...services.required.map(toBundleApiFromApiService),
+    ],
+  }
+}
 
 function isCrd({ kind, apiVersion }: ManifestObject): boolean {
   return kind === 'CustomResourceDefinition' && /(?:^|\/)v1(?:beta1)?$/.test(apiVersion)
@@ -279,10 +301,7 @@ function toBundleApiFromCrd(key: DecodedStruct, before: string, at?: RejectionLo
   return { ...getDefinitionVersionAndKind(key), group: name.slice(dot + 1), plural: name.slice(0, dot) }
 }
 
-function getDefinitionVersionAndKind(key: DecodedStruct): {
-  readonly version: string
-  readonly kind: string
-} {
+function getDefinitionVersionAndKind(key: DecodedStruct) {
   return { version: getDecodedStringField(key, 'version'), kind: getDecodedStringField(key, 'kind') }
 }
 

@@ -3,17 +3,21 @@ import { trimSpaceLikeGo } from '@catalog-bot/fbc/go/text'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
-import { createFinding } from '@catalog-bot/findings/rule'
-import type { RuleSuite } from '@catalog-bot/findings/suites'
-import { detectBundleFormat, findHelmChartDirectory } from './bundle-format.ts'
-import { findFilesInDirectory, type BundleFiles, type BundleFormat } from './bundle-files.ts'
+import { createFinding, type RuleSuite } from '@catalog-bot/findings/rule'
+import {
+  findFilesInDirectory,
+  type BundleFiles,
+  type BundleFormat,
+  detectBundleFormat,
+  findHelmChartDirectory,
+} from './bundle-files.ts'
 import {
   findProblemsInLaterYamlDocuments,
   readManifest,
   convertParsedValueToJson,
+  createBundleFieldLocator,
 } from './manifest-document.ts'
 import { bundleAnnotationKeys, findAnnotations } from './bundle-metadata.ts'
-import { createBundleFieldLocator } from './bundle-locator.ts'
 import { runBundleRule } from './bundle-rule.ts'
 import { bundleContentRules } from './content-rules.ts'
 import {
@@ -36,7 +40,7 @@ import {
 } from './rules/reported-rules.ts'
 import { readPartialRegistryBundle } from './registry-bundle.ts'
 import { validateCsv } from './validate-csv.ts'
-import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from './fields.ts'
+import { getListAtPath, getStringAtPath } from './fields.ts'
 
 const semverPattern = /^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/
 
@@ -235,14 +239,13 @@ function* validateHelmChart(files: BundleFiles): Generator<Finding> {
     return
   }
   const chart = convertParsedValueToJson(document.value)
-  const apiVersion = asStringOrEmpty(getJsonFieldAtPath(chart, 'apiVersion'))
+  const apiVersion = getStringAtPath(chart, 'apiVersion')
   if (apiVersion !== 'v1' && apiVersion !== 'v2')
     yield createBrokenChartFinding(`its apiVersion is "${apiVersion}", not v1 or v2`)
-  if (asStringOrEmpty(getJsonFieldAtPath(chart, 'name')) === '')
-    yield createBrokenChartFinding('it has no name')
-  const version = asStringOrEmpty(getJsonFieldAtPath(chart, 'version'))
+  if (getStringAtPath(chart, 'name') === '') yield createBrokenChartFinding('it has no name')
+  const version = getStringAtPath(chart, 'version')
   if (!semverPattern.test(version)) yield createBrokenChartFinding(`"${version}" is not a semantic version`)
-  if (asStringOrEmpty(getJsonFieldAtPath(chart, 'type')) === 'library')
+  if (getStringAtPath(chart, 'type') === 'library')
     yield createBrokenChartFinding("it is a library chart, which doesn't install anything")
   const values = files.get(`${root}values.yaml`)
   if (values && values.length > 0) {
@@ -260,13 +263,13 @@ function* validateHelmChart(files: BundleFiles): Generator<Finding> {
   const requirements = files.get(`${root}requirements.yaml`)
   const required = requirements && readManifest(requirements)
   const dependencies = [
-    ...asListOrEmpty(getJsonFieldAtPath(chart, 'dependencies')),
+    ...getListAtPath(chart, 'dependencies'),
     ...(required?.kind === 'value'
-      ? asListOrEmpty(getJsonFieldAtPath(convertParsedValueToJson(required.value), 'dependencies'))
+      ? getListAtPath(convertParsedValueToJson(required.value), 'dependencies')
       : []),
   ]
   for (const dependency of dependencies) {
-    const name = asStringOrEmpty(getJsonFieldAtPath(dependency, 'name'))
+    const name = getStringAtPath(dependency, 'name')
     const isVendored = [...files.keys()].some(
       (path) => path.startsWith(`${root}charts/${name}/`) || path.startsWith(`${root}charts/${name}-`),
     )

@@ -3,10 +3,10 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
-import type { BundleFieldLocator } from './bundle-locator.ts'
-import { exampleAnnotationKeys } from './csv-examples.ts'
-import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from './fields.ts'
-import { installableKinds } from './installable-kinds.ts'
+import type { BundleFieldLocator } from './manifest-document.ts'
+import { exampleAnnotationKeys } from './rules/examples.ts'
+import { getJsonFieldAtPath, getListAtPath, getStringAtPath } from './fields.ts'
+import { installableKinds } from './plain/supported-kinds.ts'
 import type { PropertyOrDependency } from './bundle-metadata.ts'
 import { type RegistryBundle, getApisDefinedByCrds, type ManifestObject } from './registry-bundle.ts'
 import {
@@ -25,7 +25,7 @@ const dnsSubdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a
 
 export function* validateCsv(bundle: RegistryBundle, locate: BundleFieldLocator): Generator<Finding> {
   const { csv, objects, dependencies, dependenciesFile } = bundle
-  const replaced = asStringOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'replaces'))
+  const replaced = getStringAtPath(csv.data, 'spec', 'replaces')
   for (const [name, path] of [
     [csv.name, ['metadata', 'name']],
     [replaced, ['spec', 'replaces']],
@@ -38,8 +38,8 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleFieldLocator)
 
   // Like operator-framework/api, ignores accounts that only permissions name, because OLM uses an existing account.
   const accounts = new Set(
-    asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec', 'deployments')).map((entry) =>
-      asStringOrEmpty(getJsonFieldAtPath(entry, 'spec', 'template', 'spec', 'serviceAccountName')),
+    getListAtPath(csv.data, 'spec', 'install', 'spec', 'deployments').map((entry) =>
+      getStringAtPath(entry, 'spec', 'template', 'spec', 'serviceAccountName'),
     ),
   )
   for (const { kind, name, file } of objects) {
@@ -70,17 +70,17 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleFieldLocator)
 }
 
 function findInstallModesProblem(csv: Json): string | undefined {
-  const modes = asListOrEmpty(getJsonFieldAtPath(csv, 'spec', 'installModes'))
+  const modes = getListAtPath(csv, 'spec', 'installModes')
   if (modes.length === 0) return 'it has no install modes'
-  const types = modes.map((mode) => asStringOrEmpty(getJsonFieldAtPath(mode, 'type')))
+  const types = modes.map((mode) => getStringAtPath(mode, 'type'))
   const twice = types.find((type, index) => types.indexOf(type) !== index)
   if (twice !== undefined) return `it lists the install mode "${twice}" twice`
   const supported = modes
     .filter((mode) => getJsonFieldAtPath(mode, 'supported') === true)
-    .map((mode) => asStringOrEmpty(getJsonFieldAtPath(mode, 'type')))
+    .map((mode) => getStringAtPath(mode, 'type'))
   if (supported.length === 0) return 'it does not support any install mode'
-  const converts = asListOrEmpty(getJsonFieldAtPath(csv, 'spec', 'webhookdefinitions')).some(
-    (webhook) => asListOrEmpty(getJsonFieldAtPath(webhook, 'conversionCRDs')).length > 0,
+  const converts = getListAtPath(csv, 'spec', 'webhookdefinitions').some(
+    (webhook) => getListAtPath(webhook, 'conversionCRDs').length > 0,
   )
   return converts && supported.join() !== 'AllNamespaces'
     ? 'it has a conversion webhook, which requires AllNamespaces to be the only supported install mode'
@@ -90,10 +90,7 @@ function findInstallModesProblem(csv: Json): string | undefined {
 function isValidExamplesJson(text: string): boolean {
   try {
     const list: unknown = JSON.parse(text)
-    return (
-      Array.isArray(list) &&
-      list.every((entry) => asStringOrEmpty(getJsonFieldAtPath(entry as Json, 'kind')) !== '')
-    )
+    return Array.isArray(list) && list.every((entry) => getStringAtPath(entry as Json, 'kind') !== '')
   } catch {
     return false
   }
@@ -101,7 +98,7 @@ function isValidExamplesJson(text: string): boolean {
 
 function findDependencyProblem({ type, value }: PropertyOrDependency): string | undefined {
   const describeMissingKeys = (...keys: readonly string[]) => {
-    const missing = keys.filter((key) => asStringOrEmpty(getJsonFieldAtPath(value, key)) === '')
+    const missing = keys.filter((key) => getStringAtPath(value, key) === '')
     return missing.length === 0 ? undefined : `it does not set ${missing.join(', ')}`
   }
   switch (type) {
@@ -110,17 +107,16 @@ function findDependencyProblem({ type, value }: PropertyOrDependency): string | 
     case 'olm.package':
       return (
         describeMissingKeys('packageName', 'version') ??
-        findVersionRangeProblem(asStringOrEmpty(getJsonFieldAtPath(value, 'version')))
+        findVersionRangeProblem(getStringAtPath(value, 'version'))
       )
     case 'olm.label':
       return describeMissingKeys('label')
     case 'olm.constraint': {
       const cel = getJsonFieldAtPath(value, 'cel')
-      if (cel !== undefined && asStringOrEmpty(getJsonFieldAtPath(cel, 'rule')) === '')
-        return 'its cel constraint has no rule'
+      if (cel !== undefined && getStringAtPath(cel, 'rule') === '') return 'its cel constraint has no rule'
       const range = getJsonFieldAtPath(value, 'package')
       if (range !== undefined) {
-        const problem = findVersionRangeProblem(asStringOrEmpty(getJsonFieldAtPath(range, 'versionRange')))
+        const problem = findVersionRangeProblem(getStringAtPath(range, 'versionRange'))
         if (problem !== undefined) return problem
       }
       const kinds = ['all', 'any', 'not', 'cel', 'gvk', 'package'].filter(
@@ -143,12 +139,12 @@ function findVersionRangeProblem(range: string): string | undefined {
 /** CRDs that the ClusterServiceVersion doesn't own. As in operator-framework/api, one owned version covers all versions of the kind. */
 function findUnownedCrds({ csv, crds }: Pick<RegistryBundle, 'csv' | 'crds'>): readonly ManifestObject[] {
   const owned = new Set(
-    asListOrEmpty(getJsonFieldAtPath(csv.data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) => {
-      const name = asStringOrEmpty(getJsonFieldAtPath(entry, 'name'))
+    getListAtPath(csv.data, 'spec', 'customresourcedefinitions', 'owned').map((entry) => {
+      const name = getStringAtPath(entry, 'name')
       return joinGvkParts(
         name.slice(name.indexOf('.') + 1),
-        asStringOrEmpty(getJsonFieldAtPath(entry, 'version')),
-        asStringOrEmpty(getJsonFieldAtPath(entry, 'kind')),
+        getStringAtPath(entry, 'version'),
+        getStringAtPath(entry, 'kind'),
       )
     }),
   )

@@ -13,7 +13,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import * as queries from '@catalog-bot/fbc/api/registry-queries'
-import { findPathComponentProblem } from '@catalog-bot/fbc/api/custom-blobs'
+import { findPathComponentProblem } from '@catalog-bot/fbc/api/package-index'
 import type { ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import {
@@ -274,10 +274,7 @@ function createReflectionHandler(services: readonly string[]): (request: ProtoMe
   const files = describeProtoFiles()
   const byName = new Map(files.map((file) => [file.name, file]))
 
-  function collectDependencies(
-    file: DescribedProtoFile,
-    into = new Map<string, Uint8Array>(),
-  ): Map<string, Uint8Array> {
+  function collectDependencies(file: DescribedProtoFile, into = new Map<string, Uint8Array>()) {
     into.set(file.name, file.bytes)
     for (const name of file.dependencies) {
       const dependency = byName.get(name)

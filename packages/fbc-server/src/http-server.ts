@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable, pipeline } from 'node:stream'
-import type { ServedBlob } from '@catalog-bot/fbc/api/served-file'
+import type { ServedBlob } from '@catalog-bot/fbc/api/served-catalog'
 
 interface HttpConditionalHeaders {
   readonly ifMatch?: string | undefined

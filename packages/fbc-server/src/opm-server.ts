@@ -6,8 +6,23 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
-import { queryCatalogServer } from './query-catalog-server.ts'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
+import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
+import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
+
+/** Milliseconds for one call. */
+const maxGrpcCallMs = 30_000
+const maxGrpcResponseBytes = 1024 * 1024 * 1024
+const healthService = getGrpcService('grpc.health.v1.Health')
+const registryService = getGrpcService('api.Registry')
+
+/** Statuses caused by this machine or a temporary condition, not by the catalog. */
+const temporaryGrpcStatuses: ReadonlySet<number> = new Set([
+  status.CANCELLED,
+  status.DEADLINE_EXCEEDED,
+  status.RESOURCE_EXHAUSTED,
+  status.UNAVAILABLE,
+])
 
 const opmServerName = 'opm'
 /** Failures that are not caused by the catalog. */
@@ -90,4 +105,117 @@ async function findFreePort(): Promise<number> {
   probe.close()
   await once(probe, 'close')
   return port
+}
+
+// Sends OLM's gRPC queries to a running catalog. Connects only to loopback ports.
+
+/** Returns one answer per package. Never rejects, because an answer describes what the server did not provide. */
+export async function queryCatalogServer(
+  server: string,
+  port: number,
+  packageNames: readonly string[],
+): Promise<readonly CatalogServerResponse[]> {
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
+    'grpc.max_receive_message_length': maxGrpcResponseBytes,
+    // A proxy from the environment must not receive calls to local ports.
+    'grpc.enable_http_proxy': 0,
+  })
+  const call = createGrpcMethodCaller(client)
+  try {
+    const [checked] = await call(healthService['Check'], { service: '' })
+    if (checked?.['status'] !== 1) throw new Error('its health check reports that it is not serving')
+    const packages = (await call(registryService['ListPackages'], {})).map((message) =>
+      getProtoStringField(message, 'name'),
+    )
+    const bundles = (await call(registryService['ListBundles'], {})).map((bundle) => ({
+      package: getProtoStringField(bundle, 'packageName'),
+      channel: getProtoStringField(bundle, 'channelName'),
+      name: getProtoStringField(bundle, 'csvName'),
+    }))
+    const answers: CatalogServerResponse[] = []
+    for (const name of packageNames) {
+      const own = bundles.filter((bundle) => bundle.package === name)
+      answers.push({
+        server,
+        kind: 'answered',
+        packages,
+        bundles: own,
+        ...(await queryPackageOverGrpc(call, name)),
+      })
+    }
+    return answers
+  } catch (error) {
+    return packageNames.map(() => ({ server, ...toGrpcQueryFailure(error) }))
+  } finally {
+    client.close()
+  }
+}
+
+function toGrpcQueryFailure(error: unknown): {
+  readonly kind: 'refused' | 'unknown'
+  readonly reason: string
+} {
+  const { code, details, message } = error as Partial<ServiceError>
+  const reason = details ?? message ?? String(error)
+  return { kind: code === undefined || temporaryGrpcStatuses.has(code) ? 'unknown' : 'refused', reason }
+}
+
+async function queryPackageOverGrpc(call: ReturnType<typeof createGrpcMethodCaller>, packageName: string) {
+  const [its] = await call(registryService['GetPackage'], { name: packageName })
+  const channels = getProtoMessageList(its, 'channels').map((channel) => ({
+    name: getProtoStringField(channel, 'name'),
+    head: getProtoStringField(channel, 'csvName'),
+  }))
+  const errors: string[] = []
+  for (const { name, head } of channels) {
+    const bundleRequest = { pkgName: packageName, channelName: name, csvName: head }
+    const [bundle] = await call(registryService['GetBundle'], bundleRequest)
+    if (getProtoStringField(bundle, 'csvName') !== head)
+      errors.push(`it returns no bundle for the head of ${name}`)
+  }
+  return { defaultChannel: getProtoStringField(its, 'defaultChannelName'), channels, errors }
+}
+
+function createGrpcMethodCaller(client: Client) {
+  return (
+    method: ReturnType<typeof getGrpcService>[string] | undefined,
+    request: ProtoMessage,
+  ): Promise<readonly ProtoMessage[]> =>
+    new Promise((resolve, reject) => {
+      if (!method) throw new Error('the gRPC method does not exist')
+      const { path, requestSerialize, responseDeserialize, responseStream } = method
+      const options = { deadline: Date.now() + maxGrpcCallMs }
+      if (!responseStream) {
+        client.makeUnaryRequest(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          request,
+          options,
+          (error, answer) => (error ? reject(error) : resolve(answer ? [answer] : [])),
+        )
+        return
+      }
+      const messages: ProtoMessage[] = []
+      const stream = client.makeServerStreamRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        options,
+      )
+      stream.on('data', (message: ProtoMessage) => messages.push(message))
+      stream.on('error', reject)
+      stream.on('end', () => resolve(messages))
+    })
+}
+
+function getProtoStringField(message: ProtoMessage | undefined, field: string): string {
+  const value = message?.[field]
+  return typeof value === 'string' ? value : ''
+}
+
+function getProtoMessageList(message: ProtoMessage | undefined, field: string): readonly ProtoMessage[] {
+  const value = message?.[field]
+  return Array.isArray(value) ? (value as ProtoMessage[]) : []
 }

@@ -1,9 +1,15 @@
 // Collects findings. Keeps the first findings of each rule, in the order of findings, and counts the rest, because a file
 // can break one rule a million times.
-import type { Finding, Location } from './finding.ts'
-import { compareFindings, compareLocations } from './finding.ts'
-import { createFinding } from './rule.ts'
-import type { FindingRuleWithoutFormatter, FindingRule } from './rule.ts'
+import { type Finding, type Location, compareFindings, compareLocations, type Severity } from './finding.ts'
+import { createFinding, type FindingRuleWithoutFormatter, type FindingRule } from './rule.ts'
+
+interface LimitedFindings {
+  readonly shown: readonly Finding[]
+  /** The number of omitted findings by rule ID, in the order of the rules' first findings. */
+  readonly more: ReadonlyMap<string, number>
+}
+
+const severitiesMostSevereFirst: readonly Severity[] = ['error', 'warning', 'info']
 
 /** GitHub code scanning shows this many results per run. The largest public catalogs have about a quarter of that. */
 const maxFindingsPerRule = 5000
@@ -109,10 +115,7 @@ class LimitedRuleFindings {
 }
 
 /** Removes duplicates at one location, because a bundle in two channels is checked in both. */
-function removeDuplicateFindings(
-  sorted: readonly Finding[],
-  identity: FindingListOptions['identity'],
-): Finding[] {
+function removeDuplicateFindings(sorted: readonly Finding[], identity: FindingListOptions['identity']) {
   const seen = new Set<string>()
   return sorted.filter((found, index) => {
     const before = sorted[index - 1]
@@ -141,4 +144,42 @@ function toOmittedFinding(
     subject: '…',
     data: { leftOut: omitted },
   }
+}
+
+// Selects the most severe findings if there are too many. Keeps their order.
+
+/**
+ * Returns at most `most` findings in the given order. Prefers errors to warnings and warnings to notes, and otherwise
+ * earlier findings.
+ */
+export function selectMostSevereFindings(
+  findings: readonly Finding[],
+  max: number,
+): { readonly findings: readonly Finding[]; readonly leftOut: number } {
+  if (findings.length <= max) return { findings, leftOut: 0 }
+  const selected = new Set(
+    severitiesMostSevereFirst
+      .flatMap((severity) => findings.filter((finding) => finding.severity === severity))
+      .slice(0, max),
+  )
+  return {
+    findings: findings.filter((finding) => selected.has(finding)),
+    leftOut: findings.length - selected.size,
+  }
+}
+
+// Limits a long list of findings to all errors and the first few findings of each other rule. Keeps their order.
+
+/** Returns every error, and at most `most` findings of each rule. */
+export function limitFindingsPerRule(findings: readonly Finding[], maxPerRule: number): LimitedFindings {
+  const seen = new Map<string, number>()
+  const more = new Map<string, number>()
+  const shown = findings.filter(({ rule, severity }) => {
+    if (severity === 'error') return true
+    const count = (seen.get(rule) ?? 0) + 1
+    seen.set(rule, count)
+    if (count > maxPerRule) more.set(rule, count - maxPerRule)
+    return count <= maxPerRule
+  })
+  return { shown, more }
 }

@@ -1,3 +1,15 @@
+// Findings, their order, and suggested fixes.
+
+export interface SuggestedFix {
+  readonly file: string
+  /** The lines to remove, starting at 1, both ends included. At least one line. */
+  readonly first: number
+  readonly last: number
+  readonly before: readonly string[]
+  /** The replacement lines. */
+  readonly after: readonly string[]
+}
+
 // A finding: one problem at one location, in words that an author can act on. Findings are values: this file does not
 // throw, print, or decide anything.
 
@@ -67,6 +79,28 @@ export function compareLocations(a: Location | undefined, b: Location | undefine
   )
 }
 
-function compareCodeUnits(a: string, b: string): number {
+export function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+// A fix: a change to the lines of one file that resolves a finding. It is created where the text of the file is available.
+// Renderers show it, but catalog-bot never applies it.
+
+/** Formats the fix as the body of a unified diff, with unchanged lines as context. */
+export function formatFixAsDiff({ before, after }: SuggestedFix): readonly string[] {
+  let head = 0
+  while (head < before.length && head < after.length && before[head] === after[head]) head++
+  let tail = 0
+  while (
+    tail < before.length - head &&
+    tail < after.length - head &&
+    before[before.length - 1 - tail] === after[after.length - 1 - tail]
+  )
+    tail++
+  return [
+    ...before.slice(0, head).map((line) => ` ${line}`),
+    ...before.slice(head, before.length - tail).map((line) => `-${line}`),
+    ...after.slice(head, after.length - tail).map((line) => `+${line}`),
+    ...before.slice(before.length - tail).map((line) => ` ${line}`),
+  ]
 }

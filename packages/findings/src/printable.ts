@@ -1,3 +1,9 @@
+// Text for people: safe for a terminal, in columns, with times.
+
+/** Formats milliseconds since the epoch as `2026-11-22T10:00:00.000Z`. Does not read a clock. */
+// oxlint-disable-next-line no-restricted-globals
+export const formatIsoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
+
 // Makes text from a catalog safe for a terminal. Does not change text that is printed as is.
 
 /**
@@ -9,4 +15,24 @@ export function escapeNonPrintableCharacters(text: string): string {
     /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Surrogate}/gu,
     (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   )
+}
+
+// Formats rows as a text table, as Go's tabwriter does for opm: each column is as wide as its longest cell, plus two spaces.
+
+/** The result ends with a line break. Cells must not contain line breaks. */
+export function formatTextTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [headings, ...rows]
+  const widths = headings.map((_, at) =>
+    all.reduce((widest, row) => Math.max(widest, [...(row[at] ?? '')].length), 0),
+  )
+  return all
+    .map((row) =>
+      row
+        .map((cell, at) =>
+          at === row.length - 1 ? cell : cell + ' '.repeat((widths[at] ?? 0) + 2 - [...cell].length),
+        )
+        .join(''),
+    )
+    .map((line) => `${line}\n`)
+    .join('')
 }

@@ -2,7 +2,21 @@
 // renderers never write text. Its page and its examples are found by its ID.
 import type { CheckId } from './checks.ts'
 import type { Finding, Location, Severity, FindingDescription } from './finding.ts'
-import type { RuleSuite } from './suites.ts'
+
+export const suiteNames = [
+  'operatorhub',
+  'capabilities',
+  'categories',
+  'good-practices',
+  'deprecated-apis',
+  'community',
+  'multiarch',
+  'objects',
+  'openshift',
+] as const
+
+/** Named sets of rules that are enabled on request, modeled on the optional validators of `operator-sdk bundle validate`. */
+export type RuleSuite = (typeof suiteNames)[number]
 
 /**
  * What a rule applies to. Determines the form of its examples in `fixtures/rules/<id>/`: the directory of a catalog, the files of

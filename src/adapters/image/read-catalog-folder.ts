@@ -2,7 +2,7 @@
 // contain the link instead of its target.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/walk-order'
+import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/text'
 import type { CatalogImageFile } from './catalog-publisher.ts'
 import { ImageError } from './image-error.ts'
 

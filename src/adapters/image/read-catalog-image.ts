@@ -1,7 +1,7 @@
 // Reads a published catalog image and compares it with the expected files.
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/walk-order'
-import { computeCacheDigest } from '@catalog-bot/fbc/api/cache-digest'
+import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/text'
+import { computeCacheDigest } from '@catalog-bot/fbc/api/build-opm-cache'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { getCatalogDirectory, pullCatalogFiles } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'

@@ -6,7 +6,7 @@ import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
-import { sortCatalogForRendering } from '@catalog-bot/fbc/write/rendered-order'
+import { sortCatalogForRendering } from '@catalog-bot/fbc/write/blob-order'
 import {
   parseWritableCatalog,
   type CatalogReadResult,

@@ -1,7 +1,6 @@
 // Catalogs before and after a change adds its bundles. The images are not built yet, so the catalogs contain a
 // configured or placeholder name, and no findings concern the images.
-import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
-import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
 import { formatCatalogAsJsonLines } from '@catalog-bot/fbc/write/format-json'

@@ -1,8 +1,7 @@
 // Derives fixes from a finding's facts and the file's text. Each fix is verified against the file with the fix applied.
 import { analyzeUpgradeGraph, type UpgradeGraphEntry } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { compareVersions, parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
-import type { Finding } from '@catalog-bot/findings/finding'
-import type { SuggestedFix } from '@catalog-bot/findings/fix'
+import type { Finding, SuggestedFix } from '@catalog-bot/findings/finding'
 import { getMapValue, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { findMapEntry, FixableFile, getStringByKey, type FixableDocument } from './fixable-file.ts'
 

@@ -1,8 +1,8 @@
 // A file to fix, with its documents as trees that map back to lines. Keeps the file's indentation, quotes and format,
 // and skips edits that are not safe.
-import { findDocumentSpans } from '@catalog-bot/fbc/positions/document-spans'
-import type { SuggestedFix } from '@catalog-bot/findings/fix'
-import { parseDocumentTree } from '@catalog-bot/fbc/go/read-tree'
+import { findDocumentSpans } from '@catalog-bot/fbc/positions/positioned-tree'
+import type { SuggestedFix } from '@catalog-bot/findings/finding'
+import { parseDocumentTree } from '@catalog-bot/fbc/go/yaml/read-yaml'
 import { TextPositionLookup } from '@catalog-bot/fbc/go/position-lookup'
 import { decodeUtf8Strictly } from '@catalog-bot/fbc/go/utf8'
 import { getMapValue, type MapEntry, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'

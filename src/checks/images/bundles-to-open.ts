@@ -1,6 +1,6 @@
 // Selects the bundles whose images catalog-bot opens: new and edited ones. Skips blobs that only moved or changed their
 // format.
-import { compareBundleWithImage, type BundleDifference } from '@catalog-bot/bundle/render/compare-with-image'
+import { compareBundleWithImage, type BundleDifference } from '@catalog-bot/bundle/render/render-bundle'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogChange, PullRequestChange, NewImageReference } from '../../pull-request/change.ts'

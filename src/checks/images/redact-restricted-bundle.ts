@@ -1,7 +1,7 @@
 // Limits what findings reveal about images that catalog-bot reads with its own credentials. Otherwise, an author could
 // reference any image that these credentials can pull and read its content in the findings. Shows only the catalog's
 // side.
-import type { BundleDifference } from '@catalog-bot/bundle/render/compare-with-image'
+import type { BundleDifference } from '@catalog-bot/bundle/render/render-bundle'
 import { bundleRules } from '@catalog-bot/bundle/rules'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { BundleInstallFacts } from '../install/install-facts.ts'

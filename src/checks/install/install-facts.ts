@@ -1,23 +1,25 @@
 // Facts about one bundle that depend only on its files, so that they can be cached by image digest.
-import { type BundleFiles, type BundleFormat, findFilesInDirectory } from '@catalog-bot/bundle/bundle-files'
-import { detectBundleFormat } from '@catalog-bot/bundle/bundle-format'
-import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '@catalog-bot/bundle/fields'
+import {
+  type BundleFiles,
+  type BundleFormat,
+  findFilesInDirectory,
+  detectBundleFormat,
+} from '@catalog-bot/bundle/bundle-files'
+import { getJsonFieldAtPath, getListAtPath, getStringAtPath } from '@catalog-bot/bundle/fields'
 import { readPartialRegistryBundle, readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import type { JsonObject } from '@catalog-bot/bundle/plain/rendering'
-import { checkCsvExamples } from '@catalog-bot/bundle/kubernetes/check-examples'
-import { checkManifests } from '@catalog-bot/bundle/kubernetes/check-manifests'
-import type { ComparableBundle } from '@catalog-bot/bundle/render/compare-with-image'
-import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
+import { renderBundle, type ComparableBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { readBundledCrds, type BundledCrd } from '@catalog-bot/bundle/upgrade/check-crd-upgrade'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { isNamespacedKind } from '@catalog-bot/bundle/plain/supported-kinds'
 import { renderPlainManifests } from '@catalog-bot/bundle/plain/render-plain'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { readManifest } from '@catalog-bot/bundle/manifest-document'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
+import { checkManifests, checkCsvExamples } from '@catalog-bot/bundle/check-install'
+import { selectMostSevereFindings } from '@catalog-bot/findings/finding-list'
 
 /**
  * The ConfigMap that OLM v0's unpacker creates from a bundle. (operator-registry: pkg/configmap; OLM:
@@ -140,13 +142,11 @@ const selectMostSevereInstallFindings = (findings: readonly Finding[]) =>
 function findSupportedInstallModes(files: BundleFiles): Pick<BundleInstallFacts, 'installModes'> {
   const { bundle } = readPartialRegistryBundle(files)
   if (!bundle) return {}
-  const supported = asListOrEmpty(getJsonFieldAtPath(bundle.csv.data, 'spec', 'installModes')).filter(
+  const supported = getListAtPath(bundle.csv.data, 'spec', 'installModes').filter(
     (mode) => getJsonFieldAtPath(mode, 'supported') === true,
   )
   return {
-    installModes: [
-      ...new Set(supported.map((mode) => asStringOrEmpty(getJsonFieldAtPath(mode, 'type')))),
-    ].sort(),
+    installModes: [...new Set(supported.map((mode) => getStringAtPath(mode, 'type')))].sort(),
   }
 }
 
@@ -188,16 +188,14 @@ function stripCrdDescriptions(value: Json): Json {
 function findRukPakRejections(files: BundleFiles): readonly string[] {
   const { bundle } = readPartialRegistryBundle(files)
   if (!bundle) return []
-  const spec = (...path: readonly string[]) =>
-    asListOrEmpty(getJsonFieldAtPath(bundle.csv.data, 'spec', ...path))
+  const spec = (...path: readonly string[]) => getListAtPath(bundle.csv.data, 'spec', ...path)
   const rejections: string[] = []
   if (spec('apiservicedefinitions', 'owned').length > 0)
     rejections.push('RukPak does not support owned API services')
   if (spec('webhookdefinitions').length > 0) rejections.push('RukPak does not support webhooks')
   const supportsAll = spec('installModes').some(
     (mode) =>
-      asStringOrEmpty(getJsonFieldAtPath(mode, 'type')) === 'AllNamespaces' &&
-      getJsonFieldAtPath(mode, 'supported') === true,
+      getStringAtPath(mode, 'type') === 'AllNamespaces' && getJsonFieldAtPath(mode, 'supported') === true,
   )
   if (!supportsAll) rejections.push('RukPak requires the install mode AllNamespaces')
   for (const { kind, file } of bundle.objects)

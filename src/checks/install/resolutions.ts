@@ -6,10 +6,11 @@ import {
   comparePrereleaseIdentifiers,
   parseVersion,
   type Version,
+  parseRelease,
+  type ReleaseVersion,
 } from '@catalog-bot/fbc/versions/version'
-import { parseRelease, type ReleaseVersion } from '@catalog-bot/fbc/versions/release'
 import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { getBundleVersion } from '../../pull-request/compare-blobs.ts'
 import { createCatalogOperatorEntries, type CatalogOperatorEntries } from './resolve/catalog-entries.ts'

@@ -1,6 +1,6 @@
 // Evaluates the responses of a catalog server and whether the catalog image starts one. Sends no requests.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import {
   type InstallStep,

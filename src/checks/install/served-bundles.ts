@@ -4,7 +4,7 @@ import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { getBundle, getPackage, listBundles, listPackages } from '@catalog-bot/fbc/api/registry-queries'
 import type { ServedCatalogResult } from '@catalog-bot/fbc/api/served-catalog'
-import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 
 // Queries catalog-bot's own catalog server code for a few packages, without a connection.
 const simulatedServerName = 'catalog-bot'

@@ -1,8 +1,8 @@
 // Finds the packages that a file declares, before and after the change. Ownership depends on content and location.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { CatalogChange, PackageChange } from '../../pull-request/change.ts'
+import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 
 const groupChannelsByPackage = memoizePerObject(({ channels }: NonNullable<CatalogChange['base']>) =>
   Map.groupBy(channels, (channel) => channel.package),

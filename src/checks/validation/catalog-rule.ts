@@ -8,7 +8,7 @@ import {
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingList } from '@catalog-bot/findings/finding-list'
 import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
-import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
+import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 import type { CatalogView } from './view/catalog-view.ts'
 
 /** Size limits, in bytes of the catalog's text. */

@@ -1,6 +1,5 @@
 // Serves one catalog of a mirror over gRPC during an install test. It reads untrusted input, so it holds no secrets.
-import { buildServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
-import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
+import { buildServedCatalog, parseServedFile } from '@catalog-bot/fbc/api/served-catalog'
 import type { TreeSha } from '../../pull-request/ids.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'

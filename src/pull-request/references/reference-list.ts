@@ -2,10 +2,10 @@
 // subset of YAML, so that every YAML or JSON parser finds the same entries. Any other file does not count as a list,
 // and only maintainers can change it. This file does not decide permissions.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
-import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
 import { findDuplicateYamlKey } from '../../config/text-problems.ts'
 import { isTemplatePath } from '../layout/template-pairs.ts'
 import type { NewImageReference } from '../change.ts'
+import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 
 /** A reference with its location, whether it is new or not. */
 export type LocatedImageReference = NewImageReference

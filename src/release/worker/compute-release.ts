@@ -1,9 +1,11 @@
 // Computes the file changes that release a merged bundle directory, from the base branch's tip and the registry's
 // description of the image.
 import type { TreePathEntry } from '../../pull-request/change.ts'
-import { compareBundleWithImage } from '@catalog-bot/bundle/render/compare-with-image'
-import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
+import {
+  findOpmMigrationError,
+  renderBundle,
+  compareBundleWithImage,
+} from '@catalog-bot/bundle/render/render-bundle'
 import { readRegistryBundle, type RegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import type { ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
 import { renderChangeAsMermaid } from '../../pull-request/describe-change.ts'
@@ -27,6 +29,7 @@ import {
 } from '../../catalogs/read-bundle-files.ts'
 import { openBasePackageReader, readRegularFile, type BasePackageReader } from './package-at-base.ts'
 import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-messages.ts'
+import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/csv-metadata'
 
 type ReleaseComputationInput = Omit<ReleaseRequest, 'mirror' | 'budget'>
 type RejectedRelease = Extract<ReleaseResult, { kind: 'refused' }>

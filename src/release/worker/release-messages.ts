@@ -1,5 +1,5 @@
 // Messages between the App and the release process: plain values that can be copied.
-import type { ComparableBundle } from '@catalog-bot/bundle/render/compare-with-image'
+import type { ComparableBundle } from '@catalog-bot/bundle/render/render-bundle'
 import type { TreeSha } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { GitErrorCode } from '../../adapters/git/git-error.ts'

@@ -1,6 +1,6 @@
 // `/merged`: what the bot merged, newest first, also as an Atom feed.
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { formatIsoTime } from '@catalog-bot/findings/iso-time'
+import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { htmlTemplate, convertHtmlToString } from '../html.ts'
 import { formatMergedPullsPageUrl, formatPullPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
 import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'

@@ -1,5 +1,5 @@
 import type { VerdictKind } from '../../policy/verdict.ts'
-import { formatIsoTime } from '@catalog-bot/findings/iso-time'
+import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { htmlTemplate, type Html } from '../html.ts'
 
 /** `2026-11-22 10:00 UTC`. */

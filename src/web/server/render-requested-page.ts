@@ -1,5 +1,5 @@
 // Builds the model and page for a request, from the store alone. The caller has checked access.
-import { formatIsoTime } from '@catalog-bot/findings/iso-time'
+import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { allRules } from '../../checks/all-rules.ts'
 import type { RecordedRepository, StatusPageStore, DailyRulePullCount } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'

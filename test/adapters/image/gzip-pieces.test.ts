@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { gzipByteChunks } from '../../../src/adapters/image/layer/pack-layer.ts'
-import type { ByteChunkTree } from '../../../packages/fbc/src/go/tar/byte-pieces.ts'
+import type { ByteChunkTree } from '../../../packages/fbc/src/go/tar/tar-tree.ts'
 
 const createPatternBytes = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, at) => (at * seed) % 251)

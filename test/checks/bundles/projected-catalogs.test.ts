@@ -1,6 +1,6 @@
 // Catalogs after bundles are added to them: computed from Git trees, validated, and described.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { defaultRuleSet } from '../../../packages/fbc/src/model/rule-set.ts'
 import { validateProjectedCatalogs } from '../../../src/checks/bundles/validate-projected-catalogs.ts'

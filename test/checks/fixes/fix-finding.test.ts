@@ -1,12 +1,11 @@
 // A fix resolves its finding in the style of the file. The fixed file has neither this finding nor new ones.
 import { describe, expect, test } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
-import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { computeFindingFix } from '../../../src/checks/fixes/fix-finding.ts'
 import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
-import type { Finding } from '../../../packages/findings/src/finding.ts'
-import { formatFixAsDiff, type SuggestedFix } from '../../../packages/findings/src/fix.ts'
+import { type Finding, formatFixAsDiff, type SuggestedFix } from '../../../packages/findings/src/finding.ts'
 
 const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
 const encodeText = (text: string) => new TextEncoder().encode(text)

@@ -1,6 +1,6 @@
 // Findings about the references in an entire catalog without any queries, in the profile `full`.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { findOpmRuleSet } from '../../../packages/fbc/src/model/rule-set.ts'
 import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'

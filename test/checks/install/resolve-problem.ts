@@ -1,6 +1,5 @@
 // A problem as tests write it, as our resolver takes it.
-import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
-import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
+import { type Catalog, assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { createCatalogOperatorEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
 import { createInstalledOperatorFromCsv } from '../../../src/checks/install/resolve/operator-facts.ts'

@@ -1,8 +1,6 @@
 // Whether a catalog runs according to the answers of its server, and whether its image starts a server.
-import type { CatalogServerResponse } from '../../../packages/fbc/src/api/catalog-server-response.ts'
 import { describe, expect, test } from '@jest/globals'
-import { buildServedCatalog } from '../../../packages/fbc/src/api/served-catalog.ts'
-import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
+import { buildServedCatalog, parseServedFile } from '../../../packages/fbc/src/api/served-catalog.ts'
 import {
   hasBundleObjectProperties,
   readInlineBundle,
@@ -14,6 +12,7 @@ import {
 } from '../../../src/checks/install/running-catalog.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { parseCatalogBlobs } from './parse-catalog-lines.ts'
+import type { CatalogServerResponse } from '../../../packages/fbc/src/api/api-types.ts'
 
 const catalogBlobs = parseCatalogBlobs(['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0'])
 const catalogUnderTest = {

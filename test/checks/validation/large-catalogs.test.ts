@@ -1,15 +1,13 @@
 // Untrusted input: one package with twenty thousand entries. The time to validate, compare, and draw it must be linear,
 // not quadratic. The limits below are many times the actual time, and a hundredth of a quadratic time.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
-import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
+import { type Catalog, assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { drawPackageDiff, drawPackage } from '../../../packages/fbc/src/graph/drawing.ts'
-import { drawMermaid } from '../../../packages/fbc/src/graph/draw-mermaid.ts'
+import { drawMermaid, renderOpmMermaid } from '../../../packages/fbc/src/graph/draw-mermaid.ts'
 import { drawSvg } from '../../../packages/fbc/src/graph/draw-svg.ts'
-import { renderOpmMermaid } from '../../../packages/fbc/src/graph/opm-mermaid.ts'
 import { maxSkipRangeEdges, buildPackageGraphs } from '../../../packages/fbc/src/graph/package-graph.ts'
-import { findBundlesReachingChannelHead } from '../../../packages/fbc/src/graph/upgrade-paths.ts'
+import { findBundlesReachingChannelHead } from '../../../packages/fbc/src/graph/upgrade-graph.ts'
 import { parseVersion } from '../../../packages/fbc/src/versions/version.ts'
 import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 import { findVersionRangeMisreading } from '../../../src/checks/validation/rules/versions.ts'

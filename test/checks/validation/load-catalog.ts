@@ -1,6 +1,5 @@
 // A catalog directory read as the application reads it, for tests of whole catalogs.
-import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
-import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
+import { type Catalog, assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { listCatalogDirectoryFiles } from '../../../src/catalogs/catalog-directory.ts'
 

@@ -11,7 +11,6 @@ import {
 } from '../../../src/cluster-test/process/cluster-test-client.ts'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
-import { queryCatalogServer } from '../../../packages/fbc-server/src/query-catalog-server.ts'
 import { parseCatalogBlobs } from '../../checks/install/parse-catalog-lines.ts'
 import {
   coreApiKinds,
@@ -19,6 +18,7 @@ import {
   FakeKubernetesApi,
   type FakeApiServer,
 } from '../cluster/fake-kubernetes-api.ts'
+import { queryCatalogServer } from '../../../packages/fbc-server/src/opm-server.ts'
 
 let fakeApiServer: FakeApiServer
 let temporaryDirectory: string

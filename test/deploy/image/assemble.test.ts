@@ -5,7 +5,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node
 import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { joinByteChunks, type ByteChunkTree } from '@catalog-bot/fbc/go/tar/byte-pieces'
+import { joinByteChunks, type ByteChunkTree } from '../../../packages/fbc/src/go/tar/tar-tree.ts'
 import { getTarEndMarker, packTarTree } from '@catalog-bot/fbc/go/tar/tar-tree'
 import { fetchMultiPlatformImage } from '../../../src/adapters/image/base-image.ts'
 import {

@@ -1,10 +1,13 @@
 // A manifest has the same content and positions, regardless of which reader reads it.
 import { describe, expect, test } from '@jest/globals'
-import { createBundleFieldLocator } from '../../../packages/bundle/src/bundle-locator.ts'
-import { formatUntypedGoJson, readManifest } from '../../../packages/bundle/src/manifest-document.ts'
-import { parseRegularYamlManifest } from '../../../packages/bundle/src/regular-manifest.ts'
+import {
+  formatUntypedGoJson,
+  readManifest,
+  parseRegularYamlManifest,
+  createBundleFieldLocator,
+} from '../../../packages/bundle/src/manifest-document.ts'
 import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
-import { suiteNames } from '../../../packages/findings/src/suites.ts'
+import { suiteNames } from '../../../packages/findings/src/rule.ts'
 import { SeededRandom, createMutatedDocuments } from '../fbc/go/fast/mutated-documents.ts'
 
 /** An arbitrary seed, so that the documents are the same in every run. */

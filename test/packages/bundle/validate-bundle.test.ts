@@ -1,11 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { detectBundleFormat } from '../../../packages/bundle/src/bundle-format.ts'
-import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'
+import { type BundleFiles, detectBundleFormat } from '../../../packages/bundle/src/bundle-files.ts'
 import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metadata.ts'
 import { suiteByBundleRuleId } from '../../../packages/bundle/src/content-rules.ts'
 import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
-import type { RuleSuite } from '../../../packages/findings/src/suites.ts'
+import type { RuleSuite } from '../../../packages/findings/src/rule.ts'
 import { createBundleFiles, createCrd, type SampleBundle } from './sample-bundles.ts'
 
 const minimalCsvSpec = {

@@ -4,8 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Client, credentials, status, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor/index.js'
-import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
-import { buildServedCatalog, type ServedCatalog } from '../../../packages/fbc/src/api/served-catalog.ts'
+import {
+  buildServedCatalog,
+  type ServedCatalog,
+  parseServedFile,
+} from '../../../packages/fbc/src/api/served-catalog.ts'
 import { openGrpcServer, type GrpcServer } from '../../../packages/fbc-server/src/grpc-server.ts'
 import { getGrpcService, type ProtoMessage } from '../../../packages/fbc-server/src/grpc-services.ts'
 

@@ -1,7 +1,7 @@
 // catalogd's HTTP API: all blobs or a selection, conditional requests, and what it rejects with Go's messages.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { request } from 'undici'
-import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
+import { parseServedFile } from '../../../packages/fbc/src/api/served-catalog.ts'
 import {
   openHttpServer,
   type HttpServer,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Finding, Severity } from '../../../packages/findings/src/finding.ts'
-import { selectMostSevereFindings } from '../../../packages/findings/src/most-important.ts'
+import { selectMostSevereFindings } from '../../../packages/findings/src/finding-list.ts'
 
 const createFinding = (severity: Severity, rule: string): Finding => ({
   rule,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { renderJson } from '../../../packages/findings/src/render-json.ts'
+import { renderJson } from '../../../packages/findings/src/render-findings.ts'
 
 describe('findings as JSON', () => {
   test('a directory is one line with the keys that other tools rely on', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { countFindings, renderText } from '../../../packages/findings/src/render-text.ts'
+import { countFindings, renderText } from '../../../packages/findings/src/render-findings.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
 
 const sampleFinding: Finding = {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { limitFindingsPerRule } from '../../../packages/findings/src/limit-per-rule.ts'
+import { limitFindingsPerRule } from '../../../packages/findings/src/finding-list.ts'
 import type { Finding, Severity } from '../../../packages/findings/src/finding.ts'
 
 const createFinding = (rule: string, severity: Severity): Finding => ({

@@ -1,7 +1,6 @@
 // A repository whose catalogs are made from bundles: the package foo, with one bundle, a basic template and two catalogs.
 import { readRegistryBundle } from '../../../packages/bundle/src/registry-bundle.ts'
-import type { ComparableBundle } from '../../../packages/bundle/src/render/compare-with-image.ts'
-import { renderBundle } from '../../../packages/bundle/src/render/render-bundle.ts'
+import { renderBundle, type ComparableBundle } from '../../../packages/bundle/src/render/render-bundle.ts'
 import { createBundleDirectoryFiles, type FileTree } from '../../checks/bundles/bundle-trees.ts'
 
 export const createFakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`

@@ -5,7 +5,7 @@ import { toRecordedPackages } from '../../../src/pull-request/recorded-package.t
 import { openCatalogFileFactsCache } from '../../../src/catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../../../src/catalogs/read-catalog-directory.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
-import { formatIsoTime } from '../../../packages/findings/src/iso-time.ts'
+import { formatIsoTime } from '../../../packages/findings/src/printable.ts'
 import type { PullVerdict, VerdictKind } from '../../../src/policy/verdict.ts'
 import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
 import type { Store } from '../../../src/ports/store.ts'

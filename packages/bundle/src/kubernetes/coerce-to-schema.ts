@@ -1,11 +1,10 @@
 // Converts a value to a Kubernetes type as the API machinery does and records what doesn't fit: it drops unknown
 // fields, treats null as absent and converts whole numbers to integer types.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
+import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-type'
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { convertParsedValueToJson } from '../manifest-document.ts'
-import type { FieldPath } from '../bundle-locator.ts'
+import { convertParsedValueToJson, type FieldPath } from '../manifest-document.ts'
 import { parseSchemaFields, resolveSchemaType, type SchemaType } from './schemas.ts'
 
 const quantityPattern =

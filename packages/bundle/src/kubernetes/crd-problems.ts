@@ -1,11 +1,22 @@
 // `ValidateCustomResourceDefinition` of k8s.io/apiextensions-apiserver without schemas, after defaulting, as the
 // validators of operator-framework/api call it.
-import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
+import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import { replaceMapEntries, replaceListItems, type ParsedValue } from '@catalog-bot/fbc/go/tree'
-import type { FieldPath } from '../bundle-locator.ts'
-import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
-import { isDnsLabel, isDnsSubdomain } from './names.ts'
+import type { FieldPath } from '../manifest-document.ts'
+import {
+  getJsonFieldAtPath,
+  asStringOrEmpty,
+  getListAtPath,
+  getObjectAtPath,
+  getStringAtPath,
+} from '../fields.ts'
+
+const dnsSubdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const dnsLabelPattern = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/
+const labelValuePattern = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
+
+/** Bytes of all keys and values. */
+const maxAnnotationBytes = 256 * 1024
 
 export type CrdValidationProblem = readonly [FieldPath, string]
 
@@ -15,11 +26,11 @@ export function* findCrdProblems(tree: ParsedValue, apiVersion: string): Generat
   const crd = toPlainJson(replaceSchemasWithTrue(tree))
   const isOld = apiVersion.endsWith('/v1beta1')
   const spec = getJsonFieldAtPath(crd, 'spec')
-  const group = asStringOrEmpty(getJsonFieldAtPath(spec, 'group'))
+  const group = getStringAtPath(spec, 'group')
   yield* findCrdNameProblems(crd, group)
   if (!isDnsSubdomain(group)) yield [['spec', 'group'], `its group "${group}" is not a domain name`]
   else if (!group.includes('.')) yield [['spec', 'group'], `its group "${group}" has no dot`]
-  const scope = asStringOrEmpty(getJsonFieldAtPath(spec, 'scope')) || (isOld ? 'Namespaced' : '')
+  const scope = getStringAtPath(spec, 'scope') || (isOld ? 'Namespaced' : '')
   if (!['Namespaced', 'Cluster'].includes(scope))
     yield [['spec', 'scope'], 'its scope is neither Namespaced nor Cluster']
   yield* findCrdVersionProblems(spec, isOld)
@@ -51,15 +62,15 @@ function replaceSchemasWithTrue(value: ParsedValue): ParsedValue {
 }
 
 function* findCrdNameProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
-  const name = asStringOrEmpty(getJsonFieldAtPath(crd, 'metadata', 'name'))
-  const wanted = `${asStringOrEmpty(getJsonFieldAtPath(crd, 'spec', 'names', 'plural'))}.${group}`
+  const name = getStringAtPath(crd, 'metadata', 'name')
+  const wanted = `${getStringAtPath(crd, 'spec', 'names', 'plural')}.${group}`
   if (name !== wanted) yield [['metadata', 'name'], `its name is not "${wanted}"`]
 }
 
 function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Generator<CrdValidationProblem> {
-  const versions = asListOrEmpty(getJsonFieldAtPath(spec, 'versions'))
-  const single = asStringOrEmpty(getJsonFieldAtPath(spec, 'version'))
-  const names = versions.map((version) => asStringOrEmpty(getJsonFieldAtPath(version, 'name')))
+  const versions = getListAtPath(spec, 'versions')
+  const single = getStringAtPath(spec, 'version')
+  const names = versions.map((version) => getStringAtPath(version, 'name'))
   if (isOld && single !== '') {
     if (!isDnsLabel(single)) yield [['spec', 'version'], `"${single}" is not a valid version name`]
     if (names.length > 0 && names[0] !== single)
@@ -95,12 +106,11 @@ function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Genera
 }
 
 function* findAcceptedNamesProblems(names: Json | undefined): Generator<CrdValidationProblem> {
-  const kind = asStringOrEmpty(getJsonFieldAtPath(names, 'kind'))
-  const listKind =
-    asStringOrEmpty(getJsonFieldAtPath(names, 'listKind')) || (kind === '' ? '' : `${kind}List`)
-  const singular = asStringOrEmpty(getJsonFieldAtPath(names, 'singular')) || kind.toLowerCase()
+  const kind = getStringAtPath(names, 'kind')
+  const listKind = getStringAtPath(names, 'listKind') || (kind === '' ? '' : `${kind}List`)
+  const singular = getStringAtPath(names, 'singular') || kind.toLowerCase()
   for (const [field, name, isLower] of [
-    ['plural', asStringOrEmpty(getJsonFieldAtPath(names, 'plural')), true],
+    ['plural', getStringAtPath(names, 'plural'), true],
     ['singular', singular, true],
     ['kind', kind, false],
     ['listKind', listKind, false],
@@ -110,7 +120,7 @@ function* findAcceptedNamesProblems(names: Json | undefined): Generator<CrdValid
   if (kind !== '' && kind === listKind)
     yield [['spec', 'names', 'listKind'], 'its kind and its listKind are the same']
   for (const field of ['shortNames', 'categories'])
-    for (const [index, name] of asListOrEmpty(getJsonFieldAtPath(names, field)).entries())
+    for (const [index, name] of getListAtPath(names, field).entries())
       if (!isDnsLabel(asStringOrEmpty(name)))
         yield [['spec', 'names', field, index], `"${asStringOrEmpty(name)}" is not a valid entry of ${field}`]
 }
@@ -134,29 +144,27 @@ function* findPrinterColumnAndScaleProblems(
   path: FieldPath,
   isOld: boolean,
 ): Generator<CrdValidationProblem> {
-  for (const [index, column] of asListOrEmpty(
-    getJsonFieldAtPath(part, 'additionalPrinterColumns'),
-  ).entries()) {
+  for (const [index, column] of getListAtPath(part, 'additionalPrinterColumns').entries()) {
     const columnPath = [...path, 'additionalPrinterColumns', index]
-    const name = asStringOrEmpty(getJsonFieldAtPath(column, 'name'))
+    const name = getStringAtPath(column, 'name')
     if (name === '') yield [columnPath, 'one of its printer columns has no name']
-    const type = asStringOrEmpty(getJsonFieldAtPath(column, 'type'))
+    const type = getStringAtPath(column, 'type')
     if (!printerColumnTypes.includes(type))
       yield [columnPath, `its printer column "${name}" has the unsupported type "${type}"`]
-    const format = asStringOrEmpty(getJsonFieldAtPath(column, 'format'))
+    const format = getStringAtPath(column, 'format')
     if (!printerColumnFormats.includes(format))
       yield [columnPath, `its printer column "${name}" has the unsupported format "${format}"`]
-    if (!asStringOrEmpty(getJsonFieldAtPath(column, isOld ? 'JSONPath' : 'jsonPath')).startsWith('.'))
+    if (!getStringAtPath(column, isOld ? 'JSONPath' : 'jsonPath').startsWith('.'))
       yield [columnPath, `the JSON path of its printer column "${name}" does not start with a dot`]
   }
   const scale = getJsonFieldAtPath(part, 'subresources', 'scale')
   if (scale === undefined || scale === null) return
   const scalePath = [...path, 'subresources', 'scale']
-  if (!asStringOrEmpty(getJsonFieldAtPath(scale, 'specReplicasPath')).startsWith('.spec.'))
+  if (!getStringAtPath(scale, 'specReplicasPath').startsWith('.spec.'))
     yield [scalePath, 'its specReplicasPath does not start with .spec.']
-  if (!asStringOrEmpty(getJsonFieldAtPath(scale, 'statusReplicasPath')).startsWith('.status.'))
+  if (!getStringAtPath(scale, 'statusReplicasPath').startsWith('.status.'))
     yield [scalePath, 'its statusReplicasPath does not start with .status.']
-  const selector = asStringOrEmpty(getJsonFieldAtPath(scale, 'labelSelectorPath'))
+  const selector = getStringAtPath(scale, 'labelSelectorPath')
   if (selector !== '' && !/^\.(?:spec|status)\./.test(selector))
     yield [scalePath, 'its labelSelectorPath starts with neither .spec. nor .status.']
 }
@@ -165,10 +173,10 @@ function* findConversionProblems(spec: Json | undefined, isOld: boolean): Genera
   const conversion = getJsonFieldAtPath(spec, 'conversion')
   if (conversion === undefined || conversion === null) return
   const path = ['spec', 'conversion']
-  const strategy = asStringOrEmpty(getJsonFieldAtPath(conversion, 'strategy'))
+  const strategy = getStringAtPath(conversion, 'strategy')
   const webhook = isOld ? conversion : getJsonFieldAtPath(conversion, 'webhook')
   const config = getJsonFieldAtPath(webhook, isOld ? 'webhookClientConfig' : 'clientConfig')
-  const written = asListOrEmpty(getJsonFieldAtPath(webhook, 'conversionReviewVersions')).map(asStringOrEmpty)
+  const written = getListAtPath(webhook, 'conversionReviewVersions').map(asStringOrEmpty)
   if (strategy !== 'Webhook') {
     if (strategy !== 'None')
       yield [[...path, 'strategy'], `its conversion strategy "${strategy}" is neither None nor Webhook`]
@@ -194,15 +202,12 @@ function* findConversionProblems(spec: Json | undefined, isOld: boolean): Genera
       'the URL of its conversion webhook must use https and must not contain a user name, query, or fragment',
     ]
   else if (service !== undefined) {
-    if (
-      asStringOrEmpty(getJsonFieldAtPath(service, 'name')) === '' ||
-      asStringOrEmpty(getJsonFieldAtPath(service, 'namespace')) === ''
-    )
+    if (getStringAtPath(service, 'name') === '' || getStringAtPath(service, 'namespace') === '')
       yield [path, 'the service of its conversion webhook must have a name and a namespace']
     const port = getJsonFieldAtPath(service, 'port') ?? 443
     if (typeof port !== 'number' || port < 1 || port > 65535)
       yield [path, 'the port of its conversion webhook is invalid']
-    const servicePath = asStringOrEmpty(getJsonFieldAtPath(service, 'path'))
+    const servicePath = getStringAtPath(service, 'path')
     if (servicePath !== '' && !servicePath.startsWith('/'))
       yield [path, 'the path of its conversion webhook does not start with /']
   }
@@ -213,12 +218,64 @@ const apiApprovalAnnotation = 'api-approved.kubernetes.io'
 /** API groups of the Kubernetes community require an approval annotation. */
 function* findApiApprovalProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
   if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)) return
-  const annotation = asStringOrEmpty(
-    getJsonFieldAtPath(crd, 'metadata', 'annotations', apiApprovalAnnotation),
-  )
+  const annotation = getStringAtPath(crd, 'metadata', 'annotations', apiApprovalAnnotation)
   if (annotation.startsWith('unapproved') || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+\S*$/i.test(annotation)) return
   yield [
     ['metadata'],
     `its group "${group}" belongs to Kubernetes, so the annotation ${apiApprovalAnnotation} must be the URL of the API approval or start with "unapproved"`,
   ]
+}
+
+// `ValidateObjectMeta` of k8s.io/apimachinery for objects without a namespace, as `opm alpha bundle validate` calls it.
+export function* findMetadataProblems(object: Json): Generator<readonly [FieldPath, string]> {
+  const metadata = getJsonFieldAtPath(object, 'metadata')
+  if (getStringAtPath(metadata, 'name') === '') yield [['metadata'], 'it has no name']
+  const namespace = getStringAtPath(metadata, 'namespace')
+  if (namespace !== '')
+    yield [
+      ['metadata', 'namespace'],
+      `it sets the namespace "${namespace}", but a bundle can't choose namespaces`,
+    ]
+  for (const [key, value] of Object.entries(getObjectAtPath(metadata, 'labels'))) {
+    const path = ['metadata', 'labels', key]
+    if (!isQualifiedName(key)) yield [path, `"${key}" is not a valid label key`]
+    if (typeof value === 'string' ? !isLabelValue(value) : value !== null)
+      yield [path, `the label "${key}" has an invalid value`]
+  }
+  let size = 0
+  for (const [key, value] of Object.entries(getObjectAtPath(metadata, 'annotations'))) {
+    const path = ['metadata', 'annotations', key]
+    size += new TextEncoder().encode(key + asStringOrEmpty(value)).length
+    if (!isQualifiedName(key.toLowerCase())) yield [path, `"${key}" is not a valid annotation key`]
+    if (typeof value !== 'string' && value !== null) yield [path, `the annotation "${key}" is not a string`]
+  }
+  if (size > maxAnnotationBytes)
+    yield [
+      ['metadata', 'annotations'],
+      `its annotations total ${size} bytes, but the limit is ${maxAnnotationBytes}`,
+    ]
+  for (const [index, finalizer] of getListAtPath(metadata, 'finalizers').entries())
+    if (!isQualifiedName(asStringOrEmpty(finalizer)))
+      yield [['metadata', 'finalizers', index], `"${asStringOrEmpty(finalizer)}" is not a valid finalizer`]
+}
+
+/** Kubernetes' name rules: `IsDNS1123Subdomain` and others in k8s.io/apimachinery. */
+function isDnsSubdomain(text: string): boolean {
+  return text.length <= 253 && dnsSubdomainPattern.test(text)
+}
+
+function isDnsLabel(text: string): boolean {
+  return text.length <= 63 && dnsLabelPattern.test(text)
+}
+
+/** A label key: `name` or `example.com/name`. Annotations also allow uppercase before the slash. */
+function isQualifiedName(text: string): boolean {
+  const [first = '', second, ...more] = text.split('/')
+  if (more.length > 0) return false
+  const name = second ?? first
+  return (second === undefined || isDnsSubdomain(first)) && name.length <= 63 && labelValuePattern.test(name)
+}
+
+function isLabelValue(text: string): boolean {
+  return text === '' || (text.length <= 63 && labelValuePattern.test(text))
 }

@@ -2,6 +2,128 @@
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import { kubernetesOpenApiJson } from './openapi.ts'
 
+const csvPermissionsSchema: SchemaType = [
+  { fields: { 'serviceAccountName*': ':string', 'rules*': ['rbac.v1.PolicyRule'] } },
+]
+
+const descriptorsSchema: SchemaType = [
+  {
+    fields: {
+      'path*': ':string',
+      displayName: ':string',
+      description: ':string',
+      'x-descriptors': [':string'],
+      value: ':any',
+    },
+  },
+]
+
+const apiDescriptionFields = {
+  'name*': ':string',
+  'version*': ':string',
+  'kind*': ':string',
+  displayName: ':string',
+  description: ':string',
+  resources: [{ fields: { 'name*': ':string', 'kind*': ':string', 'version*': ':string' } }],
+  statusDescriptors: descriptorsSchema,
+  specDescriptors: descriptorsSchema,
+  actionDescriptors: descriptorsSchema,
+} satisfies Record<string, SchemaType>
+
+const crdDescriptionsSchema: SchemaType = [{ fields: apiDescriptionFields }]
+
+const apiServiceDescriptionsSchema: SchemaType = [
+  {
+    fields: {
+      ...apiDescriptionFields,
+      'group*': ':string',
+      deploymentName: ':string',
+      containerPort: ':int32',
+    },
+  },
+]
+
+const csvLinkSchema: SchemaType = { fields: { name: ':string', url: ':string' } }
+
+const csvWebhookSchema: SchemaType = {
+  fields: {
+    'generateName*': ':string',
+    'type*': ':string',
+    deploymentName: ':string',
+    containerPort: ':int32',
+    targetPort: ':int-or-string',
+    rules: ['admissionregistration.v1.RuleWithOperations'],
+    failurePolicy: ':string',
+    matchPolicy: ':string',
+    objectSelector: 'meta.v1.LabelSelector',
+    'sideEffects*': ':string',
+    timeoutSeconds: ':int32',
+    'admissionReviewVersions*': [':string'],
+    reinvocationPolicy: ':string',
+    webhookPath: ':string',
+    conversionCRDs: [':string'],
+  },
+}
+
+const csvDeploymentSchema: SchemaType = {
+  fields: { 'name*': ':string', 'spec*': 'apps.v1.DeploymentSpec', label: { values: ':string' } },
+}
+
+// OLM's Go type of a ClusterServiceVersion (operator-framework/api, pkg/operators/v1alpha1).
+
+/** Used by both OLM versions. */
+export const csvSchema: SchemaType = {
+  fields: {
+    apiVersion: ':string',
+    kind: ':string',
+    'metadata*': 'meta.v1.ObjectMeta',
+    'spec*': {
+      fields: {
+        'install*': {
+          fields: {
+            'strategy*': ':string',
+            spec: {
+              fields: {
+                'deployments*': [csvDeploymentSchema],
+                permissions: csvPermissionsSchema,
+                clusterPermissions: csvPermissionsSchema,
+              },
+            },
+          },
+        },
+        version: ':string',
+        release: ':string',
+        maturity: ':string',
+        customresourcedefinitions: {
+          fields: { owned: crdDescriptionsSchema, required: crdDescriptionsSchema },
+        },
+        apiservicedefinitions: {
+          fields: { owned: apiServiceDescriptionsSchema, required: apiServiceDescriptionsSchema },
+        },
+        webhookdefinitions: [csvWebhookSchema],
+        nativeAPIs: [{ fields: { 'group*': ':string', 'version*': ':string', 'kind*': ':string' } }],
+        minKubeVersion: ':string',
+        'displayName*': ':string',
+        description: ':string',
+        keywords: [':string'],
+        maintainers: [{ fields: { name: ':string', email: ':string' } }],
+        provider: csvLinkSchema,
+        links: [csvLinkSchema],
+        icon: [{ fields: { 'base64data*': ':string', 'mediatype*': ':string' } }],
+        installModes: [{ fields: { 'type*': ':string', 'supported*': ':boolean' } }],
+        replaces: ':string',
+        labels: { values: ':string' },
+        annotations: { values: ':string' },
+        selector: 'meta.v1.LabelSelector',
+        cleanup: { fields: { 'enabled*': ':boolean' } },
+        skips: [':string'],
+        relatedImages: [{ fields: { 'name*': ':string', 'image*': ':string' } }],
+      },
+    },
+    status: ':any',
+  },
+}
+
 /** A definition's name, or a colon and a scalar type (`:string`, `:int32`, `:quantity`). `[type]` is a list. */
 export type SchemaType =
   | string
@@ -36,7 +158,7 @@ export function resolveSchemaType(type: SchemaType): SchemaType {
 
 /** By name. In the stored form, required fields end with an asterisk. */
 export const parseSchemaFields = memoizePerObject(
-  (fields: Readonly<Record<string, SchemaType>>): ReadonlyMap<string, SchemaField> =>
+  (fields: Readonly<Record<string, SchemaType>>) =>
     new Map(
       Object.entries(fields).map(([name, type]): [string, SchemaField] =>
         name.endsWith('*')

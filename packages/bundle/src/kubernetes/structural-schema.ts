@@ -8,8 +8,8 @@ import {
   asStringOrEmpty,
   type JsonObject,
 } from '../fields.ts'
-import { toCanonicalJson } from '../upgrade/canonical-json.ts'
-import type { FieldPath } from '../bundle-locator.ts'
+import { toCanonicalJson } from '../upgrade/compare-properties.ts'
+import type { FieldPath } from '../manifest-document.ts'
 
 export interface SchemaProblem {
   readonly path: FieldPath
@@ -153,13 +153,7 @@ class SchemaValidator {
     }
   }
 
-  private checkSize(
-    schema: JsonObject,
-    keywordSuffix: string,
-    unit: string,
-    size: number,
-    path: FieldPath,
-  ): void {
+  private checkSize(schema: JsonObject, keywordSuffix: string, unit: string, size: number, path: FieldPath) {
     const [min, max] = [schema[`min${keywordSuffix}`], schema[`max${keywordSuffix}`]]
     if (typeof min === 'number' && size < min)
       this.report(path, `has ${size} ${unit}, but the schema requires at least ${min}`)

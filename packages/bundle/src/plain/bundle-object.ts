@@ -4,13 +4,12 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
 import { getMapValue, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
-import { splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/chunks'
-import { decodeYaml } from '@catalog-bot/fbc/go/yaml/encoding'
+import { decodeYaml, splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/encoding'
 import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
 import { createFieldPathLocator } from '@catalog-bot/fbc/positions/locate-path'
 import type { Location } from '@catalog-bot/findings/finding'
 import { findFilesInDirectory, type BundleFiles } from '../bundle-files.ts'
-import type { FieldPath } from '../bundle-locator.ts'
+import type { FieldPath } from '../manifest-document.ts'
 
 export interface ParsedManifestObject {
   readonly file: string
@@ -128,9 +127,7 @@ function* unpackManifestObjects(
   else if (items.kind !== 'null') throw new UnreadableManifestError('its items field is not a list')
 }
 
-function parseManifestObjectIdentity(
-  tree: MapValue,
-): Pick<ParsedManifestObject, 'apiVersion' | 'kind' | 'name' | 'tree'> {
+function parseManifestObjectIdentity(tree: MapValue) {
   return {
     apiVersion: getStringFieldOrEmpty(tree, 'apiVersion'),
     kind: getStringFieldOrEmpty(tree, 'kind'),

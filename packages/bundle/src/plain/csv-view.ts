@@ -1,6 +1,25 @@
-import { getJsonFieldAtPath, asListOrEmpty, asObjectOrEmpty, asStringOrEmpty } from '../fields.ts'
+// The parts of a ClusterServiceVersion that OLM v1 reads, and the input of its generators.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import type { JsonObject, RenderedObject } from './rendering.ts'
+import {
+  getJsonFieldAtPath,
+  asObjectOrEmpty,
+  asStringOrEmpty,
+  getListAtPath,
+  getObjectAtPath,
+  getStringAtPath,
+} from '../fields.ts'
+import type { JsonObject, RenderedObject, CertificateProvider, DeploymentConfig } from './rendering.ts'
+import type { RegistryV1Bundle } from './registry-v1.ts'
+
+export interface ManifestGeneratorInput {
+  readonly bundle: RegistryV1Bundle
+  readonly csv: CsvFieldsForRendering
+  readonly installNamespace: string
+  /** `['']` means all namespaces. */
+  readonly watchNamespaces: readonly string[]
+  readonly certificates: CertificateProvider | undefined
+  readonly deploymentConfig: DeploymentConfig | undefined
+}
 
 export type WebhookType = 'ValidatingAdmissionWebhook' | 'MutatingAdmissionWebhook' | 'ConversionWebhook'
 
@@ -42,25 +61,25 @@ export interface CsvFieldsForRendering {
 }
 
 export function parseCsvFieldsForRendering({ manifest, file }: RenderedObject): CsvFieldsForRendering {
-  const listInSpec = (...path: string[]) => asListOrEmpty(getJsonFieldAtPath(manifest, 'spec', ...path))
+  const listInSpec = (...path: string[]) => getListAtPath(manifest, 'spec', ...path)
   const parsePermissions = (list: string) => listInSpec('install', 'spec', list).map(parsePermission)
   const modes = listInSpec('installModes')
     .filter((mode) => getJsonFieldAtPath(mode, 'supported') === true)
-    .map((mode) => asStringOrEmpty(getJsonFieldAtPath(mode, 'type')))
+    .map((mode) => getStringAtPath(mode, 'type'))
   return {
-    name: asStringOrEmpty(getJsonFieldAtPath(manifest, 'metadata', 'name')),
+    name: getStringAtPath(manifest, 'metadata', 'name'),
     file,
-    annotations: asObjectOrEmpty(getJsonFieldAtPath(manifest, 'metadata', 'annotations')),
+    annotations: getObjectAtPath(manifest, 'metadata', 'annotations'),
     deployments: listInSpec('install', 'spec', 'deployments').map((entry) => ({
-      name: asStringOrEmpty(getJsonFieldAtPath(entry, 'name')),
-      spec: asObjectOrEmpty(getJsonFieldAtPath(entry, 'spec')),
-      labels: asObjectOrEmpty(getJsonFieldAtPath(entry, 'label')),
+      name: getStringAtPath(entry, 'name'),
+      spec: getObjectAtPath(entry, 'spec'),
+      labels: getObjectAtPath(entry, 'label'),
     })),
     permissions: parsePermissions('permissions'),
     clusterPermissions: parsePermissions('clusterPermissions'),
     webhooks: listInSpec('webhookdefinitions').map(parseWebhook),
     ownedCrds: listInSpec('customresourcedefinitions', 'owned').map((entry) =>
-      asStringOrEmpty(getJsonFieldAtPath(entry, 'name')),
+      getStringAtPath(entry, 'name'),
     ),
     ownsServices: listInSpec('apiservicedefinitions', 'owned').length > 0,
     modes: [...new Set(modes)].sort(),
@@ -68,23 +87,42 @@ export function parseCsvFieldsForRendering({ manifest, file }: RenderedObject): 
 }
 
 function parsePermission(entry: Json): CsvPermission {
-  const account = asStringOrEmpty(getJsonFieldAtPath(entry, 'serviceAccountName'))
+  const account = getStringAtPath(entry, 'serviceAccountName')
   return {
     account: account === '' ? 'default' : account,
     entry: asObjectOrEmpty(entry),
-    rules: asListOrEmpty(getJsonFieldAtPath(entry, 'rules')),
+    rules: getListAtPath(entry, 'rules'),
   }
 }
 
 function parseWebhook(entry: Json): CsvWebhook {
   const port = getJsonFieldAtPath(entry, 'containerPort')
   return {
-    type: asStringOrEmpty(getJsonFieldAtPath(entry, 'type')),
-    name: asStringOrEmpty(getJsonFieldAtPath(entry, 'generateName')),
-    deployment: asStringOrEmpty(getJsonFieldAtPath(entry, 'deploymentName')),
+    type: getStringAtPath(entry, 'type'),
+    name: getStringAtPath(entry, 'generateName'),
+    deployment: getStringAtPath(entry, 'deploymentName'),
     port: typeof port === 'number' ? port : 0,
-    conversionCrds: asListOrEmpty(getJsonFieldAtPath(entry, 'conversionCRDs')).map(asStringOrEmpty),
-    rules: asListOrEmpty(getJsonFieldAtPath(entry, 'rules')),
+    conversionCrds: getListAtPath(entry, 'conversionCRDs').map(asStringOrEmpty),
+    rules: getListAtPath(entry, 'rules'),
     definition: asObjectOrEmpty(entry),
   }
+}
+
+export function createRenderedObject(
+  { csv }: ManifestGeneratorInput,
+  [apiVersion, kind]: readonly [apiVersion: string, kind: string],
+  metadata: { readonly name: string; readonly namespace?: string } & JsonObject,
+  body: JsonObject = {},
+): RenderedObject {
+  const { name, namespace } = metadata
+  return {
+    ...{ apiVersion, kind, name },
+    ...(namespace !== undefined && { namespace }),
+    manifest: { apiVersion, kind, metadata, ...body },
+    file: csv.file,
+  }
+}
+
+export function watchesAllNamespaces({ watchNamespaces }: ManifestGeneratorInput): boolean {
+  return watchNamespaces.length === 1 && watchNamespaces[0] === ''
 }

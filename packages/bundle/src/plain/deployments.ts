@@ -1,13 +1,20 @@
 // The deployments of a ClusterServiceVersion, with its annotations on their pods, the watched namespaces, and the
 // certificates of its webhooks.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { getJsonFieldAtPath, asListOrEmpty, asObjectOrEmpty, asStringOrEmpty } from '../fields.ts'
-import { formatCertificateName } from './certificates.ts'
-import { createRenderedObject, type ManifestGeneratorInput } from './generator-input.ts'
+import {
+  getJsonFieldAtPath,
+  asListOrEmpty,
+  asObjectOrEmpty,
+  asStringOrEmpty,
+  getListAtPath,
+  getStringAtPath,
+} from '../fields.ts'
+import { formatCertificateName } from './webhooks.ts'
+import { createRenderedObject, type ManifestGeneratorInput } from './csv-view.ts'
 import type { JsonObject, RenderedObject, DeploymentConfig } from './rendering.ts'
+import { toCanonicalJson } from '../upgrade/compare-properties.ts'
 
 const requiredAffinityField = 'requiredDuringSchedulingIgnoredDuringExecution'
-
 const preferredAffinityField = 'preferredDuringSchedulingIgnoredDuringExecution'
 
 /** OLM's mount paths and file names for certificates: first for webhooks, then for API services. */
@@ -68,10 +75,9 @@ function mountCertificates(pod: JsonObject, secretName: string): JsonObject {
   const replaced = new Set<string>(certificateVolumeMounts.map(({ name }) => name))
   for (const container of containers)
     for (const mount of asListOrEmpty(container['volumeMounts']))
-      if (mountPaths.has(asStringOrEmpty(getJsonFieldAtPath(mount, 'mountPath'))))
-        replaced.add(asStringOrEmpty(getJsonFieldAtPath(mount, 'name')))
+      if (mountPaths.has(getStringAtPath(mount, 'mountPath'))) replaced.add(getStringAtPath(mount, 'name'))
   const withoutReplaced = (list: Json | undefined) =>
-    asListOrEmpty(list).filter((entry) => !replaced.has(asStringOrEmpty(getJsonFieldAtPath(entry, 'name'))))
+    asListOrEmpty(list).filter((entry) => !replaced.has(getStringAtPath(entry, 'name')))
   return {
     ...pod,
     volumes: [
@@ -147,7 +153,7 @@ function applyConfigToPod(pod: JsonObject, config: DeploymentConfig): JsonObject
 /** An entry replaces the original entry with its name, or the last one if there are several. */
 function overrideListEntriesByName(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
   const result = [...asListOrEmpty(list)]
-  const before = result.map((entry) => asStringOrEmpty(getJsonFieldAtPath(entry, 'name')))
+  const before = result.map((entry) => getStringAtPath(entry, 'name'))
   for (const entry of entries) {
     const index = before.lastIndexOf(asStringOrEmpty(entry['name']))
     if (index >= 0) result[index] = entry
@@ -188,23 +194,12 @@ function isEmptyAffinity(part: Json | undefined): boolean {
   const requiredTerms = getJsonFieldAtPath(part, requiredAffinityField)
   const terms = Array.isArray(requiredTerms)
     ? requiredTerms
-    : asListOrEmpty(getJsonFieldAtPath(requiredTerms, 'nodeSelectorTerms'))
-  return terms.length === 0 && asListOrEmpty(getJsonFieldAtPath(part, preferredAffinityField)).length === 0
+    : getListAtPath(requiredTerms, 'nodeSelectorTerms')
+  return terms.length === 0 && getListAtPath(part, preferredAffinityField).length === 0
 }
 
-function addAnnotationsToMetadata(
-  metadata: Json | undefined,
-  annotations: DeploymentConfig['annotations'],
-): JsonObject {
+function addAnnotationsToMetadata(metadata: Json | undefined, annotations: DeploymentConfig['annotations']) {
   const before = asObjectOrEmpty(metadata)
   if (!annotations || Object.keys(annotations).length === 0) return before
   return { ...before, annotations: { ...annotations, ...asObjectOrEmpty(before['annotations']) } }
-}
-
-function toCanonicalJson(value: Json): string {
-  return JSON.stringify(value, (_key, inner: Json) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
 }

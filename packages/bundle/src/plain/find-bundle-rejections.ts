@@ -1,11 +1,12 @@
 // Why OLM v1 doesn't render a bundle (operator-controller, rukpak/render/registryv1/validators), with OLM's messages
 // and in OLM's order.
-import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty } from '../fields.ts'
-import type { FieldPath } from '../bundle-locator.ts'
+import { asStringOrEmpty, getListAtPath } from '../fields.ts'
+import type { FieldPath } from '../manifest-document.ts'
 import type { CsvFieldsForRendering, CsvWebhook } from './csv-view.ts'
 import type { RegistryV1Bundle } from './registry-v1.ts'
 import type { RenderRejection } from './rendering.ts'
 import { isNamespacedKind } from './supported-kinds.ts'
+import { compareCodeUnits } from '@catalog-bot/findings/finding'
 
 type RegistryV1BundleCheck = (
   csv: CsvFieldsForRendering,
@@ -116,9 +117,9 @@ function* findWebhooksWithoutDeployment(csv: CsvFieldsForRendering): Generator<R
   const orphans = csv.webhooks.filter(({ deployment }) => !deployments.has(deployment))
   for (const webhook of orphans.toSorted(
     (a, b) =>
-      compareStrings(a.deployment, b.deployment) ||
-      compareStrings(a.type, b.type) ||
-      compareStrings(a.name, b.name),
+      compareCodeUnits(a.deployment, b.deployment) ||
+      compareCodeUnits(a.type, b.type) ||
+      compareCodeUnits(a.name, b.name),
   ))
     yield {
       message: `webhook of type '${webhook.type}' with name '${webhook.name}' references non-existent deployment '${webhook.deployment}'`,
@@ -168,7 +169,7 @@ function* findCrdsWithSeveralConversions(csv: CsvFieldsForRendering): Generator<
   for (const crd of findDuplicateStrings(references.map((one) => one.crd))) {
     const names = references.filter((one) => one.crd === crd).map((one) => one.name)
     yield {
-      message: `conversion webhooks [${names.sort(compareStrings).join(',')}] reference same custom resource definition '${crd}'`,
+      message: `conversion webhooks [${names.sort(compareCodeUnits).join(',')}] reference same custom resource definition '${crd}'`,
       at: toCsvSpecLocation(csv, 'webhookdefinitions'),
     }
   }
@@ -176,8 +177,8 @@ function* findCrdsWithSeveralConversions(csv: CsvFieldsForRendering): Generator<
 
 function* findConversionsOfUnownedCrds(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   const owned = new Set(csv.ownedCrds)
-  for (const webhook of [...getConversionWebhooks(csv)].sort((a, b) => compareStrings(a.name, b.name)))
-    for (const crd of [...webhook.conversionCrds].sort(compareStrings))
+  for (const webhook of [...getConversionWebhooks(csv)].sort((a, b) => compareCodeUnits(a.name, b.name)))
+    for (const crd of [...webhook.conversionCrds].sort(compareCodeUnits))
       if (!owned.has(crd))
         yield {
           message: `conversion webhook '${webhook.name}' references custom resource definition '${crd}' not owned bundle`,
@@ -200,12 +201,12 @@ function* findForbiddenWebhookRules(csv: CsvFieldsForRendering): Generator<Rende
     if (webhook.type === 'ConversionWebhook') continue
     const before = `webhook ${JSON.stringify(webhook.name)} contains forbidden rule: admission webhook rules cannot reference `
     for (const [index, rule] of webhook.rules.entries())
-      for (const group of asListOrEmpty(getJsonFieldAtPath(rule, 'apiGroups')).map(asStringOrEmpty)) {
+      for (const group of getListAtPath(rule, 'apiGroups').map(asStringOrEmpty)) {
         const location = toCsvWebhookLocation(csv, webhook, 'rules', index)
         if (forbiddenWebhookApiGroups.has(group))
           yield { message: `${before}API group ${JSON.stringify(group)}`, at: location }
         if (group === 'admissionregistration.k8s.io')
-          for (const resource of asListOrEmpty(getJsonFieldAtPath(rule, 'resources')).map(asStringOrEmpty))
+          for (const resource of getListAtPath(rule, 'resources').map(asStringOrEmpty))
             if (forbiddenWebhookResources.has(resource.toLowerCase()))
               yield {
                 message: `${before}resource ${JSON.stringify(resource)} for API group ${JSON.stringify(group)}`,
@@ -263,13 +264,9 @@ function findDnsSubdomainProblems(name: string): readonly string[] {
 }
 
 function toSortedUniqueStrings(strings: readonly string[]): readonly string[] {
-  return [...new Set(strings)].sort(compareStrings)
+  return [...new Set(strings)].sort(compareCodeUnits)
 }
 
 function findDuplicateStrings(strings: readonly string[]): readonly string[] {
   return toSortedUniqueStrings(strings.filter((text, index) => strings.indexOf(text) !== index))
-}
-
-function compareStrings(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -13,10 +13,9 @@ import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
 import type { BundleFiles } from '../bundle-files.ts'
 import { annotationsStructType, propertiesStructType } from '../csv-type.ts'
-import { csvSchema } from '../kubernetes/csv-schema.ts'
+import { type SchemaType, csvSchema } from '../kubernetes/schemas.ts'
 import { coerceToSchema } from '../kubernetes/coerce-to-schema.ts'
-import type { SchemaType } from '../kubernetes/schemas.ts'
-import { getJsonFieldAtPath, asStringOrEmpty } from '../fields.ts'
+import { getJsonFieldAtPath, getStringAtPath } from '../fields.ts'
 import { convertParsedValueToJson, formatGoJsonWithRawNumbers } from '../manifest-document.ts'
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { readBundleManifestObjects, type ParsedManifestObject } from './bundle-object.ts'
@@ -134,7 +133,7 @@ function toRenderedObject(
   { file, apiVersion, kind, name, tree, path }: ParsedManifestObject,
   data: JsonObject,
 ): RenderedObject {
-  const namespace = asStringOrEmpty(getJsonFieldAtPath(data, 'metadata', 'namespace'))
+  const namespace = getStringAtPath(data, 'metadata', 'namespace')
   // A list can set them for its items.
   const isInherited =
     path.length > 0 &&
@@ -167,11 +166,7 @@ const propertyListStructType = createStructType('list', {
 })
 
 /** Adds the properties from the properties file to those in the ClusterServiceVersion's annotation. */
-function mergeBundleProperties(
-  csv: RenderedObject,
-  files: BundleFiles,
-  rejections: RenderRejection[],
-): RenderedObject {
+function mergeBundleProperties(csv: RenderedObject, files: BundleFiles, rejections: RenderRejection[]) {
   const own = getJsonFieldAtPath(csv.manifest, 'metadata', 'annotations', 'olm.properties')
   const propertyJsons: string[] = []
   if (typeof own === 'string') {
@@ -232,10 +227,7 @@ function isParsedValue(value: unknown): value is ParsedValue {
   return typeof value === 'object' && value !== null && 'kind' in value
 }
 
-function parsePropertiesAnnotation(text: string): {
-  readonly texts: readonly string[]
-  readonly problem?: string
-} {
+function parsePropertiesAnnotation(text: string) {
   let list: ParsedValue
   try {
     const read = readJson(text, skipJsonSpace(text, 0))

@@ -2,11 +2,9 @@
 // templates.
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { createBundleFieldLocator } from '../bundle-locator.ts'
-import { findHelmChartDirectory, detectBundleFormat } from '../bundle-format.ts'
-import type { BundleFiles } from '../bundle-files.ts'
-import { getJsonFieldAtPath, asStringOrEmpty } from '../fields.ts'
-import { convertParsedValueToJson } from '../manifest-document.ts'
+import { convertParsedValueToJson, createBundleFieldLocator } from '../manifest-document.ts'
+import { type BundleFiles, findHelmChartDirectory, detectBundleFormat } from '../bundle-files.ts'
+import { getStringAtPath } from '../fields.ts'
 import { refusedByOlmV1 } from '../rules/reported-rules.ts'
 import { readBundleManifestObjects } from './bundle-object.ts'
 import { parseRegistryV1 } from './registry-v1.ts'
@@ -63,7 +61,7 @@ function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
   if (rejections.length > 0) return { objects: [], rejections }
   const plain = objects.map(({ file, apiVersion, kind, name, tree }): RenderedObject => {
     const data = { ...(convertParsedValueToJson(tree) as JsonObject), apiVersion, kind }
-    const namespace = asStringOrEmpty(getJsonFieldAtPath(data, 'metadata', 'namespace'))
+    const namespace = getStringAtPath(data, 'metadata', 'namespace')
     return { file, apiVersion, kind, name, ...(namespace !== '' && { namespace }), manifest: data }
   })
   const braces = [...new Set(plain.filter(hasTemplateBraces).map(({ file }) => file))]

@@ -2,19 +2,25 @@
 // internal/operator-controller/rukpak).
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { RenderedObject, PlainRenderOptions, RenderRejection, JsonObject } from './rendering.ts'
-import { generateCertificates } from './certificates.ts'
-import { parseCsvFieldsForRendering, type CsvFieldsForRendering, type CsvPermission } from './csv-view.ts'
-import { generateDeployments } from './deployments.ts'
-import { type ManifestGeneratorInput, createRenderedObject, watchesAllNamespaces } from './generator-input.ts'
-import { findBundleRejections } from './find-bundle-rejections.ts'
-import type { RegistryV1Bundle } from './registry-v1.ts'
-import { isNamespacedKind } from './supported-kinds.ts'
 import {
   generateCrds,
   generateMutatingWebhooks,
   generateWebhookServices,
   generateValidatingWebhooks,
+  generateCertificates,
 } from './webhooks.ts'
+import {
+  parseCsvFieldsForRendering,
+  type CsvFieldsForRendering,
+  type CsvPermission,
+  type ManifestGeneratorInput,
+  createRenderedObject,
+  watchesAllNamespaces,
+} from './csv-view.ts'
+import { generateDeployments } from './deployments.ts'
+import { findBundleRejections } from './find-bundle-rejections.ts'
+import type { RegistryV1Bundle } from './registry-v1.ts'
+import { isNamespacedKind } from './supported-kinds.ts'
 import { asObjectOrEmpty } from '../fields.ts'
 import { formatObjectNameWithHash } from './object-name.ts'
 
@@ -94,10 +100,7 @@ export function findClusterExtensionRejections(
 }
 
 /** Other objects of the bundle, unchanged; those of namespaced kinds go into the install namespace. */
-function generateAdditionalObjects({
-  bundle,
-  installNamespace: namespace,
-}: ManifestGeneratorInput): readonly RenderedObject[] {
+function generateAdditionalObjects({ bundle, installNamespace: namespace }: ManifestGeneratorInput) {
   return bundle.others.map((object) => {
     if (isNamespacedKind(object.kind) !== true) return object
     const metadata = object.manifest['metadata']

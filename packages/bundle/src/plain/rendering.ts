@@ -1,7 +1,7 @@
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { BundleFormat } from '../bundle-files.ts'
-import type { FieldPath } from '../bundle-locator.ts'
+import type { FieldPath } from '../manifest-document.ts'
 
 export type JsonObject = Readonly<Record<string, Json>>
 

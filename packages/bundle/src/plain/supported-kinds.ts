@@ -1,3 +1,31 @@
+// The kinds of objects that OLM v0 and OLM v1 accept in a bundle.
+
+// The kinds that OLM v0 installs from bundles. Deliberately excludes `PodMonitor`, which opm accepts although the
+// install plan fails.
+export const installableKinds: ReadonlySet<string> = new Set([
+  'ClusterServiceVersion',
+  'CustomResourceDefinition',
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Role',
+  'RoleBinding',
+  'ServiceAccount',
+  'Service',
+  'Secret',
+  'ConfigMap',
+  'PrometheusRule',
+  'ServiceMonitor',
+  'PodDisruptionBudget',
+  'PriorityClass',
+  'VerticalPodAutoscaler',
+  'ConsoleYAMLSample',
+  'ConsoleQuickStart',
+  'ConsoleCLIDownload',
+  'ConsoleLink',
+  'ConsolePlugin',
+  'NetworkPolicy',
+])
+
 // The kinds of objects that a registry+v1 bundle can contain according to operator-registry (pkg/lib/bundle), and
 // whether OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced, but OLM v1 follows the
 // list, which says otherwise.

@@ -1,13 +1,24 @@
 // The `olm.csv.metadata` property, which is the part of a ClusterServiceVersion that catalogs store. Contains only
 // fields of the operator API; values of the wrong type are omitted.
-import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
+import { type Json, getJsonFieldValues, toPlainJson } from '@catalog-bot/fbc/go/json/json'
+import {
+  type GoType,
+  type StructType,
+  type DecodedStruct,
+  type DecodedValue,
+  getJsonTypeName,
+} from '@catalog-bot/fbc/go/decode/go-type'
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { decodeGoStruct } from '@catalog-bot/fbc/go/decode/decode'
-import type { DecodedStruct, DecodedValue } from '@catalog-bot/fbc/go/decode/decoded'
-import type { GoType, StructType } from '@catalog-bot/fbc/go/decode/go-type'
-import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
+import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
+import { readJson, JsonError } from '@catalog-bot/fbc/go/json/read-json'
+import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
+import type {
+  CatalogReadResult,
+  WritableBundle,
+  WritableCatalog,
+} from '@catalog-bot/fbc/write/writable-catalog'
 import { csvStructType } from '../csv-type.ts'
 import {
   getJsonFieldAtPath,
@@ -15,7 +26,13 @@ import {
   asObjectOrEmpty,
   asStringOrEmpty,
   type JsonObject,
+  getObjectAtPath,
+  getStringAtPath,
+  getListAtPath,
 } from '../fields.ts'
+
+/** The values of opm's `--migrate-level`. */
+export type MigrateLevel = 'none' | 'bundle-object-to-csv-metadata'
 
 interface DecodedJsonResult {
   readonly json: JsonObject
@@ -55,7 +72,7 @@ function findCsvVersionProblem(spec: ParsedValue | undefined): string | undefine
 }
 
 function toCsvMetadata(csv: Json): JsonObject {
-  const spec = asObjectOrEmpty(getJsonFieldAtPath(csv, 'spec'))
+  const spec = getObjectAtPath(csv, 'spec')
   return {
     ...createFieldIfNonEmpty(
       'annotations',
@@ -158,7 +175,7 @@ function toCsvDescriptor(value: Json): JsonObject {
 
 function toInstallMode(value: Json): JsonObject {
   return {
-    type: asStringOrEmpty(getJsonFieldAtPath(value, 'type')),
+    type: getStringAtPath(value, 'type'),
     supported: getJsonFieldAtPath(value, 'supported') === true,
   }
 }
@@ -250,4 +267,76 @@ function stringMapToJson(source: ParsedValue | undefined): Json | undefined {
       value.kind === 'string' ? [[key, value.value]] : value.kind === 'null' ? [[key, '']] : [],
     ),
   )
+}
+
+// opm's `--migrate-level bundle-object-to-csv-metadata` for a whole catalog. Replaces the manifests in a bundle's blob
+// with the ClusterServiceVersion metadata that catalogs show.
+
+/** The catalog at a level. Fails with opm's message for the first unreadable ClusterServiceVersion. */
+export function migrateCatalog(
+  catalog: WritableCatalog,
+  level: MigrateLevel,
+): CatalogReadResult<WritableCatalog> {
+  if (level === 'none') return { ok: true, value: catalog }
+  const bundles: WritableBundle[] = []
+  for (const bundle of catalog.bundles) {
+    const migrated = migrateBundle(bundle)
+    if (!migrated.ok) return migrated
+    bundles.push(migrated.value)
+  }
+  return { ok: true, value: { ...catalog, bundles } }
+}
+
+/** Leaves a bundle unchanged if it has no image, no manifests, or already has metadata. */
+function migrateBundle(bundle: WritableBundle): CatalogReadResult<WritableBundle> {
+  const properties = bundle.properties ?? []
+  const isMigrated = properties.some(({ type }) => type === 'olm.csv.metadata')
+  const csv = bundle.image === '' || isMigrated ? undefined : findCsvInBundleProperties(properties)
+  if (!csv) return { ok: true, value: bundle }
+  const { metadata, problem } = parseCsvMetadata(csv)
+  if (problem !== undefined) return { ok: false, error: `migrate: ${problem}` }
+  const remainingProperties = properties.filter(({ type }) => type !== 'olm.bundle.object')
+  return {
+    ok: true,
+    value: { ...bundle, properties: [...remainingProperties, { type: 'olm.csv.metadata', value: metadata }] },
+  }
+}
+
+function findCsvInBundleProperties(properties: readonly { readonly type: string; readonly value: Json }[]) {
+  for (const { type, value } of properties) {
+    const object = type === 'olm.bundle.object' ? parseBundleObjectProperty(value) : undefined
+    const kind = getMapValue(object, 'kind')
+    if (kind?.kind === 'string' && kind.value === 'ClusterServiceVersion') return object
+  }
+  return undefined
+}
+
+/** The object in the property. opm skips unreadable objects. */
+function parseBundleObjectProperty(value: Json): ParsedValue | undefined {
+  const data = getJsonFieldValues(value, 'data').at(-1)
+  const bytes = typeof data === 'string' ? decodeBase64(data) : undefined
+  if (!(bytes instanceof Uint8Array)) return undefined
+  try {
+    return readJson(decodeUtf8LikeGo(bytes), 0).value
+  } catch (error) {
+    if (error instanceof JsonError) return undefined
+    throw error
+  }
+}
+
+// The parts of a ClusterServiceVersion that catalog templates use. The semver template derives a package's description
+// and icon from them, and the substitutes template checks whether a bundle substitutes for another one.
+
+/** The document reduced to these parts, with the same structure. */
+export function reduceCsvToTemplateFields(csv: Json): Json {
+  const substitutes = getJsonFieldAtPath(csv, 'metadata', 'annotations', 'olm.substitutesFor')
+  const description = getJsonFieldAtPath(csv, 'spec', 'description')
+  return {
+    metadata: { annotations: substitutes === undefined ? {} : { 'olm.substitutesFor': substitutes } },
+    spec: {
+      ...(description !== undefined && { description }),
+      // Only the first icon is shown.
+      icon: getListAtPath(csv, 'spec', 'icon').slice(0, 1),
+    },
+  }
 }

@@ -1,13 +1,12 @@
 // Rules whose violations are found while a bundle is read, rendered, or validated.
 import { defineRule } from '@catalog-bot/findings/rule'
+import { contentRuleDefaults } from '../bundle-rule.ts'
 
-const bundleRuleDefaults = { judges: 'bundle', since: '0.1.0', network: true } as const
+const readabilityRuleDefaults = { judges: 'bundle', check: 'images', since: '0.1.0', network: true } as const
 
 export const bracesInPlainBundle = defineRule<{ file: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'braces-in-plain-bundle',
-  check: 'images',
-  overridable: true,
   severity: 'warning',
   title: "Plain bundles don't contain template braces",
   format: ({ file }) => ({
@@ -18,10 +17,8 @@ export const bracesInPlainBundle = defineRule<{ file: string }>({
 })
 
 export const brokenChart = defineRule<{ problem: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'broken-chart',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'A chart in a bundle is complete',
   format: ({ problem }) => ({
@@ -32,10 +29,8 @@ export const brokenChart = defineRule<{ problem: string }>({
 })
 
 export const brokenExamples = defineRule<{ annotation: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'broken-examples',
-  check: 'images',
-  overridable: true,
   severity: 'warning',
   title: 'Examples are a JSON list of objects',
   format: ({ annotation }) => ({
@@ -46,10 +41,8 @@ export const brokenExamples = defineRule<{ annotation: string }>({
 })
 
 export const collidingFileNames = defineRule<{ file: string; other: string; key: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'colliding-file-names',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'File names in a bundle remain unique after unpacking',
   format: ({ file, other, key }) => ({
@@ -60,10 +53,8 @@ export const collidingFileNames = defineRule<{ file: string; other: string; key:
 })
 
 export const hiddenBundleFile = defineRule<{ file: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'hidden-bundle-file',
-  check: 'images',
-  overridable: true,
   severity: 'warning',
   title: 'Bundles have no hidden files',
   format: ({ file }) => ({
@@ -74,10 +65,8 @@ export const hiddenBundleFile = defineRule<{ file: string }>({
 })
 
 export const invalidCsvName = defineRule<{ name: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'invalid-csv-name',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'ClusterServiceVersion names are valid object names and label values',
   format: ({ name }) => ({
@@ -88,10 +77,9 @@ export const invalidCsvName = defineRule<{ name: string }>({
 })
 
 export const invalidExample = defineRule<{ example: string; problem: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'invalid-example',
   check: 'install',
-  overridable: true,
   severity: 'warning',
   title: 'Examples match the schema of their CRD',
   format: ({ example, problem }) => ({
@@ -102,10 +90,8 @@ export const invalidExample = defineRule<{ example: string; problem: string }>({
 })
 
 export const kindNotBundled = defineRule<{ file: string; kind: string; name: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'kind-not-bundled',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'Bundles contain only kinds of objects that OLM can install',
   format: ({ file, kind, name }) => ({
@@ -116,10 +102,8 @@ export const kindNotBundled = defineRule<{ file: string; kind: string; name: str
 })
 
 export const labelsDisagree = defineRule<{ key: string; label: string; annotation: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'labels-disagree',
-  check: 'images',
-  overridable: true,
   severity: 'warning',
   title: "A bundle image's labels match its annotations",
   format: ({ key, label, annotation }) => ({
@@ -130,10 +114,8 @@ export const labelsDisagree = defineRule<{ key: string; label: string; annotatio
 })
 
 export const largeBundleContent = defineRule<{ bytes: number; limit: number; largest: readonly string[] }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'large-bundle-content',
-  check: 'images',
-  overridable: true,
   severity: 'warning',
   title: 'A bundle stays well below the maximum size that OLM can unpack',
   format: ({ bytes, limit, largest }) => ({
@@ -144,10 +126,8 @@ export const largeBundleContent = defineRule<{ bytes: number; limit: number; lar
 })
 
 export const malformedDependency = defineRule<{ type: string; problem: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'malformed-dependency',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'Dependencies are complete and have a known type',
   format: ({ type, problem }) => ({
@@ -158,10 +138,8 @@ export const malformedDependency = defineRule<{ type: string; problem: string }>
 })
 
 export const misnamedAnnotationsFile = defineRule<{ file: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'misnamed-annotations-file',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'Annotations are in metadata/annotations.yaml',
   format: ({ file }) => ({
@@ -172,10 +150,8 @@ export const misnamedAnnotationsFile = defineRule<{ file: string }>({
 })
 
 export const missingBundleAnnotation = defineRule<{ key: string; file: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'missing-bundle-annotation',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'A bundle has all required annotations',
   format: ({ key, file }) => ({
@@ -186,10 +162,9 @@ export const missingBundleAnnotation = defineRule<{ key: string; file: string }>
 })
 
 export const missingManifestField = defineRule<{ object: string; field: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'missing-manifest-field',
   check: 'install',
-  overridable: true,
   severity: 'warning',
   title: 'Manifests have all fields that Kubernetes requires',
   format: ({ object, field }) => ({
@@ -205,10 +180,9 @@ export const mistypedManifestField = defineRule<{
   wanted: string
   found: string
 }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'mistyped-manifest-field',
   check: 'install',
-  overridable: true,
   severity: 'error',
   title: 'Manifest fields have the type that Kubernetes expects',
   format: ({ object, field, wanted, found }) => ({
@@ -219,10 +193,8 @@ export const mistypedManifestField = defineRule<{
 })
 
 export const movedBundleDirectory = defineRule<{ key: string; value: string; wanted: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'moved-bundle-directory',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'Annotations point to manifests/ and metadata/',
   format: ({ key, value, wanted }) => ({
@@ -233,10 +205,8 @@ export const movedBundleDirectory = defineRule<{ key: string; value: string; wan
 })
 
 export const nestedBundleDirectory = defineRule<{ path: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'nested-bundle-directory',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'Bundle directories have no subdirectories',
   format: ({ path }) => ({
@@ -251,10 +221,8 @@ export const oversizedBundleContent = defineRule<{
   limit: number
   largest: readonly string[]
 }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'oversized-bundle-content',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'An unpacked bundle fits in a ConfigMap',
   format: ({ bytes, limit, largest }) => ({
@@ -265,10 +233,9 @@ export const oversizedBundleContent = defineRule<{
 })
 
 export const refusedByOlmV1 = defineRule<{ reason: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'refused-by-olm-v1',
   check: 'install',
-  overridable: true,
   severity: 'warning',
   title: "OLM v1 can render the bundle's manifests",
   format: ({ reason }) => ({
@@ -279,10 +246,8 @@ export const refusedByOlmV1 = defineRule<{ reason: string }>({
 })
 
 export const serviceAccountBundled = defineRule<{ name: string; file: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'service-account-bundled',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: "OLM creates the Operator's service accounts",
   format: ({ name, file }) => ({
@@ -293,10 +258,8 @@ export const serviceAccountBundled = defineRule<{ name: string; file: string }>(
 })
 
 export const severalCsvs = defineRule<{ names: readonly string[] }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'several-csvs',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'A bundle has one ClusterServiceVersion',
   format: ({ names }) => ({
@@ -307,10 +270,8 @@ export const severalCsvs = defineRule<{ names: readonly string[] }>({
 })
 
 export const severalDocumentsInManifest = defineRule<{ file: string; documents: number }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'several-documents-in-manifest',
-  check: 'images',
-  overridable: true,
   severity: 'warning',
   title: 'A manifest file contains one document',
   format: ({ file, documents }) => ({
@@ -321,10 +282,8 @@ export const severalDocumentsInManifest = defineRule<{ file: string; documents: 
 })
 
 export const undecodableManifest = defineRule<{ file: string; reason: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'undecodable-manifest',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'Every manifest is a Kubernetes object',
   format: ({ file, reason }) => ({
@@ -335,10 +294,9 @@ export const undecodableManifest = defineRule<{ file: string; reason: string }>(
 })
 
 export const unknownManifestField = defineRule<{ object: string; field: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'unknown-manifest-field',
   check: 'install',
-  overridable: true,
   severity: 'warning',
   title: 'Manifests contain only fields that Kubernetes defines',
   format: ({ object, field }) => ({
@@ -349,10 +307,8 @@ export const unknownManifestField = defineRule<{ object: string; field: string }
 })
 
 export const unownedCrd = defineRule<{ crd: string; file: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'unowned-crd',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'The ClusterServiceVersion owns all CRDs in the bundle',
   format: ({ crd, file }) => ({
@@ -363,9 +319,8 @@ export const unownedCrd = defineRule<{ crd: string; file: string }>({
 })
 
 export const unreadableBundle = defineRule<{ reason: string; isEmpty?: true }>({
-  ...bundleRuleDefaults,
+  ...readabilityRuleDefaults,
   id: 'unreadable-bundle',
-  check: 'images',
   severity: 'error',
   title: 'opm can read the bundle',
   format: ({ reason }) => ({
@@ -380,10 +335,9 @@ export const unsafeCrdUpgrade = defineRule<{
   problem: string
   /** OLM v1 allows it. */ isSilent?: true
 }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'unsafe-crd-upgrade',
   check: 'install',
-  overridable: true,
   severity: 'warning',
   title: 'New CRD versions accept existing objects',
   format: ({ crd, problem }) => ({
@@ -394,10 +348,8 @@ export const unsafeCrdUpgrade = defineRule<{
 })
 
 export const unusableInstallModes = defineRule<{ problem: string }>({
-  ...bundleRuleDefaults,
+  ...contentRuleDefaults,
   id: 'unusable-install-modes',
-  check: 'images',
-  overridable: true,
   severity: 'error',
   title: 'A ClusterServiceVersion supports at least one install mode',
   format: ({ problem }) => ({
@@ -408,9 +360,8 @@ export const unusableInstallModes = defineRule<{ problem: string }>({
 })
 
 export const wrongBundleFormat = defineRule<{ named: string; found: string }>({
-  ...bundleRuleDefaults,
+  ...readabilityRuleDefaults,
   id: 'wrong-bundle-format',
-  check: 'images',
   severity: 'error',
   title: 'A bundle has the format that its annotations declare',
   format: ({ named, found }) => ({

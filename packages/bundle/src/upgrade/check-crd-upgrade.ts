@@ -3,15 +3,19 @@
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { BundleFiles } from '../bundle-files.ts'
-import { createBundleFieldLocator, type FieldPath } from '../bundle-locator.ts'
-import { getJsonFieldAtPath, asListOrEmpty, asStringOrEmpty, type JsonObject } from '../fields.ts'
+import { createBundleFieldLocator, type FieldPath } from '../manifest-document.ts'
+import { getJsonFieldAtPath, type JsonObject, getListAtPath, getStringAtPath } from '../fields.ts'
 import { parseCsvFieldsForRendering } from '../plain/csv-view.ts'
 import { parseRegistryV1, type RegistryV1Bundle } from '../plain/registry-v1.ts'
 import type { RenderedObject } from '../plain/rendering.ts'
 import { unsafeCrdUpgrade } from '../rules/reported-rules.ts'
-import { toCanonicalJson } from './canonical-json.ts'
-import { compareSchemaProperties } from './compare-properties.ts'
-import { flattenSchema, getCrdVersionSchema, type FlatSchema } from './flat-schema.ts'
+import {
+  compareSchemaProperties,
+  toCanonicalJson,
+  flattenSchema,
+  getCrdVersionSchema,
+  type FlatSchema,
+} from './compare-properties.ts'
 
 interface CrdUpgradeProblem {
   readonly message: string
@@ -95,9 +99,9 @@ function getCrdsWithConversions(bundle: RegistryV1Bundle): readonly RenderedObje
 
 /** Installing the old bundle stores objects in its storage version. */
 function getStorageVersions(crd: JsonObject): readonly string[] {
-  return asListOrEmpty(getJsonFieldAtPath(crd, 'spec', 'versions'))
+  return getListAtPath(crd, 'spec', 'versions')
     .filter((version) => getJsonFieldAtPath(version, 'storage') === true)
-    .map((version) => asStringOrEmpty(getJsonFieldAtPath(version, 'name')))
+    .map((version) => getStringAtPath(version, 'name'))
 }
 
 /** OLM v1 accepts these because they store no objects, but clients might still use them. */
@@ -106,9 +110,9 @@ function* findUnservedVersions(
   after: JsonObject,
 ): Generator<{ readonly problem: string; readonly path: readonly string[]; readonly isSilent: true }> {
   const getServedVersions = (crd: JsonObject) =>
-    asListOrEmpty(getJsonFieldAtPath(crd, 'spec', 'versions'))
+    getListAtPath(crd, 'spec', 'versions')
       .filter((version) => getJsonFieldAtPath(version, 'served') === true)
-      .map((version) => asStringOrEmpty(getJsonFieldAtPath(version, 'name')))
+      .map((version) => getStringAtPath(version, 'name'))
   const now = getServedVersions(after)
   const [stored] = getStorageVersions(before)
   for (const name of getServedVersions(before))
@@ -139,8 +143,8 @@ export function compareCrds(
 /** Only the first version with a given name counts. */
 function parseCrdVersions(crd: JsonObject): ReadonlyMap<string, CrdVersion> {
   const versions = new Map<string, CrdVersion>()
-  for (const [index, version] of asListOrEmpty(getJsonFieldAtPath(crd, 'spec', 'versions')).entries()) {
-    const name = asStringOrEmpty(getJsonFieldAtPath(version, 'name'))
+  for (const [index, version] of getListAtPath(crd, 'spec', 'versions').entries()) {
+    const name = getStringAtPath(version, 'name')
     if (!versions.has(name))
       versions.set(name, {
         index,
@@ -166,8 +170,8 @@ function* compareCrdStructure(
           path: ['spec', 'versions', index, 'schema', 'openAPIV3Schema'],
         }
   const [scope, newScope] = [
-    asStringOrEmpty(getJsonFieldAtPath(before, 'spec', 'scope')),
-    asStringOrEmpty(getJsonFieldAtPath(after, 'spec', 'scope')),
+    getStringAtPath(before, 'spec', 'scope'),
+    getStringAtPath(after, 'spec', 'scope'),
   ]
   if (scope !== newScope)
     yield {

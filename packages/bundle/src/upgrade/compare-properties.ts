@@ -3,8 +3,25 @@
 import { formatGoFloat } from '@catalog-bot/fbc/go/number'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import { asListOrEmpty, asObjectOrEmpty, asStringOrEmpty, type JsonObject } from '../fields.ts'
-import { toCanonicalJson } from './canonical-json.ts'
+import {
+  asListOrEmpty,
+  asObjectOrEmpty,
+  asStringOrEmpty,
+  type JsonObject,
+  getJsonFieldAtPath,
+} from '../fields.ts'
+import type { FieldPath } from '../manifest-document.ts'
+
+interface FlatSchemaProperty {
+  readonly schema: JsonObject
+  readonly path: FieldPath
+}
+
+/** Keys are for example `^.spec.size`. */
+export type FlatSchema = ReadonlyMap<string, FlatSchemaProperty>
+
+/** Deeper than any schema. Documents are untrusted. */
+const maxSchemaDepth = 100
 
 export interface SchemaPropertyProblem {
   /** crdify's name for the comparison. */
@@ -111,10 +128,7 @@ function isEmptySchemaValue(field: string, value: Json): boolean {
   return value === null || value === '' || (value === false && schemaFlagsDefaultingToFalse.has(field))
 }
 
-function createMinMaxComparators(
-  kind: 'max' | 'min',
-  fields: readonly string[],
-): Readonly<Record<string, SchemaPropertyComparator>> {
+function createMinMaxComparators(kind: 'max' | 'min', fields: readonly string[]) {
   const createComparator =
     (field: string): SchemaPropertyComparator =>
     (before, after) => {
@@ -130,11 +144,7 @@ function createMinMaxComparators(
   return Object.fromEntries(fields.map((field) => [field, createComparator(field)]))
 }
 
-function formatStringPropertyChange(
-  label: string,
-  before: Json | undefined,
-  after: Json | undefined,
-): string | undefined {
+function formatStringPropertyChange(label: string, before: Json | undefined, after: Json | undefined) {
   const [old, now] = [asStringOrEmpty(before), asStringOrEmpty(after)]
   return old === now ? undefined : `${label} : ${quoteLikeGo(old)} -> ${quoteLikeGo(now)}`
 }
@@ -161,4 +171,46 @@ function getOneOfAlternatives(schema: JsonObject): readonly string[] {
       ),
     ),
   )
+}
+
+export function toCanonicalJson(value: Json): string {
+  return JSON.stringify(value, (_key, inner: Json) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+}
+
+// Flattens a CRD's schema into a table of properties, as crdify does.
+export function flattenSchema(root: Json | undefined): FlatSchema {
+  const flat = new Map<string, FlatSchemaProperty>()
+  const visit = (value: Json | undefined, location: string, path: FieldPath): void => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || path.length > maxSchemaDepth)
+      return
+    const { properties, items, ...schema } = asObjectOrEmpty(value)
+    flat.set(location, { schema, path })
+    const visitChild = (name: string, inner: Json | undefined, key = name) =>
+      visit(inner, `${location}.${key}`, [...path, name])
+    if (Array.isArray(items))
+      for (const [index, item] of asListOrEmpty(items).entries())
+        visit(item, `${location}.items[${index}]`, [...path, 'items', index])
+    else visitChild('items', items)
+    for (const list of ['allOf', 'anyOf', 'oneOf'])
+      for (const [index, item] of asListOrEmpty(schema[list]).entries())
+        visit(item, `${location}.${list}[${index}]`, [...path, list, index])
+    visitChild('not', schema['not'])
+    for (const [name, inner] of Object.entries(asObjectOrEmpty(properties)))
+      visit(inner, `${location}.${name}`, [...path, 'properties', name])
+    visitChild('additionalProperties', schema['additionalProperties'])
+    visitChild('additionalItems', schema['additionalItems'])
+    for (const table of ['patternProperties', 'definitions', 'dependencies'])
+      for (const [name, inner] of Object.entries(asObjectOrEmpty(schema[table])))
+        visit(inner, `${location}.${table}[${name}]`, [...path, table, name])
+  }
+  visit(root, '^', [])
+  return flat
+}
+
+export function getCrdVersionSchema(version: Json | undefined): Json | undefined {
+  return getJsonFieldAtPath(version, 'schema', 'openAPIV3Schema')
 }

@@ -1,9 +1,23 @@
 // Builds an `api.Bundle` from the blobs of a catalog.
-import { joinJsonChunks, type JsonChunkTree } from '../go/json/json-parts.ts'
-import type { ApiBundle } from './api-types.ts'
-import type { ApiBundleContent } from './bundle-content.ts'
+import {
+  joinJsonChunks,
+  type JsonChunkTree,
+  marshalObject,
+  marshalString,
+  marshalNonEmptyString,
+  marshalNonEmptyList,
+  JsonChunkWriter,
+} from '../go/json/json.ts'
+import type { ApiBundle, ApiRelatedImage } from './api-types.ts'
+import { type ApiBundleContent, formatJsonAsEmbeddedByGo } from './bundle-content.ts'
 import type { IndexedBundle, IndexedPackage } from './package-index.ts'
-import { buildStubCsv } from './stub-csv.ts'
+import { getDecodedStructList, getDecodedStringField, getDecodedStringList } from '../go/decode/decode.ts'
+import type { DecodedStruct } from '../go/decode/go-type.ts'
+import { hasUniqueFieldSpellings } from '../go/decode/lazy-decoded.ts'
+import { sortMapEntriesByKey } from '../go/json/json-text.ts'
+import type { ParsedValue } from '../go/tree.ts'
+
+type CsvJsonField = readonly [string, string | undefined]
 
 export interface BundleManifests {
   readonly objects: readonly JsonChunkTree[]
@@ -44,4 +58,233 @@ export function buildApiBundle(
     skips: line.skips,
     ...(line.deprecation && { deprecation: line.deprecation }),
   }
+}
+
+// The ClusterServiceVersion that opm generates for a bundle that has only `olm.csv.metadata`, byte for byte. OLM only
+// displays it, because its install strategy is a stub.
+
+/** Returns undefined if the bundle has no olm.csv.metadata. */
+function buildStubCsv(content: ApiBundleContent, of: IndexedPackage): JsonChunkTree | undefined {
+  const metadata = content.csvMetadata
+  if (!metadata) return undefined
+  const out = new JsonChunkWriter()
+  out.open('{')
+  out.field('kind', '"ClusterServiceVersion"')
+  out.field('apiVersion', '"operators.coreos.com/v1alpha1"')
+  out.key('metadata')
+  out.open('{')
+  out.field('name', marshalNonEmptyString(content.name))
+  writeStringMap(out, metadata, 'labels')
+  writeStringMap(out, metadata, 'annotations')
+  out.close('}')
+  out.key('spec')
+  out.open('{')
+  writeCsvSpec(out, metadata, content, of)
+  out.close('}')
+  out.field('status', '{"cleanup":{}}')
+  out.close('}')
+  return out.done()
+}
+
+function writeCsvSpec(
+  out: JsonChunkWriter,
+  metadata: DecodedStruct,
+  content: ApiBundleContent,
+  of: IndexedPackage,
+): void {
+  const text = (field: string) =>
+    out.field(field, marshalNonEmptyString(getDecodedStringField(metadata, field)))
+  // Without a strategy OLM's package server panics on a nil map.
+  out.field('install', '{"strategy":"deployment","spec":{"deployments":null}}')
+  out.field('version', marshalString(content.version))
+  text('maturity')
+  out.field('customresourcedefinitions', formatApiDefinitions(metadata, 'crdDescriptions', formatCrd))
+  out.field(
+    'apiservicedefinitions',
+    formatApiDefinitions(metadata, 'apiServiceDefinitions', formatApiService),
+  )
+  out.field(...formatCachedStructList(metadata, 'nativeAPIs', formatGvk))
+  text('minKubeVersion')
+  out.field('displayName', marshalString(getDecodedStringField(metadata, 'displayName')))
+  writeStringField(out, 'description', getDecodedStringField(metadata, 'description') || of.description)
+  out.field('keywords', formatStringList(metadata, 'keywords'))
+  out.field(...formatCachedStructList(metadata, 'maintainers', formatMaintainer))
+  out.field('provider', formatProvider(metadata))
+  out.field(...formatCachedStructList(metadata, 'links', formatAppLink))
+  writeIcon(out, of)
+  out.field(...formatCachedStructList(metadata, 'installModes', formatInstallMode))
+  out.field('cleanup', '{"enabled":false}')
+  out.field('relatedImages', marshalNonEmptyList(content.relatedImages.map(formatRelatedImage)))
+}
+
+function writeStringField(out: JsonChunkWriter, name: string, text: string): void {
+  if (text === '') return
+  out.key(name)
+  out.string(text)
+}
+
+function writeIcon(out: JsonChunkWriter, { icon }: IndexedPackage): void {
+  if (!icon) return
+  out.key('icon')
+  out.open('[')
+  out.open('{')
+  out.key('base64data')
+  out.string(icon.data ?? '')
+  out.field('mediatype', marshalString(icon.mediaType))
+  out.close('}')
+  out.close(']')
+}
+
+/** Go decodes null as an empty string here. */
+function writeStringMap(out: JsonChunkWriter, metadata: DecodedStruct, name: string): void {
+  const found = metadata.fields.get(name)
+  if (typeof found !== 'object' || !('kind' in found) || found.kind !== 'map' || found.entries.length === 0)
+    return
+  out.key(name)
+  out.open('{')
+  for (const { key, value } of sortMapEntriesByKey(found.entries)) {
+    out.key(key)
+    out.string(value.kind === 'string' ? value.value : '')
+  }
+  out.close('}')
+}
+
+function formatRelatedImage({ name, image }: ApiRelatedImage): string {
+  return marshalObject([
+    ['name', marshalString(name)],
+    ['image', marshalString(image)],
+  ])
+}
+
+function formatApiDefinitions(metadata: DecodedStruct, field: string, each: (item: DecodedStruct) => string) {
+  const found = metadata.fields.get(field)
+  if (typeof found !== 'object' || !('fields' in found)) return '{}'
+  return getOrFormatCachedJson(found, found.at, each, () =>
+    marshalObject([
+      formatCachedStructList(found, 'owned', each),
+      formatCachedStructList(found, 'required', each),
+    ]),
+  )
+}
+
+/** Caches each struct and the whole list. */
+function formatCachedStructList(
+  of: DecodedStruct,
+  field: string,
+  each: (item: DecodedStruct) => string,
+): CsvJsonField {
+  const source = of.sources.get(field)
+  if (!source) return [field, undefined]
+  const list = getOrFormatCachedJson(of, source, each, () => {
+    const items = getDecodedStructList(of, field).map((item) =>
+      getOrFormatCachedJson(item, item.at, each, () => each(item)),
+    )
+    return marshalNonEmptyList(items) ?? ''
+  })
+  return [field, list === '' ? undefined : list]
+}
+
+/** Reuses the output for repeated text: versions of an Operator have nearly the same metadata. */
+function getOrFormatCachedJson(owner: DecodedStruct, value: ParsedValue, by: object, write: () => string) {
+  const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
+  if (!hasUniqueFieldSpellings(owner)) return write()
+  if (memo?.marshalled?.by === by) return memo.marshalled.text
+  const text = write()
+  if (memo) memo.marshalled = { by, text }
+  return text
+}
+
+function formatGvk(item: DecodedStruct): string {
+  return formatStringFieldsAsJson(item, 'group', 'version', 'kind')
+}
+
+function formatMaintainer(item: DecodedStruct): string {
+  return formatNonEmptyStringFields(item, 'name', 'email')
+}
+
+function formatAppLink(item: DecodedStruct): string {
+  return formatNonEmptyStringFields(item, 'name', 'url')
+}
+
+function formatInstallMode(item: DecodedStruct): string {
+  return marshalObject([
+    ['type', marshalString(getDecodedStringField(item, 'type'))],
+    ['supported', String(item.fields.get('supported') === true)],
+  ])
+}
+
+function formatResource(item: DecodedStruct): string {
+  return formatStringFieldsAsJson(item, 'name', 'kind', 'version')
+}
+
+function formatCrd(item: DecodedStruct): string {
+  return marshalObject([
+    ...toJsonStringFields(item, 'name', 'version', 'kind'),
+    ...formatDescriptionFields(item),
+  ])
+}
+
+function formatApiService(item: DecodedStruct): string {
+  const port = item.fields.get('containerPort')
+  return marshalObject([
+    ...toJsonStringFields(item, 'name', 'group', 'version', 'kind'),
+    ['deploymentName', marshalNonEmptyString(getDecodedStringField(item, 'deploymentName'))],
+    ['containerPort', typeof port === 'number' && port !== 0 ? String(port) : undefined],
+    ...formatDescriptionFields(item),
+  ])
+}
+
+function formatDescriptionFields(item: DecodedStruct): CsvJsonField[] {
+  const descriptors = (field: string): CsvJsonField => formatCachedStructList(item, field, formatDescriptor)
+  return [
+    ['displayName', marshalNonEmptyString(getDecodedStringField(item, 'displayName'))],
+    ['description', marshalNonEmptyString(getDecodedStringField(item, 'description'))],
+    formatCachedStructList(item, 'resources', formatResource),
+    descriptors('statusDescriptors'),
+    descriptors('specDescriptors'),
+    descriptors('actionDescriptors'),
+  ]
+}
+
+function formatDescriptor(item: DecodedStruct): string {
+  const value = item.sources.get('value')
+  return marshalObject([
+    ['path', marshalString(getDecodedStringField(item, 'path'))],
+    ['displayName', marshalNonEmptyString(getDecodedStringField(item, 'displayName'))],
+    ['description', marshalNonEmptyString(getDecodedStringField(item, 'description'))],
+    ['x-descriptors', formatStringList(item, 'x-descriptors')],
+    ['value', value && formatJsonAsEmbeddedByGo(value)],
+  ])
+}
+
+function formatProvider(metadata: DecodedStruct): string {
+  const found = metadata.fields.get('provider')
+  return typeof found === 'object' && 'fields' in found
+    ? formatNonEmptyStringFields(found, 'name', 'url')
+    : '{}'
+}
+
+function toJsonStringFields(item: DecodedStruct, ...names: readonly string[]): CsvJsonField[] {
+  return names.map((name) => [name, marshalString(getDecodedStringField(item, name))])
+}
+
+function formatStringFieldsAsJson(item: DecodedStruct, ...names: readonly string[]): string {
+  return marshalObject(toJsonStringFields(item, ...names))
+}
+
+function formatNonEmptyStringFields(item: DecodedStruct, ...names: readonly string[]): string {
+  return marshalObject(names.map((name) => [name, marshalNonEmptyString(getDecodedStringField(item, name))]))
+}
+
+function formatStringList(item: DecodedStruct, field: string): string | undefined {
+  const source = item.sources.get(field)
+  const list =
+    source &&
+    getOrFormatCachedJson(
+      item,
+      source,
+      formatStringList,
+      () => marshalNonEmptyList(getDecodedStringList(item, field).map(marshalString)) ?? '',
+    )
+  return list === '' ? undefined : list
 }

@@ -1,18 +1,15 @@
 // The channel-independent part of a bundle in OLM's registry API. Reads blobs that opm accepts. Throws
 // UnservableCatalogError for blobs that opm rejects only when it builds its cache.
 import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
-import type { DecodedStruct } from '../go/decode/decoded.ts'
+import type { DecodedStruct } from '../go/decode/go-type.ts'
 import { formatGoJson } from '../go/json/json-text.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import type { ParsedValue } from '../go/tree.ts'
-import { getMapValue } from '../go/tree.ts'
+import { type ParsedValue, getMapValue } from '../go/tree.ts'
 import { invalidByteMarker, decodeUtf8LikeGo } from '../go/utf8.ts'
-import { decodeYaml } from '../go/yaml/encoding.ts'
+import { decodeYaml, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
-import { trimLeadingSpace } from '../go/yaml/chunks.ts'
 import { bundleStructType } from '../load/blob-types.ts'
-import { parseBundleObject, parseManifest } from '../load/bundle-object.ts'
-import { structTypeByPropertyType } from '../load/property-types.ts'
+import { structTypeByPropertyType, parseBundleObject, parseManifest } from '../load/property-types.ts'
 import type { GroupVersionKind, ApiRelatedImage, ApiTypedValue } from './api-types.ts'
 
 export interface ApiBundleContent {
@@ -111,7 +108,7 @@ function toApiDependencies(property: UndecodedProperty): ApiTypedValue[] {
     return [{ type: 'olm.gvk', value: formatJsonAsStoredByOpm(property.value) }]
   if (property.type !== 'olm.package.required') return []
   const required = decodePropertyValue(property)
-  const text = (field: string): string =>
+  const text = (field: string) =>
     formatJsonAsStoredByOpm({ ...emptyStringNode, value: getDecodedStringField(required, field) })
   const range = `{"packageName":${text('packageName')},"version":${text('versionRange')}}`
   return [{ type: 'olm.package', value: range }]
@@ -138,9 +135,7 @@ function formatLengthLimitedJson(
   return text
 }
 
-function extractBundleObjects(
-  properties: readonly UndecodedProperty[],
-): Pick<ApiBundleContent, 'objects' | 'csv'> {
+function extractBundleObjects(properties: readonly UndecodedProperty[]) {
   const objects: string[] = []
   let csv = -1
   let previous: (() => Uint8Array) | undefined

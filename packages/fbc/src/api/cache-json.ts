@@ -1,5 +1,4 @@
 // The JSON in opm's cache, byte for byte.
-import type { JsonChunkTree } from '../go/json/json-parts.ts'
 import {
   marshalList,
   marshalMap,
@@ -7,13 +6,39 @@ import {
   marshalString,
   marshalNonEmptyString,
   marshalNonEmptyList,
-} from '../go/json/marshal.ts'
+  type JsonChunkTree,
+  type JsonChunk,
+} from '../go/json/json.ts'
 import { buildBundleManifests, type BundleManifests } from './api-bundle.ts'
 import type { ApiDeprecation, GroupVersionKind, ApiTypedValue } from './api-types.ts'
-import type { ByteChunkTree } from '../go/tar/byte-pieces.ts'
+import type { ByteChunkTree } from '../go/tar/tar-tree.ts'
 import type { ApiBundleContent } from './bundle-content.ts'
-import type { JsonChunks, EscapedJsonCache } from './escaped-json-cache.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
+
+/** A large piece is the same object in every place where it occurs. */
+export type JsonChunks = readonly ByteChunkTree[]
+
+const utf8Encoder = new TextEncoder()
+const doubleQuoteBytes = utf8Encoder.encode('"')
+
+// JSON embedded as text in other JSON. opm's cache repeats each CSV twice per channel, so long parts are escaped once
+// and shared.
+export class EscapedJsonCache {
+  private readonly ofJson = new Map<string, Uint8Array>()
+  private readonly ofTexts = new Map<string, Uint8Array>()
+
+  /** JSON as a JSON string. */
+  quoted(parts: JsonChunkTree): JsonChunks {
+    return [doubleQuoteBytes, ...parts.map((part) => this.piece(part)), doubleQuoteBytes]
+  }
+
+  private piece(part: JsonChunk): Uint8Array {
+    if (typeof part === 'string') return escapeJson(part)
+    return 'json' in part
+      ? getOrCreateCachedBytes(this.ofJson, part.json, escapeJson)
+      : getOrCreateCachedBytes(this.ofTexts, part.text, (text) => escapeJson(marshalString(text)))
+  }
+}
 
 /** `packages.json`. */
 export function formatPackageIndex(index: PackageIndex): string {
@@ -131,7 +156,6 @@ function toManifestFields(
   ]
 }
 
-const utf8Encoder = new TextEncoder()
 const [openList, comma, closeList] = ['[', ',', ']'].map((text) => utf8Encoder.encode(text)) as [
   Uint8Array,
   Uint8Array,
@@ -168,4 +192,19 @@ function formatTypedValue({ type, value }: ApiTypedValue): string {
     ['type', marshalNonEmptyString(type)],
     ['value', marshalNonEmptyString(value)],
   ])
+}
+
+/** The content of a JSON string, without its quotes. */
+function escapeJson(json: string): Uint8Array {
+  return utf8Encoder.encode(marshalString(json)).subarray(1, -1)
+}
+
+function getOrCreateCachedBytes(
+  known: Map<string, Uint8Array>,
+  text: string,
+  make: (text: string) => Uint8Array,
+): Uint8Array {
+  let bytes = known.get(text)
+  if (!bytes) known.set(text, (bytes = make(text)))
+  return bytes
 }

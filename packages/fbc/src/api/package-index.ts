@@ -1,8 +1,60 @@
 // `packages.json` in opm's cache: each channel's head and the edges of each entry. Expects a catalog that opm accepts.
-import { compareBytes } from '../go/text.ts'
+import { compareBytes, quoteLikeGo } from '../go/text.ts'
 import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
 import type { ApiDeprecation } from './api-types.ts'
-import type { IndexChannelBlob, PackageIcon, PackageIndexBlobs } from './index-blobs.ts'
+import { encodeBase64 } from '../go/base64.ts'
+import {
+  decodeGoStruct,
+  getDecodedStructList,
+  getDecodedStringField,
+  getDecodedStringList,
+  getDecodedStructField,
+} from '../go/decode/decode.ts'
+import type { ParsedValue } from '../go/tree.ts'
+import { channelStructType, deprecationStructType, packageStructType } from '../load/blob-types.ts'
+import type { BlobMeta } from '../load/meta.ts'
+
+/** The data that OLM's registry API needs from olm.package, olm.channel, and olm.deprecations blobs beyond their facts. */
+export interface PackageIndexBlobs {
+  readonly packages: IndexPackageBlob[]
+  readonly channels: IndexChannelBlob[]
+  readonly deprecations: IndexDeprecationBlob[]
+}
+
+interface IndexPackageBlob {
+  readonly name: string
+  readonly description: string
+  readonly defaultChannel: string
+  readonly icon?: PackageIcon
+}
+
+interface PackageIcon {
+  /** Base64; null if the icon has no data, which Go writes differently from empty data. */
+  readonly data: string | null
+  readonly mediaType: string
+}
+
+interface IndexChannelBlob {
+  readonly package: string
+  readonly name: string
+  readonly entries: readonly {
+    readonly name: string
+    readonly replaces: string
+    readonly skips: readonly string[]
+    /** Go writes an absent list differently from an empty one. */
+    readonly hasSkips: boolean
+    readonly skipRange: string
+  }[]
+}
+
+interface IndexDeprecationBlob {
+  readonly package: string
+  readonly schema: string
+  readonly name: string
+  readonly message: string
+}
+
+const pathComponentPattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
 /** Packages, channels and bundles are sorted by the bytes of their names. */
 export type PackageIndex = ReadonlyMap<string, IndexedPackage>
@@ -74,9 +126,85 @@ function formatCompositeKey(...parts: readonly string[]): string {
   return JSON.stringify(parts)
 }
 
-function toMapSortedByName<Named extends { readonly name: string }>(
-  all: readonly Named[],
-): ReadonlyMap<string, Named> {
+function toMapSortedByName<Named extends { readonly name: string }>(all: readonly Named[]) {
   const sorted = [...all].sort((a, b) => compareBytes(a.name, b.name))
   return new Map(sorted.map((one) => [one.name, one]))
+}
+
+// Blobs with custom schemas, which opm serves by schema and package.
+
+/** opm uses these names in paths and rejects unsafe names. Returns undefined if they are safe. */
+export function findCustomBlobProblem(custom: {
+  readonly schema: string
+  readonly package: string
+}): string | undefined {
+  const found =
+    findPathComponentProblem('schema', custom.schema) ??
+    (custom.package === '' ? undefined : findPathComponentProblem('packageName', custom.package))
+  return found && `invalid custom schema meta: ${found}`
+}
+
+/** Returns opm's error for an unsafe key component. */
+export function findPathComponentProblem(field: string, text: string): string | undefined {
+  if (text === '') return `invalid ${field}: must not be empty`
+  return pathComponentPattern.test(text)
+    ? undefined
+    : `invalid ${field} ${quoteLikeGo(text)}: must match ${pathComponentPattern.source}`
+}
+
+/** Returns false if the blob has another schema. */
+export function addPackageIndexBlob(
+  into: PackageIndexBlobs,
+  { schema, value }: Pick<BlobMeta, 'schema' | 'value'>,
+): boolean {
+  if (schema === 'olm.package') into.packages.push(toIndexPackage(value))
+  else if (schema === 'olm.channel') into.channels.push(toIndexChannel(value))
+  else if (schema === 'olm.deprecations') into.deprecations.push(...toIndexDeprecations(value))
+  else return false
+  return true
+}
+
+function toIndexPackage(value: ParsedValue): IndexPackageBlob {
+  const { decoded } = decodeGoStruct(packageStructType, value)
+  const icon = getDecodedStructField(decoded, 'icon')
+  const data = icon?.fields.get('base64data')
+  return {
+    name: getDecodedStringField(decoded, 'name'),
+    description: getDecodedStringField(decoded, 'description'),
+    defaultChannel: getDecodedStringField(decoded, 'defaultChannel'),
+    ...(icon && {
+      icon: {
+        data: data instanceof Uint8Array ? encodeBase64(data) : null,
+        mediaType: getDecodedStringField(icon, 'mediatype'),
+      },
+    }),
+  }
+}
+
+function toIndexChannel(value: ParsedValue): IndexChannelBlob {
+  const { decoded } = decodeGoStruct(channelStructType, value)
+  return {
+    package: getDecodedStringField(decoded, 'package'),
+    name: getDecodedStringField(decoded, 'name'),
+    entries: getDecodedStructList(decoded, 'entries').map((entry) => ({
+      name: getDecodedStringField(entry, 'name'),
+      replaces: getDecodedStringField(entry, 'replaces'),
+      skips: getDecodedStringList(entry, 'skips'),
+      hasSkips: Array.isArray(entry.fields.get('skips')),
+      skipRange: getDecodedStringField(entry, 'skipRange'),
+    })),
+  }
+}
+
+function toIndexDeprecations(value: ParsedValue): readonly IndexDeprecationBlob[] {
+  const { decoded } = decodeGoStruct(deprecationStructType, value)
+  return getDecodedStructList(decoded, 'entries').map((entry) => {
+    const reference = getDecodedStructField(entry, 'reference')
+    return {
+      package: getDecodedStringField(decoded, 'package'),
+      schema: reference ? getDecodedStringField(reference, 'schema') : '',
+      name: reference ? getDecodedStringField(reference, 'name') : '',
+      message: getDecodedStringField(entry, 'message'),
+    }
+  })
 }

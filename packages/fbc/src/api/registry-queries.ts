@@ -166,10 +166,7 @@ export function* listBundles(catalog: ServedCatalog): Generator<ApiBundle> {
   }
 }
 
-function findChannel(
-  index: PackageIndex,
-  at: Omit<ServedBundleKey, 'name'>,
-): RegistryQueryResult<IndexedChannel> {
+function findChannel(index: PackageIndex, at: Omit<ServedBundleKey, 'name'>) {
   const parent = index.get(at.package)
   if (!parent) return createQueryFailure(`package ${quoteLikeGo(at.package)} not found`)
   const channel = parent.channels.get(at.channel)
@@ -181,10 +178,7 @@ function findChannel(
 }
 
 /** Queries for one bundle don't return its edges. */
-function getBundleWithoutUpgradeEdges(
-  catalog: ServedCatalog,
-  key: ServedBundleKey,
-): RegistryQueryResult<ApiBundle> {
+function getBundleWithoutUpgradeEdges(catalog: ServedCatalog, key: ServedBundleKey) {
   const bundle = catalog.bundle(key)
   if (!bundle) throw new Error(`${key.name} is in the index, but its blob is missing`)
   return createQuerySuccess({ ...bundle, replaces: '', skips: [] })
@@ -213,11 +207,7 @@ function getSkipsWithoutReplaces({ skips, replaces }: IndexedBundle): readonly s
   return skips.filter((skip) => skip !== replaces)
 }
 
-function providesApi(
-  catalog: ServedCatalog,
-  { package: of, name }: IndexedBundle,
-  api: RequestedApi,
-): boolean {
+function providesApi(catalog: ServedCatalog, { package: of, name }: IndexedBundle, api: RequestedApi) {
   return catalog
     .providedApis(of, name)
     .some(({ group, version, kind }) => group === api.group && version === api.version && kind === api.kind)

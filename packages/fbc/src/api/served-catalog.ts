@@ -1,15 +1,66 @@
 // A valid catalog as opm serves it. Keeps blobs as bytes and reads a bundle only when a query needs it.
-import { assembleCatalog } from '../facts/assemble-catalog.ts'
-import type { Catalog } from '../facts/catalog.ts'
-import { sortByBytes } from '../go/text.ts'
-import { comparePathsInWalkOrder } from '../go/walk-order.ts'
+import { type Catalog, type CatalogFileFacts, assembleCatalog } from '../facts/catalog.ts'
+import { sortByBytes, quoteLikeGo, comparePathsInWalkOrder } from '../go/text.ts'
 import { splitDocuments } from '../load/split-documents.ts'
-import { validateAsOpm } from '../model/validate-as-opm.ts'
+import { validateAsOpm } from '../model/validate-catalog.ts'
 import { buildApiBundle } from './api-bundle.ts'
 import type { ApiBundle, GroupVersionKind } from './api-types.ts'
-import { formatPackageIndexError, parseBundleContent, type ApiBundleContent } from './bundle-content.ts'
-import { buildPackageIndex, type PackageIndex } from './package-index.ts'
-import type { ServedBundle, ServedBlob, ServedFile } from './served-file.ts'
+import {
+  formatPackageIndexError,
+  parseBundleContent,
+  type ApiBundleContent,
+  UnservableCatalogError,
+  formatJsonAsStoredByOpm,
+} from './bundle-content.ts'
+import {
+  buildPackageIndex,
+  type PackageIndex,
+  findCustomBlobProblem,
+  addPackageIndexBlob,
+  type PackageIndexBlobs,
+} from './package-index.ts'
+import { parseCatalogFile } from '../load/parse-catalog-file.ts'
+import type { BlobMeta } from '../load/meta.ts'
+
+/** One served catalog file: its facts, and every blob as a JSON line in opm's format. Reads small, common data immediately and other data when a query needs it (served-catalog.ts). */
+export interface ServedBlob {
+  readonly schema: string
+  /** The blob's `package` field; olm.package blobs have none. */
+  readonly package: string
+  readonly name: string
+  /** One line of UTF-8 JSON, including the line feed. */
+  readonly line: Uint8Array
+}
+
+export interface ServedFile extends PackageIndexBlobs {
+  readonly facts: CatalogFileFacts
+  readonly blobs: readonly ServedBlob[]
+  readonly bundles: readonly ServedBundle[]
+  /** The reason why opm accepts the file but cannot serve it. */
+  readonly problem?: string
+}
+
+interface ServedBundle {
+  readonly package: string
+  readonly name: string
+  readonly blob: ServedBlob
+  readonly providedApis: readonly GroupVersionKind[]
+}
+
+const utf8Encoder = new TextEncoder()
+
+const createEmptyServedFile = () => ({
+  blobs: [] as ServedBlob[],
+  bundles: [] as ServedBundle[],
+  packages: [],
+  channels: [],
+  deprecations: [],
+})
+
+type MutableServedFile = Pick<ServedFile, keyof PackageIndexBlobs> & {
+  readonly blobs: ServedBlob[]
+  readonly bundles: ServedBundle[]
+}
 
 export interface ServedCatalog {
   readonly index: PackageIndex
@@ -108,5 +159,44 @@ class LazyServedCatalog implements ServedCatalog {
     const line = this.lines.get(packageName)?.get(name)?.blob.line
     const [document] = line ? splitDocuments(line) : []
     return document?.meta && parseBundleContent(document.meta.value)
+  }
+}
+
+/** Never throws. For a file that opm can't load, only the facts are meaningful. */
+export function parseServedFile(bytes: Uint8Array): ServedFile {
+  const drafted = createEmptyServedFile()
+  let problem: string | undefined
+  // Works blob by blob, because the parsed file is several times larger than the file.
+  const onMeta = (meta: BlobMeta) => {
+    problem ??= addBlobToServedFile(meta, drafted)
+  }
+  const facts = parseCatalogFile(bytes, { forVerdict: true, onMeta })
+  if (facts.loadError !== undefined) return { facts, ...createEmptyServedFile() }
+  return { facts, ...drafted, ...(problem !== undefined && { problem }) }
+}
+
+function addBlobToServedFile(meta: BlobMeta, into: MutableServedFile): string | undefined {
+  const { schema, name, package: of, value } = meta
+  try {
+    const blob = {
+      schema,
+      package: of,
+      name,
+      line: utf8Encoder.encode(`${formatJsonAsStoredByOpm(value)}\n`),
+    }
+    into.blobs.push(blob)
+    if (addPackageIndexBlob(into, meta)) return undefined
+    if (schema !== 'olm.bundle') return findCustomBlobProblem(blob)
+    const { package: parent, name: its, objects, providedApis } = parseBundleContent(value)
+    // Unlike the cache, the protocol can't contain bytes that aren't valid UTF-8.
+    if (!objects.every((json) => json.isWellFormed()))
+      throw new UnservableCatalogError(
+        `store bundle ${quoteLikeGo(its)}: string field contains invalid UTF-8`,
+      )
+    into.bundles.push({ package: parent, name: its, blob, providedApis })
+    return undefined
+  } catch (error) {
+    if (error instanceof UnservableCatalogError) return formatPackageIndexError(of, error.message)
+    throw error
   }
 }

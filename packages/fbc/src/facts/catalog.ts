@@ -1,9 +1,14 @@
 // The catalog as facts: the data that rules, checks, and drawings need, with locations. Plain data, so that the facts
-// of a file can be cached as JSON by blob id. Created by parse-catalog-file.ts (one file) and assemble-catalog.ts (all
+// of a file can be cached as JSON by blob id. Created by parse-catalog-file.ts (one file) and assembleCatalog (all
 // files).
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { Json } from '../go/json/json.ts'
-import type { TextPosition } from '../go/text-position.ts'
+import type { TextPosition } from '../go/position-lookup.ts'
+import { comparePathsInWalkOrder } from '../go/text.ts'
+
+// Part of the cache key of facts. Raise it when the reader or the shape of FileFacts changes, so that old facts are
+// discarded (test/packages/fbc/facts/facts-version.test.ts).
+export const catalogFileFactsVersion = 5
 
 export interface BlobLocation extends TextPosition {
   readonly file: string
@@ -19,7 +24,7 @@ export interface PackageBlob {
   readonly name: string
   readonly defaultChannel: string
   readonly description: string
-  /** Absent or empty icons are omitted. `bytes` is the decoded length; `looksLike` is from sniff-image.ts. */
+  /** Absent or empty icons are omitted. `bytes` is the decoded length; `looksLike` is from blob-facts.ts. */
   readonly icon?: {
     readonly mediatype: string
     readonly bytes: number
@@ -165,4 +170,37 @@ export interface Catalog {
   readonly oddities?: readonly (OpmLeniency & { readonly file: string })[]
   /** The files of the catalog without those that .indexignore excludes, with their sizes in bytes. */
   readonly files: readonly { readonly path: string; readonly bytes: number }[]
+}
+
+/** `files` can be in any order. The result is in walk order. Sets the paths in locations and findings. */
+export function assembleCatalog(
+  files: Iterable<{ readonly path: string; readonly facts: CatalogFileFacts }>,
+): Catalog {
+  const walked = [...files].sort((a, b) => comparePathsInWalkOrder(a.path, b.path))
+  const all = <Part>(part: (facts: CatalogFileFacts, path: string) => readonly Part[]) =>
+    walked.flatMap(({ path, facts }) => part(facts, path))
+  return {
+    packages: all((facts, path) => facts.packages.map((blob) => addFilePathToBlob(blob, path))),
+    channels: all((facts, path) => facts.channels.map((blob) => addFilePathToBlob(blob, path))),
+    bundles: all((facts, path) => facts.bundles.map((blob) => addFilePathToBlob(blob, path))),
+    deprecations: all((facts, path) => facts.deprecations.map((blob) => addFilePathToBlob(blob, path))),
+    others: all((facts, path) => facts.others.map((blob) => addFilePathToBlob(blob, path))),
+    findings: all((facts, path) => facts.findings.map((finding) => addFilePathToFinding(finding, path))),
+    oddities: all((facts, path) => (facts.oddities ?? []).map((leniency) => ({ ...leniency, file: path }))),
+    loadErrors: walked.flatMap(({ path, facts }) =>
+      facts.loadError === undefined ? [] : [{ file: path, message: facts.loadError }],
+    ),
+    files: walked.map(({ path, facts }) => ({ path, bytes: facts.bytes })),
+  }
+}
+
+function addFilePathToBlob<Blob extends { readonly place: BlobLocation }>(blob: Blob, file: string): Blob {
+  return { ...blob, place: { ...blob.place, file } }
+}
+
+function addFilePathToFinding(finding: Finding, file: string): Finding {
+  // A finding about the whole file must also contain its path.
+  const at = { line: 1, column: 1, ...finding.at, file }
+  if (!finding.related) return { ...finding, at }
+  return { ...finding, at, related: finding.related.map((one) => ({ ...one, at: { ...one.at, file } })) }
 }

@@ -1,4 +1,8 @@
-import type { TextPosition } from './text-position.ts'
+/** Line and column from 1. The context determines the file. */
+export interface TextPosition {
+  readonly line: number
+  readonly column: number
+}
 
 /** Converts offsets to positions. The tree defines the unit of its offsets. */
 export interface PositionLookup {

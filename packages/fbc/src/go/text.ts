@@ -1,5 +1,21 @@
-// Text functions that behave like Go's, so that messages equal opm's.
+// Text as Go handles it: order, quoting, letter case, and printable characters.
 import { isPrintable } from './printable.ts'
+import type { ListValue, MapValue, ParsedValue } from './tree.ts'
+
+export interface ParsedValueFormatter {
+  /** The parts of a list or map with the text between them. */
+  readonly partsOf: (value: ListValue | MapValue) => Iterable<ParsedValue | string>
+  readonly scalar: (value: Exclude<ParsedValue, ListValue | MapValue>) => string
+}
+
+/** Letters that fold differently from upper- and then lower-casing. */
+const caseFoldExceptions: ReadonlyMap<string, string> = new Map([
+  ['ı', 'ı'],
+  ['ẞ', 'ss'],
+  ['ſ', 's'],
+])
+
+// Text functions that behave like Go's, so that messages equal opm's.
 
 const escapeByCharacter: Readonly<Record<string, string>> = {
   '\x07': '\\a',
@@ -81,4 +97,76 @@ export function toLowerLikeGo(text: string): string {
     else lower += isPrintable(character.codePointAt(0) ?? 0) ? character.toLowerCase() : character
   }
   return lower
+}
+
+// Unicode full case folding as in golang.org/x/text, because opm treats keys that fold alike as equal.
+export function foldCase(text: string): string {
+  if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
+  let folded = ''
+  for (const character of text) folded += foldCharacterCase(character)
+  return folded
+}
+
+function foldCharacterCase(character: string): string {
+  const known = caseFoldExceptions.get(character)
+  if (known !== undefined) return known
+  const point = character.codePointAt(0) ?? 0
+  // Cherokee folds to upper case; x/text swaps the two cases, so they never match.
+  if (isCherokeeLetter(point)) return swapCase(character)
+  // opm's Unicode tables have no lower case for newer letters.
+  if (!isPrintable(point)) return character
+  const upper = character.toUpperCase()
+  let folded = ''
+  for (const one of upper) folded += one === 'İ' ? 'i̇' : one.toLowerCase()
+  return folded
+}
+
+function isCherokeeLetter(point: number): boolean {
+  return (point >= 0x13a0 && point <= 0x13fd) || (point >= 0xab70 && point <= 0xabbf)
+}
+
+function swapCase(character: string): string {
+  const upper = character.toUpperCase()
+  return upper === character ? character.toLowerCase() : upper
+}
+
+// Prints values up to a length limit without recursion, so that deep, wide or endlessly aliased values are safe.
+
+/** Stops adding text after `limit` code units. */
+export function formatParsedValueWithLimit(
+  root: ParsedValue,
+  { partsOf, scalar }: ParsedValueFormatter,
+  limit: number,
+): string {
+  const pieces: string[] = []
+  let length = 0
+  const open: Iterator<ParsedValue | string>[] = [[root].values()]
+  for (let top = open.at(-1); top && length < limit; top = open.at(-1)) {
+    const next = top.next()
+    if (next.done === true) {
+      open.pop()
+      continue
+    }
+    const part = next.value
+    if (typeof part !== 'string' && (part.kind === 'list' || part.kind === 'map'))
+      open.push(partsOf(part)[Symbol.iterator]())
+    else {
+      const text = typeof part === 'string' ? part : scalar(part)
+      pieces.push(text)
+      length += text.length
+    }
+  }
+  return pieces.join('')
+}
+
+// The order in which opm walks a tree: Go's WalkDir, names of each directory by bytes, depth first.
+export function comparePathsInWalkOrder(a: string, b: string): number {
+  const left = a.split('/')
+  const right = b.split('/')
+  const shorter = Math.min(left.length, right.length)
+  for (let at = 0; at < shorter; at++) {
+    const order = compareBytes(left[at] as string, right[at] as string)
+    if (order !== 0) return order
+  }
+  return left.length - right.length
 }

@@ -1,5 +1,5 @@
 // Limits a catalog to newer versions, as `opm alpha render-graph --minimum-edge` does.
-import { getJsonStringField } from '../go/json/json-fields.ts'
+import { getJsonStringField } from '../go/json/json.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { isInRange, parseVersionRange } from '../versions/version-range.ts'

@@ -32,10 +32,7 @@ export function deriveChannels(
 }
 
 /** Replaced bundles belong to the channel too, because users upgrade from them. */
-function linkBundlesByReplaces(
-  members: readonly UpdateGraphBundle[],
-  all: readonly UpdateGraphBundle[],
-): WritableChannelEntry[] {
+function linkBundlesByReplaces(members: readonly UpdateGraphBundle[], all: readonly UpdateGraphBundle[]) {
   const byName = new Map(all.map((bundle) => [bundle.name, bundle]))
   const found = new Map<string, UpdateGraphBundle>()
   for (const member of members)

@@ -155,10 +155,7 @@ function drawChannelCard(channel: DrawnChannel, compares: boolean): ChannelCard 
   }
 }
 
-function drawChannelHeading({ name, badges, status, entries, entriesBefore }: DrawnChannel): {
-  width: number
-  body: string
-} {
+function drawChannelHeading({ name, badges, status, entries, entriesBefore }: DrawnChannel) {
   const label = truncateLabel(name)
   let x = cardPadding
   const parts = [drawText(x, 23, label, `font-weight="bold" font-size="13" fill="${colors.text}"`, name)]
@@ -188,22 +185,7 @@ function drawChannelRowSvg(
 ) {
   const { names, label, badges, notes, status } = drawn
   const isGroup = names.length > 1
-  const parts: string[] = []
-  const deprecated = badges.includes('deprecated') || badges.includes('now deprecated')
-  const stroke = status === 'kept' ? (compares ? colors.faint : colors.replaces) : colors[status]
-  if (isGroup)
-    for (const dy of [-5, 0, 5])
-      parts.push(
-        `<circle cx="${nodeX}" cy="${y + dy}" r="1.7" fill="${deprecated ? colors.deprecated : stroke}"/>`,
-      )
-  else {
-    const fill = badges.includes('head') ? colors.head : deprecated ? colors.deprecated : colors.background
-    const dashes = badges.includes('not in channel') ? ' stroke-dasharray="2 2"' : ''
-    const edge = badges.includes('skipped') ? colors.skips : badges.includes('head') ? colors.head : stroke
-    parts.push(
-      `<circle cx="${nodeX}" cy="${y}" r="5" fill="${fill}" stroke="${edge}" stroke-width="1.6"${dashes}/>`,
-    )
-  }
+  const parts = drawChannelRowNode(drawn, nodeX, y, compares)
   let x = textX
   const shown = (status === 'kept' ? '' : `${signByDiffStatus[status]} `) + truncateLabel(label)
   const color =
@@ -241,6 +223,25 @@ function drawChannelRowSvg(
   }
 }
 
+/** A circle, or three dots for a group of entries. */
+function drawChannelRowNode(
+  { names, badges, status }: DrawnChannelRow,
+  x: number,
+  y: number,
+  compares: boolean,
+): string[] {
+  const deprecated = badges.includes('deprecated') || badges.includes('now deprecated')
+  const stroke = status === 'kept' ? (compares ? colors.faint : colors.replaces) : colors[status]
+  if (names.length > 1)
+    return [-5, 0, 5].map(
+      (dy) => `<circle cx="${x}" cy="${y + dy}" r="1.7" fill="${deprecated ? colors.deprecated : stroke}"/>`,
+    )
+  const fill = badges.includes('head') ? colors.head : deprecated ? colors.deprecated : colors.background
+  const dashes = badges.includes('not in channel') ? ' stroke-dasharray="2 2"' : ''
+  const edge = badges.includes('skipped') ? colors.skips : badges.includes('head') ? colors.head : stroke
+  return [`<circle cx="${x}" cy="${y}" r="5" fill="${fill}" stroke="${edge}" stroke-width="1.6"${dashes}/>`]
+}
+
 /**
  * Lane 0 is next to the nodes. Short rails are placed first, so that they are innermost. Rails that don't fit get no
  * lane.
@@ -274,12 +275,7 @@ function getEdgeRowSpan({ from, to }: DrawnUpgradeEdge): { top: number; bottom: 
   return { top: Math.min(to, from[0] ?? to), bottom: Math.max(to, from.at(-1) ?? to) }
 }
 
-function drawUpgradeEdge(
-  link: DrawnUpgradeEdge,
-  at: number | undefined,
-  nodeX: number,
-  compares: boolean,
-): string {
+function drawUpgradeEdge(link: DrawnUpgradeEdge, at: number | undefined, nodeX: number, compares: boolean) {
   const { from, to, kind, status } = link
   const color = status !== 'kept' ? colors[status] : compares ? '#afb8c1' : colors[kind]
   const dashes =

@@ -294,10 +294,7 @@ function isFoldableRow(
   return manner === formatRowComparisonKey(above, edges) && manner === formatRowComparisonKey(below, edges)
 }
 
-function formatRowComparisonKey(
-  { node, status, badges }: ChannelRow,
-  edges: readonly EdgeWithDiffStatus[],
-): string {
+function formatRowComparisonKey({ node, status, badges }: ChannelRow, edges: readonly EdgeWithDiffStatus[]) {
   const skippedBy = getEdgesTouchingNode(node.name, edges)
     .filter((edge) => edge.kind !== 'replaces' && edge.from === node.name)
     .map((edge) => `${edge.kind} ${edge.status} ${edge.to}`)
@@ -327,10 +324,7 @@ const groupEdgesByNodeName = memoizePerObject((edges: readonly EdgeWithDiffStatu
   return known
 })
 
-function getEdgesTouchingNode(
-  name: string,
-  edges: readonly EdgeWithDiffStatus[],
-): readonly EdgeWithDiffStatus[] {
+function getEdgesTouchingNode(name: string, edges: readonly EdgeWithDiffStatus[]) {
   return groupEdgesByNodeName(edges).get(name) ?? []
 }
 

@@ -1,10 +1,10 @@
 // The upgrade graphs of packages as data, with the edges that `opm alpha render-graph` finds, from old to new.
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
-import { getJsonStringField } from '../go/json/json-fields.ts'
+import { getJsonStringField } from '../go/json/json.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
-import { parseVersionRange } from '../versions/version-range.ts'
-import { VersionIndex } from '../versions/version-index.ts'
+import { parseVersionRange, VersionIndex } from '../versions/version-range.ts'
+import { compareCodeUnits } from '@catalog-bot/findings/finding'
 
 export interface PackageGraph {
   readonly name: string
@@ -84,7 +84,7 @@ export function buildPackageGraphs(catalog: Catalog, only?: string): PackageGrap
     ),
   )
   return [...channels]
-    .sort(([a], [b]) => compareStrings(a, b))
+    .sort(([a], [b]) => compareCodeUnits(a, b))
     .map(([name, its]) => {
       const isDeprecated = (schema: string, object: string) => deprecated.has(`${name}\n${schema}\n${object}`)
       const defaultChannel = catalog.packages.find((blob) => blob.name === name)?.defaultChannel
@@ -92,7 +92,7 @@ export function buildPackageGraphs(catalog: Catalog, only?: string): PackageGrap
         name,
         deprecated: isDeprecated('olm.package', ''),
         channels: its
-          .sort((a, b) => compareStrings(a.name, b.name))
+          .sort((a, b) => compareCodeUnits(a.name, b.name))
           .map((channel) =>
             buildChannelGraph(
               channel,
@@ -179,14 +179,6 @@ function findEntriesInSkipRange(skipRange: string, ladder: VersionIndex<number>,
 /** opm looks versions up in a Go map, so a missing name has the zero version. */
 const zeroVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
 
-function compareEntriesNewestFirst(
-  a: ChannelEntry,
-  b: ChannelEntry,
-  versions: ReadonlyMap<string, Version>,
-): number {
+function compareEntriesNewestFirst(a: ChannelEntry, b: ChannelEntry, versions: ReadonlyMap<string, Version>) {
   return compareVersions(versions.get(b.name) ?? zeroVersion, versions.get(a.name) ?? zeroVersion)
-}
-
-function compareStrings(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -8,10 +8,9 @@ import type {
   Property,
   CsvMetadata,
 } from '../facts/catalog.ts'
-import { sniffImage } from './sniff-image.ts'
 import type { ParsedValue } from '../go/tree.ts'
 import { detachStringFromParent } from '../go/utf8.ts'
-import { formatBundleObjectError, parseBundleObject } from './bundle-object.ts'
+import { structTypeByPropertyType, formatBundleObjectError, parseBundleObject } from './property-types.ts'
 import {
   bundleStructType,
   channelStructType,
@@ -26,12 +25,31 @@ import {
   getDecodedStringField,
   getDecodedStringList,
 } from '../go/decode/decode.ts'
-import type { DecodedStruct } from '../go/decode/decoded.ts'
-import type { StructType } from '../go/decode/go-type.ts'
+import type { StructType, DecodedStruct } from '../go/decode/go-type.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
-import { toPlainJson } from '../go/json/plain-json.ts'
-import { structTypeByPropertyType } from './property-types.ts'
+import { toPlainJson } from '../go/json/json.ts'
 import { sortMapEntriesByKey } from '../go/json/json-text.ts'
+
+/** In bytes. An SVG can start with a declaration, comments, and a document type. */
+const maxSniffBytes = 4096
+
+const imageSignatures: readonly (readonly [mediatype: string, at: number, bytes: readonly number[]])[] = [
+  ['image/png', 0, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
+  ['image/jpeg', 0, [0xff, 0xd8, 0xff]],
+  ['image/gif', 0, [0x47, 0x49, 0x46, 0x38]],
+  ['image/webp', 8, [0x57, 0x45, 0x42, 0x50]],
+  ['image/bmp', 0, [0x42, 0x4d]],
+  ['image/x-icon', 0, [0x00, 0x00, 0x01, 0x00]],
+  ['image/tiff', 0, [0x49, 0x49, 0x2a, 0x00]],
+  ['image/tiff', 0, [0x4d, 0x4d, 0x00, 0x2a]],
+]
+
+const mediaTypeByRootElement: Readonly<Record<string, string>> = {
+  svg: 'image/svg+xml',
+  html: 'text/html',
+  head: 'text/html',
+  body: 'text/html',
+}
 
 /** Annotations that rules, drawings, or change descriptions use. The others can be megabytes in size. */
 const retainedCsvAnnotationNames = new Set([
@@ -185,11 +203,7 @@ type PropertyWithoutPosition = Omit<Property, 'mark'>
 /** opm's verdict depends on the values of these types. */
 const opmValidatedPropertyTypes: ReadonlySet<string> = new Set(['olm.package', 'olm.channel'])
 
-function extractProperty(
-  type: string,
-  value: ParsedValue | undefined,
-  forVerdict: boolean,
-): Pick<Property, 'value' | 'error'> {
+function extractProperty(type: string, value: ParsedValue | undefined, forVerdict: boolean) {
   if (!value) return { value: null, error: 'unexpected end of JSON input' }
   const isOmitted = forVerdict && !opmValidatedPropertyTypes.has(type)
   const known: StructType | undefined = structTypeByPropertyType.get(type)
@@ -253,11 +267,25 @@ function summarizeCsvMetadata(decoded: DecodedStruct): CsvMetadata {
 function pickRetainedCsvAnnotations(decoded: DecodedStruct): [string, string][] {
   const annotations = decoded.sources.get('annotations')
   if (annotations?.kind !== 'map') return []
-  return sortMapEntriesByKey(annotations.entries).flatMap(({ key, value }): [string, string][] =>
+  return sortMapEntriesByKey(annotations.entries).flatMap(({ key, value }) =>
     value.kind === 'string' &&
     retainedCsvAnnotationNames.has(key) &&
     value.value.length <= maxAnnotationLength
       ? [[key, detachStringFromParent(value.value)]]
       : [],
   )
+}
+
+// Detects an image's media type from its first bytes, as browsers do.
+
+/** Can also return `text/html` and `application/gzip`, because catalogs contain both. */
+export function sniffImage(bytes: Uint8Array): string | undefined {
+  for (const [mediatype, at, wanted] of imageSignatures) {
+    if (wanted.every((byte, index) => bytes[at + index] === byte)) return mediatype
+  }
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'application/gzip'
+  const text = new TextDecoder().decode(bytes.subarray(0, maxSniffBytes)).trimStart()
+  if (!text.startsWith('<')) return undefined
+  const root = /<(?![!?])(?:[\w-]+:)?([a-z]+)/i.exec(text.replace(/<!--[\s\S]*?(?:-->|$)/g, ''))
+  return mediaTypeByRootElement[root?.[1]?.toLowerCase() ?? '']
 }

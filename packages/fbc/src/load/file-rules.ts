@@ -1,13 +1,10 @@
 // Rules about opening a file, before any of it is parsed.
 import { defineRule } from '@catalog-bot/findings/rule'
+import { opmRuleDefaults } from './load-rules.ts'
 
 export const fileUnreadable = defineRule<{ error: string }>({
+  ...opmRuleDefaults,
   id: 'file-unreadable',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every file in the catalog is readable',
   format: ({ error }) => ({
     what: `the file cannot be read: ${error}`,

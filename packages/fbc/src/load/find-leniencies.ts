@@ -2,11 +2,64 @@
 // type.
 import type { OpmLeniency } from '../facts/catalog.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
-import type { MapValue, ParsedValue } from '../go/tree.ts'
-import { getMapValue } from '../go/tree.ts'
+import { type MapValue, type ParsedValue, getMapValue } from '../go/tree.ts'
 import { detachStringFromParent } from '../go/utf8.ts'
-import { fieldShapesByBlobSchema, valueShapesByPropertyType, getFieldShape } from './known-fields.ts'
-import type { KnownFieldShape } from './known-fields.ts'
+
+/**
+ * `any`: opm does not decode the value. `typed`: opm decodes many more fields than are listed and rejects invalid
+ * values. A list has the shape of its items.
+ */
+export type KnownFieldShape = 'any' | 'typed' | { readonly [field: string]: KnownFieldShape }
+
+const stringFieldShape: KnownFieldShape = {}
+const propertyFieldShape: KnownFieldShape = { type: stringFieldShape, value: 'any' }
+
+// The fields that opm decodes in the four OLM schemas. opm silently ignores all others.
+export const fieldShapesByBlobSchema: Readonly<Record<string, KnownFieldShape>> = {
+  'olm.package': {
+    schema: stringFieldShape,
+    name: stringFieldShape,
+    defaultChannel: stringFieldShape,
+    description: stringFieldShape,
+    icon: { base64data: stringFieldShape, mediatype: stringFieldShape },
+    properties: propertyFieldShape,
+  },
+  'olm.channel': {
+    schema: stringFieldShape,
+    package: stringFieldShape,
+    name: stringFieldShape,
+    entries: {
+      name: stringFieldShape,
+      replaces: stringFieldShape,
+      skips: stringFieldShape,
+      skipRange: stringFieldShape,
+    },
+    properties: propertyFieldShape,
+  },
+  'olm.bundle': {
+    schema: stringFieldShape,
+    package: stringFieldShape,
+    name: stringFieldShape,
+    image: stringFieldShape,
+    properties: propertyFieldShape,
+    relatedImages: { name: stringFieldShape, image: stringFieldShape },
+  },
+  'olm.deprecations': {
+    schema: stringFieldShape,
+    package: stringFieldShape,
+    entries: { reference: { schema: stringFieldShape, name: stringFieldShape }, message: stringFieldShape },
+  },
+}
+
+/** Property types whose `value` has a closed structure. */
+export const valueShapesByPropertyType: Readonly<Record<string, KnownFieldShape>> = {
+  'olm.package': { packageName: stringFieldShape, version: stringFieldShape, release: stringFieldShape },
+  'olm.package.required': { packageName: stringFieldShape, versionRange: stringFieldShape },
+  'olm.gvk': { group: stringFieldShape, version: stringFieldShape, kind: stringFieldShape },
+  'olm.gvk.required': { group: stringFieldShape, version: stringFieldShape, kind: stringFieldShape },
+  'olm.csv.metadata': 'typed',
+  'olm.bundle.object': 'typed',
+}
 
 /** Deeper than any real catalog. Protects the stack from malicious documents. */
 const maxLeniencySearchDepth = 100
@@ -134,11 +187,7 @@ function formatFieldPath(steps: readonly (string | number)[]): string {
     .join('')
 }
 
-function getNestedFieldShape(
-  map: MapValue,
-  shape: KnownFieldShape,
-  key: string,
-): KnownFieldShape | undefined {
+function getNestedFieldShape(map: MapValue, shape: KnownFieldShape, key: string) {
   if (typeof shape === 'string') return shape
   const below = getFieldShape(shape, key)
   if (below !== 'any') return below
@@ -162,4 +211,15 @@ function isNonCanonicalScalar(value: number | boolean, written: string): boolean
   if (typeof value === 'boolean') return !/^(?:true|false)$/i.test(written)
   if (!canonicalNumberPattern.test(written)) return true
   return String(value) !== written && String(value) !== written.replace(/\.0$/, '')
+}
+
+/** Matches names case-insensitively, as Go does. */
+export function getFieldShape(
+  shape: Exclude<KnownFieldShape, string>,
+  field: string,
+): KnownFieldShape | undefined {
+  if (Object.hasOwn(shape, field)) return shape[field]
+  const folded = field.toLowerCase().replaceAll('ſ', 's')
+  for (const [name, below] of Object.entries(shape)) if (name.toLowerCase() === folded) return below
+  return undefined
 }

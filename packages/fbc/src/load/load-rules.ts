@@ -2,13 +2,19 @@ import { defineRule } from '@catalog-bot/findings/rule'
 
 const catalogLoadFailureMessage = 'opm stops at this error, so it cannot serve any package in the catalog.'
 
-export const unreadableFile = defineRule<{ message: string }>({
-  id: 'unreadable-file',
+/** An error with which opm rejects the catalog, so the configuration can't disable it. */
+export const opmRuleDefaults = {
   check: 'validation',
-  judges: 'pull request',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   fixed: true,
+} as const
+
+export const unreadableFile = defineRule<{ message: string }>({
+  ...opmRuleDefaults,
+  id: 'unreadable-file',
+  judges: 'pull request',
   title: 'Every file in the catalog can be opened',
   format: ({ message }) => ({
     what: `the file cannot be opened: ${message}`,
@@ -18,12 +24,8 @@ export const unreadableFile = defineRule<{ message: string }>({
 })
 
 export const yamlSyntax = defineRule<{ detail: string }>({
+  ...opmRuleDefaults,
   id: 'yaml-syntax',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every document can be parsed as YAML',
   format: ({ detail }) => ({
     what: `invalid YAML: ${detail}`,
@@ -33,12 +35,8 @@ export const yamlSyntax = defineRule<{ detail: string }>({
 })
 
 export const jsonSyntax = defineRule<{ detail: string }>({
+  ...opmRuleDefaults,
   id: 'json-syntax',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every document in a JSON file can be parsed as JSON',
   format: ({ detail }) => ({
     what: `invalid JSON: ${detail}`,
@@ -48,12 +46,8 @@ export const jsonSyntax = defineRule<{ detail: string }>({
 })
 
 export const documentSeparator = defineRule<{ text: string }>({
+  ...opmRuleDefaults,
   id: 'document-separator',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A document separator is alone on its line',
   format: ({ text }) => ({
     what: `the line starts with "---" and continues with "${truncateText(text)}"`,
@@ -63,12 +57,8 @@ export const documentSeparator = defineRule<{ text: string }>({
 })
 
 export const notAnObject = defineRule<{ found: string }>({
+  ...opmRuleDefaults,
   id: 'not-an-object',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every document is an object with fields',
   format: ({ found }) => ({
     what: `the document is ${addIndefiniteArticle(found)}, not an object`,
@@ -78,12 +68,8 @@ export const notAnObject = defineRule<{ found: string }>({
 })
 
 export const duplicateField = defineRule<{ spellings: readonly string[] }>({
+  ...opmRuleDefaults,
   id: 'duplicate-field',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'No two fields in a document differ only in case',
   format: ({ spellings }) => ({
     what: `the same field is spelled in ${spellings.length} ways: ${spellings.map((one) => truncateText(one)).join(', ')}`,
@@ -93,12 +79,8 @@ export const duplicateField = defineRule<{ spellings: readonly string[] }>({
 })
 
 export const fieldNotText = defineRule<{ field: string; found: string }>({
+  ...opmRuleDefaults,
   id: 'field-not-text',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'schema, package, and name are strings',
   format: ({ field, found }) => ({
     what: `"${field}" is ${addIndefiniteArticle(found)}, not a string`,
@@ -108,12 +90,8 @@ export const fieldNotText = defineRule<{ field: string; found: string }>({
 })
 
 export const missingSchema = defineRule<{ empty: boolean }>({
+  ...opmRuleDefaults,
   id: 'missing-schema',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every document has a schema',
   format: ({ empty }) => ({
     what: empty ? 'the document is empty' : 'the document has no "schema"',
@@ -125,12 +103,8 @@ export const missingSchema = defineRule<{ empty: boolean }>({
 })
 
 export const wrongFieldType = defineRule<{ field: string; wanted: string; found: string }>({
+  ...opmRuleDefaults,
   id: 'wrong-field-type',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every field has the type that its schema defines',
   format: ({ field, wanted, found }) => ({
     what:
@@ -143,12 +117,8 @@ export const wrongFieldType = defineRule<{ field: string; wanted: string; found:
 })
 
 export const badBundleObject = defineRule<{ detail: string }>({
+  ...opmRuleDefaults,
   id: 'bad-bundle-object',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every olm.bundle.object property contains a base64-encoded manifest',
   format: ({ detail }) => ({
     what: `this olm.bundle.object property cannot be decoded: ${detail}`,
@@ -158,12 +128,8 @@ export const badBundleObject = defineRule<{ detail: string }>({
 })
 
 export const moreProblems = defineRule<{ count: number }>({
+  ...opmRuleDefaults,
   id: 'more-problems',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'catalog-bot can list all problems in a file',
   format: ({ count }) => ({
     what: `${count} more problems in this file are not shown`,

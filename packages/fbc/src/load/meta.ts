@@ -1,12 +1,11 @@
 // Checks the requirements of opm for every document: an object without keys that differ only in case, and strings in
 // the three common keys.
-import { quoteLikeGo, sortByBytes } from '../go/text.ts'
+import { quoteLikeGo, sortByBytes, foldCase } from '../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../go/json/json-text.ts'
-import { markJsonError, formatJsonErrorWithMarker } from '../go/json/marked-json.ts'
-import { StringKeyIndex } from '../go/key-table.ts'
-import type { MapEntry, MapValue, ParsedValue } from '../go/tree.ts'
-import { foldCase } from '../go/fold-case.ts'
-import { getJsonTypeName, formatAsGoBool, formatGoValue } from '../go/decode/go-value.ts'
+import { markJsonError, formatJsonErrorWithMarker } from '../go/json/read-json.ts'
+import { type MapEntry, type MapValue, type ParsedValue, StringKeyIndex } from '../go/tree.ts'
+import { getJsonTypeName, formatAsGoBool, formatGoValue } from '../go/decode/go-type.ts'
+import { computeUtf8ByteLength } from '../go/utf8.ts'
 
 export interface BlobMeta {
   readonly value: MapValue
@@ -128,8 +127,4 @@ export function joinProblemMessages(problems: readonly BlobMetaProblem[]): strin
 /** `value` is undefined for an empty document. */
 export function formatMissingSchemaError(value: ParsedValue | undefined): string {
   return `object '${value ? `${formatBlobJson(value)}\n` : ''}' is missing root schema field`
-}
-
-function computeUtf8ByteLength(text: string): number {
-  return new TextEncoder().encode(text).length
 }

@@ -1,21 +1,29 @@
 // Reads one file exactly as opm v1.73 does, but reports all problems instead of only the first. Never throws.
-import { maxOpmLenienciesPerFile } from '../facts/catalog.ts'
-import type { BlobLocation, CatalogFileFacts, OpmLeniency, CustomSchemaBlob } from '../facts/catalog.ts'
+import {
+  maxOpmLenienciesPerFile,
+  type BlobLocation,
+  type CatalogFileFacts,
+  type OpmLeniency,
+  type CustomSchemaBlob,
+} from '../facts/catalog.ts'
 import { findOpmLeniencies } from './find-leniencies.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
-import type { FindingRule } from '@catalog-bot/findings/rule'
-import { createFinding } from '@catalog-bot/findings/rule'
-import type { BlobFactsResult } from './blob-facts.ts'
+import { type FindingRule, createFinding } from '@catalog-bot/findings/rule'
 import {
+  type BlobFactsResult,
   extractBundleFacts,
   extractChannelFacts,
   extractDeprecationFacts,
   extractPackageFacts,
 } from './blob-facts.ts'
 import type { DecodeProblem } from '../go/decode/decode.ts'
-import type { CatalogDocument, DocumentProblem, SplitDocumentsOptions } from './split-documents.ts'
-import { splitDocuments } from './split-documents.ts'
-import { foldCase } from '../go/fold-case.ts'
+import {
+  type CatalogDocument,
+  type DocumentProblem,
+  type SplitDocumentsOptions,
+  splitDocuments,
+} from './split-documents.ts'
+import { foldCase } from '../go/text.ts'
 import type { BlobMeta } from './meta.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import * as rules from './load-rules.ts'

@@ -1,6 +1,6 @@
 // The property types whose values opm decodes. Other types can contain any JSON.
-import type { StructType } from '../go/decode/go-type.ts'
 import {
+  type StructType,
   boolType,
   bytesType,
   int32Type,
@@ -11,6 +11,26 @@ import {
   stringType,
   createStructType,
 } from '../go/decode/go-type.ts'
+import type { BundleObjectSummary } from '../facts/catalog.ts'
+import { readJson, JsonError } from '../go/json/read-json.ts'
+import { quoteLikeGo } from '../go/text.ts'
+import { type ParsedValue, getMapValue } from '../go/tree.ts'
+import { decodeUtf8LikeGo, detachStringFromParent } from '../go/utf8.ts'
+import { decodeYaml, trimLeadingSpace } from '../go/yaml/encoding.ts'
+import { readYaml } from '../go/yaml/read-yaml.ts'
+import { decodeGoStruct } from '../go/decode/decode.ts'
+import { decodeSingleLineBase64 } from '../go/base64.ts'
+import { parseManifestIdentity } from '../go/fast/manifest-identity.ts'
+
+interface BundleObjectResult {
+  readonly summary: BundleObjectSummary
+  /** The next object without data repeats these bytes, as in opm. */
+  readonly data: () => Uint8Array
+  /** Go's error. */
+  readonly problem?: string
+}
+
+const createEmptyBytes = (): Uint8Array => new Uint8Array()
 
 export const gvkFields = { group: stringType, kind: stringType, version: stringType }
 
@@ -49,6 +69,16 @@ export const apiServiceDescriptionStructType = createStructType('v1alpha1.APISer
 export const crdDescriptionStructType = createStructType('v1alpha1.CRDDescription', crdDescriptionFields)
 export const appLinkStructType = createStructType('v1alpha1.AppLink', { name: stringType, url: stringType })
 
+export const installModesType = createSliceType(
+  createStructType('v1alpha1.InstallMode', {
+    type: createNamedStringType('v1alpha1.InstallModeType'),
+    supported: boolType,
+  }),
+)
+export const maintainersType = createSliceType(
+  createStructType('v1alpha1.Maintainer', { name: stringType, email: stringType }),
+)
+
 const csvMetadataStructType = createStructType('property.CSVMetadata', {
   annotations: createMapType(stringType),
   apiServiceDefinitions: createStructType('v1alpha1.APIServiceDefinitions', {
@@ -61,25 +91,18 @@ const csvMetadataStructType = createStructType('property.CSVMetadata', {
   }),
   description: stringType,
   displayName: stringType,
-  installModes: createSliceType(
-    createStructType('v1alpha1.InstallMode', {
-      type: createNamedStringType('v1alpha1.InstallModeType'),
-      supported: boolType,
-    }),
-  ),
+  installModes: installModesType,
   keywords: createSliceType(stringType),
   labels: createMapType(stringType),
   links: createSliceType(appLinkStructType),
-  maintainers: createSliceType(
-    createStructType('v1alpha1.Maintainer', { name: stringType, email: stringType }),
-  ),
+  maintainers: maintainersType,
   maturity: stringType,
   minKubeVersion: stringType,
   nativeAPIs: createSliceType(createStructType('v1.GroupVersionKind', gvkFields)),
   provider: appLinkStructType,
 })
 
-export const bundleObjectStructType = createStructType('property.BundleObject', { data: bytesType })
+const bundleObjectStructType = createStructType('property.BundleObject', { data: bytesType })
 
 export const structTypeByPropertyType: ReadonlyMap<string, StructType> = new Map([
   [
@@ -100,3 +123,90 @@ export const structTypeByPropertyType: ReadonlyMap<string, StructType> = new Map
   ['olm.bundle.object', bundleObjectStructType],
   ['olm.csv.metadata', csvMetadataStructType],
 ])
+
+/** `previous` is the data of the bundle's previous property. */
+export function parseBundleObject(
+  value: ParsedValue | undefined,
+  previous: () => Uint8Array = createEmptyBytes,
+): BundleObjectResult {
+  const skimmed = tryParseBundleObjectFast(value)
+  if (skimmed) return { summary: skimmed, data: () => decodeBundleObjectData(value, previous) }
+  const empty: BundleObjectSummary = { apiVersion: '', kind: '', name: '', bytes: 0 }
+  if (!value) return { summary: empty, data: previous, problem: 'unexpected end of JSON input' }
+  const { decoded, problems } = decodeGoStruct(bundleObjectStructType, value)
+  const first = problems[0]
+  if (first) return { summary: empty, data: previous, problem: first.message }
+  const found = decoded.fields.get('data')
+  const bytes =
+    found instanceof Uint8Array ? found : decoded.fields.has('data') ? createEmptyBytes() : previous()
+  const data = (): Uint8Array => bytes
+  const manifest = parseManifest(bytes)
+  if (typeof manifest === 'string') return { summary: empty, data, problem: manifest }
+  return { summary: { ...getManifestIdentity(manifest.value), bytes: bytes.length }, data }
+}
+
+/** The fast path for a value that contains only `data` with a JSON manifest. */
+function tryParseBundleObjectFast(value: ParsedValue | undefined): BundleObjectSummary | undefined {
+  const data = value?.kind === 'map' && value.entries.length === 1 ? getMapValue(value, 'data') : undefined
+  return data?.kind === 'string' ? trySummarizeBundleObject(data.value) : undefined
+}
+
+function decodeBundleObjectData(value: ParsedValue | undefined, previous: () => Uint8Array): Uint8Array {
+  const found = value && decodeGoStruct(bundleObjectStructType, value).decoded.fields.get('data')
+  return found instanceof Uint8Array ? found : previous()
+}
+
+/** opm's error for a bundle object that it cannot convert or parse. */
+export function formatBundleObjectError(
+  bundle: { name: string; package: string },
+  index: number,
+  problem: string,
+): string {
+  const convert =
+    problem.startsWith('yaml: ') ||
+    problem.startsWith('json: unsupported') ||
+    problem.startsWith('unsupported map key')
+  const action = convert
+    ? `convert bundle object property at index ${index} to JSON`
+    : `parse property at index ${index} as bundle object`
+  return `read bundle objects: package ${quoteLikeGo(bundle.package)}, bundle ${quoteLikeGo(bundle.name)}: ${action}: ${problem}`
+}
+
+/** Returns the manifest or an error. Like opm, does not validate text that starts with a brace. */
+export function parseManifest(data: Uint8Array): { value: ParsedValue | undefined } | string {
+  const text = trimLeadingSpace(decodeUtf8LikeGo(data))
+  if (text.startsWith('{')) return { value: parseManifestJson(text) }
+  const result = readYaml(decodeYaml(data))
+  if (result.ok) return { value: result.value }
+  return result.error.stage === 'converting' ? result.error.message : { value: undefined }
+}
+
+function parseManifestJson(text: string): ParsedValue | undefined {
+  try {
+    return readJson(text, 0).value
+  } catch (error) {
+    if (error instanceof JsonError) return undefined
+    throw error
+  }
+}
+
+function getManifestIdentity(manifest: ParsedValue | undefined): Omit<BundleObjectSummary, 'bytes'> {
+  return {
+    apiVersion: copyStringFieldOrEmpty(manifest, 'apiVersion'),
+    kind: copyStringFieldOrEmpty(manifest, 'kind'),
+    name: copyStringFieldOrEmpty(getMapValue(manifest, 'metadata'), 'name'),
+  }
+}
+
+function copyStringFieldOrEmpty(value: ParsedValue | undefined, key: string): string {
+  const found = getMapValue(value, key)
+  return found?.kind === 'string' ? detachStringFromParent(found.value) : ''
+}
+
+/** Returns undefined for base64 with line ends or bad padding and for manifests that require the exact reader. */
+function trySummarizeBundleObject(base64: string): BundleObjectSummary | undefined {
+  // 'e' is the first base64 letter of an opening brace.
+  const json = base64.startsWith('e') ? decodeSingleLineBase64(base64) : undefined
+  const identity = json === undefined ? undefined : parseManifestIdentity(json)
+  return json !== undefined && identity ? { ...identity, bytes: json.length } : undefined
+}

@@ -1,23 +1,27 @@
 // Splits a file into documents as opm's stream decoder does, which guesses between JSON and YAML and can switch. Unlike
 // opm, continues after an invalid document.
-import type { RegularYamlDocument } from '../go/fast/regular-yaml.ts'
+import { type RegularYamlDocument, RegularYamlReader } from '../go/fast/regular-yaml.ts'
 import { RegularJsonReader, type RegularJsonObject } from '../go/fast/regular-json.ts'
-import { RegularYamlReader } from '../go/fast/regular-yaml.ts'
-import { JsonError } from '../go/json/json-error.ts'
-import type { ReadJsonResult } from '../go/json/read-json.ts'
-import { readJson } from '../go/json/read-json.ts'
-import { markJsonError, formatJsonErrorWithMarker } from '../go/json/marked-json.ts'
+import {
+  type ReadJsonResult,
+  readJson,
+  JsonError,
+  markJsonError,
+  formatJsonErrorWithMarker,
+} from '../go/json/read-json.ts'
 import { quoteLikeGo, trimSpaceLikeGo } from '../go/text.ts'
 import type { ParsedValue } from '../go/tree.ts'
 import { ByteOffsetLookup, getUtf8CharacterLength, decodeUtf8LikeGo } from '../go/utf8.ts'
-import { decodeYamlChunk } from '../go/yaml/decode-yaml-chunk.ts'
+import { decodeYamlChunk, type YamlChunk, splitYamlChunks, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
-import type { YamlChunk } from '../go/yaml/chunks.ts'
-import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
-import type { BlobMeta, BlobMetaProblem } from './meta.ts'
-import { joinProblemMessages, formatMissingSchemaError, parseBlobMeta } from './meta.ts'
-import type { PositionLookup } from '../go/position-lookup.ts'
-import { TextPositionLookup } from '../go/position-lookup.ts'
+import {
+  type BlobMeta,
+  type BlobMetaProblem,
+  joinProblemMessages,
+  formatMissingSchemaError,
+  parseBlobMeta,
+} from './meta.ts'
+import { type PositionLookup, TextPositionLookup } from '../go/position-lookup.ts'
 
 /** The decoder searches this many bytes for an opening brace. */
 const maxJsonDetectionBytes = 4096
@@ -91,8 +95,7 @@ function* splitYamlDocuments(
   for (const chunk of splitYamlChunks(bytes, from, line, decodeUtf8LikeGo, skipRegular)) {
     if (chunk.badSeparator) yield createBadSeparatorDocument(bytes, chunk)
     if (chunk.end === chunk.start) continue
-    const exactly = (): CatalogDocument =>
-      parseYamlDocument(bytes, chunk, chunk.start === from ? column : 0, asValues)
+    const exactly = () => parseYamlDocument(bytes, chunk, chunk.start === from ? column : 0, asValues)
     const document = regular && chunk.badSeparator === undefined && parseRegularYamlDocument(regular, chunk)
     yield document ? { ...document, exactly } : exactly()
   }
@@ -129,10 +132,7 @@ function countLines(bytes: Uint8Array, from: number): number {
 }
 
 /** Returns undefined if the document has a problem. */
-function parseRegularYamlDocument(
-  { tree, lines }: RegularYamlDocument,
-  chunk: YamlChunk,
-): CatalogDocument | undefined {
+function parseRegularYamlDocument({ tree, lines }: RegularYamlDocument, chunk: YamlChunk) {
   const found = parseBlobMeta(tree, undefined)
   if ('problems' in found || found.meta.schema === '') return undefined
   const { start, end, line } = chunk
@@ -224,8 +224,7 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
     handedOver = meta ? 0 : handedOver + 1
     if (meta) {
       const { end, lines, firstLine } = regular
-      const exactly = (): CatalogDocument =>
-        parseJsonDocumentExactly(bytes, (whole ??= decodeJsonText(bytes)), start)
+      const exactly = () => parseJsonDocumentExactly(bytes, (whole ??= decodeJsonText(bytes)), start)
       yield { start, end, positions: lines.positions(firstLine), meta, exactly }
       at = end
       continue

@@ -5,19 +5,19 @@ import { quoteLikeGo, sortByBytes } from '../go/text.ts'
 import * as channelRules from './rules/channel-rules.ts'
 import * as packageRules from './rules/package-rules.ts'
 import type { OpmRuleSet } from './rule-set.ts'
-import { ProblemCollector } from './problem-collector.ts'
-import { convertBundle } from './convert-bundle.ts'
-import { convertDeprecations } from './convert-deprecation.ts'
-import type { ModelConversionState } from './conversion-state.ts'
-import { createFirstDeclarationNote, toFindingLocation } from './location.ts'
-import type { ModelBundle, ModelPackage } from './model.ts'
+import {
+  type ModelBundle,
+  type ModelPackage,
+  type ModelConversionState,
+  createFirstDeclarationNote,
+  toFindingLocation,
+  ProblemCollector,
+} from './model.ts'
+import { convertBundle, convertDeprecations } from './convert-blobs.ts'
 
 const maxDnsLabelLength = 63
-
 const maxDnsSubdomainLength = 253
-
 const dnsLabelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
-
 const dnsSubdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
 const dnsLabelSyntaxError =

@@ -1,15 +1,23 @@
 // A catalog's verdict under opm's rules: load errors first, because opm stops at the first of them, then the model.
-import type { Catalog } from '../facts/catalog.ts'
-import { compareFindings } from '@catalog-bot/findings/finding'
-import type { Finding } from '@catalog-bot/findings/finding'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
+import type { Catalog } from '../facts/catalog.ts'
 import { unknownDeprecatedObject } from './rules/deprecation-rules.ts'
 import { bundleInNoChannel } from './rules/bundle-rules.ts'
 import { entryWithoutBundle, unknownPackage } from './rules/channel-rules.ts'
 import { packageWithoutChannel, unknownDefaultChannel } from './rules/package-rules.ts'
-import { defaultRuleSet } from './rule-set.ts'
-import type { OpmRuleSet } from './rule-set.ts'
-import { validateAsOpm } from './validate-as-opm.ts'
+import { defaultRuleSet, type OpmRuleSet } from './rule-set.ts'
+import { formatErrorTree } from './model.ts'
+import { convertToModel } from './convert-to-model.ts'
+import { validateModel } from './validate-model.ts'
+
+interface OpmValidationResult {
+  readonly passed: boolean
+  /** opm's error message. Absent if the catalog is valid. */
+  readonly message?: string
+  /** Sorted, without duplicates, and limited per rule. */
+  readonly findings: readonly Finding[]
+}
 
 /** `opm`: only findings that opm enforces. `full`: adds catalog-bot's file-scoped findings. */
 export type ValidationProfile = 'opm' | 'full'
@@ -53,5 +61,20 @@ export function validateCatalog(
     passed: message === undefined,
     ...(message !== undefined && { message }),
     findings: [...ofFiles.sorted(), ...ofModel].sort(compareFindings),
+  }
+}
+
+// opm's verdict and message, plus all problems instead of only the first. validateCatalog adds load errors.
+
+/** Never throws. */
+export function validateAsOpm(catalog: Catalog, ruleSet: OpmRuleSet = defaultRuleSet): OpmValidationResult {
+  const findings = new FindingList()
+  const { packages, message: flat } = convertToModel(catalog, ruleSet, findings)
+  const tree = validateModel(packages, ruleSet, findings)
+  const message = flat ?? (tree && formatErrorTree(tree))
+  return {
+    passed: message === undefined,
+    ...(message !== undefined && { message }),
+    findings: findings.sorted(),
   }
 }

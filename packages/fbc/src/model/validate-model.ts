@@ -1,8 +1,18 @@
 // opm's checks of the linked catalog. Builds opm's error tree and the findings together, so that they can't diverge.
 import type { FindingList } from '@catalog-bot/findings/finding-list'
 import type { FindingRule } from '@catalog-bot/findings/rule'
-import { createErrorLeaf, createErrorNode, type ErrorTree } from './error-tree.ts'
-import type { TextPosition } from '../go/text-position.ts'
+import {
+  type ModelBundle,
+  type ModelChannel,
+  type ModelPackage,
+  type ModelDeprecation,
+  type ModelChannelEntry,
+  toFindingLocation,
+  createErrorLeaf,
+  createErrorNode,
+  type ErrorTree,
+} from './model.ts'
+import type { TextPosition } from '../go/position-lookup.ts'
 import { compareBytes, quoteLikeGo, sortByBytes } from '../go/text.ts'
 import * as channelRules from './rules/channel-rules.ts'
 import * as packageRules from './rules/package-rules.ts'
@@ -10,8 +20,6 @@ import { deprecationWithoutMessage } from './rules/package-rules.ts'
 import type { OpmRuleSet } from './rule-set.ts'
 import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
 import { formatVersion } from '../versions/version.ts'
-import { toFindingLocation } from './location.ts'
-import type { ModelBundle, ModelChannel, ModelPackage, ModelDeprecation, ModelChannelEntry } from './model.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
 import { parseVersionRange } from '../versions/version-range.ts'
 
@@ -198,14 +206,12 @@ function collectChannelEntryErrors(
     causes.push(createErrorLeaf(`skip[${index}] is empty`))
     findings.add(channelRules.emptySkip, atEntry, { ...inChannel, entry: entry.name, index })
   }
-  if (ruleSet.skipRangeSyntax && entry.skipRange !== '') {
-    const range = parseVersionRange(entry.skipRange)
-    if (!range.ok) {
-      const { skipRange } = entry
-      causes.push(createErrorLeaf(`invalid skipRange ${quoteLikeGo(skipRange)}: ${range.error}`))
-      const data = { ...inChannel, entry: entry.name, skipRange, error: range.error }
-      findings.add(channelRules.invalidSkipRange, atEntry, data)
-    }
+  const { skipRange } = entry
+  const range = ruleSet.skipRangeSyntax && skipRange !== '' ? parseVersionRange(skipRange) : undefined
+  if (range?.ok === false) {
+    causes.push(createErrorLeaf(`invalid skipRange ${quoteLikeGo(skipRange)}: ${range.error}`))
+    const data = { ...inChannel, entry: entry.name, skipRange, error: range.error }
+    findings.add(channelRules.invalidSkipRange, atEntry, data)
   }
   // The conversion reports entries without a bundle; this only reproduces opm's tree.
   if (bundle === undefined)

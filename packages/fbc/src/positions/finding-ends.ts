@@ -1,10 +1,14 @@
 // Adds end positions to the locations of findings. Facts store only start positions. End positions are read from the
 // file when a finding is reported, so a catalog without findings has no cost.
 import type { Finding, Location } from '@catalog-bot/findings/finding'
-import { findDocumentSpans } from './document-spans.ts'
-import { PositionedTreeReader, type LocationWithByteOffset } from './positioned-tree.ts'
-import { addEndPositionsFromTree, maxHighlightedValueLines } from './tree-ends.ts'
-import type { TextPosition } from '../go/text-position.ts'
+import {
+  PositionedTreeReader,
+  type LocationWithByteOffset,
+  addEndPositionsFromTree,
+  maxHighlightedValueLines,
+  findDocumentSpans,
+} from './positioned-tree.ts'
+import type { TextPosition } from '../go/position-lookup.ts'
 import { getUtf8CharacterLength, decodeUtf8LikeGo } from '../go/utf8.ts'
 
 /** The number of bytes of a line to search for an end. */

@@ -1,7 +1,7 @@
 // Finds the location of a path in a document, for rules that do not store a location.
 import type { Location } from '@catalog-bot/findings/finding'
 import { TextPositionLookup, type PositionLookup } from '../go/position-lookup.ts'
-import { parseDocumentTree } from '../go/read-tree.ts'
+import { parseDocumentTree } from '../go/yaml/read-yaml.ts'
 import type { MapEntry, ParsedValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
 
@@ -53,10 +53,7 @@ function computePositionAtByteOffset(bytes: Uint8Array, offset: number): { line:
   return { line, column: decodeUtf8LikeGo(bytes.subarray(lineStart, offset)).length + 1 }
 }
 
-function findByteSpanAtFieldPath(
-  root: ParsedValue,
-  path: readonly (string | number)[],
-): { start: number; end: number } {
+function findByteSpanAtFieldPath(root: ParsedValue, path: readonly (string | number)[]) {
   let value = root
   let span: { start: number; end: number } = root
   for (const step of path) {

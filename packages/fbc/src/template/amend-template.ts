@@ -1,13 +1,9 @@
 // Adds a released bundle to a template, as build pipelines do. Computes the expected values, edits the text minimally,
 // and returns an error unless the edited text parses to the expected values.
-import type { Json } from '../go/json/json.ts'
-import { isJsonObject } from '../go/json/json-fields.ts'
-import { toPlainJson } from '../go/json/plain-json.ts'
+import { type Json, isJsonObject, toPlainJson } from '../go/json/json.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
 import { insertYamlAdditions } from './extend-text.ts'
-import { templateTextFormatters } from './format-template-text.ts'
-import { areJsonValuesEqual } from './same-json.ts'
-import { parseTemplateDocument } from './template-document.ts'
+import { parseTemplateDocument, templateTextFormatters, areJsonValuesEqual } from './template-document.ts'
 
 export interface BundleReleaseInput {
   readonly package: string
@@ -135,10 +131,7 @@ const emptySemverTemplate: TemplateFields = {
 }
 
 /** Semver template keys are case-insensitive, so this reuses the spelling of existing keys. */
-function amendSemverTemplate(
-  template: TemplateFields,
-  { channels, image }: BundleReleaseInput,
-): TemplateFields {
+function amendSemverTemplate(template: TemplateFields, { channels, image }: BundleReleaseInput) {
   const isCapital = 'Schema' in template
   const existingKey = (fields: TemplateFields | undefined, name: string) =>
     findKeyIgnoringCase(fields ?? {}, name) ??

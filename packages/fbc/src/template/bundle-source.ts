@@ -1,8 +1,35 @@
 // Supplies templates with rendered bundles by reference. Callers pull the images.
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import { formatCatalogAsJsonLines } from '../write/format-json.ts'
-import type { CatalogReadResult, WritableBundle } from '../write/writable-catalog.ts'
-import type { RenderedBundle } from './rendered-bundle.ts'
+import type { CatalogReadResult, WritableBundle, WritablePackage } from '../write/writable-catalog.ts'
+import type { Json } from '../go/json/json.ts'
+import { readJson, JsonError } from '../go/json/read-json.ts'
+import { structTypeByPropertyType, parseBundleObject, parseManifest } from '../load/property-types.ts'
+import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
+import {
+  bytesType,
+  createSliceType,
+  stringType,
+  createStructType,
+  kubernetesObjectStructType,
+} from '../go/decode/go-type.ts'
+import { getMapValue, type ParsedValue } from '../go/tree.ts'
+import { decodeUtf8LikeGo } from '../go/utf8.ts'
+
+/** The parts of a rendered bundle's ClusterServiceVersion that templates need. */
+interface RenderedBundle {
+  readonly blob: WritableBundle
+  /** Defaults to the one among the blob's `olm.bundle.object` properties. */
+  readonly csv?: Json
+}
+
+const substitutesForAnnotationKey = 'olm.substitutesFor'
+
+const csvIconListType = createSliceType(
+  createStructType('registry.Icon', { mediatype: stringType, base64data: bytesType }),
+)
+
+const csvIconsStructType = createStructType('registry.icons', { icon: csvIconListType })
 
 export type { RenderedBundle }
 
@@ -22,4 +49,116 @@ export function findPropertyErrors(blob: WritableBundle): readonly BundlePropert
   return (bundles[0]?.properties ?? []).flatMap(({ type, error }, index) =>
     error === undefined ? [] : [{ index, type, error }],
   )
+}
+
+/** Empty if the bundle has no ClusterServiceVersion. */
+export function getPackageDescription(bundle: RenderedBundle): Pick<WritablePackage, 'description' | 'icon'> {
+  const csv = findRenderedBundleCsv(bundle)
+  const spec = csv && isDecodableCsv(csv) ? getMapValue(csv, 'spec') : undefined
+  const description = getMapValue(spec, 'description')
+  const listed = getMapValue(spec, 'icon')
+  return {
+    ...(listed && decodeIcon(listed)),
+    ...(description?.kind === 'string' && description.value !== '' && { description: description.value }),
+  }
+}
+
+function decodeIcon(listed: ParsedValue): Pick<WritablePackage, 'icon'> | undefined {
+  const entry = { key: 'icon', keyStart: 0, keyEnd: 0, value: listed }
+  const { decoded, problems } = decodeGoStruct(csvIconsStructType, {
+    kind: 'map',
+    start: 0,
+    end: 0,
+    entries: [entry],
+  })
+  const [icon] = getDecodedStructList(decoded, 'icon')
+  if (!icon || problems.length > 0) return undefined
+  const data = icon.fields.get('base64data')
+  return {
+    icon: {
+      // Re-encoding removes line breaks.
+      base64data: data instanceof Uint8Array ? toBase64(data) : null,
+      mediatype: getDecodedStringField(icon, 'mediatype'),
+    },
+  }
+}
+
+/** A bundle that substitutes another uses its build metadata as a release. */
+export function hasSubstitutesForAnnotation(bundle: RenderedBundle): boolean {
+  const csv = findRenderedBundleCsv(bundle)
+  if (csv && isDecodableCsv(csv)) return getSubstitutedBundleName(csv) !== ''
+  for (const { type, value, data } of decodeBundleProperties(bundle.blob)) {
+    if (type === 'olm.csv.metadata') {
+      const metadata = structTypeByPropertyType.get(type)
+      if (!metadata || decodeGoStruct(metadata, value).problems.length > 0) continue
+      const { decoded } = decodeGoStruct(metadata, value)
+      const annotated = getSubstitutesForAnnotation(decoded.sources.get('annotations'))
+      if (annotated !== '') return true
+    }
+    const object = data && parseJsonBytes(data())
+    if (object?.kind === 'map' && isDecodableCsv(object)) return getSubstitutedBundleName(object) !== ''
+  }
+  return false
+}
+
+/** The first object of that kind, readable or not. */
+function findRenderedBundleCsv({ blob, csv }: RenderedBundle): ParsedValue | undefined {
+  if (csv !== undefined) return convertJsonToParsedValue(csv)
+  for (const { data } of decodeBundleProperties(blob)) {
+    const manifest = data && parseManifest(data())
+    if (manifest === undefined || typeof manifest === 'string') continue
+    const kind = getMapValue(manifest.value, 'kind')
+    if (kind?.kind === 'string' && kind.value === 'ClusterServiceVersion') return manifest.value
+  }
+  return undefined
+}
+
+function isDecodableCsv(csv: ParsedValue): boolean {
+  return decodeGoStruct(kubernetesObjectStructType, csv).problems.length === 0
+}
+
+function getSubstitutedBundleName(csv: ParsedValue): string {
+  const metadata = decodeGoStruct(kubernetesObjectStructType, csv).decoded.fields.get('metadata')
+  if (typeof metadata !== 'object' || !('fields' in metadata)) return ''
+  return getSubstitutesForAnnotation(metadata.sources.get('annotations'))
+}
+
+function getSubstitutesForAnnotation(annotations: ParsedValue | undefined): string {
+  const annotated = getMapValue(annotations, substitutesForAnnotationKey)
+  return annotated?.kind === 'string' ? annotated.value : ''
+}
+
+/** `data` is the manifest of an `olm.bundle.object`. */
+function* decodeBundleProperties({
+  properties = [],
+}: WritableBundle): Generator<{ type: string; value: ParsedValue; data?: () => Uint8Array }> {
+  let previous: (() => Uint8Array) | undefined
+  for (const { type, value: json } of properties) {
+    const value = convertJsonToParsedValue(json)
+    if (type !== 'olm.bundle.object') {
+      yield { type, value }
+      continue
+    }
+    previous = parseBundleObject(value, previous).data
+    yield { type, value, data: previous }
+  }
+}
+
+function convertJsonToParsedValue(json: Json): ParsedValue {
+  return readJson(JSON.stringify(json), 0).value
+}
+
+function parseJsonBytes(data: Uint8Array): ParsedValue | undefined {
+  try {
+    return readJson(decodeUtf8LikeGo(data), 0).value
+  } catch (error) {
+    if (error instanceof JsonError) return undefined
+    throw error
+  }
+}
+
+function toBase64(data: Uint8Array): string {
+  let binary = ''
+  for (const byte of data) binary += String.fromCharCode(byte)
+  return btoa(binary)
 }

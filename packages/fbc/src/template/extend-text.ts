@@ -13,11 +13,9 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import type { Json } from '../go/json/json.ts'
-import { isJsonObject } from '../go/json/json-fields.ts'
+import { type Json, isJsonObject } from '../go/json/json.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
-import { areJsonValuesEqual } from './same-json.ts'
-import { templateTextFormatters, type TemplateTextStyle } from './format-template-text.ts'
+import { templateTextFormatters, type TemplateTextStyle, areJsonValuesEqual } from './template-document.ts'
 
 interface TextEdit {
   readonly from: number

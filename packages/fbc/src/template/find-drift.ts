@@ -1,9 +1,8 @@
 // Finds differences between a rendered template and the checked-in catalog. Ignores order, formatting, and which of the
 // two properties contains a bundle's metadata.
-import { assembleCatalog } from '../facts/assemble-catalog.ts'
-import type { BlobLocation, BundleBlob, Catalog } from '../facts/catalog.ts'
+import { type BlobLocation, type BundleBlob, type Catalog, assembleCatalog } from '../facts/catalog.ts'
 import { sortByBytes } from '../go/text.ts'
-import { toSortedJson } from '../go/json/sorted-json.ts'
+import { toSortedJson } from '../go/json/json.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import { formatCatalogAsJsonLines } from '../write/format-json.ts'
 import type { WritableCatalog } from '../write/writable-catalog.ts'
@@ -90,10 +89,7 @@ function toComparableCatalog(catalog: WritableCatalog): Catalog {
   return assembleCatalog([{ path: 'rendered.json', facts }])
 }
 
-function collectComparableObjects(
-  catalog: Catalog,
-  options: TemplateDriftOptions,
-): ReadonlyMap<string, ComparableCatalogObject> {
+function collectComparableObjects(catalog: Catalog, options: TemplateDriftOptions) {
   const all = new Map<string, ComparableCatalogObject>()
   const add = (key: readonly string[], statement: ComparableCatalogObject) =>
     all.set(JSON.stringify(key), statement)

@@ -110,12 +110,7 @@ function formatChannelsIgnoringOrder(channels: WritableCatalog['channels']): str
   return formatChannels(sorted.sort(compareByName))
 }
 
-function formatChannelEntry({
-  name,
-  replaces = '',
-  skipRange = '',
-  skips = [],
-}: WritableChannelEntry): string {
+function formatChannelEntry({ name, replaces = '', skipRange = '', skips = [] }: WritableChannelEntry) {
   return JSON.stringify([name, replaces, skipRange, ...skips])
 }
 
@@ -174,10 +169,7 @@ function setPackageDescriptions(
   return { ok: true, value: { ...rendered, packages } }
 }
 
-function findDefaultChannelHead(
-  { channels }: WritableCatalog,
-  { name, defaultChannel }: WritablePackage,
-): string | undefined {
+function findDefaultChannelHead({ channels }: WritableCatalog, { name, defaultChannel }: WritablePackage) {
   const channel = channels.find((one) => one.package === name && one.name === defaultChannel)
   return channel?.entries?.at(-1)?.name
 }

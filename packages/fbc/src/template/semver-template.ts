@@ -1,22 +1,26 @@
 // The semver template creates a package and its channels from bundle images that are grouped by stability. opm rejects
 // unknown fields.
 import { quoteLikeGo } from '../go/text.ts'
-import { getJsonStringField } from '../go/json/json-fields.ts'
+import { getJsonStringField } from '../go/json/json.ts'
 import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
-import type { DecodedStruct } from '../go/decode/decoded.ts'
 import {
   boolType,
   createNamedStringType,
   createSliceType,
   stringType,
   createStructType,
+  type DecodedStruct,
 } from '../go/decode/go-type.ts'
 import { parseVersion, formatVersion, type Version } from '../versions/version.ts'
 import type { CatalogReadResult, WritableCatalog } from '../write/writable-catalog.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
-import { findPropertyErrors, type RenderedBundleLookup, type RenderedBundle } from './bundle-source.ts'
-import { getPackageDescription } from './rendered-bundle.ts'
+import {
+  findPropertyErrors,
+  type RenderedBundleLookup,
+  type RenderedBundle,
+  getPackageDescription,
+} from './bundle-source.ts'
 import {
   channelArchetypes,
   buildSemverChannels,

@@ -1,15 +1,19 @@
 // The substitutes template: a valid catalog, and bundles that replace others in its channels.
-import { assembleCatalog } from '../facts/assemble-catalog.ts'
+import { assembleCatalog } from '../facts/catalog.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import { getJsonStringField } from '../go/json/json-fields.ts'
+import { getJsonStringField } from '../go/json/json.ts'
 import { formatBlobJson } from '../go/json/json-text.ts'
 import { getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
-import type { DecodedStruct } from '../go/decode/decoded.ts'
-import { createSliceType, stringType, createStructType } from '../go/decode/go-type.ts'
+import { createSliceType, stringType, createStructType, type DecodedStruct } from '../go/decode/go-type.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
-import { comparePrereleaseIdentifiers, parseVersion, type Version } from '../versions/version.ts'
-import { compareVersions } from '../versions/version.ts'
-import { parseRelease, type ReleaseVersion } from '../versions/release.ts'
+import {
+  comparePrereleaseIdentifiers,
+  parseVersion,
+  type Version,
+  compareVersions,
+  parseRelease,
+  type ReleaseVersion,
+} from '../versions/version.ts'
 import { validateCatalog } from '../model/validate-catalog.ts'
 import { formatCatalogAsJsonLines } from '../write/format-json.ts'
 import {
@@ -19,8 +23,12 @@ import {
   type WritableChannel,
   type WritableChannelEntry,
 } from '../write/writable-catalog.ts'
-import { findPropertyErrors, type RenderedBundleLookup, type RenderedBundle } from './bundle-source.ts'
-import { hasSubstitutesForAnnotation } from './rendered-bundle.ts'
+import {
+  findPropertyErrors,
+  type RenderedBundleLookup,
+  type RenderedBundle,
+  hasSubstitutesForAnnotation,
+} from './bundle-source.ts'
 import { templateEntriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-document.ts'
 
 const substitutesTemplateStructType = createStructType('substitutes.SubstitutesTemplateData', {
@@ -157,10 +165,7 @@ function substituteInChannel(channel: WritableChannel, base: string, name: strin
 }
 
 /** Uses opm's field order. */
-function setChannelEntrySkips(
-  { name, replaces, skipRange }: WritableChannelEntry,
-  skips: readonly string[],
-): WritableChannelEntry {
+function setChannelEntrySkips({ name, replaces, skipRange }: WritableChannelEntry, skips: readonly string[]) {
   return {
     name,
     ...(replaces !== undefined && { replaces }),

@@ -2,6 +2,10 @@
 // semver, it accepts no `v` and no whitespace, and numbers go up to 2^64-1.
 import { quoteLikeGo, trimSpaceLikeGo } from '../go/text.ts'
 
+export type ReleaseVersion = readonly (NumericVersionPart | string)[]
+
+const maxReleaseLength = 20
+
 /** A number in a version. It is a bigint only if a number would lose digits, so equal values compare with `===`. */
 export type NumericVersionPart = number | bigint
 
@@ -128,10 +132,7 @@ function compareVersionNumbers(a: NumericVersionPart, b: NumericVersionPart): nu
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function parseVersionNumber(
-  part: 'Major' | 'Minor' | 'Patch',
-  digits: string,
-): VersionParseResult<NumericVersionPart> {
+function parseVersionNumber(part: 'Major' | 'Minor' | 'Patch', digits: string) {
   if (!/^[0-9]*$/.test(digits)) {
     return createVersionError(
       `Invalid character(s) found in ${part.toLowerCase()} number ${quoteLikeGo(digits)}`,
@@ -165,4 +166,24 @@ function splitAtFirstSeparator(text: string, separator: string): [before: string
 
 function createVersionError(error: string): { readonly ok: false; readonly error: string } {
   return { ok: false, error }
+}
+
+/** Parses a non-empty release: dot-separated prerelease identifiers. The error is opm's message. */
+export function parseRelease(text: string): VersionParseResult<ReleaseVersion> {
+  if (new TextEncoder().encode(text).length > maxReleaseLength) {
+    return {
+      ok: false,
+      error: `invalid release ${quoteLikeGo(text)}: exceeds maximum length of ${maxReleaseLength} characters`,
+    }
+  }
+  const segments: (NumericVersionPart | string)[] = []
+  const errors: string[] = []
+  for (const [index, part] of text.split('.').entries()) {
+    const segment = parsePrereleaseIdentifier(part)
+    if (segment.ok) segments.push(segment.value)
+    else errors.push(`segment ${index}: ${segment.error}`)
+  }
+  if (errors.length > 0)
+    return { ok: false, error: `invalid release ${quoteLikeGo(text)}: ${errors.join('\n')}` }
+  return { ok: true, value: segments }
 }

@@ -1,6 +1,10 @@
 // The order in which opm writes blobs. Like opm, drops blobs without a package, except custom ones.
 import { compareBytes } from '../go/text.ts'
-import type { JsonObject, WritableCatalog } from './writable-catalog.ts'
+import type { JsonObject, WritableCatalog, WritableBundle } from './writable-catalog.ts'
+
+const bundleMetadataPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
+const letterPattern = /^\p{L}$/u
+const digitPattern = /^\p{Nd}$/u
 
 /**
  * Sorts packages by name. Each package has its package blob, channels by name, bundles by name, other blobs by schema,
@@ -43,4 +47,72 @@ function groupBlobsByKey<Blob>(blobs: readonly Blob[], key: (blob: Blob) => stri
 
 function sortBlobsByKey<Blob>(blobs: readonly Blob[] | undefined, key: (blob: Blob) => string): Blob[] {
   return [...(blobs ?? [])].sort((a, b) => compareBytes(key(a), key(b)))
+}
+
+// The order in which go-yaml v2 writes the keys of a mapping. Letters sort after everything else, numbers in names sort
+// by value (`v9` before `v10`), and other characters sort by code point.
+
+/** Compares two keys. The order is total and stable for any strings. */
+export function compareYamlKeys(a: string, b: string): number {
+  const left = [...a]
+  const right = [...b]
+  for (let at = 0; at < left.length && at < right.length; at++) {
+    const [one = '', other = ''] = [left[at], right[at]]
+    if (one === other) continue
+    const [isLetter, otherIsLetter] = [letterPattern.test(one), letterPattern.test(other)]
+    if (isLetter && otherIsLetter) return getCodePoint(one) - getCodePoint(other)
+    if (isLetter || otherIsLetter) return otherIsLetter ? -1 : 1
+    const [first, second] = [parseNaturalSortNumber(left, right, at), parseNaturalSortNumber(right, left, at)]
+    if (first.value !== second.value) return first.value < second.value ? -1 : 1
+    return first.end - second.end || getCodePoint(one) - getCodePoint(other)
+  }
+  return left.length - right.length
+}
+
+/**
+ * The number that starts at `at`. If either string continues with a zero after a nonzero digit, the preceding digits
+ * count as a leading one, so that `10` and `1` are compared as numbers of different length.
+ */
+function parseNaturalSortNumber(text: readonly string[], other: readonly string[], at: number) {
+  let value = 0n
+  if (text[at] === '0' || other[at] === '0')
+    for (let before = at - 1; before >= 0 && digitPattern.test(text[before] ?? ''); before--)
+      if (text[before] !== '0') {
+        value = 1n
+        break
+      }
+  let end = at
+  for (; end < text.length && digitPattern.test(text[end] ?? ''); end++)
+    // As wide as Go's int64, which wraps around.
+    value = BigInt.asIntN(64, value * 10n + BigInt(getCodePoint(text[end] ?? '') - 0x30))
+  return { value, end }
+}
+
+function getCodePoint(character: string): number {
+  return character.codePointAt(0) ?? 0
+}
+
+// Reorders the bundles of a catalog as `opm render` does before it writes them: large properties last, and related
+// images by reference. opm does not do this for templates.
+
+/**
+ * Returns the catalog with its bundles in that order. Related images with the same reference keep their order. opm
+ * shuffles them if more than a dozen images are unsorted.
+ */
+export function sortCatalogForRendering(catalog: WritableCatalog): WritableCatalog {
+  return { ...catalog, bundles: catalog.bundles.map(sortBundleForRendering) }
+}
+
+function sortBundleForRendering(bundle: WritableBundle): WritableBundle {
+  const { properties, relatedImages } = bundle
+  return {
+    ...bundle,
+    ...(properties && {
+      properties: [
+        ...properties.filter(({ type }) => !bundleMetadataPropertyTypes.has(type)),
+        ...properties.filter(({ type }) => bundleMetadataPropertyTypes.has(type)),
+      ],
+    }),
+    ...(relatedImages && { relatedImages: relatedImages.toSorted((a, b) => compareBytes(a.image, b.image)) }),
+  }
 }

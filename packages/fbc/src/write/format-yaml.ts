@@ -3,9 +3,9 @@
 import type { Json } from '../go/json/json.ts'
 import { formatGoFloat, formatJsonNumber } from '../go/number.ts'
 import { resolvePlainScalar, isTimestamp } from '../go/yaml/resolve-scalar.ts'
-import { compareYamlKeys } from './key-order.ts'
-import { sortBlobsForWriting } from './blob-order.ts'
+import { sortBlobsForWriting, compareYamlKeys } from './blob-order.ts'
 import type { WritableCatalog } from './writable-catalog.ts'
+import { computeUtf8ByteLength } from '../go/utf8.ts'
 
 /** After this column, a space in a string becomes a line break. */
 const yamlLineFoldColumn = 80
@@ -330,8 +330,4 @@ function isNonEmptyCollection(value: Json): boolean {
 
 function hasLineBreak(text: string): boolean {
   return [...text].some(isLineBreak)
-}
-
-function computeUtf8ByteLength(text: string): number {
-  return new TextEncoder().encode(text).length
 }

@@ -6,15 +6,16 @@ import {
   getDecodedStructList,
   getDecodedStringField,
   getDecodedStringList,
+  getDecodedStructField,
 } from '../go/decode/decode.ts'
-import type { DecodedStruct } from '../go/decode/decoded.ts'
+import type { DecodedStruct } from '../go/decode/go-type.ts'
 import {
   bundleStructType,
   channelStructType,
   deprecationStructType,
   packageStructType,
 } from '../load/blob-types.ts'
-import { formatBundleObjectError, parseBundleObject } from '../load/bundle-object.ts'
+import { formatBundleObjectError, parseBundleObject } from '../load/property-types.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { formatMissingSchemaError, type BlobMeta } from '../load/meta.ts'
 import { compareBytes } from '../go/text.ts'
@@ -133,96 +134,110 @@ interface JsonValueBudget {
 
 type MutableCatalog = { -readonly [Kind in keyof WritableCatalog]: WritableCatalog[Kind][number][] }
 
-function addWritableBlob(
-  { value, schema, package: of }: BlobMeta,
-  into: MutableCatalog,
-  budget: JsonValueBudget,
-): string | undefined {
+/** Returns opm's error for a blob that it cannot read. */
+function addWritableBlob(meta: BlobMeta, into: MutableCatalog, budget: JsonValueBudget): string | undefined {
+  const { value, schema, package: of } = meta
   switch (schema) {
-    case 'olm.package': {
-      const { decoded, problems } = decodeGoStruct(packageStructType, value)
-      const icon = getDecodedStructField(decoded, 'icon')
-      into.packages.push({
-        schema,
-        name: getDecodedStringField(decoded, 'name'),
-        defaultChannel: getDecodedStringField(decoded, 'defaultChannel'),
-        ...(icon && {
-          icon: {
-            base64data: toBase64(icon.fields.get('base64data')),
-            mediatype: getDecodedStringField(icon, 'mediatype'),
-          },
-        }),
-        ...pickNonEmptyTextField(decoded, 'description'),
-        ...toWritableProperties(decoded, budget),
-      })
-      return problems[0] && `parse package: ${problems[0].message}`
-    }
-    case 'olm.channel': {
-      const { decoded, problems } = decodeGoStruct(channelStructType, value)
-      into.channels.push({
-        schema,
-        name: getDecodedStringField(decoded, 'name'),
-        package: getDecodedStringField(decoded, 'package'),
-        entries: Array.isArray(decoded.fields.get('entries'))
-          ? getDecodedStructList(decoded, 'entries').map((entry) => {
-              const skips = getDecodedStringList(entry, 'skips')
-              return {
-                name: getDecodedStringField(entry, 'name'),
-                ...pickNonEmptyTextField(entry, 'replaces'),
-                ...(skips.length > 0 && { skips }),
-                ...pickNonEmptyTextField(entry, 'skipRange'),
-              }
-            })
-          : null,
-        ...toWritableProperties(decoded, budget),
-      })
-      return problems[0] && `parse channel: ${problems[0].message}`
-    }
-    case 'olm.bundle': {
-      const { decoded, problems } = decodeGoStruct(bundleStructType, value)
-      const related = getDecodedStructList(decoded, 'relatedImages')
-      into.bundles.push({
-        schema,
-        ...pickNonEmptyTextField(decoded, 'name'),
-        ...pickNonEmptyTextField(decoded, 'package'),
-        image: getDecodedStringField(decoded, 'image'),
-        ...toWritableProperties(decoded, budget),
-        ...(related.length > 0 && {
-          relatedImages: related.map((image) => ({
-            name: getDecodedStringField(image, 'name'),
-            image: getDecodedStringField(image, 'image'),
-          })),
-        }),
-      })
-      return problems[0] ? `parse bundle: ${problems[0].message}` : findBundleObjectProblem(decoded)
-    }
-    case 'olm.deprecations': {
-      const { decoded, problems } = decodeGoStruct(deprecationStructType, value)
-      into.deprecations.push({
-        schema,
-        package: getDecodedStringField(decoded, 'package'),
-        entries: Array.isArray(decoded.fields.get('entries'))
-          ? getDecodedStructList(decoded, 'entries').map((entry) => {
-              const reference = getDecodedStructField(entry, 'reference')
-              return {
-                reference: reference
-                  ? {
-                      schema: getDecodedStringField(reference, 'schema'),
-                      ...pickNonEmptyTextField(reference, 'name'),
-                    }
-                  : { schema: '' },
-                message: getDecodedStringField(entry, 'message'),
-              }
-            })
-          : null,
-      })
-      return problems[0] && `parse deprecation: ${problems[0].message}`
-    }
+    case 'olm.package':
+      return addWritablePackage(value, into, budget)
+    case 'olm.channel':
+      return addWritableChannel(value, into, budget)
+    case 'olm.bundle':
+      return addWritableBundle(value, into, budget)
+    case 'olm.deprecations':
+      return addWritableDeprecation(value, into)
+    case '':
+      return formatMissingSchemaError(value)
     default:
-      if (schema === '') return formatMissingSchemaError(value)
       into.others.push({ schema, package: of, value: toJsonWithinBudget(value, 0, budget) as JsonObject })
       return undefined
   }
+}
+
+function addWritablePackage(value: ParsedValue, into: MutableCatalog, budget: JsonValueBudget) {
+  const { decoded, problems } = decodeGoStruct(packageStructType, value)
+  const icon = getDecodedStructField(decoded, 'icon')
+  into.packages.push({
+    schema: 'olm.package',
+    name: getDecodedStringField(decoded, 'name'),
+    defaultChannel: getDecodedStringField(decoded, 'defaultChannel'),
+    ...(icon && {
+      icon: {
+        base64data: toBase64(icon.fields.get('base64data')),
+        mediatype: getDecodedStringField(icon, 'mediatype'),
+      },
+    }),
+    ...pickNonEmptyTextField(decoded, 'description'),
+    ...toWritableProperties(decoded, budget),
+  })
+  return problems[0] && `parse package: ${problems[0].message}`
+}
+
+function addWritableChannel(value: ParsedValue, into: MutableCatalog, budget: JsonValueBudget) {
+  const { decoded, problems } = decodeGoStruct(channelStructType, value)
+  into.channels.push({
+    schema: 'olm.channel',
+    name: getDecodedStringField(decoded, 'name'),
+    package: getDecodedStringField(decoded, 'package'),
+    entries: convertEntries(decoded, (entry) => {
+      const skips = getDecodedStringList(entry, 'skips')
+      return {
+        name: getDecodedStringField(entry, 'name'),
+        ...pickNonEmptyTextField(entry, 'replaces'),
+        ...(skips.length > 0 && { skips }),
+        ...pickNonEmptyTextField(entry, 'skipRange'),
+      }
+    }),
+    ...toWritableProperties(decoded, budget),
+  })
+  return problems[0] && `parse channel: ${problems[0].message}`
+}
+
+function addWritableBundle(value: ParsedValue, into: MutableCatalog, budget: JsonValueBudget) {
+  const { decoded, problems } = decodeGoStruct(bundleStructType, value)
+  const related = getDecodedStructList(decoded, 'relatedImages')
+  into.bundles.push({
+    schema: 'olm.bundle',
+    ...pickNonEmptyTextField(decoded, 'name'),
+    ...pickNonEmptyTextField(decoded, 'package'),
+    image: getDecodedStringField(decoded, 'image'),
+    ...toWritableProperties(decoded, budget),
+    ...(related.length > 0 && {
+      relatedImages: related.map((image) => ({
+        name: getDecodedStringField(image, 'name'),
+        image: getDecodedStringField(image, 'image'),
+      })),
+    }),
+  })
+  return problems[0] ? `parse bundle: ${problems[0].message}` : findBundleObjectProblem(decoded)
+}
+
+function addWritableDeprecation(value: ParsedValue, into: MutableCatalog): string | undefined {
+  const { decoded, problems } = decodeGoStruct(deprecationStructType, value)
+  into.deprecations.push({
+    schema: 'olm.deprecations',
+    package: getDecodedStringField(decoded, 'package'),
+    entries: convertEntries(decoded, (entry) => {
+      const reference = getDecodedStructField(entry, 'reference')
+      return {
+        reference: reference
+          ? {
+              schema: getDecodedStringField(reference, 'schema'),
+              ...pickNonEmptyTextField(reference, 'name'),
+            }
+          : { schema: '' },
+        message: getDecodedStringField(entry, 'message'),
+      }
+    }),
+  })
+  return problems[0] && `parse deprecation: ${problems[0].message}`
+}
+
+/** Null if the blob has no list of entries, as opm writes it. */
+function convertEntries<Entry>(decoded: DecodedStruct, convert: (entry: DecodedStruct) => Entry) {
+  return Array.isArray(decoded.fields.get('entries'))
+    ? getDecodedStructList(decoded, 'entries').map(convert)
+    : null
 }
 
 /** The problem with the first olm.bundle.object that opm cannot read. */
@@ -242,18 +257,12 @@ function findBundleObjectProblem(bundle: DecodedStruct): string | undefined {
 }
 
 /** Omits empty fields. */
-function pickNonEmptyTextField<Name extends string>(
-  decoded: DecodedStruct,
-  name: Name,
-): { [_ in Name]?: string } {
+function pickNonEmptyTextField<Name extends string>(decoded: DecodedStruct, name: Name) {
   const found = getDecodedStringField(decoded, name)
   return (found === '' ? {} : { [name]: found }) as { [_ in Name]?: string }
 }
 
-function toWritableProperties(
-  decoded: DecodedStruct,
-  budget: JsonValueBudget,
-): { properties?: WritableProperty[] } {
+function toWritableProperties(decoded: DecodedStruct, budget: JsonValueBudget) {
   const list = getDecodedStructList(decoded, 'properties')
   if (list.length === 0) return {}
   return {
@@ -265,11 +274,6 @@ function toWritableProperties(
       }
     }),
   }
-}
-
-function getDecodedStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
-  const value = decoded.fields.get(field)
-  return typeof value === 'object' && 'fields' in value ? value : undefined
 }
 
 function toBase64(value: unknown): string | null {

@@ -1,15 +1,17 @@
 // Turns a catalog's files into layer content, with the same validation and cache as opm. Pure. Untrusted files are
 // processed in layer-process.ts.
-import { computeCacheDigest, opmCacheFileModes } from '@catalog-bot/fbc/api/cache-digest'
-import { buildOpmCache } from '@catalog-bot/fbc/api/build-opm-cache'
-import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
-import { decodeIgnoreFile } from '@catalog-bot/fbc/load/indexignore'
+import { buildOpmCache, computeCacheDigest, opmCacheFileModes } from '@catalog-bot/fbc/api/build-opm-cache'
+import { assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
+import { isIgnoreFile, selectCatalogFiles, decodeIgnoreFile } from '@catalog-bot/fbc/load/select-files'
 import type { BlobMeta } from '@catalog-bot/fbc/load/meta'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
-import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
-import { validateAsOpm } from '@catalog-bot/fbc/model/validate-as-opm'
-import type { ByteChunkTree } from '@catalog-bot/fbc/go/tar/byte-pieces'
-import { getTarEndMarker, packTarTree, type TarTreeFile } from '@catalog-bot/fbc/go/tar/tar-tree'
+import { validateAsOpm } from '@catalog-bot/fbc/model/validate-catalog'
+import {
+  getTarEndMarker,
+  packTarTree,
+  type TarTreeFile,
+  type ByteChunkTree,
+} from '@catalog-bot/fbc/go/tar/tar-tree'
 import type { CatalogImageFile } from '../catalog-publisher.ts'
 import { ImageError } from '../image-error.ts'
 import { listBundles, type ListedBundle } from '../provenance/listed-bundles.ts'

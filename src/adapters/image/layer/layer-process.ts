@@ -1,5 +1,5 @@
 // Reads, packs and renders untrusted catalogs in a process without secrets.
-import { sortCatalogForRendering } from '@catalog-bot/fbc/write/rendered-order'
+import { sortCatalogForRendering } from '@catalog-bot/fbc/write/blob-order'
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { serveWorkerRequests } from '../../workers/answer-orders.ts'
 import { ImageError, type ImageErrorCode } from '../image-error.ts'

@@ -4,7 +4,7 @@ import {
   joinByteChunks,
   getByteChunkTreeLength,
   type ByteChunkTree,
-} from '@catalog-bot/fbc/go/tar/byte-pieces'
+} from '@catalog-bot/fbc/go/tar/tar-tree'
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib'
 import type { CatalogImageFile, CatalogLayerSummary } from '../catalog-publisher.ts'

@@ -1,6 +1,6 @@
 // A catalog's bundles as plain rows that can be passed between processes.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 
 export interface ListedBundle {
   readonly package: string

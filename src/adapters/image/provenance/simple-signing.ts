@@ -1,6 +1,6 @@
 // cosign's "simple signing" payload with the signed digest and name. Pure. signing-key.ts verifies signatures.
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { marshalObject, marshalString } from '@catalog-bot/fbc/go/json/marshal'
+import { marshalObject, marshalString } from '@catalog-bot/fbc/go/json/json'
 import type { JsonShape } from '../../registry/strict-json.ts'
 import { parseJsonClaim } from './parse-claim.ts'
 

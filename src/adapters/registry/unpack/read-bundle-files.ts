@@ -1,10 +1,10 @@
 // Renders a bundle's files and finds their problems. Depends only on the image's digest and this code, so results can
 // be cached. Runs in unpack-process.ts.
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
-import { suiteNames } from '@catalog-bot/findings/suites'
+import { createFinding, suiteNames } from '@catalog-bot/findings/rule'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
+import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/csv-metadata'
 import { optInBundleRuleIds } from '@catalog-bot/bundle/content-rules'
 import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
@@ -12,8 +12,7 @@ import { bundleMetadataPropertyTypes } from '@catalog-bot/fbc/template/find-drif
 import { computeBundleInstallFacts, type BundleInstallFacts } from '../../../checks/install/install-facts.ts'
 import type { BundleImageAnswer } from '../../../checks/questions.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
-import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
-import { createFinding } from '@catalog-bot/findings/rule'
+import { selectMostSevereFindings } from '@catalog-bot/findings/finding-list'
 import { computeGzippedSize } from './gzipped-size.ts'
 
 /**

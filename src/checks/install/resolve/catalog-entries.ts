@@ -3,7 +3,6 @@ import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '@catalog-bo
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import {
   toGvkKey,
@@ -13,6 +12,7 @@ import {
   type OperatorProperty,
 } from './operator-entry.ts'
 import { computeOperatorFacts } from './operator-facts.ts'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 
 /**
  * OLM v0's order of preference in a channel: from the head along `replaces`, without skipped entries. Errors use

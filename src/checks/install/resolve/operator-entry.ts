@@ -1,7 +1,6 @@
 import type { VersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { type Version, compareVersions, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
-import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
+import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { Environment } from '@marcbachmann/cel-js'
 import { findCelRuleProblem } from '../../validation/view/constraint.ts'
 

@@ -1,7 +1,6 @@
 import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
-import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import {

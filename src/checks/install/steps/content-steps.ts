@@ -1,9 +1,9 @@
 // The install steps that need the contents of bundles.
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
-import { compareBundleWithImage } from '@catalog-bot/bundle/render/compare-with-image'
+import { compareBundleWithImage } from '@catalog-bot/bundle/render/render-bundle'
 import { compareBundledCrds } from '@catalog-bot/bundle/upgrade/check-crd-upgrade'
-import { createBundleFieldLocator } from '@catalog-bot/bundle/bundle-locator'
+import { createBundleFieldLocator } from '@catalog-bot/bundle/manifest-document'
 import type { Finding, Severity } from '@catalog-bot/findings/finding'
 import { redactBundleFindings } from '../../images/redact-restricted-bundle.ts'
 import {

@@ -1,4 +1,4 @@
-import { installableKinds } from '@catalog-bot/bundle/installable-kinds'
+import { installableKinds } from '@catalog-bot/bundle/plain/supported-kinds'
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { listCsvMetadata, getStringField, type BundleView } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'

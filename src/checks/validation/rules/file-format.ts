@@ -3,7 +3,7 @@ import {
   getFieldShape,
   valueShapesByPropertyType,
   type KnownFieldShape,
-} from '@catalog-bot/fbc/load/known-fields'
+} from '@catalog-bot/fbc/load/find-leniencies'
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
 import {

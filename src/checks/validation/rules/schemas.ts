@@ -1,4 +1,4 @@
-import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
+import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/find-leniencies'
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
 import { isTemplateSchemaName } from './file-format.ts'

@@ -1,7 +1,6 @@
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
-import { isInRange } from '@catalog-bot/fbc/versions/version-range'
+import { isInRange, VersionIndex } from '@catalog-bot/fbc/versions/version-range'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
-import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName, formatTruncatedNames } from '../names.ts'
 import {

@@ -5,7 +5,7 @@ import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-docume
 import { parseWritableCatalog, type WritableBundle } from '@catalog-bot/fbc/write/writable-catalog'
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
-import { findShortestEdits, type LineEdit } from '@catalog-bot/findings/shortest-edits'
+import { findShortestEdits, type LineEdit } from '@catalog-bot/findings/lines'
 import type { LoadedTemplatePair } from '../../../pull-request/layout/template-pairs.ts'
 import type { SuggestedPatch } from '../../check.ts'
 

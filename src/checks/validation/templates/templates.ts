@@ -1,8 +1,7 @@
 // Renders templates and compares the output with the checked-in catalogs. Reuses bundles of the base, so most pull
 // requests do not need any questions.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
-import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import { findDrift, type TemplateDrift } from '@catalog-bot/fbc/template/find-drift'
 import {

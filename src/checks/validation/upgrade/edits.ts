@@ -1,6 +1,5 @@
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
-import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
+import { findBundlesReachingChannelHead, analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { toCanonicalJson } from '../../../pull-request/compare-blobs.ts'
 import type { PackageChange } from '../../../pull-request/change.ts'

@@ -11,14 +11,12 @@ import type {
   OpmLeniency,
   CsvMetadata,
 } from '@catalog-bot/fbc/facts/catalog'
-import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { analyzeUpgradeGraph, type UpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { parseVersion, type Version, compareVersions } from '@catalog-bot/fbc/versions/version'
-import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
 import type { Location } from '@catalog-bot/findings/finding'
-import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
-import { parseVersionRange, type VersionRange } from '@catalog-bot/fbc/versions/version-range'
-import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
+import { parseVersionRange, type VersionRange, VersionIndex } from '@catalog-bot/fbc/versions/version-range'
+import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 import { groupBlobsByPackage, type PackageBlobs } from '../../../pull-request/compare-blobs.ts'
 
 interface LocatedSkipRange {

@@ -1,6 +1,6 @@
 // The bill of images as who reads CycloneDX finds it: each bundle, each image once, who needs which, the same every time.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { createImageSbom } from '../../../../src/adapters/image/provenance/image-sbom.ts'
 import { listBundles } from '../../../../src/adapters/image/provenance/listed-bundles.ts'

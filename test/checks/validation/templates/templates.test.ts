@@ -1,7 +1,6 @@
 // Templates and their checked-in catalogs: which questions the check asks, and which findings the answers lead to.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
-import type { Catalog } from '../../../../packages/fbc/src/facts/catalog.ts'
+import { type Catalog, assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { LoadedTemplatePair } from '../../../../src/pull-request/layout/template-pairs.ts'
 import type { CheckInput } from '../../../../src/checks/check.ts'

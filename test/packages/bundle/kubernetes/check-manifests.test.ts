@@ -3,8 +3,7 @@ import {
   toCanonicalQuantity,
   isQuantity,
 } from '../../../../packages/bundle/src/kubernetes/coerce-to-schema.ts'
-import { checkManifests } from '../../../../packages/bundle/src/kubernetes/check-manifests.ts'
-import { checkCsvExamples } from '../../../../packages/bundle/src/kubernetes/check-examples.ts'
+import { checkManifests, checkCsvExamples } from '../../../../packages/bundle/src/check-install.ts'
 import { createBundleFiles, createCrd } from '../sample-bundles.ts'
 
 function findManifestProblems(

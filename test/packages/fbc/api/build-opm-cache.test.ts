@@ -4,12 +4,15 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, w
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { computeCacheDigest } from '../../../../packages/fbc/src/api/cache-digest.ts'
-import { buildOpmCache, type OpmCacheFile } from '../../../../packages/fbc/src/api/build-opm-cache.ts'
+import {
+  buildOpmCache,
+  type OpmCacheFile,
+  computeCacheDigest,
+} from '../../../../packages/fbc/src/api/build-opm-cache.ts'
 import type { BlobMeta } from '../../../../packages/fbc/src/load/meta.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { isIgnoreFile, selectCatalogFiles } from '../../../../packages/fbc/src/load/select-files.ts'
-import { joinByteChunks } from '../../../../packages/fbc/src/go/tar/byte-pieces.ts'
+import { joinByteChunks } from '../../../../packages/fbc/src/go/tar/tar-tree.ts'
 import { findMissingProgram } from '../../../left-out.ts'
 import { cachedCatalogCases } from './sample-cached-catalogs.ts'
 

@@ -2,8 +2,11 @@
 // test/packages/fbc-server/compare-with-opm.test.ts compares the results with those of opm.
 import { describe, expect, test } from '@jest/globals'
 import * as queries from '../../../../packages/fbc/src/api/registry-queries.ts'
-import { parseServedFile } from '../../../../packages/fbc/src/api/served-file.ts'
-import { buildServedCatalog, type ServedCatalog } from '../../../../packages/fbc/src/api/served-catalog.ts'
+import {
+  buildServedCatalog,
+  type ServedCatalog,
+  parseServedFile,
+} from '../../../../packages/fbc/src/api/served-catalog.ts'
 import { unusualCatalog } from '../../fbc-server/unusual-catalog.ts'
 
 const readServedCatalog = (files: Readonly<Record<string, string>>) =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { catalogFileFactsVersion } from '../../../../packages/fbc/src/facts/facts-version.ts'
+import { catalogFileFactsVersion } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { renderedDocuments } from '../go/fast/mutated-documents.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
-import { TextBuilder } from '../../../../packages/fbc/src/go/text-builder.ts'
+import { TextBuilder } from '../../../../packages/fbc/src/go/utf8.ts'
 
 const textChunkArbitrary = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),

@@ -5,8 +5,8 @@ import {
   quoteLikeGo,
   sortByBytes,
 } from '../../../../packages/fbc/src/go/text.ts'
-import { parseRelease } from '../../../../packages/fbc/src/versions/release.ts'
-import { getJsonStringField } from '../../../../packages/fbc/src/go/json/json-fields.ts'
+import { parseRelease } from '../../../../packages/fbc/src/versions/version.ts'
+import { getJsonStringField } from '../../../../packages/fbc/src/go/json/json.ts'
 
 describe('text in the manner of Go', () => {
   test.each([

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { renderOpmMermaid } from '../../../../packages/fbc/src/graph/opm-mermaid.ts'
+import { renderOpmMermaid } from '../../../../packages/fbc/src/graph/draw-mermaid.ts'
 import { buildPackageGraphs } from '../../../../packages/fbc/src/graph/package-graph.ts'
 import {
   buildCatalog,

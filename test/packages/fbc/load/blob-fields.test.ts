@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { parseBlobFields } from '../../../../packages/fbc/src/load/blob-fields.ts'
+import { parseBlobFields } from '../../../../packages/fbc/src/load/blob-types.ts'
 
 const parseBlobFieldsFromText = (text: string) => parseBlobFields(new TextEncoder().encode(text))
 

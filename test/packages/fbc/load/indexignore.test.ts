@@ -1,7 +1,6 @@
 // .indexignore, line by line as opm v1.73 was seen to read it (it is not .gitignore).
 import { describe, expect, test } from '@jest/globals'
-import { decodeIgnoreFile } from '../../../../packages/fbc/src/load/indexignore.ts'
-import { selectCatalogFiles } from '../../../../packages/fbc/src/load/select-files.ts'
+import { selectCatalogFiles, decodeIgnoreFile } from '../../../../packages/fbc/src/load/select-files.ts'
 
 /** Whether `path` is left out under the ignore files given by path. */
 function isIgnored(path: string, ignoreFiles: Record<string, string>): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { sniffImage } from '../../../../packages/fbc/src/load/sniff-image.ts'
+import { sniffImage } from '../../../../packages/fbc/src/load/blob-facts.ts'
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
 

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
-import type { CatalogFileFacts } from '../../../../packages/fbc/src/facts/catalog.ts'
+import { type CatalogFileFacts, assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import {
   parseCatalogFile,
   createUnreadableFileFacts,

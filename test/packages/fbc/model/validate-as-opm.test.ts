@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { catalogModelRules } from '../../../../packages/fbc/src/model/rules/all.ts'
 import { defaultRuleSet, findOpmRuleSet } from '../../../../packages/fbc/src/model/rule-set.ts'
-import { validateCatalog } from '../../../../packages/fbc/src/model/validate-catalog.ts'
-import { validateAsOpm } from '../../../../packages/fbc/src/model/validate-as-opm.ts'
+import { validateCatalog, validateAsOpm } from '../../../../packages/fbc/src/model/validate-catalog.ts'
 import {
   createBundleBlob,
   createCatalog,

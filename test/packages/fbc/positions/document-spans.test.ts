@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { findDocumentSpans } from '../../../../packages/fbc/src/positions/document-spans.ts'
+import { findDocumentSpans } from '../../../../packages/fbc/src/positions/positioned-tree.ts'
 import { splitDocuments } from '../../../../packages/fbc/src/load/split-documents.ts'
 
 const extractDocumentTexts = (text: string, of: typeof findDocumentSpans) =>

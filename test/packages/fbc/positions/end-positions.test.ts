@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { addFindingEndPositions } from '../../../../packages/fbc/src/positions/finding-ends.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { runCatalogRules } from '../../../../src/checks/validation/validate-fully.ts'

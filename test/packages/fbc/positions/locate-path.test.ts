@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { locateFieldPath } from '../../../../packages/fbc/src/positions/locate-path.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 

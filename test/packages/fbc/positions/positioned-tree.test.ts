@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
-import { findDocumentSpans } from '../../../../packages/fbc/src/positions/document-spans.ts'
-import { BytePositionConverter } from '../../../../packages/fbc/src/positions/finding-ends.ts'
 import {
   PositionedTreeReader,
   readPositionedTreeWithSlowParser,
   type LocationWithByteOffset,
   type PositionedTree,
+  addEndPositionsFromTree,
+  findDocumentSpans,
 } from '../../../../packages/fbc/src/positions/positioned-tree.ts'
-import { addEndPositionsFromTree } from '../../../../packages/fbc/src/positions/tree-ends.ts'
+import { BytePositionConverter } from '../../../../packages/fbc/src/positions/finding-ends.ts'
 import type { ParsedValue } from '../../../../packages/fbc/src/go/tree.ts'
 import type { Location } from '../../../../packages/findings/src/finding.ts'
 import {

@@ -1,6 +1,6 @@
 // What counts as a difference between a rendered template and a checked-in catalog.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
+import { assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { findDrift } from '../../../../packages/fbc/src/template/find-drift.ts'
 import { parseWritableCatalog } from '../../../../packages/fbc/src/write/writable-catalog.ts'

@@ -1,10 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
-import { isInRange, parseVersionRange } from '../../../../packages/fbc/src/versions/version-range.ts'
-import type { VersionRange } from '../../../../packages/fbc/src/versions/version-range.ts'
+import {
+  isInRange,
+  parseVersionRange,
+  type VersionRange,
+  VersionIndex,
+} from '../../../../packages/fbc/src/versions/version-range.ts'
 import { compareVersions, parseVersion } from '../../../../packages/fbc/src/versions/version.ts'
 import type { Version } from '../../../../packages/fbc/src/versions/version.ts'
-import { VersionIndex } from '../../../../packages/fbc/src/versions/version-index.ts'
 
 const parseVersionOrThrow = (text: string): Version => {
   const parsed = parseVersion(text)

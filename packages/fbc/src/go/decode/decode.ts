@@ -5,11 +5,17 @@ import { formatGoFloat32, formatJsonNumber } from '../number.ts'
 import { quoteLikeGo } from '../text.ts'
 import { sortMapEntriesByKey } from '../json/json-text.ts'
 import type { MapEntry, MapValue, NumberValue, ParsedValue } from '../tree.ts'
-import type { DecodedStruct, DecodedValue, DecodedFieldValues, DecodedFieldSources } from './decoded.ts'
+import {
+  type GoType,
+  type StructType,
+  uint8Type,
+  type DecodedStruct,
+  type DecodedValue,
+  type DecodedFieldValues,
+  type DecodedFieldSources,
+  getJsonTypeName,
+} from './go-type.ts'
 import { LazyDecodedStruct, matchesGoType } from './lazy-decoded.ts'
-import type { GoType, StructType } from './go-type.ts'
-import { uint8Type } from './go-type.ts'
-import { getJsonTypeName } from './go-value.ts'
 
 export interface DecodeProblem {
   readonly message: string
@@ -103,12 +109,7 @@ class GoStructDecoder {
     return before
   }
 
-  private struct(
-    type: StructType,
-    value: MapValue,
-    before: DecodedValue,
-    path: readonly string[],
-  ): DecodedStruct {
+  private struct(type: StructType, value: MapValue, before: DecodedValue, path: readonly string[]) {
     const old = before !== undefined && isDecodedStruct(before) ? before : undefined
     if (!old && !this.rules && matchesGoType(type, value)) return new LazyDecodedStruct(type, value)
     const result = new EagerDecodedStruct(value)
@@ -162,22 +163,12 @@ class GoStructDecoder {
     return before
   }
 
-  private byteList(
-    value: ParsedValue & { kind: 'list' },
-    owner: string,
-    path: readonly string[],
-  ): Uint8Array {
+  private byteList(value: ParsedValue & { kind: 'list' }, owner: string, path: readonly string[]) {
     const numbers = value.items.map((item) => this.value(uint8Type, item, 0, owner, path))
     return Uint8Array.from(numbers, (number) => (typeof number === 'number' ? number : 0))
   }
 
-  private mismatch(
-    type: GoType,
-    at: ParsedValue,
-    found: string,
-    owner: string,
-    path: readonly string[],
-  ): void {
+  private mismatch(type: GoType, at: ParsedValue, found: string, owner: string, path: readonly string[]) {
     this.addProblem(() => {
       const field = path.join('.')
       const into =
@@ -289,6 +280,11 @@ export function getDecodedStringField(decoded: DecodedStruct, field: string): st
 }
 
 /** Returns the structs of a list field. A null item becomes an empty struct. */
+export function getDecodedStructField(decoded: DecodedStruct, field: string): DecodedStruct | undefined {
+  const value = decoded.fields.get(field)
+  return typeof value === 'object' && 'fields' in value ? value : undefined
+}
+
 export function getDecodedStructList(decoded: DecodedStruct, field: string): DecodedStruct[] {
   const list = decoded.fields.get(field)
   if (!Array.isArray(list)) return []

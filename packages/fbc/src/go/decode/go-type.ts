@@ -1,3 +1,40 @@
+// Go types, the values decoded into them, and how Go formats values.
+import type { ParsedValue, ListValue, MapValue } from '../tree.ts'
+import { formatGoFloat } from '../number.ts'
+import { sortMapEntriesByKey } from '../json/json-text.ts'
+import { formatParsedValueWithLimit, type ParsedValueFormatter } from '../text.ts'
+
+const maxFormattedGoValueLength = 1 << 20
+
+const jsonTypeByValueKind = {
+  null: 'null',
+  bool: 'bool',
+  number: 'number',
+  string: 'string',
+  list: 'array',
+  map: 'object',
+}
+
+export interface DecodedFieldValues {
+  get(field: string): DecodedValue
+  has(field: string): boolean
+}
+
+export interface DecodedFieldSources {
+  get(field: string): ParsedValue | undefined
+}
+
+export interface DecodedStruct {
+  readonly fields: DecodedFieldValues
+  readonly sources: DecodedFieldSources
+  readonly at: ParsedValue
+}
+
+export type DecodedValue =
+  string | boolean | number | Uint8Array | ParsedValue | DecodedStruct | DecodedList | undefined
+
+type DecodedList = DecodedValue[]
+
 // The Go types that opm decodes a catalog into, limited to what affects results and errors.
 
 export type GoType =
@@ -21,6 +58,21 @@ export const rawMessageType: GoType = { kind: 'raw', name: 'json.RawMessage' }
 export const uint8Type: GoType = { kind: 'int', name: 'uint8', min: 0, max: 255 }
 export const int32Type: GoType = { kind: 'int', name: 'int32', min: -(2 ** 31), max: 2 ** 31 - 1 }
 
+export const objectMetaStructType = createStructType('v1.ObjectMeta', {
+  name: stringType,
+  generateName: stringType,
+  namespace: stringType,
+  annotations: createMapType(stringType),
+  labels: createMapType(stringType),
+})
+
+/** The part of an object that opm reads before it reads a CSV's spec. */
+export const kubernetesObjectStructType = createStructType('v1.TypeMeta', {
+  apiVersion: stringType,
+  kind: stringType,
+  metadata: objectMetaStructType,
+})
+
 export function createNamedStringType(name: string): GoType {
   return { kind: 'string', name }
 }
@@ -35,4 +87,69 @@ export function createMapType(element: GoType): GoType {
 
 export function createStructType(name: string, fields: Readonly<Record<string, GoType>>): StructType {
   return { kind: 'struct', name, fields }
+}
+
+// Formats decoded JSON as Go's fmt does with %v, and with the %t that opm uses by mistake.
+export function getJsonTypeName(value: ParsedValue): string {
+  return jsonTypeByValueKind[value.kind]
+}
+
+/** `%v`: lists and maps as `[1 x]` and `map[a:1]`. */
+export function formatGoValue(value: ParsedValue): string {
+  return formatParsedValueWithLimit(
+    value,
+    { partsOf: (part) => splitGoValueIntoFormatParts(part, false), scalar: formatGoScalar },
+    maxFormattedGoValueLength,
+  )
+}
+
+/** `%t` of a value that is not a bool: `%!t(float64=1)`. */
+export function formatAsGoBool(value: ParsedValue): string {
+  if (value.kind === 'null') return '%!t(<nil>)'
+  const scalar: ParsedValueFormatter['scalar'] = (part) => {
+    if (part.kind === 'bool') return String(part.value)
+    if (part.kind === 'null') return '<nil>'
+    return `%!t(${part.kind === 'number' ? 'float64' : 'string'}=${formatGoScalar(part)})`
+  }
+  return formatParsedValueWithLimit(
+    value,
+    { partsOf: (part) => splitGoValueIntoFormatParts(part, true), scalar },
+    maxFormattedGoValueLength,
+  )
+}
+
+function formatGoScalar(value: Parameters<ParsedValueFormatter['scalar']>[0]): string {
+  switch (value.kind) {
+    case 'null':
+      return '<nil>'
+    case 'bool':
+      return String(value.value)
+    case 'number':
+      return formatGoFloat(value.value)
+    case 'string':
+      return value.value
+  }
+}
+
+function* splitGoValueIntoFormatParts(
+  value: ListValue | MapValue,
+  markKeys: boolean,
+): Generator<ParsedValue | string> {
+  let between = ''
+  if (value.kind === 'list') {
+    yield '['
+    for (const item of value.items) {
+      yield between
+      yield item
+      between = ' '
+    }
+  } else {
+    yield 'map['
+    for (const { key, value: inner } of sortMapEntriesByKey(value.entries)) {
+      yield `${between}${markKeys ? `%!t(string=${key})` : key}:`
+      yield inner
+      between = ' '
+    }
+  }
+  yield ']'
 }

@@ -1,9 +1,14 @@
 // Values that already fit their Go type, so they need no decoding. Almost all values in a catalog do.
 import { decodeBase64, decodeSingleLineBase64 } from '../base64.ts'
-import type { ParsedValue } from '../tree.ts'
-import { getMapValue } from '../tree.ts'
-import type { DecodedStruct, DecodedValue, DecodedFieldValues, DecodedFieldSources } from './decoded.ts'
-import type { GoType, StructType } from './go-type.ts'
+import { type ParsedValue, getMapValue } from '../tree.ts'
+import type {
+  GoType,
+  StructType,
+  DecodedStruct,
+  DecodedValue,
+  DecodedFieldValues,
+  DecodedFieldSources,
+} from './go-type.ts'
 
 /** Returns whether no field of the struct, at any depth, has two spellings. */
 export function hasUniqueFieldSpellings(decoded: DecodedStruct): boolean {

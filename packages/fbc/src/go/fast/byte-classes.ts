@@ -1,3 +1,6 @@
+/** Thrown only inside the fast reader: the exact reader must read this document. */
+export const exactReaderRequiredError = new Error('hand over to the exact reader')
+
 // Classifies the bytes of a document for the fast reader. It hands over to the exact reader at `odd` bytes.
 
 export const NEWLINE = 0x0a
@@ -65,7 +68,6 @@ export const plainTextStartBytes: Uint8Array = createByteSet(
 
 /** First bytes of plain scalars that may be words (`true`, `off`), numbers or dates. */
 export const ambiguousScalarStartBytes: Uint8Array = createByteSet('FNOTYfnoty0123456789+.')
-
 export const numberBytes: Uint8Array = createByteSet('0123456789abcdefABCDEFxXoO_.+-')
 
 export const yamlKeyStartBytes: Uint8Array = createByteSet(
@@ -96,4 +98,35 @@ function createByteSet(characters: string): Uint8Array {
   const set = new Uint8Array(256)
   for (const character of characters) set[character.charCodeAt(0)] = 1
   return set
+}
+
+/**
+ * Returns the byte length of the character at `at` (0x80 or more). Returns 0 for invalid UTF-8, control characters,
+ * non-characters, and the Unicode line ends and marks that are special to YAML.
+ */
+export function getMultibyteCharacterLength(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] as number
+  const second = getContinuationByte(bytes, at + 1)
+  if (first < 0xc2 || second < 0) return 0
+  if (first < 0xe0) return first === 0xc2 && second < 0xa0 ? 0 : 2
+  const third = getContinuationByte(bytes, at + 2)
+  if (third < 0) return 0
+  if (first < 0xf0) {
+    if (first === 0xe0 && second < 0xa0) return 0
+    if (first === 0xed && second > 0x9f) return 0
+    // U+2028 and U+2029 end lines. U+FEFF is a byte order mark; U+FFFE and U+FFFF are noncharacters.
+    if (first === 0xe2 && second === 0x80 && (third === 0xa8 || third === 0xa9)) return 0
+    if (first === 0xef && second === 0xbb && third === 0xbf) return 0
+    if (first === 0xef && second === 0xbf && third >= 0xbe) return 0
+    return 3
+  }
+  if (first > 0xf4 || getContinuationByte(bytes, at + 3) < 0) return 0
+  if (first === 0xf0 && second < 0x90) return 0
+  if (first === 0xf4 && second > 0x8f) return 0
+  return 4
+}
+
+function getContinuationByte(bytes: Uint8Array, at: number): number {
+  const value = bytes[at]
+  return value !== undefined && value >= 0x80 && value < 0xc0 ? value : -1
 }

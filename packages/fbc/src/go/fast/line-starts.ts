@@ -1,8 +1,7 @@
 // Records line starts while documents are read, to find the line and column of any byte.
-import type { TextPosition } from '../text-position.ts'
-import type { PositionLookup } from '../position-lookup.ts'
-import { exactReaderRequiredError } from './exact-reader-required.ts'
-import { decodeUtf8 } from './scalar-text.ts'
+import type { PositionLookup, TextPosition } from '../position-lookup.ts'
+import { exactReaderRequiredError } from './byte-classes.ts'
+import { decodeUtf8 } from './lazy-string.ts'
 
 /** Limits memory. No real file has more lines. */
 const maxDocumentLines = 4_000_000

@@ -9,7 +9,6 @@ export interface ManifestIdentity {
 }
 
 const maxManifestJsonDepth = 250
-
 const stringStopBytes = new Uint8Array(256)
 stringStopBytes.fill(1, 0, 0x20)
 stringStopBytes[DOUBLE_QUOTE] = 1

@@ -1,6 +1,66 @@
 // Text blocks that occur more than once in a file, because versions of an Operator differ in only a few lines. The
 // reader compares a known block instead of reading it.
-import type { TextBlockCache } from '../tree.ts'
+import type { TextBlockCache, ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
+
+export type RecurringBlockReader = (bytes: Uint8Array, start: number, block: RecurringBlock) => ParsedValue
+
+class LazyRecurringValue {
+  readonly start: number
+  readonly end: number
+  private readonly bytes: Uint8Array
+  private readonly block: RecurringBlock
+  private readonly read: RecurringBlockReader
+  private value: ParsedValue | undefined
+
+  constructor(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    block: RecurringBlock,
+    read: RecurringBlockReader,
+  ) {
+    this.bytes = bytes
+    this.start = start
+    this.end = end
+    this.block = block
+    this.read = read
+    this.value = undefined
+  }
+
+  get memo(): TextBlockCache {
+    return this.block.memo
+  }
+
+  protected tree(): ParsedValue {
+    return (this.value ??= this.read(this.bytes, this.start, this.block))
+  }
+}
+
+// Values whose text occurred earlier in the file. They are read lazily, and rarely needed.
+export class LazyRecurringMap extends LazyRecurringValue implements MapValue {
+  declare readonly kind: 'map'
+
+  static {
+    // On the prototype, so that it costs nothing in each value.
+    Object.defineProperty(this.prototype, 'kind', { value: 'map' })
+  }
+
+  get entries(): readonly MapEntry[] {
+    return (this.tree() as MapValue).entries
+  }
+}
+
+export class LazyRecurringList extends LazyRecurringValue implements ListValue {
+  declare readonly kind: 'list'
+
+  static {
+    Object.defineProperty(this.prototype, 'kind', { value: 'list' })
+  }
+
+  get items(): readonly ParsedValue[] {
+    return (this.tree() as ListValue).items
+  }
+}
 
 /** Comparing a shorter block takes as long as reading it. */
 const minRecurringBlockBytes = 48

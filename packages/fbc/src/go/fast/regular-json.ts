@@ -1,8 +1,19 @@
 // Reads one JSON object in opm's own format, with the same result as the exact reader. Leaves unusual input to that
 // reader (escaped or repeated keys, long lines, errors).
-import type { TextBlockCache, ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
-import { CLOSE_BRACE, CLOSE_BRACKET, COLON, DASH, DOUBLE_QUOTE } from './byte-classes.ts'
 import {
+  type TextBlockCache,
+  type ListValue,
+  type MapEntry,
+  type MapValue,
+  type ParsedValue,
+  hasDuplicateKeys,
+} from '../tree.ts'
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  DASH,
+  DOUBLE_QUOTE,
   NEWLINE,
   OPEN_BRACE,
   OPEN_BRACKET,
@@ -10,22 +21,23 @@ import {
   StopByteClass,
   TAB,
   jsonStringStopBytes,
+  getMultibyteCharacterLength,
+  exactReaderRequiredError,
 } from './byte-classes.ts'
-import { exactReaderRequiredError } from './exact-reader-required.ts'
-import { hasDuplicateKeys } from './has-duplicate-keys.ts'
-import { LazyString, ScalarStyle } from './lazy-string.ts'
+import {
+  RecurringBlockTable,
+  type RecurringBlock,
+  LazyRecurringList,
+  LazyRecurringMap,
+} from './recurring-blocks.ts'
+import { LazyString, ScalarStyle, sharedInternTable } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
-import { LazyRecurringList, LazyRecurringMap } from './recurring-values.ts'
-import { RecurringBlockTable, type RecurringBlock } from './recurring-blocks.ts'
-import { sharedInternTable } from './string-intern-table.ts'
-import { getMultibyteCharacterLength } from './multibyte-character.ts'
 
 /** Catalogs have no deeper objects. */
 const maxRegularJsonDepth = 64
 
 /** Columns are counted from the line start, which is quadratic in text without line ends. */
 const maxLineLength = 2000
-
 const COMMA = 0x2c
 const CARRIAGE_RETURN = 0x0d
 

@@ -1,7 +1,14 @@
 // Reads one YAML document in the usual style, with the same result as the exact reader. Leaves unusual input to that
 // reader (anchors, tags, flow collections, tabs, repeated keys, errors).
 import { resolvePlainScalar, toScalarValue } from '../yaml/resolve-scalar.ts'
-import type { TextBlockCache, ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
+import {
+  type TextBlockCache,
+  type ListValue,
+  type MapEntry,
+  type MapValue,
+  type ParsedValue,
+  hasDuplicateKeys,
+} from '../tree.ts'
 import * as byte from './byte-classes.ts'
 import {
   StopByteClass,
@@ -10,19 +17,21 @@ import {
   plainScalarStopBytes,
   singleQuotedStopBytes,
   blockTextStopBytes,
+  getMultibyteCharacterLength,
+  exactReaderRequiredError,
 } from './byte-classes.ts'
-import { exactReaderRequiredError } from './exact-reader-required.ts'
-import { hasDuplicateKeys } from './has-duplicate-keys.ts'
-import { LazyString, ScalarStyle } from './lazy-string.ts'
+import {
+  RecurringBlockTable,
+  type RecurringBlock,
+  LazyRecurringList,
+  LazyRecurringMap,
+  type RecurringBlockReader,
+} from './recurring-blocks.ts'
+import { LazyString, ScalarStyle, sharedInternTable } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
-import { LazyRecurringList, LazyRecurringMap, type RecurringBlockReader } from './recurring-values.ts'
-import { RecurringBlockTable, type RecurringBlock } from './recurring-blocks.ts'
-import { sharedInternTable } from './string-intern-table.ts'
-import { getMultibyteCharacterLength } from './multibyte-character.ts'
 
 /** Catalogs have no deeper documents. */
 const maxRegularYamlDepth = 64
-
 const maxYamlIndent = 1000
 
 /** go-yaml's limit is 1024 characters; real keys are far shorter. */
@@ -134,11 +143,7 @@ class RegularYamlParser {
     return this.unknownBlock(kind, column, undefined)
   }
 
-  private unknownBlock(
-    kind: RecurringBlock['kind'],
-    column: number,
-    memo: TextBlockCache | undefined,
-  ): MapValue | ListValue {
+  private unknownBlock(kind: RecurringBlock['kind'], column: number, memo: TextBlockCache | undefined) {
     return kind === 'map' ? this.mapping(column, memo) : this.sequence(column, kind === 'compact-list', memo)
   }
 

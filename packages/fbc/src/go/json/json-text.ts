@@ -1,7 +1,6 @@
 // Writes values like Go's encoding/json: keys sorted by bytes, no spaces. Never recurses.
-import { compareBytes } from '../text.ts'
+import { compareBytes, formatParsedValueWithLimit } from '../text.ts'
 import { formatJsonNumber } from '../number.ts'
-import { formatParsedValueWithLimit } from '../print-value.ts'
 import type { ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
 
 export interface GoJsonOptions {

@@ -1,9 +1,40 @@
 // Reads one JSON value with positions like Go's streaming decoder, with the same errors. Uses its own stack, so nesting
 // cannot overflow the call stack.
-import type { ParsedValue } from '../tree.ts'
-import { MapBuilder, trimArraySpareCapacity } from '../tree.ts'
-import { JsonError } from './json-error.ts'
-import { scanJsonNumber, scanJsonString } from './json-scalars.ts'
+import { type ParsedValue, MapBuilder, trimArraySpareCapacity } from '../tree.ts'
+import { createEscapeTable, getHexDigitValue, isDigit } from '../yaml/cursor.ts'
+import { TextBuilder } from '../utf8.ts'
+
+const codeUnitByJsonEscapeLetter = createEscapeTable({
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+})
+
+const jsonStringBuilder = new TextBuilder()
+const jsonErrorMarker = ' <== '
+
+/** Limits indentation: ten thousand levels would take a hundred megabytes. */
+const maxMarkedJsonLength = 1 << 23
+
+/** Thrown only inside the JSON reader, in the words of Go's encoding/json. */
+export class JsonError extends Error {
+  /** `end`: the text ended inside a value. */
+  readonly kind: 'syntax' | 'end'
+  /** Index of the offending character in the text. */
+  readonly at: number
+
+  constructor(kind: 'syntax' | 'end', message: string, at: number) {
+    super(message)
+    this.name = 'JsonError'
+    this.kind = kind
+    this.at = at
+  }
+}
 
 /** Go's limit. */
 const maxJsonDepth = 10_000
@@ -134,4 +165,124 @@ function scanJsonLiteral(text: string, from: number, word: string): number {
 function createUnexpectedCharacterError(text: string, at: number, context: string): JsonError {
   if (at >= text.length) return new JsonError('end', 'unexpected EOF', at)
   return new JsonError('syntax', context, at)
+}
+
+// Formats JSON for an opm error, with ` <== ` at the error.
+
+/**
+ * Indents `text` by four and marks the place after its first `offset` characters. Returns undefined where opm cannot
+ * find the place: it searches for each character in turn, even whitespace that indenting removed.
+ */
+export function markJsonError(text: string, offset: number): string | undefined {
+  const pretty = indentJson(text)
+  if (pretty === undefined) return undefined
+  if (offset >= text.length) return pretty + jsonErrorMarker.trimEnd()
+  let at = 0
+  for (let index = 0; index < offset; index++) {
+    const found = pretty.indexOf(text.charAt(index), at)
+    if (found < 0) return undefined
+    at = found + 1
+  }
+  return pretty.slice(0, at) + jsonErrorMarker + pretty.slice(at)
+}
+
+/** opm's full message: the error, and its place if found. `offset` is in bytes. */
+export function formatJsonErrorWithMarker(
+  detail: string,
+  offset: number,
+  marked: string | undefined,
+): string {
+  return marked === undefined ? detail : `${detail} at offset ${offset} (indicated by <==)\n${marked}`
+}
+
+function indentJson(text: string): string | undefined {
+  const pieces: string[] = []
+  let depth = 0
+  const newLine = (): string => `\n${'    '.repeat(depth)}`
+  let length = 0
+  let opened = false
+  for (const token of tokenizeJson(text)) {
+    const closes = token === ']' || token === '}'
+    if (closes) {
+      depth--
+      if (!opened) pieces.push(newLine())
+    } else if (opened) pieces.push(newLine())
+    opened = token === '[' || token === '{'
+    if (opened) depth++
+    pieces.push(token)
+    length += token.length + 4 * depth
+    if (length > maxMarkedJsonLength) return undefined
+    if (token === ',') pieces.push(newLine())
+    if (token === ':') pieces.push(' ')
+  }
+  return pieces.join('')
+}
+
+function* tokenizeJson(text: string): Generator<string> {
+  const pattern = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s"[\]{},:]+/g
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) yield match[0]
+}
+
+/** Reads a string from its opening quote. Lone surrogates become U+FFFD. */
+function scanJsonString(text: string, from: number): { value: string; end: number } {
+  let at = from + 1
+  let pieceStart = at
+  jsonStringBuilder.clear()
+  for (;;) {
+    const c = text.charCodeAt(at)
+    if (c === 0x22) break
+    // Past the end, NaN is not below 0x20 either.
+    if (c < 0x20) throw createUnexpectedCharacterError(text, at, 'in string literal')
+    if (c !== 0x5c) {
+      if (at >= text.length) throw createUnexpectedCharacterError(text, at, '')
+      at++
+      continue
+    }
+    jsonStringBuilder.add(text, pieceStart, at)
+    const letter = text.charCodeAt(at + 1)
+    const meaning = letter < 128 ? (codeUnitByJsonEscapeLetter[letter] as number) : -1
+    if (meaning >= 0) {
+      jsonStringBuilder.addUnit(meaning)
+      at += 2
+    } else if (letter === 0x75) {
+      jsonStringBuilder.addUnit(scanJsonHexEscape(text, at + 2))
+      at += 6
+    } else throw createUnexpectedCharacterError(text, at + 1, 'in string escape code')
+    pieceStart = at
+  }
+  if (jsonStringBuilder.isEmpty) return { value: text.slice(pieceStart, at), end: at + 1 }
+  jsonStringBuilder.add(text, pieceStart, at)
+  return { value: jsonStringBuilder.take().toWellFormed(), end: at + 1 }
+}
+
+function scanJsonHexEscape(text: string, from: number): number {
+  let unit = 0
+  for (let at = from; at < from + 4; at++) {
+    const digit = at < text.length ? getHexDigitValue(text.charCodeAt(at)) : -1
+    if (digit < 0) throw createUnexpectedCharacterError(text, at, 'in \\u hexadecimal character escape')
+    unit = unit * 16 + digit
+  }
+  return unit
+}
+
+function scanJsonNumber(text: string, from: number): number {
+  let at = from
+  const isAtDigit = (): boolean => at < text.length && isDigit(text.charCodeAt(at))
+  const skipDigits = (context: string): void => {
+    if (!isAtDigit()) throw createUnexpectedCharacterError(text, at, context)
+    while (isAtDigit()) at++
+  }
+  if (text.charCodeAt(at) === 0x2d) at++
+  if (text.charCodeAt(at) === 0x30) at++
+  else skipDigits('in numeric literal')
+  if (text.charCodeAt(at) === 0x2e) {
+    at++
+    skipDigits('after decimal point in numeric literal')
+  }
+  if ((text.charCodeAt(at) | 0x20) === 0x65) {
+    at++
+    if (text.charCodeAt(at) === 0x2b || text.charCodeAt(at) === 0x2d) at++
+    skipDigits('in exponent of numeric literal')
+  }
+  return at
 }

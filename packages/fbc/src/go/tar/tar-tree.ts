@@ -1,12 +1,12 @@
 // Archives a folder in the order of Go's tree walk: each directory once, before its contents.
-import { comparePathsInWalkOrder } from '../walk-order.ts'
-import { getByteChunkTreeLength, type ByteChunkTree } from './byte-pieces.ts'
+import { comparePathsInWalkOrder } from '../text.ts'
+
+export type ByteChunkTree = Uint8Array | readonly ByteChunkTree[]
 
 const tarBlockBytes = 512
 
 /** Limits of the name and prefix fields (POSIX.1-1988, ustar). */
 const maxUstarNameBytes = 100
-
 const maxUstarPrefixBytes = 155
 
 /** The limit of eleven octal digits; Go writes larger sizes as a PAX record. */
@@ -178,4 +178,27 @@ function formatPaxRecord(key: string, value: string, bytes: number): string {
 
 function removeNonAsciiCharacters(text: string): string {
   return text.replace(/[^\x00-\x7f]/gu, '')
+}
+
+export function forEachByteChunk(piece: ByteChunkTree, take: (bytes: Uint8Array) => void): void {
+  if (piece instanceof Uint8Array) take(piece)
+  else for (const part of piece) forEachByteChunk(part, take)
+}
+
+/** Nested lists of bytes, so that content that repeats in an archive is one shared object. */
+export function getByteChunkTreeLength(piece: ByteChunkTree): number {
+  if (piece instanceof Uint8Array) return piece.length
+  let length = 0
+  for (const part of piece) length += getByteChunkTreeLength(part)
+  return length
+}
+
+export function joinByteChunks(piece: ByteChunkTree): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(getByteChunkTreeLength(piece))
+  let at = 0
+  forEachByteChunk(piece, (part) => {
+    bytes.set(part, at)
+    at += part.length
+  })
+  return bytes
 }

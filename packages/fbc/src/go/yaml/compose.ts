@@ -1,20 +1,61 @@
 // Converts YAML nodes to values like opm's JSON conversion. Uses its own stack. Aliases share values, so an alias bomb
 // takes no more memory than its text.
 import { quoteLikeGo } from '../text.ts'
-import type { StringValue, ParsedValue } from '../tree.ts'
-import { MapBuilder, trimArraySpareCapacity } from '../tree.ts'
-import { AliasBudget } from './alias-budget.ts'
+import { type StringValue, type ParsedValue, MapBuilder, trimArraySpareCapacity } from '../tree.ts'
 import {
+  findInvalidJsonKeyError,
+  findJsonConversionError,
   createInvalidMapKeyError,
   formatMapKeyAsGo,
   createUnsupportedMapKeyError,
   type NonStringKeysByMap,
-} from './go-syntax.ts'
-import { findInvalidJsonKeyError, findJsonConversionError } from './json-limits.ts'
-import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './node.ts'
-import type { ResolvedScalar } from './resolve-scalar.ts'
-import { formatScalarAsMapKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
-import { YamlError } from './yaml-error.ts'
+} from './json-limits.ts'
+import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './token.ts'
+import { type ResolvedScalar, formatScalarAsMapKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
+import { YamlError } from './cursor.ts'
+
+/** Up to here 99% may come from aliases, from the second limit on 10% (go-yaml's decode.go). */
+const aliasRatioRangeLow = 400_000
+const aliasRatioRangeHigh = 4_000_000
+
+/** go-yaml's limit for documents that consist largely of aliases. */
+class AliasBudget {
+  /** Includes the document itself. */
+  decoded = 1
+  private aliased = 0
+  private depth = 0
+
+  /** Throws if too many of all nodes so far came from aliases. */
+  count(node: YamlNode): void {
+    this.decoded++
+    if (this.depth > 0) {
+      this.aliased++
+      this.check(node)
+    } else if (this.aliased > 100) this.check(node)
+  }
+
+  /** Counts the `size` nodes of an alias whose value is already known. */
+  countAliased(alias: YamlNode, size: number): void {
+    this.decoded += size
+    this.aliased += size
+    this.check(alias)
+  }
+
+  enterAlias(): void {
+    this.depth++
+  }
+
+  leaveAlias(): void {
+    this.depth--
+  }
+
+  private check(node: YamlNode): void {
+    const { aliased, decoded } = this
+    if (aliased > 100 && decoded > 1000 && aliased / decoded > getAllowedAliasRatio(decoded)) {
+      throw new YamlError('yaml: document contains excessive aliasing', node.start)
+    }
+  }
+}
 
 /** Throws a YamlError if go-yaml or the JSON conversion rejects the text. */
 export function composeYamlDocument(root: YamlNode, repeated?: RepeatedKeyCollector): ParsedValue {
@@ -313,4 +354,10 @@ function isMergeKey(node: YamlNode): boolean {
   return (
     node.kind === 'scalar' && node.value === '<<' && (node.implicit || node.tag === 'tag:yaml.org,2002:merge')
   )
+}
+
+function getAllowedAliasRatio(decoded: number): number {
+  if (decoded <= aliasRatioRangeLow) return 0.99
+  if (decoded >= aliasRatioRangeHigh) return 0.1
+  return 0.99 - 0.89 * ((decoded - aliasRatioRangeLow) / (aliasRatioRangeHigh - aliasRatioRangeLow))
 }

@@ -1,7 +1,58 @@
 // A forward-only position in a YAML text that counts lines.
-import { CR, LF, isLineBreak } from './characters.ts'
-import type { YamlMark } from './yaml-error.ts'
-import { YamlError } from './yaml-error.ts'
+
+// go-yaml v2's errors, with positions.
+
+/** Thrown only inside the YAML reader; readYaml() returns it as a value. */
+export class YamlError extends Error {
+  /** Offset of the error in the text; go-yaml may count its line from elsewhere. */
+  readonly at: number
+  /** `decoding`: conversion to JSON succeeded, but decoding the JSON failed. */
+  readonly stage: 'converting' | 'decoding'
+
+  constructor(message: string, at: number, stage: 'converting' | 'decoding' = 'converting') {
+    super(message)
+    this.name = 'YamlError'
+    this.at = at
+    this.stage = stage
+  }
+}
+
+/** A position as the scanner counts: line from 0. */
+export interface YamlMark {
+  readonly index: number
+  readonly line: number
+}
+
+/** One-letter escapes in double quotes, without JSON's `\/`. */
+const characterByEscapeLetter: Readonly<Record<string, string>> = {
+  '0': '\0',
+  a: '\x07',
+  b: '\b',
+  t: '\t',
+  n: '\n',
+  v: '\v',
+  f: '\f',
+  r: '\r',
+  e: '\x1b',
+  ' ': ' ',
+  '"': '"',
+  "'": "'",
+  '\\': '\\',
+  N: '\x85',
+  _: '\xa0',
+  L: '\u2028',
+  P: '\u2029',
+  '\t': '\t',
+}
+
+export const codeUnitByYamlEscapeLetter = createEscapeTable(characterByEscapeLetter)
+export const TAB = 0x09
+export const LF = 0x0a
+export const CR = 0x0d
+export const SPACE = 0x20
+const NEXT_LINE = 0x85
+const LINE_SEPARATOR = 0x2028
+const PARAGRAPH_SEPARATOR = 0x2029
 
 /** Text that go-yaml's reader rejects. It reads in blocks, so the error comes before the scanner gets there. */
 export interface RejectedYamlText {
@@ -114,4 +165,55 @@ function getFirstReadBlockLength(text: string): number {
     units += character.length
   }
   return units
+}
+
+export function isBlank(c: number): boolean {
+  return c === SPACE || c === TAB
+}
+
+/** Character classes of YAML 1.1 by UTF-16 code unit. 0 means the end of the text. */
+export function isLineBreak(c: number): boolean {
+  return c === LF || c === CR || c === NEXT_LINE || c === LINE_SEPARATOR || c === PARAGRAPH_SEPARATOR
+}
+
+export function isLineBreakOrEnd(c: number): boolean {
+  return c === 0 || isLineBreak(c)
+}
+
+export function isBlankOrEnd(c: number): boolean {
+  return c === SPACE || c === LF || c === 0 || c === TAB || isLineBreak(c)
+}
+
+/** Characters of anchors, handles and directive names. */
+export function isWordCharacter(c: number): boolean {
+  return (c >= 0x61 && c <= 0x7a) || (c >= 0x41 && c <= 0x5a) || isDigit(c) || c === 0x5f || c === 0x2d
+}
+
+export function isDigit(c: number): boolean {
+  return c >= 0x30 && c <= 0x39
+}
+
+export function getHexDigitValue(c: number): number {
+  if (isDigit(c)) return c - 0x30
+  if (c >= 0x61 && c <= 0x66) return c - 0x57
+  if (c >= 0x41 && c <= 0x46) return c - 0x37
+  return -1
+}
+
+/** Code units of one-letter escapes by letter; -1 for others. */
+export function createEscapeTable(characterByLetter: Readonly<Record<string, string>>): Int32Array {
+  const table = new Int32Array(128).fill(-1)
+  for (const [letter, character] of Object.entries(characterByLetter))
+    table[letter.charCodeAt(0)] = character.charCodeAt(0)
+  return table
+}
+
+/** go-yaml counts scanner errors' lines from one, but omits the first line. */
+export function createScannerError(problem: string, at: YamlMark): YamlError {
+  return new YamlError(at.line > 0 ? `yaml: line ${at.line + 1}: ${problem}` : `yaml: ${problem}`, at.index)
+}
+
+/** go-yaml counts parser errors' lines from zero. */
+export function createParserError(problem: string, at: YamlMark): YamlError {
+  return new YamlError(at.line > 0 ? `yaml: line ${at.line}: ${problem}` : `yaml: ${problem}`, at.index)
 }

@@ -2,6 +2,26 @@
 // because they only matter if the scanner reads that far.
 import { decodeUtf8Strictly } from '../utf8.ts'
 import type { RejectedYamlText } from './cursor.ts'
+import { trimSpaceLikeGo } from '../text.ts'
+
+export interface YamlChunk {
+  readonly start: number
+  readonly end: number
+  /** Zero-based. */
+  readonly line: number
+  /** A separator with text after it, at which opm stops without reading the chunk. */
+  readonly badSeparator: { readonly text: string; readonly start: number; readonly line: number } | undefined
+}
+
+const LF = 0x0a
+
+const DASH = 0x2d
+
+const leadingSpacesPattern = /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/
+
+interface LineCounter {
+  linesBefore(end: number): number
+}
 
 export interface DecodedYamlText {
   readonly text: string
@@ -14,7 +34,7 @@ const yamlReadBlockBytes = 512
 /** C0 but TAB, LF, CR; DEL; C1 but NEL; the two noncharacters of the first plane. */
 const rejectedCharacterPattern = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
 
-export function hasRejectedCharacter(text: string): boolean {
+function hasRejectedCharacter(text: string): boolean {
   return rejectedCharacterPattern.test(text)
 }
 
@@ -118,4 +138,94 @@ function createUtf16Decoder(bytes: Uint8Array, littleEndian: boolean): Character
     if ((second & 0xfc00) !== 0xdc00) return { problem: 'expected low surrogate area' }
     return { point: 0x10000 + ((first & 0x3ff) << 10) + (second & 0x3ff), width: 4 }
   }
+}
+
+/** Normalizes line ends to line feeds, including one at the end. */
+export function decodeYamlChunk(bytes: Uint8Array): DecodedYamlText {
+  if (bytes[0] !== 0xff && bytes[0] !== 0xfe) {
+    const text = decodeUtf8Strictly(bytes)
+    if (text !== undefined && !text.startsWith('\ufeff')) {
+      const lines = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
+      const whole = bytes[bytes.length - 1] === 0x0a ? lines : `${lines}\n`
+      return hasRejectedCharacter(whole)
+        ? decodeYaml(normalizeLineEndings(bytes))
+        : { text: whole, unreadable: undefined }
+    }
+  }
+  return decodeYaml(normalizeLineEndings(bytes))
+}
+
+function normalizeLineEndings(bytes: Uint8Array): Uint8Array {
+  const out = new Uint8Array(bytes.length + 1)
+  let size = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === 0x0d && bytes[at + 1] === 0x0a) continue
+    out[size++] = bytes[at] as number
+  }
+  if (bytes[bytes.length - 1] !== 0x0a) out[size++] = 0x0a
+  return out.subarray(0, size)
+}
+
+// Splits a YAML stream into documents by line, before parsing, like Kubernetes' stream decoder.
+export function trimLeadingSpace(text: string): string {
+  return text.replace(leadingSpacesPattern, '')
+}
+
+/**
+ * Yields the chunks from byte `from` on; `line` is its line, from 0. `pass` may find a chunk's end in another way: its
+ * `end` is the line of the next separator or the end of the file.
+ */
+export function* splitYamlChunks(
+  bytes: Uint8Array,
+  from: number,
+  line: number,
+  decode: (bytes: Uint8Array) => string,
+  pass?: (start: number) => { end: number; lines: LineCounter } | undefined,
+): Generator<YamlChunk> {
+  let start = from
+  let startLine = line
+  let isEmpty = true
+  for (let at = from; at < bytes.length; line++) {
+    const passed = at === start ? pass?.(at) : undefined
+    if (passed) {
+      line += passed.lines.linesBefore(passed.end)
+      at = passed.end
+      isEmpty = false
+      if (at >= bytes.length) break
+    }
+    if (bytes[at] === LF) {
+      isEmpty = false
+      // A file can consist of empty lines only. The loop counts the last of them.
+      for (at++; bytes[at] === LF; at++) line++
+      continue
+    }
+    const next = findNextLineStart(bytes, at)
+    if (bytes[at] === DASH && bytes[at + 1] === DASH && bytes[at + 2] === DASH) {
+      const rest = trimSpaceLikeGo(decode(bytes.subarray(at + 3, next)))
+      if (rest !== '' && !rest.startsWith('#')) {
+        yield { start, end: at, line: startLine, badSeparator: { text: rest, start: at, line } }
+        isEmpty = true
+      } else if (!isEmpty) {
+        yield { start, end: at, line: startLine, badSeparator: undefined }
+        isEmpty = true
+      } else {
+        // The separator becomes the first line of the document.
+        isEmpty = false
+        at = next
+        continue
+      }
+      start = next
+      startLine = line + 1
+    } else isEmpty = false
+    at = next
+  }
+  if (!isEmpty) yield { start, end: bytes.length, line: startLine, badSeparator: undefined }
+}
+
+function findNextLineStart(bytes: Uint8Array, from: number): number {
+  // Most lines are short, and a call to indexOf costs as much as checking several dozen bytes.
+  const near = Math.min(from + 64, bytes.length)
+  for (let at = from; at < near; at++) if (bytes[at] === LF) return at + 1
+  const found = bytes.indexOf(LF, near)
+  return found < 0 ? bytes.length : found + 1
 }

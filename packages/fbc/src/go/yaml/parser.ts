@@ -1,10 +1,9 @@
 // Parses YAML tokens into the first document's nodes. Uses its own stack, so nesting cannot overflow the call stack.
-import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './node.ts'
+import type { YamlToken, YamlTokenKind, AliasNode, CollectionNode, YamlNode, ScalarNode } from './token.ts'
 import { trimArraySpareCapacity } from '../tree.ts'
 import { resolvePlainScalar } from './resolve-scalar.ts'
 import type { YamlScanner } from './scanner.ts'
-import type { YamlToken, YamlTokenKind } from './token.ts'
-import { YamlError, createParserError } from './yaml-error.ts'
+import { YamlError, createParserError } from './cursor.ts'
 
 const yamlTagPrefix = 'tag:yaml.org,2002:'
 

@@ -2,12 +2,18 @@
 import { TextPositionLookup } from '../position-lookup.ts'
 import type { ParsedValue } from '../tree.ts'
 import { composeYamlDocument, RepeatedKeyCollector } from './compose.ts'
-import { YamlCursor } from './cursor.ts'
-import type { DecodedYamlText } from './encoding.ts'
+import { YamlCursor, YamlError } from './cursor.ts'
+import { type DecodedYamlText, decodeYamlChunk } from './encoding.ts'
 import { parseYamlNodeTree } from './parser.ts'
 import { YamlScanner } from './scanner.ts'
 import type { YamlToken } from './token.ts'
-import { YamlError } from './yaml-error.ts'
+import { readJson, JsonError } from '../json/read-json.ts'
+import { decodeUtf8LikeGo } from '../utf8.ts'
+
+export interface DocumentTree {
+  readonly value: ParsedValue
+  readonly text: string
+}
 
 export interface ReadYamlOptions {
   /** Rejects repeated keys like go-yaml's UnmarshalStrict. */
@@ -55,4 +61,19 @@ function createRepeatedKeysError(text: string, { found }: RepeatedKeyCollector):
     ({ key, at }) => `  line ${positions.positionAt(at).line}: key ${key} already set in map`,
   )
   return new YamlError(['yaml: unmarshal errors:', ...lines].join('\n'), found[0]?.at ?? 0)
+}
+
+/** Reads a document with the exact reader, as JSON if possible. Returns undefined if it is unreadable or empty. */
+export function parseDocumentTree(document: Uint8Array): DocumentTree | undefined {
+  const json = decodeUtf8LikeGo(document)
+  if (json.startsWith('{')) {
+    try {
+      return { value: readJson(json, 0).value, text: json }
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error
+    }
+  }
+  const source = decodeYamlChunk(document)
+  const result = readYaml(source)
+  return result.ok && result.value ? { value: result.value, text: source.text } : undefined
 }

@@ -3,9 +3,8 @@ import { decodeBase64 } from '../base64.ts'
 import { decodeUtf8LikeGo } from '../utf8.ts'
 import type { BoolValue, NullValue, NumberValue, StringValue } from '../tree.ts'
 import { formatGoFloat32, formatJsonNumber } from '../number.ts'
-import { getHexDigitValue, isDigit } from './characters.ts'
-import type { ScalarNode } from './node.ts'
-import { YamlError } from './yaml-error.ts'
+import { getHexDigitValue, isDigit, YamlError } from './cursor.ts'
+import type { ScalarNode } from './token.ts'
 
 export type ParsedScalarValue = NullValue | BoolValue | NumberValue | StringValue
 

@@ -1,14 +1,23 @@
 // Converts YAML text to tokens like go-yaml v2. Keeps its order of checks, which decides the first error.
-import { TAB, isBlank, isBlankOrEnd, isLineBreak, isLineBreakOrEnd } from './characters.ts'
-import type { YamlCursor } from './cursor.ts'
-import { scanBlockScalar } from './block-scalar.ts'
-import { scanPlainScalar } from './plain-scalar.ts'
-import { scanQuotedScalar } from './quoted-scalar.ts'
-import type { YamlDirective } from './tag.ts'
-import { scanAnchor, scanDirective, scanTag } from './tag.ts'
-import type { YamlToken, YamlTokenKind } from './token.ts'
-import type { YamlMark } from './yaml-error.ts'
-import { createScannerError } from './yaml-error.ts'
+import {
+  type YamlCursor,
+  TAB,
+  isBlank,
+  isBlankOrEnd,
+  isLineBreak,
+  isLineBreakOrEnd,
+  type YamlMark,
+  createScannerError,
+} from './cursor.ts'
+import { scanBlockScalar, scanPlainScalar, scanQuotedScalar } from './scan-scalar.ts'
+import {
+  type YamlToken,
+  type YamlTokenKind,
+  type YamlDirective,
+  scanAnchor,
+  scanDirective,
+  scanTag,
+} from './token.ts'
 
 /** go-yaml's limit on flow nesting and on indentation levels. */
 const maxYamlNestingDepth = 10_000

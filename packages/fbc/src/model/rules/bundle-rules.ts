@@ -1,5 +1,6 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../../go/text.ts'
+import { opmRuleDefaults } from '../../load/load-rules.ts'
 
 interface BundleRuleData {
   readonly package: string
@@ -7,12 +8,8 @@ interface BundleRuleData {
 }
 
 export const duplicateBundle = defineRule<BundleRuleData>({
+  ...opmRuleDefaults,
   id: 'duplicate-bundle',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Each bundle is declared only once in its package',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} is declared more than once`,
@@ -22,12 +19,8 @@ export const duplicateBundle = defineRule<BundleRuleData>({
 })
 
 export const invalidProperty = defineRule<BundleRuleData & { index: number; type: string; error: string }>({
+  ...opmRuleDefaults,
   id: 'invalid-property',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'The value of each property matches its type',
   format: (data) => ({
     what: `property ${data.index} (${quoteLikeGo(data.type)}) of bundle ${quoteLikeGo(data.bundle)} cannot be parsed: ${data.error}`,
@@ -37,12 +30,8 @@ export const invalidProperty = defineRule<BundleRuleData & { index: number; type
 })
 
 export const notOnePackageProperty = defineRule<BundleRuleData & { found: number }>({
+  ...opmRuleDefaults,
   id: 'not-one-package-property',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A bundle has exactly one olm.package property',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has ${data.found} olm.package properties`,
@@ -52,12 +41,8 @@ export const notOnePackageProperty = defineRule<BundleRuleData & { found: number
 })
 
 export const packageMismatch = defineRule<BundleRuleData & { packageName: string }>({
+  ...opmRuleDefaults,
   id: 'package-mismatch',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: "A bundle's olm.package property names the package that the bundle belongs to",
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} belongs to package ${quoteLikeGo(data.package)}, but its olm.package property names ${quoteLikeGo(data.packageName)}`,
@@ -67,12 +52,8 @@ export const packageMismatch = defineRule<BundleRuleData & { packageName: string
 })
 
 export const invalidPullSpec = defineRule<BundleRuleData & { field: string; image: string; error: string }>({
+  ...opmRuleDefaults,
   id: 'invalid-pull-spec',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Image references are valid',
   format: (data) => ({
     what: `${data.field} of bundle ${quoteLikeGo(data.bundle)} is not a valid image reference: ${quoteLikeGo(data.image)} (${data.error})`,
@@ -82,12 +63,8 @@ export const invalidPullSpec = defineRule<BundleRuleData & { field: string; imag
 })
 
 export const invalidVersion = defineRule<BundleRuleData & { version: string; error: string }>({
+  ...opmRuleDefaults,
   id: 'invalid-version',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: "A bundle's version is a semantic version",
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} has invalid version ${quoteLikeGo(data.version)}: ${data.error}`,
@@ -97,12 +74,8 @@ export const invalidVersion = defineRule<BundleRuleData & { version: string; err
 })
 
 export const invalidRelease = defineRule<BundleRuleData & { release: string; error: string }>({
+  ...opmRuleDefaults,
   id: 'invalid-release',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: "A bundle's release is valid",
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} has invalid release ${quoteLikeGo(data.release)}: ${data.error}`,
@@ -112,12 +85,8 @@ export const invalidRelease = defineRule<BundleRuleData & { release: string; err
 })
 
 export const bundleInNoChannel = defineRule<BundleRuleData>({
+  ...opmRuleDefaults,
   id: 'bundle-in-no-channel',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every bundle is in a channel',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} is not in any channel of package ${quoteLikeGo(data.package)}`,
@@ -127,12 +96,8 @@ export const bundleInNoChannel = defineRule<BundleRuleData>({
 })
 
 export const nameNotNormalized = defineRule<BundleRuleData & { wanted: string }>({
+  ...opmRuleDefaults,
   id: 'name-not-normalized',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A bundle with a release is named after its package, version, and release',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} must be named ${quoteLikeGo(data.wanted)}`,
@@ -142,12 +107,8 @@ export const nameNotNormalized = defineRule<BundleRuleData & { wanted: string }>
 })
 
 export const bundleWithoutImage = defineRule<BundleRuleData>({
+  ...opmRuleDefaults,
   id: 'bundle-without-image',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A bundle has an image',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has no image and no manifests`,
@@ -157,12 +118,8 @@ export const bundleWithoutImage = defineRule<BundleRuleData>({
 })
 
 export const releaseWithBuildMetadata = defineRule<BundleRuleData & { version: string; release: string }>({
+  ...opmRuleDefaults,
   id: 'release-with-build-metadata',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A version with a release has no build metadata',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has both build metadata (${data.version}) and a release (${data.release})`,

@@ -1,5 +1,6 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../../go/text.ts'
+import { opmRuleDefaults } from '../../load/load-rules.ts'
 
 interface ChannelRuleData {
   readonly package: string
@@ -8,12 +9,8 @@ interface ChannelRuleData {
 
 /** For channels, bundles and deprecations; `object` is for example `channel "stable"`. */
 export const unknownPackage = defineRule<{ package: string; object: string }>({
+  ...opmRuleDefaults,
   id: 'unknown-package',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Channels, bundles, and deprecations belong to a package in the catalog',
   format: (data) => ({
     what: `${data.object} belongs to package ${quoteLikeGo(data.package)}, which this catalog does not declare`,
@@ -23,12 +20,8 @@ export const unknownPackage = defineRule<{ package: string; object: string }>({
 })
 
 export const missingPackage = defineRule<{ object: string }>({
+  ...opmRuleDefaults,
   id: 'missing-package',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Channels, bundles, and deprecations specify their package',
   format: (data) => ({
     what: `${data.object} does not specify a package`,
@@ -38,12 +31,8 @@ export const missingPackage = defineRule<{ object: string }>({
 })
 
 export const namelessChannel = defineRule<{ package: string }>({
+  ...opmRuleDefaults,
   id: 'nameless-channel',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every channel has a name',
   format: (data) => ({
     what: `a channel of package ${quoteLikeGo(data.package)} has no name`,
@@ -53,12 +42,8 @@ export const namelessChannel = defineRule<{ package: string }>({
 })
 
 export const duplicateChannel = defineRule<ChannelRuleData>({
+  ...opmRuleDefaults,
   id: 'duplicate-channel',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Each channel is declared only once in its package',
   format: (data) => ({
     what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} is declared more than once`,
@@ -68,12 +53,8 @@ export const duplicateChannel = defineRule<ChannelRuleData>({
 })
 
 export const duplicateEntry = defineRule<ChannelRuleData & { entry: string }>({
+  ...opmRuleDefaults,
   id: 'duplicate-entry',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Each bundle is listed only once in a channel',
   format: (data) => ({
     what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} lists ${quoteLikeGo(data.entry)} more than once`,
@@ -83,12 +64,8 @@ export const duplicateEntry = defineRule<ChannelRuleData & { entry: string }>({
 })
 
 export const entryWithoutBundle = defineRule<ChannelRuleData & { entry: string }>({
+  ...opmRuleDefaults,
   id: 'entry-without-bundle',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every channel entry refers to a bundle in the catalog',
   format: (data) => ({
     what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} lists ${quoteLikeGo(data.entry)}, but the catalog has no such bundle`,
@@ -98,12 +75,8 @@ export const entryWithoutBundle = defineRule<ChannelRuleData & { entry: string }
 })
 
 export const emptyChannel = defineRule<ChannelRuleData>({
+  ...opmRuleDefaults,
   id: 'empty-channel',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A channel has at least one entry',
   format: (data) => ({
     what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} has no entries`,
@@ -113,12 +86,8 @@ export const emptyChannel = defineRule<ChannelRuleData>({
 })
 
 export const noHead = defineRule<ChannelRuleData>({
+  ...opmRuleDefaults,
   id: 'no-head',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A channel has a head',
   format: (data) => ({
     what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} has no head because every entry is replaced or skipped by another`,
@@ -128,12 +97,8 @@ export const noHead = defineRule<ChannelRuleData>({
 })
 
 export const severalHeads = defineRule<ChannelRuleData & { heads: readonly string[] }>({
+  ...opmRuleDefaults,
   id: 'several-heads',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A channel has one head',
   format: (data) => ({
     what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} has ${data.heads.length} heads: ${data.heads.map(quoteLikeGo).join(', ')}`,
@@ -143,12 +108,8 @@ export const severalHeads = defineRule<ChannelRuleData & { heads: readonly strin
 })
 
 export const replacesCycle = defineRule<ChannelRuleData & { cycle: readonly string[] }>({
+  ...opmRuleDefaults,
   id: 'replaces-cycle',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Upgrades do not form a cycle',
   format: (data) => ({
     what: `in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)}, \`replaces\` forms a cycle: ${data.cycle.map(quoteLikeGo).join(' replaces ')}`,
@@ -158,12 +119,8 @@ export const replacesCycle = defineRule<ChannelRuleData & { cycle: readonly stri
 })
 
 export const strandedBundle = defineRule<ChannelRuleData & { entry: string }>({
+  ...opmRuleDefaults,
   id: 'stranded-bundle',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every entry can be upgraded to the head',
   format: (data) => ({
     what: `${quoteLikeGo(data.entry)} is stranded in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)}: no chain of \`replaces\` leads from the head to it, and no entry skips it`,
@@ -173,12 +130,8 @@ export const strandedBundle = defineRule<ChannelRuleData & { entry: string }>({
 })
 
 export const namelessEntry = defineRule<ChannelRuleData>({
+  ...opmRuleDefaults,
   id: 'nameless-entry',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every channel entry names a bundle',
   format: (data) => ({
     what: `an entry of channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} has no name`,
@@ -188,12 +141,8 @@ export const namelessEntry = defineRule<ChannelRuleData>({
 })
 
 export const emptySkip = defineRule<ChannelRuleData & { entry: string; index: number }>({
+  ...opmRuleDefaults,
   id: 'empty-skip',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every item in skips names a bundle',
   format: (data) => ({
     what: `skips[${data.index}] of entry ${quoteLikeGo(data.entry)} in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} is empty`,
@@ -205,12 +154,8 @@ export const emptySkip = defineRule<ChannelRuleData & { entry: string; index: nu
 export const invalidSkipRange = defineRule<
   ChannelRuleData & { entry: string; skipRange: string; error: string }
 >({
+  ...opmRuleDefaults,
   id: 'invalid-skip-range',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A skipRange is a valid version range',
   format: (data) => ({
     what: `skipRange ${quoteLikeGo(data.skipRange)} of entry ${quoteLikeGo(data.entry)} in channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} cannot be parsed: ${data.error}`,

@@ -1,13 +1,10 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../../go/text.ts'
+import { opmRuleDefaults } from '../../load/load-rules.ts'
 
 export const severalDeprecations = defineRule<{ package: string }>({
+  ...opmRuleDefaults,
   id: 'several-deprecations',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A package has at most one olm.deprecations blob',
   format: (data) => ({
     what: `package ${quoteLikeGo(data.package)} has a second olm.deprecations blob`,
@@ -17,12 +14,8 @@ export const severalDeprecations = defineRule<{ package: string }>({
 })
 
 export const deprecationWithoutSchema = defineRule<{ package: string; index: number }>({
+  ...opmRuleDefaults,
   id: 'deprecation-without-schema',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A deprecation specifies the schema of the deprecated object',
   format: (data) => ({
     what: `deprecation ${data.index} of package ${quoteLikeGo(data.package)} has no reference schema`,
@@ -32,12 +25,8 @@ export const deprecationWithoutSchema = defineRule<{ package: string; index: num
 })
 
 export const duplicateDeprecation = defineRule<{ package: string; schema: string; name: string }>({
+  ...opmRuleDefaults,
   id: 'duplicate-deprecation',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Each object is deprecated only once',
   format: (data) => ({
     what: `package ${quoteLikeGo(data.package)} deprecates ${data.schema} ${quoteLikeGo(data.name)} more than once`,
@@ -47,12 +36,8 @@ export const duplicateDeprecation = defineRule<{ package: string; schema: string
 })
 
 export const unknownDeprecatedObject = defineRule<{ package: string; schema: string; name: string }>({
+  ...opmRuleDefaults,
   id: 'unknown-deprecated-object',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every deprecated object exists',
   format: (data) => ({
     what: `package ${quoteLikeGo(data.package)} deprecates ${data.schema} ${quoteLikeGo(data.name)}, which does not exist`,
@@ -62,12 +47,8 @@ export const unknownDeprecatedObject = defineRule<{ package: string; schema: str
 })
 
 export const namedPackageDeprecation = defineRule<{ package: string; name: string }>({
+  ...opmRuleDefaults,
   id: 'named-package-deprecation',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A package deprecation does not name an object',
   format: (data) => ({
     what: `the deprecation of package ${quoteLikeGo(data.package)} names ${quoteLikeGo(data.name)}`,
@@ -77,12 +58,8 @@ export const namedPackageDeprecation = defineRule<{ package: string; name: strin
 })
 
 export const unknownDeprecationSchema = defineRule<{ package: string; schema: string }>({
+  ...opmRuleDefaults,
   id: 'unknown-deprecation-schema',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Deprecations refer only to packages, channels, or bundles',
   format: (data) => ({
     what: `package ${quoteLikeGo(data.package)} deprecates an object with the schema ${quoteLikeGo(data.schema)}`,

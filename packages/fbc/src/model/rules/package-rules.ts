@@ -1,13 +1,10 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { quoteLikeGo } from '../../go/text.ts'
+import { opmRuleDefaults } from '../../load/load-rules.ts'
 
 export const namelessPackage = defineRule<object>({
+  ...opmRuleDefaults,
   id: 'nameless-package',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every package has a name',
   format: () => ({
     what: 'this olm.package blob has no name',
@@ -17,12 +14,8 @@ export const namelessPackage = defineRule<object>({
 })
 
 export const duplicatePackage = defineRule<{ package: string }>({
+  ...opmRuleDefaults,
   id: 'duplicate-package',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Each package is declared only once in a catalog',
   format: (data) => ({
     what: `package ${quoteLikeGo(data.package)} is declared more than once`,
@@ -32,12 +25,8 @@ export const duplicatePackage = defineRule<{ package: string }>({
 })
 
 export const invalidPackageName = defineRule<{ package: string }>({
+  ...opmRuleDefaults,
   id: 'invalid-package-name',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A package name is a valid DNS label',
   format: (data) => ({
     what: `package name ${quoteLikeGo(data.package)} is not a valid DNS label`,
@@ -47,12 +36,8 @@ export const invalidPackageName = defineRule<{ package: string }>({
 })
 
 export const noDefaultChannel = defineRule<{ package: string }>({
+  ...opmRuleDefaults,
   id: 'no-default-channel',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A package has a default channel',
   format: (data) => ({
     what: `package ${quoteLikeGo(data.package)} has no default channel`,
@@ -62,12 +47,8 @@ export const noDefaultChannel = defineRule<{ package: string }>({
 })
 
 export const unknownDefaultChannel = defineRule<{ package: string; channel: string }>({
+  ...opmRuleDefaults,
   id: 'unknown-default-channel',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'The default channel exists',
   format: (data) => ({
     what: `package ${quoteLikeGo(data.package)} has the default channel ${quoteLikeGo(data.channel)}, which does not exist`,
@@ -77,12 +58,8 @@ export const unknownDefaultChannel = defineRule<{ package: string; channel: stri
 })
 
 export const packageWithoutChannel = defineRule<{ package: string }>({
+  ...opmRuleDefaults,
   id: 'package-without-channel',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'A package has at least one channel',
   format: (data) => ({
     what: `package ${quoteLikeGo(data.package)} has no channels`,
@@ -92,12 +69,8 @@ export const packageWithoutChannel = defineRule<{ package: string }>({
 })
 
 export const duplicateVersion = defineRule<{ package: string; version: string; bundles: readonly string[] }>({
+  ...opmRuleDefaults,
   id: 'duplicate-version',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Each version of a package has only one bundle',
   format: (data) => ({
     what: `bundles ${data.bundles.map(quoteLikeGo).join(', ')} of package ${quoteLikeGo(data.package)} all have version ${data.version}`,
@@ -108,12 +81,8 @@ export const duplicateVersion = defineRule<{ package: string; version: string; b
 
 /** For packages, channels and bundles. */
 export const deprecationWithoutMessage = defineRule<{ package: string; object: string }>({
+  ...opmRuleDefaults,
   id: 'deprecation-without-message',
-  check: 'validation',
-  judges: 'catalog',
-  severity: 'error',
-  since: '0.1.0',
-  fixed: true,
   title: 'Every deprecation has a message',
   format: (data) => ({
     what: `the deprecation of ${data.object} in package ${quoteLikeGo(data.package)} has no message`,

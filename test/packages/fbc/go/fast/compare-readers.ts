@@ -1,14 +1,13 @@
 // Reads a file both ways and returns the first difference in the facts or in a tree of the fast reader.
 import { RegularJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
 import { RegularYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
-import { JsonError } from '../../../../../packages/fbc/src/go/json/json-error.ts'
 import {
   readJson,
   skipJsonSpace,
   type ReadJsonResult,
+  JsonError,
 } from '../../../../../packages/fbc/src/go/json/read-json.ts'
-import { splitYamlChunks } from '../../../../../packages/fbc/src/go/yaml/chunks.ts'
-import { decodeYamlChunk } from '../../../../../packages/fbc/src/go/yaml/decode-yaml-chunk.ts'
+import { decodeYamlChunk, splitYamlChunks } from '../../../../../packages/fbc/src/go/yaml/encoding.ts'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { ParsedValue } from '../../../../../packages/fbc/src/go/tree.ts'
 import { ByteOffsetLookup, decodeUtf8LikeGo } from '../../../../../packages/fbc/src/go/utf8.ts'

@@ -1,9 +1,9 @@
 // Values as facts keep them: whole where they are of a size that people write, cut off where they are not.
 import { describe, expect, test } from '@jest/globals'
-import { assembleCatalog } from '../../../../../packages/fbc/src/facts/assemble-catalog.ts'
-import { toPlainJson } from '../../../../../packages/fbc/src/go/json/plain-json.ts'
+import { assembleCatalog } from '../../../../../packages/fbc/src/facts/catalog.ts'
+import { toPlainJson } from '../../../../../packages/fbc/src/go/json/json.ts'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { parseDocumentTree } from '../../../../../packages/fbc/src/go/read-tree.ts'
+import { parseDocumentTree } from '../../../../../packages/fbc/src/go/yaml/read-yaml.ts'
 import type { ParsedValue } from '../../../../../packages/fbc/src/go/tree.ts'
 import { validateCatalog } from '../../../../../packages/fbc/src/model/validate-catalog.ts'
 

@@ -4,8 +4,8 @@ import fc from '../../../../seeded.ts'
 import {
   formatImageReference,
   parseImageReference,
+  findPullSpecError,
 } from '../../../../../packages/fbc/src/go/reference/image-reference.ts'
-import { findPullSpecError } from '../../../../../packages/fbc/src/go/reference/pull-spec.ts'
 
 const createHexDigits = (digits: number) => 'a1'.repeat(digits / 2)
 const createImageNameOfLength = (length: number) => `quay.io/${'a'.repeat(length - 'quay.io/'.length)}`

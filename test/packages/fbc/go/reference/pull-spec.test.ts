@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { findPullSpecError, parsePullSpec } from '../../../../../packages/fbc/src/go/reference/pull-spec.ts'
+import {
+  findPullSpecError,
+  parsePullSpec,
+} from '../../../../../packages/fbc/src/go/reference/image-reference.ts'
 
 const sampleSha256Hex = '0123456789abcdef'.repeat(4)
 

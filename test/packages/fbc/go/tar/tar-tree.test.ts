@@ -1,8 +1,7 @@
 // Archives as Go's archive/tar writes them: what is unusual about names, against bytes that Go 1.26 wrote.
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { joinByteChunks } from '../../../../../packages/fbc/src/go/tar/byte-pieces.ts'
-import { packTarTree } from '../../../../../packages/fbc/src/go/tar/tar-tree.ts'
+import { packTarTree, joinByteChunks } from '../../../../../packages/fbc/src/go/tar/tar-tree.ts'
 
 const encoder = new TextEncoder()
 const createTarFile = (path: string, text = '') => ({ path, pieces: [encoder.encode(text)] })

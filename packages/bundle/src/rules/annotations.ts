@@ -1,0 +1,80 @@
+// Rules about a ClusterServiceVersion's annotations.
+import { defineRule } from '@catalog-bot/findings/rule'
+import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, getObjectAtPath } from '../fields.ts'
+
+export const propertiesInAnnotation = defineRule<Record<never, never>, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'properties-in-annotation',
+  severity: 'info',
+  title: 'Properties are defined in metadata/properties.yaml',
+  format: () => ({
+    what: 'the olm.properties annotation sets properties',
+    why: 'The annotation takes precedence over metadata/properties.yaml, and if its JSON is invalid, opm only logs an error.',
+    fix: 'Move the properties to metadata/properties.yaml.',
+  }),
+  *find({ csv }) {
+    if (getJsonFieldAtPath(csv.data, 'metadata', 'annotations', 'olm.properties') !== undefined)
+      yield { path: ['metadata', 'annotations', 'olm.properties'], data: {} }
+  },
+})
+
+const openshiftFeatureNames = [
+  'disconnected',
+  'fips-compliant',
+  'proxy-aware',
+  'cnf',
+  'cni',
+  'csi',
+  'tls-profiles',
+  'token-auth-aws',
+  'token-auth-azure',
+  'token-auth-gcp',
+]
+
+export const missingFeatureAnnotation = defineRule<{ annotation: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'missing-feature-annotation',
+  severity: 'info',
+  suite: 'openshift',
+  title: 'A bundle declares the OpenShift features that it supports',
+  format: ({ annotation }) => ({
+    what: `the annotation ${annotation} is neither "true" nor "false"`,
+    why: 'Certification requires the annotation, and OperatorHub on OpenShift uses it as a filter.',
+    fix: 'Set the annotation to "true" or "false".',
+  }),
+  *find({ csv }) {
+    for (const feature of openshiftFeatureNames) {
+      const annotation = `features.operators.openshift.io/${feature}`
+      const value = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', annotation)
+      if (value !== 'true' && value !== 'false')
+        yield { path: ['metadata', 'annotations', annotation], data: { annotation } }
+    }
+  },
+})
+
+const olmAnnotationKeys = [
+  'olm.operatorGroup',
+  'olm.operatorNamespace',
+  'olm.targetNamespaces',
+  'olm.providedAPIs',
+  'olm.skipRange',
+]
+export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'misspelt-annotation',
+  severity: 'error',
+  title: 'OLM annotations are spelled correctly',
+  format: ({ found, wanted }) => ({
+    what: `OLM ignores the annotation ${found}; the correct spelling is ${wanted}`,
+    why: "Annotation names are case-sensitive, and OLM doesn't report unknown ones.",
+    fix: 'Use the exact spelling that OLM expects.',
+  }),
+  *find({ csv }) {
+    for (const found of Object.keys(getObjectAtPath(csv.data, 'metadata', 'annotations'))) {
+      const wanted = olmAnnotationKeys.find((name) => name.toLowerCase() === found.toLowerCase())
+      if (wanted !== undefined && wanted !== found)
+        yield { path: ['metadata', 'annotations', found], data: { found, wanted } }
+    }
+  },
+})

@@ -1,0 +1,207 @@
+// Rules about what OperatorHub.io and consoles show.
+import { defineRule } from '@catalog-bot/findings/rule'
+import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { getJsonFieldAtPath, getListAtPath, getObjectAtPath, getStringAtPath } from '../fields.ts'
+
+const standardOperatorCategories: ReadonlySet<string> = new Set([
+  'AI/Machine Learning',
+  'Application Runtime',
+  'Big Data',
+  'Cloud Provider',
+  'Database',
+  'Developer Tools',
+  'Integration & Delivery',
+  'Logging & Tracing',
+  'Modernization & Migration',
+  'Monitoring',
+  'Networking',
+  'Observability',
+  'OpenShift Optional',
+  'Security',
+  'Storage',
+  'Streaming & Messaging',
+])
+
+export const unknownCategory = defineRule<{ category: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'unknown-category',
+  severity: 'error',
+  suite: 'categories',
+  title: 'All categories are recognized by OperatorHub.io',
+  format: ({ category }) => ({
+    what: `OperatorHub.io has no category named "${category}"`,
+    why: "Users who browse by category can't find the Operator.",
+    fix: "Use one of the categories listed in this rule's documentation.",
+  }),
+  *find({ csv }) {
+    const listed = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', 'categories')
+    if (typeof listed !== 'string') return
+    for (const category of listed.split(',').map((name) => name.trim()))
+      if (!standardOperatorCategories.has(category))
+        yield { path: ['metadata', 'annotations', 'categories'], data: { category } }
+  },
+})
+
+const capabilityLevels = [
+  'Basic Install',
+  'Seamless Upgrades',
+  'Full Lifecycle',
+  'Deep Insights',
+  'Auto Pilot',
+]
+
+export const unknownCapability = defineRule<{ capability: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'unknown-capability',
+  severity: 'error',
+  suite: 'capabilities',
+  title: 'The capability level is one of the five standard levels',
+  format: ({ capability }) => ({
+    what: `"${capability}" is not a capability level`,
+    why: 'OperatorHub.io rejects the bundle.',
+    fix: 'Use Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights or Auto Pilot.',
+  }),
+  *find({ csv }) {
+    const capability = getJsonFieldAtPath(csv.data, 'metadata', 'annotations', 'capabilities')
+    if (typeof capability === 'string' && !capabilityLevels.includes(capability))
+      yield { path: ['metadata', 'annotations', 'capabilities'], data: { capability } }
+  },
+})
+
+export const missingCsvField = defineRule<{ field: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'missing-csv-field',
+  severity: 'error',
+  title: 'A ClusterServiceVersion has all required fields',
+  format: ({ field }) => ({
+    what: `the ClusterServiceVersion does not set ${field}`,
+    why: 'Its CustomResourceDefinition requires the field, so the API server rejects the object.',
+    fix: 'Add the field to the ClusterServiceVersion.',
+  }),
+  *find({ csv }) {
+    for (const path of [['displayName'], ['install'], ['install', 'strategy']] as const) {
+      const value = getJsonFieldAtPath(csv.data, 'spec', ...path)
+      // If install is missing, don't also report its fields.
+      if (path.length > 1 && getJsonFieldAtPath(csv.data, 'spec', 'install') === undefined) continue
+      if (value === undefined || value === '')
+        yield { path: ['spec'], data: { field: `spec.${path.join('.')}` } }
+    }
+    const strategy = getObjectAtPath(csv.data, 'spec', 'install', 'spec')
+    if (Object.keys(strategy).length > 0 && (strategy.deployments ?? null) === null)
+      yield { path: ['spec', 'install', 'spec'], data: { field: 'spec.install.spec.deployments' } }
+  },
+})
+
+export const incompleteMaintainer = defineRule<{ name: string; email: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'incomplete-maintainer',
+  severity: 'error',
+  suite: 'operatorhub',
+  title: 'Maintainers have a name and an email address',
+  format: ({ name, email }) => ({
+    what: `the maintainer "${name}" <${email}> needs a name and a valid email address`,
+    why: "OperatorHub.io rejects the bundle, and users don't know whom to contact.",
+    fix: 'Set name and email.',
+  }),
+  *find({ csv }) {
+    for (const [index, entry] of getListAtPath(csv.data, 'spec', 'maintainers').entries()) {
+      const [name, email] = [getStringAtPath(entry, 'name'), getStringAtPath(entry, 'email')]
+      if (name === '' || !/^(?:[^<>@]*<)?[^\s<>@]+@[^\s<>@]+>?$/.test(email))
+        yield { path: ['spec', 'maintainers', index], data: { name, email } }
+    }
+  },
+})
+
+export const incompleteLink = defineRule<{ name: string; url: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'incomplete-link',
+  severity: 'error',
+  suite: 'operatorhub',
+  title: 'Links have a name and a URL',
+  format: ({ name, url }) => ({
+    what: `the link "${name}" to "${url}" needs a name and an absolute URL`,
+    why: 'OperatorHub.io rejects the bundle.',
+    fix: 'Set name and url.',
+  }),
+  *find({ csv }) {
+    for (const [index, entry] of getListAtPath(csv.data, 'spec', 'links').entries()) {
+      const [name, url] = [getStringAtPath(entry, 'name'), getStringAtPath(entry, 'url')]
+      if (name === '' || !isRequestUri(url)) yield { path: ['spec', 'links', index], data: { name, url } }
+    }
+  },
+})
+
+export const noProvider = defineRule<Record<never, never>, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'no-provider',
+  severity: 'error',
+  suite: 'operatorhub',
+  title: 'A bundle names its provider',
+  format: () => ({
+    what: 'the bundle does not name its provider',
+    why: 'OperatorHub.io rejects the bundle.',
+    fix: 'Set spec.provider.name.',
+  }),
+  *find({ csv }) {
+    if (getStringAtPath(csv.data, 'spec', 'provider', 'name').trim() === '')
+      yield { path: ['spec', 'provider'], data: {} }
+  },
+})
+
+export const brokenIcon = defineRule<{ problem: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'broken-icon',
+  severity: 'error',
+  suite: 'operatorhub',
+  title: 'A bundle has one valid icon',
+  format: ({ problem }) => ({
+    what: `the icon can't be displayed: ${problem}`,
+    why: 'OperatorHub.io rejects the bundle.',
+    fix: 'Provide one icon with base64data and a mediatype of image/gif, image/jpeg, image/png or image/svg+xml.',
+  }),
+  *find({ csv }) {
+    const icons = getListAtPath(csv.data, 'spec', 'icon')
+    const path = ['spec', 'icon']
+    if (icons.length > 1) yield { path, data: { problem: `the bundle has ${icons.length} icons` } }
+    for (const icon of icons.slice(0, 1)) {
+      const mediaType = getStringAtPath(icon, 'mediatype')
+      if (mediaType === '' || getStringAtPath(icon, 'base64data') === '')
+        yield { path, data: { problem: 'base64data or mediatype is missing' } }
+      else if (!/^image\/(?:gif|jpeg|png|svg\+xml)$/.test(mediaType))
+        yield { path, data: { problem: `the media type "${mediaType}" is not supported` } }
+    }
+  },
+})
+
+export const noIcon = defineRule<Record<never, never>, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'no-icon',
+  severity: 'info',
+  suite: 'operatorhub',
+  title: 'A bundle has an icon',
+  format: () => ({
+    what: 'the bundle has no icon',
+    why: 'Consoles show a generic placeholder instead.',
+    fix: 'Set spec.icon.',
+  }),
+  *find({ csv }) {
+    if (getListAtPath(csv.data, 'spec', 'icon').length === 0) yield { path: ['spec'], data: {} }
+  },
+})
+
+/** Accepts the same strings as Go's url.ParseRequestURI: absolute URLs, and paths, which can contain spaces. */
+function isRequestUri(text: string): boolean {
+  if (text === '*') return true
+  if (/[\u0000-\u001f\u007f]/.test(text)) return false
+  const { scheme, rest = '' } = /^(?:(?<scheme>[a-z][a-z0-9+.-]*):)?(?<rest>.*)$/is.exec(text)?.groups ?? {}
+  if (!rest.startsWith('/')) return scheme !== undefined
+  const { host = '', path = '' } =
+    (scheme !== undefined && rest.startsWith('//')
+      ? /^\/\/(?<host>[^/?]*)(?<path>[^?]*)/s
+      : /^(?<path>[^?]*)/s
+    ).exec(rest)?.groups ?? {}
+  return (
+    /^(?:[^@]*@)?(?:\[[^\]]*\]|[^\s<>"[\]\\^`{|}#:%]*)(?::\d*)?$/.test(host) &&
+    !/%(?![0-9a-f]{2})/i.test(path)
+  )
+}

@@ -1,0 +1,163 @@
+// Rules about CustomResourceDefinitions and the permissions to manage them.
+import { defineRule } from '@catalog-bot/findings/rule'
+import { getMapValue } from '@catalog-bot/fbc/go/tree'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import { findCrdProblems } from '../kubernetes/crd-problems.ts'
+import { getApisDefinedByCrds } from '../registry-bundle.ts'
+import { asStringOrEmpty, getListAtPath, getStringAtPath } from '../fields.ts'
+import { convertParsedValueToJson } from '../manifest-document.ts'
+
+export const managesCrds = defineRule<{ account: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'manages-crds',
+  severity: 'warning',
+  suite: 'good-practices',
+  title: 'Operators leave CRD management to OLM',
+  format: ({ account }) => ({
+    what: `the service account "${account}" can create or patch CRDs`,
+    why: "An Operator that installs other Operators bypasses OLM, so OLM can't upgrade or remove them.",
+    fix: 'Declare a dependency on the other Operator instead.',
+  }),
+  *find({ csv }) {
+    for (const list of ['permissions', 'clusterPermissions'])
+      for (const [index, entry] of getListAtPath(csv.data, 'spec', 'install', 'spec', list).entries())
+        for (const [position, rule] of getListAtPath(entry, 'rules').entries())
+          if (grantsCrdManagement(rule))
+            yield {
+              path: ['spec', 'install', 'spec', list, index, 'rules', position],
+              data: { account: getStringAtPath(entry, 'serviceAccountName') },
+            }
+  },
+})
+
+export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'unserved-owned-crd',
+  severity: 'error',
+  title: 'CRDs serve the versions that the bundle owns',
+  format: ({ crd, version }) => ({
+    what: `the owned CRD ${crd} does not serve version ${version}`,
+    why: 'OLM waits for an API that never becomes available, so the ClusterServiceVersion remains Pending.',
+    fix: 'Serve this version in the CRD, or list a different version as owned.',
+  }),
+  *find({ csv, crds }) {
+    for (const [index, owned] of getListAtPath(
+      csv.data,
+      'spec',
+      'customresourcedefinitions',
+      'owned',
+    ).entries()) {
+      const [crd, version] = [getStringAtPath(owned, 'name'), getStringAtPath(owned, 'version')]
+      const found = crds
+        .filter(({ name }) => name === crd)
+        .flatMap(({ tree }) => {
+          const versions = getMapValue(getMapValue(tree, 'spec'), 'versions')
+          return versions?.kind === 'list' ? versions.items : []
+        })
+        .find((entry) => convertParsedValueToJson(getMapValue(entry, 'name')) === version)
+      if (found !== undefined && convertParsedValueToJson(getMapValue(found, 'served')) !== true)
+        yield { path: ['spec', 'customresourcedefinitions', 'owned', index], data: { crd, version } }
+    }
+  },
+})
+
+export const undescribedCrd = defineRule<{ crd: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'undescribed-crd',
+  severity: 'warning',
+  suite: 'good-practices',
+  title: 'CRDs have a description',
+  format: ({ crd }) => ({
+    what: `the CRD ${crd} has no description`,
+    why: 'Consoles show an empty line instead of a description when users choose what to create.',
+    fix: 'Add a description.',
+  }),
+  *find({ csv }) {
+    for (const list of ['owned', 'required'])
+      for (const [index, entry] of getListAtPath(
+        csv.data,
+        'spec',
+        'customresourcedefinitions',
+        list,
+      ).entries())
+        if (getStringAtPath(entry, 'description') === '')
+          yield {
+            path: ['spec', 'customresourcedefinitions', list, index],
+            data: { crd: getStringAtPath(entry, 'name') },
+          }
+  },
+})
+
+export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'group-in-owned-crd',
+  severity: 'warning',
+  title: "Owned CRDs don't set `group`",
+  format: ({ crd, group }) => ({
+    what: `the owned CRD ${crd} sets group to "${group}"`,
+    why: "If this field is set, `opm alpha bundle validate` doesn't find the CRD in the bundle and rejects the bundle.",
+    fix: 'Remove the group field. The CRD name already contains the group.',
+  }),
+  *find({ csv }) {
+    const owned = getListAtPath(csv.data, 'spec', 'customresourcedefinitions', 'owned')
+    for (const [index, entry] of owned.entries()) {
+      const group = getStringAtPath(entry, 'group')
+      if (group !== '')
+        yield {
+          path: ['spec', 'customresourcedefinitions', 'owned', index, 'group'],
+          data: { crd: getStringAtPath(entry, 'name'), group },
+        }
+    }
+  },
+})
+
+export const duplicateCrd = defineRule<{ api: string; first: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'duplicate-crd',
+  severity: 'error',
+  title: 'A bundle defines each API once',
+  format: ({ api, first }) => ({
+    what: `the API ${api} is also defined in ${first}`,
+    why: 'OLM applies both definitions in an unpredictable order, and the last one wins.',
+    fix: 'Keep one CustomResourceDefinition per API.',
+  }),
+  *find({ crds }) {
+    const seen = new Map<string, string>()
+    for (const crd of crds)
+      for (const { group, version, kind } of getApisDefinedByCrds([crd])) {
+        const api = `${group}/${version} ${kind}`
+        const first = seen.get(api)
+        // Another rule covers several versions in one file.
+        if (first !== undefined && first !== crd.file) yield { file: crd.file, data: { api, first } }
+        seen.set(api, first ?? crd.file)
+      }
+  },
+})
+
+export const brokenCrd = defineRule<{ crd: string; problem: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'broken-crd',
+  severity: 'error',
+  title: 'CustomResourceDefinitions are valid',
+  format: ({ crd, problem }) => ({
+    what: `the CustomResourceDefinition ${crd} is invalid: ${problem}`,
+    why: 'The API server rejects it, so the install plan fails.',
+    fix: 'Correct the manifest. To check it, run `kubectl apply --dry-run=server`.',
+  }),
+  *find({ crds }) {
+    for (const { file, name, tree, apiVersion } of crds)
+      for (const [path, problem] of findCrdProblems(tree, apiVersion))
+        yield { file, path, data: { crd: name, problem } }
+  },
+})
+
+function grantsCrdManagement(rule: Json): boolean {
+  const has = (field: string, ...wanted: string[]) =>
+    getListAtPath(rule, field).some((entry) => wanted.includes(asStringOrEmpty(entry)))
+  return (
+    has('apiGroups', 'apiextensions.k8s.io') &&
+    has('resources', 'customresourcedefinitions', '*', '[*]') &&
+    has('verbs', 'create', 'patch', '*', '[*]')
+  )
+}

@@ -1,0 +1,285 @@
+// Rules about deployments, their images, and webhooks.
+import { defineRule } from '@catalog-bot/findings/rule'
+import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+import {
+  getJsonFieldAtPath,
+  asStringOrEmpty,
+  getCsvPodSpecFieldPath,
+  getListAtPath,
+  getObjectAtPath,
+  getStringAtPath,
+} from '../fields.ts'
+
+export const duplicateWebhook = defineRule<{ webhook: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'duplicate-webhook',
+  severity: 'warning',
+  title: 'Webhooks of the same type have unique names',
+  format: ({ webhook }) => ({
+    what: `two webhooks of the same type are named "${webhook}"`,
+    why: 'OLM v1 rejects the bundle.',
+    fix: 'Give each webhook a unique generateName.',
+  }),
+  *find({ csv }) {
+    const seen = new Set<string>()
+    for (const [index, entry] of getListAtPath(csv.data, 'spec', 'webhookdefinitions').entries()) {
+      const webhook = getStringAtPath(entry, 'generateName')
+      const key = `${getStringAtPath(entry, 'type')} ${webhook}`
+      if (seen.has(key))
+        yield { path: ['spec', 'webhookdefinitions', index, 'generateName'], data: { webhook } }
+      seen.add(key)
+    }
+  },
+})
+
+export const brokenWebhook = defineRule<{ webhook: string; problem: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'broken-webhook',
+  severity: 'error',
+  title: 'Webhooks reference deployments and CRDs that are in the bundle',
+  format: ({ webhook, problem }) => ({
+    what: `the webhook "${webhook}" ${problem}`,
+    why: "OLM doesn't install the webhook, and the ClusterServiceVersion fails.",
+    fix: 'Reference a deployment in the install strategy and CRDs that the bundle owns.',
+  }),
+  *find({ csv }) {
+    const spec = (...path: string[]) => getListAtPath(csv.data, 'spec', ...path)
+    const deployments = spec('install', 'spec', 'deployments').map((entry) =>
+      getJsonFieldAtPath(entry, 'name'),
+    )
+    const owned = spec('customresourcedefinitions', 'owned').map((entry) => getJsonFieldAtPath(entry, 'name'))
+    for (const [index, entry] of spec('webhookdefinitions').entries()) {
+      const webhook = getStringAtPath(entry, 'generateName')
+      const deployment = getStringAtPath(entry, 'deploymentName')
+      const path = ['spec', 'webhookdefinitions', index]
+      if (!deployments.includes(deployment))
+        yield {
+          path,
+          data: {
+            webhook,
+            problem: `references the deployment "${deployment}", which is not in the install strategy`,
+          },
+        }
+      for (const crd of getListAtPath(entry, 'conversionCRDs'))
+        if (!owned.includes(crd))
+          yield {
+            path,
+            data: { webhook, problem: `converts ${asStringOrEmpty(crd)}, which the bundle does not own` },
+          }
+    }
+  },
+})
+
+export const platformNowhereScheduled = defineRule<
+  { platform: string; deployment: string },
+  BundleRuleSignature
+>({
+  ...contentRuleDefaults,
+  id: 'platform-nowhere-scheduled',
+  severity: 'warning',
+  suite: 'multiarch',
+  title: 'Deployments can run on every platform that the bundle supports',
+  format: ({ platform, deployment }) => ({
+    what: `the bundle declares support for ${platform}, but the node affinity of ${deployment} excludes it`,
+    why: 'Users on that platform can install the Operator, but its pods remain Pending.',
+    fix: 'Remove the label, or relax the node affinity.',
+  }),
+  *find({ csv }) {
+    const labels = Object.entries(getObjectAtPath(csv.data, 'metadata', 'labels'))
+    const deployments = getListAtPath(csv.data, 'spec', 'install', 'spec', 'deployments')
+    for (const [label, value] of labels) {
+      const platform = /^operatorframework\.io\/(arch|os)\.(.+)$/.exec(label)
+      if (!platform || value !== 'supported') continue
+      const [, part = '', name = ''] = platform
+      for (const entry of deployments) {
+        const allowed = findAllowedNodeLabelValues(entry, `kubernetes.io/${part}`)
+        if (allowed && !allowed.includes(name))
+          yield {
+            path: ['metadata', 'labels', label],
+            data: { platform: name, deployment: getStringAtPath(entry, 'name') },
+          }
+      }
+    }
+  },
+})
+
+export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'unparsable-related-image',
+  severity: 'error',
+  title: 'Related images are valid image references',
+  format: ({ image, reason }) => ({
+    what: `the related image "${image}" is not a valid image reference: ${reason}`,
+    why: "opm rejects a catalog that contains it, and mirroring tools can't copy it.",
+    fix: 'Use the form HOST/REPOSITORY@sha256:…, or remove the entry.',
+  }),
+  *find({ relatedImages }) {
+    for (const [index, { image }] of relatedImages.entries()) {
+      const { reason } = image === '' ? { reason: 'it is empty' } : parseImageReference(image)
+      if (reason !== undefined)
+        yield { path: ['spec', 'relatedImages', index, 'image'], data: { image, reason } }
+    }
+  },
+})
+
+export const unrelatedImage = defineRule<{ image: string; where: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'unrelated-image',
+  severity: 'warning',
+  suite: 'openshift',
+  title: 'Every image that an Operator runs is listed as a related image',
+  format: ({ image, where }) => ({
+    what: `the image "${image}" (${where}) is not in spec.relatedImages`,
+    why: "Mirroring tools don't copy it to disconnected clusters.",
+    fix: 'Add the image to spec.relatedImages, and reference it by digest.',
+  }),
+  *find({ csv, relatedImages }) {
+    const related = new Set(relatedImages.map(({ image }) => image))
+    const deployments = getListAtPath(csv.data, 'spec', 'install', 'spec', 'deployments')
+    for (const [index, entry] of deployments.entries())
+      for (const list of ['initContainers', 'containers'])
+        for (const [position, container] of getListAtPath(
+          entry,
+          'spec',
+          'template',
+          'spec',
+          list,
+        ).entries()) {
+          const name = getStringAtPath(container, 'name')
+          const variables = getListAtPath(container, 'env')
+            .map(
+              (variable) => [getStringAtPath(variable, 'name'), getStringAtPath(variable, 'value')] as const,
+            )
+            .filter(([variable]) => variable.startsWith('RELATED_IMAGE_'))
+          const path = getCsvPodSpecFieldPath(index, list, position)
+          for (const [where, image] of [
+            [`container ${name}`, getStringAtPath(container, 'image')] as const,
+            ...variables,
+          ])
+            if (image !== '' && !related.has(image)) yield { path, data: { image, where } }
+        }
+  },
+})
+
+export const unknownServiceAccount = defineRule<{ deployment: string; account: string }, BundleRuleSignature>(
+  {
+    ...contentRuleDefaults,
+    id: 'unknown-service-account',
+    severity: 'warning',
+    title: 'Deployments use service accounts that exist',
+    format: ({ deployment, account }) => ({
+      what: `the deployment ${deployment} uses the service account "${account}", which neither OLM nor the bundle creates`,
+      why: "OLM creates only the service accounts that are listed in permissions, so the pods can't start.",
+      fix: 'Grant permissions to the service account, or add a ServiceAccount to the bundle.',
+    }),
+    *find({ csv, objects }) {
+      const install = (list: string) => getListAtPath(csv.data, 'spec', 'install', 'spec', list)
+      const created = new Set([
+        '',
+        'default',
+        ...['permissions', 'clusterPermissions'].flatMap((list) =>
+          install(list).map((entry) => getStringAtPath(entry, 'serviceAccountName')),
+        ),
+        ...objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name),
+      ])
+      for (const [index, entry] of install('deployments').entries()) {
+        const account = getStringAtPath(entry, 'spec', 'template', 'spec', 'serviceAccountName')
+        if (!created.has(account))
+          yield {
+            path: getCsvPodSpecFieldPath(index, 'serviceAccountName'),
+            data: { deployment: getStringAtPath(entry, 'name'), account },
+          }
+      }
+    },
+  },
+)
+
+export const noResourceRequests = defineRule<{ container: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'no-resource-requests',
+  severity: 'warning',
+  suite: 'good-practices',
+  title: 'Containers request CPU and memory',
+  format: ({ container }) => ({
+    what: `the container "${container}" does not request CPU and memory`,
+    why: 'Clusters with quotas reject its pods, and other clusters schedule them poorly.',
+    fix: 'Set resources.requests for cpu and memory.',
+  }),
+  *find({ csv }) {
+    const deployments = getListAtPath(csv.data, 'spec', 'install', 'spec', 'deployments')
+    for (const [index, entry] of deployments.entries())
+      for (const [position, container] of getListAtPath(
+        entry,
+        'spec',
+        'template',
+        'spec',
+        'containers',
+      ).entries()) {
+        const requests = getObjectAtPath(container, 'resources', 'requests')
+        if ('cpu' in requests && 'memory' in requests) continue
+        const path = getCsvPodSpecFieldPath(index, 'containers', position)
+        yield { path, data: { container: getStringAtPath(container, 'name') } }
+      }
+  },
+})
+
+export const noDeployment = defineRule<Record<never, never>, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'no-deployment',
+  severity: 'error',
+  suite: 'good-practices',
+  title: 'A bundle has a deployment',
+  format: () => ({
+    what: 'the ClusterServiceVersion has no deployments',
+    why: "The bundle doesn't install an Operator.",
+    fix: 'Define the deployment in spec.install.spec.deployments.',
+  }),
+  *find({ csv }) {
+    if ((getJsonFieldAtPath(csv.data, 'spec', 'install', 'spec', 'deployments') ?? null) === null)
+      yield { path: ['spec', 'install'], data: {} }
+  },
+})
+
+export const brokenDeployment = defineRule<{ deployment: string; problem: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'broken-deployment',
+  severity: 'error',
+  title: 'Deployments have valid, unique names',
+  format: ({ deployment, problem }) => ({
+    what: `the deployment "${deployment}" ${problem}`,
+    why: "OLM can't run the install strategy.",
+    fix: 'Give each deployment a unique DNS name.',
+  }),
+  *find({ csv }) {
+    const names = getListAtPath(csv.data, 'spec', 'install', 'spec', 'deployments').map((entry) =>
+      getStringAtPath(entry, 'name'),
+    )
+    for (const [index, deployment] of names.entries()) {
+      const path = ['spec', 'install', 'spec', 'deployments', index, 'name']
+      if (!/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(deployment))
+        yield { path, data: { deployment, problem: 'does not have a valid DNS name' } }
+      else if (names.indexOf(deployment) !== index)
+        yield { path, data: { deployment, problem: 'is listed twice' } }
+    }
+  },
+})
+
+/** The label values that the required node affinity allows; undefined if a term does not restrict the label. */
+function findAllowedNodeLabelValues(deployment: Json, key: string): readonly string[] | undefined {
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution'
+  const pod = getJsonFieldAtPath(deployment, 'spec', 'template', 'spec')
+  const terms = getListAtPath(pod, 'affinity', 'nodeAffinity', required, 'nodeSelectorTerms')
+  if (terms.length === 0) return undefined
+  const allowed: string[] = []
+  for (const term of terms) {
+    const matchExpression = getListAtPath(term, 'matchExpressions').find(
+      (expression) =>
+        getJsonFieldAtPath(expression, 'key') === key && getJsonFieldAtPath(expression, 'operator') === 'In',
+    )
+    if (matchExpression === undefined) return undefined
+    allowed.push(...getListAtPath(matchExpression, 'values').map(asStringOrEmpty))
+  }
+  return allowed
+}

@@ -1,0 +1,204 @@
+// Rules about Kubernetes versions, and the APIs that Kubernetes removed, according to its deprecation guide.
+import { compareVersions, parseVersion, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
+import { defineRule } from '@catalog-bot/findings/rule'
+import type { FieldPath } from '../manifest-document.ts'
+import { getListAtPath, getStringAtPath } from '../fields.ts'
+import type { RegistryBundle } from '../registry-bundle.ts'
+import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
+
+export const apiNeverThere = defineRule<{ api: string; name: string; release: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'api-never-there',
+  severity: 'error',
+  suite: 'deprecated-apis',
+  title: "Bundles don't use APIs that no longer exist in their minimum Kubernetes version",
+  format: ({ api, name, release }) => ({
+    what: `${name} uses ${api}, which was removed in Kubernetes ${release}, but minKubeVersion is ${release} or later`,
+    why: 'The install plan fails on every cluster that the bundle supports.',
+    fix: 'Migrate to the API that replaced it.',
+  }),
+  *find(bundle) {
+    for (const { isCertain, ...use } of findRemovedApiUses(bundle)) if (isCertain) yield use
+  },
+})
+
+export const removedApi = defineRule<{ api: string; name: string; release: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'removed-api',
+  severity: 'warning',
+  suite: 'deprecated-apis',
+  title: "Bundles don't use APIs that Kubernetes has removed",
+  format: ({ api, name, release }) => ({
+    what: `${name} uses ${api}, which was removed in Kubernetes ${release}`,
+    why: 'The install plan fails on clusters that run that Kubernetes version or later.',
+    fix: 'Migrate to the API that replaced it.',
+  }),
+  *find(bundle) {
+    for (const { isCertain, ...use } of findRemovedApiUses(bundle)) if (!isCertain) yield use
+  },
+})
+
+export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'no-max-openshift-version',
+  severity: 'warning',
+  suite: 'community',
+  title: 'Bundles that use removed APIs declare a maximum OpenShift version',
+  format: ({ apis }) => ({
+    what: `the bundle uses ${apis} but does not limit itself to OpenShift versions earlier than 4.9`,
+    why: 'Clusters can be upgraded to a version on which the Operator stops working.',
+    fix: 'Set the olm.maxOpenShiftVersion property to a version earlier than 4.9, or migrate to newer APIs.',
+  }),
+  *find({ objects, derivedProperties }) {
+    const removed = objects.filter(
+      ({ apiVersion, kind }) => findKubeVersionRemovingApi(apiVersion, kind) === '1.22',
+    )
+    if (removed.length === 0) return
+    const limit = derivedProperties.find(({ type }) => type === 'olm.maxOpenShiftVersion')?.value
+    const [major = Infinity, minor = 0] = (
+      typeof limit === 'string' || typeof limit === 'number' ? String(limit) : ''
+    )
+      .split('.')
+      .map((part) => (part === '' ? Infinity : Number(part)))
+    if (major < 4 || (major === 4 && minor < 9)) return
+    const apis = [...new Set(removed.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`))].join(', ')
+    yield { file: removed[0]?.file ?? '', path: ['apiVersion'], data: { apis } }
+  },
+})
+
+export const unparsableMinKubeVersion = defineRule<
+  { version: string; isPrefixed: boolean },
+  BundleRuleSignature
+>({
+  ...contentRuleDefaults,
+  id: 'unparsable-min-kube-version',
+  severity: 'error',
+  title: 'minKubeVersion is a valid version',
+  format: ({ version, isPrefixed }) => ({
+    ...(isPrefixed && { severity: 'warning' as const }),
+    what: `minKubeVersion is "${version}", which is not a valid version`,
+    why: isPrefixed
+      ? '`opm alpha bundle validate` rejects the "v" prefix, although OLM ignores it.'
+      : "OLM can't parse it, so the requirement is never met.",
+    fix: 'Use three numbers, such as 1.25.0.',
+  }),
+  *find({ csv }) {
+    const version = getStringAtPath(csv.data, 'spec', 'minKubeVersion')
+    if (version.trim() !== '' && !parseVersion(version).ok)
+      yield {
+        path: ['spec', 'minKubeVersion'],
+        data: { version, isPrefixed: version.startsWith('v') && parseVersion(version.slice(1)).ok },
+      }
+  },
+})
+
+export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleSignature>({
+  ...contentRuleDefaults,
+  id: 'no-min-kube-version',
+  severity: 'info',
+  suite: 'operatorhub',
+  title: 'A bundle declares its minimum Kubernetes version',
+  format: () => ({
+    what: 'the bundle does not declare a minimum Kubernetes version',
+    why: 'OLM installs the bundle even on clusters that are too old for it.',
+    fix: 'Set spec.minKubeVersion.',
+  }),
+  *find({ csv }) {
+    if (getStringAtPath(csv.data, 'spec', 'minKubeVersion').trim() === '') yield { path: ['spec'], data: {} }
+  },
+})
+
+const removedApisByKubeVersion: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  '1.22': {
+    'apiextensions.k8s.io/v1beta1': ['CustomResourceDefinition'],
+    'scheduling.k8s.io/v1alpha1': ['PriorityClass'],
+    'scheduling.k8s.io/v1beta1': ['PriorityClass'],
+    'rbac.authorization.k8s.io/v1alpha1': ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'],
+    'rbac.authorization.k8s.io/v1beta1': ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'],
+    'apiregistration.k8s.io/v1beta1': ['APIService'],
+    'authentication.k8s.io/v1beta1': ['TokenReview'],
+    'authorization.k8s.io/v1beta1': [
+      'LocalSubjectAccessReview',
+      'SelfSubjectAccessReview',
+      'SubjectAccessReview',
+    ],
+    'admissionregistration.k8s.io/v1beta1': [
+      'MutatingWebhookConfiguration',
+      'ValidatingWebhookConfiguration',
+    ],
+    'coordination.k8s.io/v1beta1': ['Lease'],
+    'extensions/v1beta1': ['Ingress'],
+    'networking.k8s.io/v1beta1': ['Ingress', 'IngressClass'],
+    'storage.k8s.io/v1beta1': ['CSIDriver', 'CSINode', 'StorageClass', 'VolumeAttachment'],
+    'certificates.k8s.io/v1beta1': ['CertificateSigningRequest'],
+  },
+  '1.25': {
+    'batch/v1beta1': ['CronJob'],
+    'discovery.k8s.io/v1beta1': ['EndpointSlice'],
+    'events.k8s.io/v1beta1': ['Event'],
+    'autoscaling/v2beta1': ['HorizontalPodAutoscaler'],
+    'policy/v1beta1': ['PodDisruptionBudget', 'PodSecurityPolicy'],
+    'node.k8s.io/v1beta1': ['RuntimeClass'],
+  },
+  '1.26': { 'autoscaling/v2beta2': ['HorizontalPodAutoscaler'] },
+}
+
+/** The first Kubernetes release without the API. */
+function findKubeVersionRemovingApi(apiVersion: string, kind: string): string | undefined {
+  for (const [release, versions] of Object.entries(removedApisByKubeVersion))
+    if (Object.hasOwn(versions, apiVersion) && versions[apiVersion]?.includes(kind)) return release
+  return undefined
+}
+
+export interface RemovedApiUse {
+  /** Defaults to the CSV's file. */
+  readonly file?: string
+  readonly path: FieldPath
+  readonly data: { readonly api: string; readonly name: string; readonly release: string }
+  /** Whether every Kubernetes version that the bundle supports lacks the API. */
+  readonly isCertain: boolean
+}
+
+/** Uses in manifests, CRDs and requested permissions. */
+function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator<RemovedApiUse> {
+  const needed = parseVersionTolerantly(getStringAtPath(csv.data, 'spec', 'minKubeVersion'))
+  const isCertain = (release: string): boolean => {
+    const removalVersion = parseVersion(`${release}.0`)
+    return needed.ok && removalVersion.ok && compareVersions(needed.value, removalVersion.value) >= 0
+  }
+  for (const { file, name, apiVersion, kind } of objects) {
+    const release = findKubeVersionRemovingApi(apiVersion, kind)
+    if (release === undefined) continue
+    const data = { api: `${apiVersion} ${kind}`, name, release }
+    yield { file, path: ['apiVersion'], data, isCertain: isCertain(release) }
+  }
+  const mentioned = new Set<string>()
+  for (const list of ['owned', 'required'])
+    for (const [index, crd] of getListAtPath(csv.data, 'spec', 'customresourcedefinitions', list).entries())
+      for (const [position, resource] of getListAtPath(crd, 'resources').entries()) {
+        const [apiVersion, kind] = [getStringAtPath(resource, 'version'), getStringAtPath(resource, 'kind')]
+        mentioned.add(`${kind.toLowerCase()}s`)
+        if (findKubeVersionRemovingApi(apiVersion, kind) !== '1.25') continue
+        const path = ['spec', 'customresourcedefinitions', list, index, 'resources', position]
+        const data = {
+          api: `${apiVersion} ${kind}`,
+          name: `a resource listed for ${getStringAtPath(crd, 'name')}`,
+          release: '1.25',
+        }
+        yield { path, data, isCertain: isCertain('1.25') }
+      }
+  if (mentioned.has('podsecuritypolicies')) return
+  for (const list of ['clusterPermissions', 'permissions'])
+    for (const [index, entry] of getListAtPath(csv.data, 'spec', 'install', 'spec', list).entries())
+      for (const [position, rule] of getListAtPath(entry, 'rules').entries()) {
+        const ruleIncludes = (field: string, wanted: string) => getListAtPath(rule, field).includes(wanted)
+        if (!ruleIncludes('apiGroups', 'policy') || !ruleIncludes('resources', 'podsecuritypolicies'))
+          continue
+        const data = {
+          api: 'policy/v1beta1 PodSecurityPolicy',
+          name: `a permission of the service account ${getStringAtPath(entry, 'serviceAccountName')}`,
+          release: '1.25',
+        }
+        yield { path: ['spec', 'install', 'spec', list, index, 'rules', position], data, isCertain: false }
+      }
+}
