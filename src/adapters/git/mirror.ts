@@ -9,14 +9,14 @@ import { listFirstParentChain, isOnFirstParentChain, findMergeBases } from './an
 import { readIncomingCommits } from './incoming-commits.ts'
 import { readCommit, readCommitMessage } from './commits.ts'
 import { createFetchScheduler } from './fetch-lanes.ts'
-import { fetchRefs, fetchTestMergeCommit } from './fetch.ts'
+import { fetchRefs, fetchTestMergeCommit, type GitFetchOptions } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { readGitVersion } from './git-version.ts'
 import { pushMerge, pushMergeBatch, createStagingBranch, deleteStagingBranch } from './push-merge.ts'
 import { createTreeListingCache } from './listings.ts'
 import { createLocalGit, type LocalGit } from './local-git.ts'
 import { requireValidIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
-import { openCatFileObjectReader, type GitObjectReader } from './object-reader.ts'
+import { openCatFileObjectReader, type CatFileObjectReader, type GitObjectReader } from './object-reader.ts'
 import { toMirrorBranchRef, toMirrorPullRef, toMirrorTestMergeRef } from './ref-names.ts'
 import { createGitRemote, type GitCredential } from './remote.ts'
 import { runGit } from './run-git.ts'
@@ -85,105 +85,21 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
   const signature = requireValidIdentity(options.signature ?? defaultCommitIdentity)
   const timeouts = { ...defaultGitTimeouts, ...options.timeouts }
   const directory = resolve(options.directory)
-  const { isReadOnly: staysInGroup = false, maxPaths = defaultMaxTreePaths } = options
+  const { isReadOnly: staysInGroup = false, maxPaths = defaultMaxTreePaths, repository } = options
   const version = await readGitVersion()
   if (!staysInGroup) await prepareMirrorDirectory(directory)
 
   const closing = new AbortController()
   const { signal } = closing
-  // Set when the folder is damaged (a power cut, a bad disk, manual cleanup): the next fetch starts from scratch.
-  let isDamaged = false
-  let recreatedAt = -Infinity
-  /** An object that must be here is missing, such as a tree's entry or a commit's tree. */
-  const onMissingObject = () => {
-    // Anyone can name an unknown id, so limit how often that recreates the mirror.
-    if (performance.now() - recreatedAt > minMirrorRecreateIntervalMs) isDamaged = true
-  }
-  const detectCorruption = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work
-    } catch (error) {
-      if (isGitError(error, 'corrupt')) isDamaged = true
-      throw error
-    }
-  }
-  const detectMissing = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work
-    } catch (error) {
-      if (isGitError(error, 'missing')) onMissingObject()
-      throw error
-    }
-  }
   const git = createLocalGit({ directory, timeout: timeouts.local, signal, staysInGroup })
-  const local: LocalGit = (args, more) => detectCorruption(git(args, more))
   const reader = openCatFileObjectReader({ directory, timeout: timeouts.local, staysInGroup })
-  const objects: GitObjectReader = {
-    read: (id, limit) => detectCorruption(reader.read(id, limit)),
-    tipOf: (ref) => detectCorruption(reader.tipOf(ref)),
-  }
+  const folder = new MirrorFolder(git, reader, { directory, remote, timeout: timeouts.fetch, signal })
+  const { local, objects } = folder
   const { diff, list, entry, isWellWritten } = createTreeListingCache(local, objects, maxPaths)
-  const { repository } = options
-  const lanes = createFetchScheduler()
+  const merging = { git: local, objects, diff, isWellWritten, directory, signature }
   const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
-  let isTidying = false
-  /** Branches with any state here. Asking git once is enough. */
-  const knownBranches = new Set<string>()
-
-  const hasBranch = async (branch: string): Promise<boolean> => {
-    try {
-      if ((await readRef(objects, toMirrorBranchRef(branch))) === undefined) return false
-      knownBranches.add(branch)
-      return true
-    } catch (error) {
-      if (isGitError(error, 'corrupt')) return false
-      throw error
-    }
-  }
-
-  /**
-   * Starts from scratch, without concurrent fetches, which would all bring the whole branch. False: another one did it
-   * first.
-   */
-  const initializeBranch = async (branch: string): Promise<boolean> => {
-    if (isDamaged) lanes.stop(new GitError('aborted', 'git fetch: the mirror is being recreated'))
-    return lanes.runExclusively(async (stopping) => {
-      if (isDamaged) {
-        await discardMirrorDirectory(directory)
-        reader.restart()
-        await prepareMirrorDirectory(directory)
-        isDamaged = false
-        recreatedAt = performance.now()
-        knownBranches.clear()
-      }
-      if ((await readRef(objects, toMirrorBranchRef(branch))) !== undefined) return false
-      await fetchBranch(stopping, branch)
-      return true
-    })
-  }
-  const fetching = (stopping: AbortSignal) => ({
-    directory,
-    remote,
-    timeout: timeouts.fetch,
-    signal: AbortSignal.any([signal, stopping]),
-    local,
-    objects,
-  })
-  const fetchBranch = async (stopping: AbortSignal, branch: string, pull?: PullNumber): Promise<void> => {
-    await fetchRefs(fetching(stopping), branch, pull)
-    if (isTidying) return
-    isTidying = true
-    try {
-      await consolidateMirrorPacks(local, directory)
-    } finally {
-      isTidying = false
-    }
-  }
-
-  const fetchOnce = async (branch: string, pull?: PullNumber): Promise<void> => {
-    if (isDamaged || !(knownBranches.has(branch) || (await hasBranch(branch))))
-      if ((await initializeBranch(branch)) && pull === undefined) return
-    await lanes.run((stopping) => fetchBranch(stopping, branch, pull))
+  const requireWritable = () => {
+    if (staysInGroup) throw createReadOnlyMirrorError()
   }
 
   return {
@@ -191,38 +107,40 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
     get readerPid() {
       return reader.pid
     },
-    markCorrupt: (code) => {
-      if (code === 'corrupt') isDamaged = true
-      else onMissingObject()
-    },
+    markCorrupt: (code) => folder.markCorrupt(code),
     fetch: async (branch, pull) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
-      try {
-        await fetchOnce(branch, pull)
-      } catch (error) {
-        // Git words a broken folder like a misbehaving server, so check the folder.
-        if (signal.aborted || !mayErrorBeFromLocalMirror(error) || (await isMirrorIntact(git, directory)))
-          throw error
-        isDamaged = true
-        await fetchOnce(branch, pull)
-      }
+      requireWritable()
+      await folder.fetch(branch, pull)
     },
     fetchTestMerge: async (pull) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
-      await lanes.run((stopping) => fetchTestMergeCommit(fetching(stopping), pull))
-      return readRef(objects, toMirrorTestMergeRef(pull))
+      requireWritable()
+      return folder.fetchTestMerge(pull)
     },
     tip: async (branch) => readRef(objects, toMirrorBranchRef(branch)),
     pullHead: async (pull) => readRef(objects, toMirrorPullRef(pull)),
     merge: async (base, head, message) =>
-      detectMissing(
-        mergeCommits(
-          { git: local, objects, diff, isWellWritten, directory, signature },
-          toCommitSha(base),
-          toCommitSha(head),
-          message,
-        ),
-      ),
+      folder.detectMissing(mergeCommits(merging, toCommitSha(base), toCommitSha(head), message)),
+    ...createHistoryReader(local, objects),
+    diff: async (before, after) => folder.detectMissing(diff(toTreeSha(before), toTreeSha(after))),
+    list: async (tree, prefix = '') => folder.detectMissing(list(toTreeSha(tree), prefix)),
+    entry: async (tree, path) => folder.detectMissing(entry(toTreeSha(tree), path)),
+    read: async (blob, limit = maxBlobBytes) => {
+      const { type, bytes } = await folder.detectMissing(objects.read(toBlobSha(blob), limit))
+      if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
+      return bytes
+    },
+    ...createMirrorPusher(pushing, requireWritable),
+    close: async () => {
+      closing.abort()
+      reader.close()
+      await folder.idle()
+    },
+  }
+}
+
+/** Reads about commits, which need neither the server nor the listings. */
+function createHistoryReader(local: LocalGit, objects: GitObjectReader) {
+  return {
     treeOf: async (commit) => (await readCommit(objects, toCommitSha(commit))).tree,
     parentsOf: async (commit) => (await readCommit(objects, toCommitSha(commit))).parents,
     messageOf: async (commit) => readCommitMessage(objects, toCommitSha(commit)),
@@ -235,35 +153,158 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
     wasTip: async (tip, commit) => isOnFirstParentChain(local, toCommitSha(tip), toCommitSha(commit)),
     readIncomingCommits: async (base, head) =>
       readIncomingCommits({ git: local, objects }, toCommitSha(base), toCommitSha(head)),
-    diff: async (before, after) => detectMissing(diff(toTreeSha(before), toTreeSha(after))),
-    list: async (tree, prefix = '') => detectMissing(list(toTreeSha(tree), prefix)),
-    entry: async (tree, path) => detectMissing(entry(toTreeSha(tree), path)),
-    read: async (blob, limit = maxBlobBytes) => {
-      const { type, bytes } = await detectMissing(objects.read(toBlobSha(blob), limit))
-      if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
-      return bytes
-    },
+  } satisfies Partial<GitMirror>
+}
+
+function createMirrorPusher(pushing: Parameters<typeof pushMerge>[0], requireWritable: () => void) {
+  return {
     pushMerge: async (permit, as) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
+      requireWritable()
       return pushMerge(pushing, permit, as)
     },
     pushMergeBatch: async (permits) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
+      requireWritable()
       return pushMergeBatch(pushing, permits)
     },
     createStagingBranch: async (permit) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
+      requireWritable()
       return createStagingBranch(pushing, permit)
     },
     deleteStagingBranch: async (branch, commit) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
+      requireWritable()
       return deleteStagingBranch(pushing, branch, commit)
     },
-    close: async () => {
-      closing.abort()
-      reader.close()
-      await lanes.idle()
-    },
+  } satisfies Partial<GitMirror>
+}
+
+type MirrorConnection = Omit<GitFetchOptions, 'local' | 'objects'>
+
+/** The mirror's folder: notices damage, and fetches into it or starts it from scratch. */
+class MirrorFolder {
+  readonly #git: LocalGit
+  readonly #reader: CatFileObjectReader
+  readonly #connection: MirrorConnection
+  // Set when the folder is damaged (a power cut, a bad disk, manual cleanup): the next fetch starts from scratch.
+  #isDamaged = false
+  #recreatedAt = -Infinity
+  readonly #lanes = createFetchScheduler()
+  #isTidying = false
+  /** Branches with any state here. Asking git once is enough. */
+  readonly #knownBranches = new Set<string>()
+
+  constructor(git: LocalGit, reader: CatFileObjectReader, connection: MirrorConnection) {
+    this.#git = git
+    this.#reader = reader
+    this.#connection = connection
+  }
+
+  readonly local: LocalGit = (args, more) => this.#detectCorruption(this.#git(args, more))
+
+  readonly objects: GitObjectReader = {
+    read: (id, limit) => this.#detectCorruption(this.#reader.read(id, limit)),
+    tipOf: (ref) => this.#detectCorruption(this.#reader.tipOf(ref)),
+  }
+
+  markCorrupt(code: 'corrupt' | 'missing') {
+    // Anyone can name an unknown id, so limit how often a missing object recreates the mirror.
+    if (code === 'corrupt' || performance.now() - this.#recreatedAt > minMirrorRecreateIntervalMs)
+      this.#isDamaged = true
+  }
+
+  async #detectCorruption<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      if (isGitError(error, 'corrupt')) this.markCorrupt('corrupt')
+      throw error
+    }
+  }
+
+  /** For objects that must be here, such as a tree's entry or a commit's tree. */
+  async detectMissing<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      if (isGitError(error, 'missing')) this.markCorrupt('missing')
+      throw error
+    }
+  }
+
+  async fetch(branch: string, pull?: PullNumber): Promise<void> {
+    const { signal, directory } = this.#connection
+    try {
+      await this.#fetchOnce(branch, pull)
+    } catch (error) {
+      // Git words a broken folder like a misbehaving server, so check the folder.
+      if (signal.aborted || !mayErrorBeFromLocalMirror(error) || (await isMirrorIntact(this.#git, directory)))
+        throw error
+      this.#isDamaged = true
+      await this.#fetchOnce(branch, pull)
+    }
+  }
+
+  async fetchTestMerge(pull: PullNumber): Promise<CommitSha | undefined> {
+    await this.#lanes.run((stopping) => fetchTestMergeCommit(this.#toGitFetchOptions(stopping), pull))
+    return readRef(this.objects, toMirrorTestMergeRef(pull))
+  }
+
+  idle(): Promise<void> {
+    return this.#lanes.idle()
+  }
+
+  async #fetchOnce(branch: string, pull?: PullNumber): Promise<void> {
+    if (this.#isDamaged || !(this.#knownBranches.has(branch) || (await this.#hasBranch(branch))))
+      if ((await this.#initializeBranch(branch)) && pull === undefined) return
+    await this.#lanes.run((stopping) => this.#fetchBranch(stopping, branch, pull))
+  }
+
+  async #hasBranch(branch: string): Promise<boolean> {
+    try {
+      if ((await readRef(this.objects, toMirrorBranchRef(branch))) === undefined) return false
+      this.#knownBranches.add(branch)
+      return true
+    } catch (error) {
+      if (isGitError(error, 'corrupt')) return false
+      throw error
+    }
+  }
+
+  /**
+   * Starts from scratch, without concurrent fetches, which would all bring the whole branch. False: another one did it
+   * first.
+   */
+  async #initializeBranch(branch: string): Promise<boolean> {
+    const { directory } = this.#connection
+    if (this.#isDamaged) this.#lanes.stop(new GitError('aborted', 'git fetch: the mirror is being recreated'))
+    return this.#lanes.runExclusively(async (stopping) => {
+      if (this.#isDamaged) {
+        await discardMirrorDirectory(directory)
+        this.#reader.restart()
+        await prepareMirrorDirectory(directory)
+        this.#isDamaged = false
+        this.#recreatedAt = performance.now()
+        this.#knownBranches.clear()
+      }
+      if ((await readRef(this.objects, toMirrorBranchRef(branch))) !== undefined) return false
+      await this.#fetchBranch(stopping, branch)
+      return true
+    })
+  }
+
+  async #fetchBranch(stopping: AbortSignal, branch: string, pull?: PullNumber): Promise<void> {
+    await fetchRefs(this.#toGitFetchOptions(stopping), branch, pull)
+    if (this.#isTidying) return
+    this.#isTidying = true
+    try {
+      await consolidateMirrorPacks(this.local, this.#connection.directory)
+    } finally {
+      this.#isTidying = false
+    }
+  }
+
+  #toGitFetchOptions(stopping: AbortSignal): GitFetchOptions {
+    const signal = AbortSignal.any([this.#connection.signal, stopping])
+    return { ...this.#connection, signal, local: this.local, objects: this.objects }
   }
 }
 

@@ -18,6 +18,13 @@ interface MergeIntentRow {
 
 export function createMergeRecordStore(database: Database) {
   return {
+    ...createMergeIntentStore(database),
+    ...createMergedCommitIndex(database),
+  }
+}
+
+function createMergeIntentStore(database: Database) {
+  return {
     startMerge: (lease: Lease, pending: PendingMerge): Promise<MergeIntent | undefined> =>
       database.transaction(async (sql) => {
         // Locks the row until the intent is written, so that no other instance takes over the lease in between.
@@ -103,7 +110,11 @@ export function createMergeRecordStore(database: Database) {
       )
       return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
     },
+  }
+}
 
+function createMergedCommitIndex(database: Database) {
+  return {
     findMerge: async (repository: RepositoryName, pull: PullNumber): Promise<ValidatedMerge | undefined> => {
       const [row] = await database.query<MergeIntentRow>(
         `SELECT id, fence, landing FROM ${databaseSchemaName}.intent WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,

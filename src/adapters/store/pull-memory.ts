@@ -9,6 +9,18 @@ import { databaseSchemaName } from './migrations.ts'
 
 export function openPullHistoryStore(database: Database): Required<PullHistoryStore> {
   return {
+    ...createShownHeadStore(database),
+    ...createApprovalStore(database),
+    ...createCommandStore(database),
+    ...createAccountStore(database),
+  }
+}
+
+/** The heads that comments refer to. */
+function createShownHeadStore(
+  database: Database,
+): Pick<Required<PullHistoryStore>, 'observe' | 'recordShown' | 'shownHeads'> {
+  return {
     observe: (repository, pull, { head, baseRef, config }) =>
       database.transaction(async (sql) => {
         const key = toRepositoryKey(repository)
@@ -57,7 +69,17 @@ export function openPullHistoryStore(database: Database): Required<PullHistorySt
         ...(change !== null && { change }),
       }))
     },
+  }
+}
 
+/** What approvals covered, and when each was first seen. */
+function createApprovalStore(
+  database: Database,
+): Pick<
+  Required<PullHistoryStore>,
+  'recordChange' | 'readChanges' | 'firstSeenApprovals' | 'firstSeenReviews'
+> {
+  return {
     recordChange: async (repository, pull, { id, covers }) => {
       await database.query(
         `INSERT INTO ${databaseSchemaName}.described_change (repository, pull, id, covers) VALUES ($1, $2, $3, $4)
@@ -94,6 +116,31 @@ export function openPullHistoryStore(database: Database): Required<PullHistorySt
         return new Map(rows.map(({ review, change }) => [review, change]))
       }),
 
+    firstSeenReviews: (repository, pull, epoch, reviews) =>
+      database.transaction(async (sql) => {
+        const key = toRepositoryKey(repository)
+        for (const review of reviews)
+          await sql.query(
+            `INSERT INTO ${databaseSchemaName}.review_seen (repository, pull, review, epoch) VALUES ($1, $2, $3::float8, $4)
+             ON CONFLICT DO NOTHING`,
+            [key, pull, review, epoch],
+          )
+        const rows = await sql.query<{ review: number; epoch: number }>(
+          `SELECT review, epoch FROM ${databaseSchemaName}.review_seen WHERE repository = $1 AND pull = $2`,
+          [key, pull],
+        )
+        const wanted = new Set(reviews)
+        return new Map(
+          rows.filter(({ review }) => wanted.has(review)).map(({ review, epoch: first }) => [review, first]),
+        )
+      }),
+  }
+}
+
+function createCommandStore(
+  database: Database,
+): Pick<Required<PullHistoryStore>, 'recordCommand' | 'commands' | 'recentCommands'> {
+  return {
     recordCommand: async (repository, pull, record) => {
       const { covers, ...rest } = record
       const added = await database.query(
@@ -122,25 +169,26 @@ export function openPullHistoryStore(database: Database): Required<PullHistorySt
       })
     },
 
-    firstSeenReviews: (repository, pull, epoch, reviews) =>
-      database.transaction(async (sql) => {
-        const key = toRepositoryKey(repository)
-        for (const review of reviews)
-          await sql.query(
-            `INSERT INTO ${databaseSchemaName}.review_seen (repository, pull, review, epoch) VALUES ($1, $2, $3::float8, $4)
-             ON CONFLICT DO NOTHING`,
-            [key, pull, review, epoch],
-          )
-        const rows = await sql.query<{ review: number; epoch: number }>(
-          `SELECT review, epoch FROM ${databaseSchemaName}.review_seen WHERE repository = $1 AND pull = $2`,
-          [key, pull],
-        )
-        const wanted = new Set(reviews)
-        return new Map(
-          rows.filter(({ review }) => wanted.has(review)).map(({ review, epoch: first }) => [review, first]),
-        )
-      }),
+    recentCommands: async (repository) => {
+      const rows = await database.query<{ record: string }>(
+        `SELECT record FROM ${databaseSchemaName}.command
+         WHERE repository = $1 AND recorded_at > clock_timestamp() - interval '1 hour'`,
+        [toRepositoryKey(repository)],
+      )
+      const counts = new Map<number, number>()
+      for (const { record } of rows) {
+        const { user } = JSON.parse(record) as Pick<CommandRecord, 'user'>
+        counts.set(user, (counts.get(user) ?? 0) + 1)
+      }
+      return counts
+    },
+  }
+}
 
+function createAccountStore(
+  database: Database,
+): Pick<Required<PullHistoryStore>, 'firstSeenAccounts' | 'listPushers' | 'hasSeenPushes'> {
+  return {
     firstSeenAccounts: (repository, accounts) =>
       database.transaction(async (sql) => {
         const key = toRepositoryKey(repository)
@@ -171,20 +219,6 @@ export function openPullHistoryStore(database: Database): Required<PullHistorySt
         [toRepositoryKey(repository), pull],
       )
       return row?.seen === true
-    },
-
-    recentCommands: async (repository) => {
-      const rows = await database.query<{ record: string }>(
-        `SELECT record FROM ${databaseSchemaName}.command
-         WHERE repository = $1 AND recorded_at > clock_timestamp() - interval '1 hour'`,
-        [toRepositoryKey(repository)],
-      )
-      const counts = new Map<number, number>()
-      for (const { record } of rows) {
-        const { user } = JSON.parse(record) as Pick<CommandRecord, 'user'>
-        counts.set(user, (counts.get(user) ?? 0) + 1)
-      }
-      return counts
     },
   }
 }

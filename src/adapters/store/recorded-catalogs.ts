@@ -27,6 +27,18 @@ const maxPackageBatchCharacters = 1_000_000
 
 export function createRecordedCatalogStore(database: Database): RecordedCatalogStore {
   return {
+    ...createCatalogRecords(database),
+    ...createImageSightingStore(database),
+  }
+}
+
+function createCatalogRecords(
+  database: Database,
+): Pick<
+  StatusPageStore,
+  'recordCatalogs' | 'listCatalogTotals' | 'packageSummaries' | 'strandedPackages' | 'recordedPackage'
+> {
+  return {
     recordCatalogs: (repository, branch, catalogs) =>
       database.transaction(async (sql) => {
         const key = toRepositoryKey(repository)
@@ -122,7 +134,13 @@ export function createRecordedCatalogStore(database: Database): RecordedCatalogS
       )
       return row && (JSON.parse(row.package) as RecordedPackage)
     },
+  }
+}
 
+function createImageSightingStore(
+  database: Database,
+): Pick<StatusPageStore, 'recordImageSightings' | 'findImageSightings'> {
+  return {
     recordImageSightings: async (repository, images) => {
       const latest = new Map(images.map((image) => [toStoredKey(image.reference), image]))
       const rows = [...latest]
