@@ -42,40 +42,63 @@ export function createFetchScheduler(
     stoppableAfterMs: minFetchMsBeforePreemption,
   },
 ): FetchScheduler {
-  const running = new Set<RunningFetch>()
-  const queue: { readonly isAlone: boolean; readonly start: () => void }[] = []
-  let idle: PromiseWithResolvers<void> | undefined
-  let clock: NodeJS.Timeout | undefined
+  return new FetchLanes(limits)
+}
 
-  function mayStart(isAlone: boolean): boolean {
-    if (running.size === 0) return true
-    if (isAlone || [...running].some((one) => one.isAlone)) return false
-    const soon = performance.now() - limits.slotTimeoutMs
-    const fetchesInSlots = [...running].filter(({ since }) => since > soon).length
-    return fetchesInSlots < limits.slots && running.size < limits.maxRunning
+class FetchLanes implements FetchScheduler {
+  readonly #limits: FetchSchedulerLimits
+  readonly #running = new Set<RunningFetch>()
+  readonly #queue: { readonly isAlone: boolean; readonly start: () => void }[] = []
+  #idle: PromiseWithResolvers<void> | undefined
+  #clock: NodeJS.Timeout | undefined
+
+  constructor(limits: FetchSchedulerLimits) {
+    this.#limits = limits
   }
 
-  function next(): void {
-    clearTimeout(clock)
-    for (let first = queue[0]; first && mayStart(first.isAlone); first = queue[0]) {
-      queue.shift()
+  readonly run: FetchScheduler['run'] = (work) => this.#enter(false, work)
+
+  readonly runExclusively: FetchScheduler['runExclusively'] = (work) => this.#enter(true, work)
+
+  readonly stop: FetchScheduler['stop'] = (why) => {
+    for (const one of this.#running) one.end(why)
+  }
+
+  readonly idle: FetchScheduler['idle'] = async () => {
+    if (this.#running.size === 0 && this.#queue.length === 0) return
+    this.#idle ??= Promise.withResolvers()
+    await this.#idle.promise
+  }
+
+  #mayStart(isAlone: boolean): boolean {
+    if (this.#running.size === 0) return true
+    if (isAlone || [...this.#running].some((one) => one.isAlone)) return false
+    const soon = performance.now() - this.#limits.slotTimeoutMs
+    const fetchesInSlots = [...this.#running].filter(({ since }) => since > soon).length
+    return fetchesInSlots < this.#limits.slots && this.#running.size < this.#limits.maxRunning
+  }
+
+  #next(): void {
+    clearTimeout(this.#clock)
+    for (let first = this.#queue[0]; first && this.#mayStart(first.isAlone); first = this.#queue[0]) {
+      this.#queue.shift()
       first.start()
     }
-    if (queue.length > 0) {
-      endOldest()
-      clock = setTimeout(next, limits.slotTimeoutMs).unref()
-    } else if (running.size === 0) idle?.resolve()
+    if (this.#queue.length > 0) {
+      this.#endOldest()
+      this.#clock = setTimeout(() => this.#next(), this.#limits.slotTimeoutMs).unref()
+    } else if (this.#running.size === 0) this.#idle?.resolve()
   }
 
-  function endOldest(): void {
+  #endOldest(): void {
     // Sets keep insertion order.
-    const [first] = running
-    if (!first || first.isAlone || running.size < limits.maxRunning) return
-    if (performance.now() - first.since > limits.stoppableAfterMs)
+    const [first] = this.#running
+    if (!first || first.isAlone || this.#running.size < this.#limits.maxRunning) return
+    if (performance.now() - first.since > this.#limits.stoppableAfterMs)
       first.end(new GitError('timeout', 'git fetch: stopped because other fetches were waiting'))
   }
 
-  async function enter<T>(isAlone: boolean, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #enter<T>(isAlone: boolean, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const slot = Promise.withResolvers<void>()
     const stopping = new AbortController()
     let why: GitError | undefined
@@ -88,14 +111,14 @@ export function createFetchScheduler(
       },
     })
     let own: RunningFetch | undefined
-    queue.push({
+    this.#queue.push({
       isAlone,
       start: () => {
-        running.add((own = createRunning()))
+        this.#running.add((own = createRunning()))
         slot.resolve()
       },
     })
-    next()
+    this.#next()
     await slot.promise
     try {
       if (why) throw why
@@ -103,21 +126,8 @@ export function createFetchScheduler(
     } catch (error) {
       throw why ?? error
     } finally {
-      if (own) running.delete(own)
-      next()
+      if (own) this.#running.delete(own)
+      this.#next()
     }
-  }
-
-  return {
-    run: (work) => enter(false, work),
-    runExclusively: (work) => enter(true, work),
-    stop: (why) => {
-      for (const one of running) one.end(why)
-    },
-    idle: async () => {
-      if (running.size === 0 && queue.length === 0) return
-      idle ??= Promise.withResolvers()
-      await idle.promise
-    },
   }
 }

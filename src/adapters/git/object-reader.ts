@@ -151,7 +151,7 @@ class SpawnedCatFile implements CatFileProcess {
       cwd: directory,
       env: { ...buildGitEnvironment('none'), GIT_DIR: directory },
       stdio: ['pipe', 'pipe', 'pipe'],
-      detached: !this.#staysInGroup,
+      detached: !staysInGroup,
     })
     // The reader alone must not keep the process running.
     this.#child.unref()

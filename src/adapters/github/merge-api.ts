@@ -26,8 +26,8 @@ class GitHubMergeApi implements MergeApi {
   constructor(octokit: Octokit, repository: RepositoryName) {
     this.#octokit = octokit
     this.#repository = repository
-    this.#target = { owner: this.#repository.owner, repo: this.#repository.name }
-    this.#named = `${this.#repository.owner}/${this.#repository.name}`
+    this.#target = { owner: repository.owner, repo: repository.name }
+    this.#named = `${repository.owner}/${repository.name}`
   }
 
   readonly merge: MergeApi['merge'] = async (permit, method, { title, body }) => {

@@ -73,7 +73,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     this.#pusher = pusher
     this.#buildCache = buildCache
     this.#packsIn = packsIn
-    this.#pack = this.#packsIn === 'here' ? packLayer : packLayerInWorkerProcess
+    this.#pack = packsIn === 'here' ? packLayer : packLayerInWorkerProcess
   }
 
   async build(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<BuiltCatalogImage> {

@@ -115,12 +115,7 @@ function createPullRecords(
   database: Database,
 ): Pick<
   StatusPageStore,
-  | 'recordEvaluation'
-  | 'recordPullEnd'
-  | 'retainOpenPulls'
-  | 'listOpenPullRecords'
-  | 'findPullRecord'
-  | 'countOpenPulls'
+  'recordEvaluation' | 'recordPullEnd' | 'retainOpenPulls' | 'listOpenPullRecords' | 'findPullRecord'
 > {
   return {
     recordEvaluation: (evaluation) =>
@@ -164,19 +159,19 @@ function createPullRecords(
       )
       return row && toPullRecord(row)
     },
-
-    countOpenPulls: () =>
-      database.query<{ repository: string; verdict: VerdictKind; pulls: number }>(
-        `SELECT repository, verdict, count(*)::integer AS pulls FROM ${databaseSchemaName}.pull_seen
-         WHERE state = 'open' GROUP BY repository, verdict ORDER BY repository, verdict`,
-      ),
   }
 }
 
 function createVerdictRecords(
   database: Database,
-): Pick<StatusPageStore, 'verdictChanges' | 'verdictReport' | 'ruleDays'> {
+): Pick<StatusPageStore, 'verdictChanges' | 'verdictReport' | 'ruleDays' | 'countOpenPulls'> {
   return {
+    countOpenPulls: () =>
+      database.query<{ repository: string; verdict: VerdictKind; pulls: number }>(
+        `SELECT repository, verdict, count(*)::integer AS pulls FROM ${databaseSchemaName}.pull_seen
+         WHERE state = 'open' GROUP BY repository, verdict ORDER BY repository, verdict`,
+      ),
+
     verdictChanges: async (repository, pull, limit) => {
       const rows = await database.query<{
         at: number

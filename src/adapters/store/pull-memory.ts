@@ -75,10 +75,7 @@ function createShownHeadStore(
 /** What approvals covered, and when each was first seen. */
 function createApprovalStore(
   database: Database,
-): Pick<
-  Required<PullHistoryStore>,
-  'recordChange' | 'readChanges' | 'firstSeenApprovals' | 'firstSeenReviews'
-> {
+): Pick<Required<PullHistoryStore>, 'recordChange' | 'readChanges' | 'firstSeenApprovals'> {
   return {
     recordChange: async (repository, pull, { id, covers }) => {
       await database.query(
@@ -114,25 +111,6 @@ function createApprovalStore(
           [key, pull],
         )
         return new Map(rows.map(({ review, change }) => [review, change]))
-      }),
-
-    firstSeenReviews: (repository, pull, epoch, reviews) =>
-      database.transaction(async (sql) => {
-        const key = toRepositoryKey(repository)
-        for (const review of reviews)
-          await sql.query(
-            `INSERT INTO ${databaseSchemaName}.review_seen (repository, pull, review, epoch) VALUES ($1, $2, $3::float8, $4)
-             ON CONFLICT DO NOTHING`,
-            [key, pull, review, epoch],
-          )
-        const rows = await sql.query<{ review: number; epoch: number }>(
-          `SELECT review, epoch FROM ${databaseSchemaName}.review_seen WHERE repository = $1 AND pull = $2`,
-          [key, pull],
-        )
-        const wanted = new Set(reviews)
-        return new Map(
-          rows.filter(({ review }) => wanted.has(review)).map(({ review, epoch: first }) => [review, first]),
-        )
       }),
   }
 }
@@ -187,8 +165,30 @@ function createCommandStore(
 
 function createAccountStore(
   database: Database,
-): Pick<Required<PullHistoryStore>, 'firstSeenAccounts' | 'listPushers' | 'hasSeenPushes'> {
+): Pick<
+  Required<PullHistoryStore>,
+  'firstSeenAccounts' | 'listPushers' | 'hasSeenPushes' | 'firstSeenReviews'
+> {
   return {
+    firstSeenReviews: (repository, pull, epoch, reviews) =>
+      database.transaction(async (sql) => {
+        const key = toRepositoryKey(repository)
+        for (const review of reviews)
+          await sql.query(
+            `INSERT INTO ${databaseSchemaName}.review_seen (repository, pull, review, epoch) VALUES ($1, $2, $3::float8, $4)
+             ON CONFLICT DO NOTHING`,
+            [key, pull, review, epoch],
+          )
+        const rows = await sql.query<{ review: number; epoch: number }>(
+          `SELECT review, epoch FROM ${databaseSchemaName}.review_seen WHERE repository = $1 AND pull = $2`,
+          [key, pull],
+        )
+        const wanted = new Set(reviews)
+        return new Map(
+          rows.filter(({ review }) => wanted.has(review)).map(({ review, epoch: first }) => [review, first]),
+        )
+      }),
+
     firstSeenAccounts: (repository, accounts) =>
       database.transaction(async (sql) => {
         const key = toRepositoryKey(repository)

@@ -92,7 +92,7 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
       isForOneKey = false,
       growAfterMs = 0,
       canReuse = () => true,
-    } = this.#options
+    } = options
     this.#processes = processes
     this.#maxWaiting = maxWaiting
     this.#maxOrders = maxOrders
