@@ -162,7 +162,7 @@ class ProbotGitHubApp implements GitHubApp {
     return octokit
   }
 
-  async login() {
+  readonly login: GitHubApp['login'] = async () => {
     if (this.#account !== undefined) return this.#account
     try {
       const { data } = await (await this.#asApp()).rest.apps.getAuthenticated()
@@ -221,7 +221,7 @@ class ProbotGitHubApp implements GitHubApp {
     }
   }
 
-  async installedRepositories() {
+  readonly installedRepositories: GitHubApp['installedRepositories'] = async () => {
     try {
       const appItself = await this.#asApp()
       const installations = await appItself.paginate(appItself.rest.apps.listInstallations, {

@@ -76,18 +76,14 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     this.#pack = packsIn === 'here' ? packLayer : packLayerInWorkerProcess
   }
 
-  async build(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<BuiltCatalogImage> {
+  readonly build: CatalogPublisher['build'] = async (order, signal) => {
     const settings = toImageBuildSettings(order)
     const base = await this.#fetchBase(order, signal)
     const packed = await this.#pack(toPackLayerRequest(order, settings, []))
     return this.#assembleImage(order, base, toCatalogLayer(packed, settings), settings)
   }
 
-  async publish(
-    order: CatalogImageSpec,
-    target: ImagePublishTarget,
-    signal?: AbortSignalLike,
-  ): Promise<ImagePublishResult> {
+  readonly publish: CatalogPublisher['publish'] = async (order, target, signal) => {
     const settings = toImageBuildSettings(order)
     const [base, before] = await Promise.all([
       this.#fetchBase(order, signal),
@@ -113,11 +109,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     return this.#pushChanged(image, target, before, signal)
   }
 
-  async push(
-    image: BuiltCatalogImage,
-    target: ImagePublishTarget,
-    signal?: AbortSignalLike,
-  ): Promise<ImagePublishResult> {
+  readonly push: CatalogPublisher['push'] = async (image, target, signal) => {
     const before = await this.#fetchTargetTags(target, signal)
     const published = await this.#fetchCommonImage(target, before, signal)
     if (

@@ -248,7 +248,7 @@ class RegistryImagePusher implements ImagePusher {
     }
   }
 
-  close() {
+  readonly close: ImagePusher['close'] = () => {
     this.#clock.close()
     return this.#transport.close()
   }

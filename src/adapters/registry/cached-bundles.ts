@@ -109,7 +109,7 @@ class StoredBundleReaders implements CachedBundleReaders {
     this.#enter = createSemaphore(atOnce)
   }
 
-  forEvaluation(budget: BundlePullBudget = defaultBundlePullBudget): BudgetedBundleReader {
+  readonly forEvaluation: CachedBundleReaders['forEvaluation'] = (budget = defaultBundlePullBudget) => {
     let started: number | undefined
     const pulled = new Set<string>()
 

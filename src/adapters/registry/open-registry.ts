@@ -160,7 +160,7 @@ class HttpRegistryClient implements RegistryClient {
   readonly readBundle: RegistryClient['readBundle'] = (text, signal) =>
     readBundle(this, text, signal && { signal })
 
-  close() {
+  readonly close: RegistryClient['close'] = () => {
     this.#clock.close()
     return this.#transport.close()
   }

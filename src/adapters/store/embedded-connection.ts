@@ -127,8 +127,8 @@ class ChildDatabaseConnection implements EmbeddedConnection {
     })
   }
 
-  send(order: EmbeddedDatabaseCommand) {
-    return new Promise<readonly object[]>((resolve, reject) => {
+  readonly send: EmbeddedConnection['send'] = (order) =>
+    new Promise<readonly object[]>((resolve, reject) => {
       if (this.#ending !== undefined || !this.#child.connected) {
         reject(new StoreError('unreachable', this.#ending ?? 'the database process is shutting down'))
         return
@@ -159,7 +159,6 @@ class ChildDatabaseConnection implements EmbeddedConnection {
         )
       }
     })
-  }
 
   readonly close: EmbeddedConnection['close'] = async () => {
     keepAliveUntilChildExits(this.#child)

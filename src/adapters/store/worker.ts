@@ -70,7 +70,7 @@ class PollingJobWorker implements JobWorker {
     this.#living = this.#sendHeartbeats()
   }
 
-  wake() {
+  readonly wake: JobWorker['wake'] = () => {
     this.#calls += 1
     this.#answer?.()
   }

@@ -106,7 +106,7 @@ class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
 
   readonly stop: WorkerProcess<Order, Answer>['stop'] = (why) => void this.#stop(why)
 
-  async end() {
+  readonly end: WorkerProcess<Order, Answer>['end'] = async () => {
     this.#stop(
       new WorkerFault('closed', 'the worker process was stopped because its result is no longer needed'),
     )

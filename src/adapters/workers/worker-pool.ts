@@ -120,7 +120,7 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
     }
   }
 
-  async close() {
+  readonly close: WorkerPool<Order, Answer>['close'] = async () => {
     this.#closed = true
     clearTimeout(this.#displacing)
     for (const { turn } of this.#queue.splice(0)) turn.reject(createPoolClosedFault())

@@ -49,7 +49,7 @@ class LayeredFileTree implements LayeredFiles {
   #entered = new Set<string>()
   #madeOpaque = new Set<string>()
 
-  startLayer() {
+  readonly startLayer: LayeredFiles['startLayer'] = () => {
     this.#layer += 1
     this.#entered = new Set()
     this.#madeOpaque = new Set()

@@ -79,7 +79,7 @@ class StreamingTarReader implements TarReader {
     this.#limits = limits
   }
 
-  push(piece: Uint8Array): void {
+  readonly push: TarReader['push'] = (piece) => {
     let at = 0
     while (at < piece.length) {
       if (this.#ended) return rejectTrailingData(piece.subarray(at))
@@ -109,7 +109,7 @@ class StreamingTarReader implements TarReader {
     }
   }
 
-  end() {
+  readonly end: TarReader['end'] = () => {
     if (this.#dataLeft > 0 || this.#paddingLeft > 0 || this.#pending.length > 0 || this.#isExtended())
       throw createRejectedArchiveError('it ends in the middle of an entry')
   }
