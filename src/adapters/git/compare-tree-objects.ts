@@ -3,8 +3,7 @@ import { toBlobSha, type TreeSha } from '../../pull-request/ids.ts'
 import type { PathChange } from '../../pull-request/path-change.ts'
 import { isGitError } from './git-error.ts'
 import type { GitObjectReader } from './object-reader.ts'
-import { parseTreeObject } from './parse-output.ts'
-import { compareByPath, decodePath } from './path-text.ts'
+import { parseTreeObject, compareByPath, decodePath } from './parse-output.ts'
 
 /** Per comparison. A bundle's release opens a dozen objects; a few thousand cost as much as git. */
 const treeComparisonLimits = {

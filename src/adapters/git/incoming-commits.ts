@@ -8,12 +8,11 @@ import {
   type IncomingCommit,
   type IncomingCommits,
 } from '../../pull-request/incoming-commits.ts'
-import { readCommit } from './commits.ts'
+import { readCommit, readLinearHistory } from './commits.ts'
 import { readTreeObjectEntries } from './compare-tree-objects.ts'
-import { readLinearHistory } from './linear-history.ts'
 import { findClosingReferences } from '../../pull-request/closing-keywords.ts'
 import { GitError, isGitError } from './git-error.ts'
-import type { LocalGit } from './local-git.ts'
+import type { LocalGit } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
 
 export interface IncomingCommitsReaderOptions {

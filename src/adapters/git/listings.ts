@@ -6,10 +6,9 @@ import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/pa
 import { findLowerBound } from '../../pull-request/sorted-paths.ts'
 import { compareTreeObjects } from './compare-tree-objects.ts'
 import { GitError } from './git-error.ts'
-import type { LocalGit } from './local-git.ts'
+import type { LocalGit } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
-import { parseLsTreeOutput } from './parse-output.ts'
-import { encodePath } from './path-text.ts'
+import { parseLsTreeOutput, encodePath } from './parse-output.ts'
 import {
   formatPathCount,
   getTreeRecordOutputLimits,

@@ -1,25 +1,20 @@
 // A bare mirror of one repository on disk, run by the `git` program. One process uses a folder at a time. It is a
 // cache: deleting it only costs a fetch.
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { toBlobSha, toCommitSha, toTreeSha, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { GitRepository } from '../../ports/repository.ts'
-import { listFirstParentChain, isOnFirstParentChain, findMergeBases } from './ancestry.ts'
+import { readCommit, readCommitMessage, listFirstParentChain, isOnFirstParentChain, findMergeBases } from './commits.ts'
 import { readIncomingCommits } from './incoming-commits.ts'
-import { readCommit, readCommitMessage } from './commits.ts'
-import { createFetchScheduler } from './fetch-lanes.ts'
-import { fetchRefs, fetchTestMergeCommit, type GitFetchOptions } from './fetch.ts'
+import { fetchRefs, fetchTestMergeCommit, type GitFetchOptions, createFetchScheduler } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
-import { readGitVersion } from './git-version.ts'
+import { runGit, createLocalGit, type LocalGit, readGitVersion } from './run-git.ts'
 import { pushMerge, pushMergeBatch, createStagingBranch, deleteStagingBranch } from './push-merge.ts'
 import { createTreeListingCache } from './listings.ts'
-import { createLocalGit, type LocalGit } from './local-git.ts'
 import { requireValidIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
 import { openCatFileObjectReader, type CatFileObjectReader, type GitObjectReader } from './object-reader.ts'
-import { toMirrorBranchRef, toMirrorPullRef, toMirrorTestMergeRef } from './ref-names.ts'
-import { createGitRemote, type GitCredential } from './remote.ts'
-import { runGit } from './run-git.ts'
+import { createGitRemote, type GitCredential, toMirrorBranchRef, toMirrorPullRef, toMirrorTestMergeRef } from './remote.ts'
 import { pathExists, removeStaleLocksAndTempFiles, consolidateMirrorPacks } from './tidy.ts'
 
 export interface GitMirrorOptions {
@@ -362,4 +357,27 @@ async function discardMirrorDirectory(directory: string): Promise<void> {
 async function readRef(objects: GitObjectReader, ref: string): Promise<CommitSha | undefined> {
   const id = await objects.tipOf(ref)
   return id === undefined ? undefined : toCommitSha(id)
+}
+
+/** Keeps the last folder's mirror open. A guest never contacts the server. */
+export function createReadOnlyMirrorOpener(): (
+  directory: string,
+  options?: Pick<GitMirrorOptions, 'maxPaths'>,
+) => Promise<GitMirror> {
+  let known: { readonly folder: string; readonly repository: GitMirror } | undefined
+  return async (directory, options = {}) => {
+    // A recreated mirror keeps its path, but readers of the old one wouldn't see new objects.
+    const folder = `${directory} ${(await stat(directory, { bigint: true })).ino}`
+    if (known?.folder === folder) return known.repository
+    await known?.repository.close()
+    const repository = await openGitMirror({
+      directory,
+      url: 'https://mirror.invalid',
+      credential: () => Promise.resolve(undefined),
+      isReadOnly: true,
+      ...options,
+    })
+    known = { folder, repository }
+    return repository
+  }
 }

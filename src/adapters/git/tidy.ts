@@ -2,7 +2,7 @@
 // commits wait to be pushed.
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { LocalGit } from './local-git.ts'
+import type { LocalGit } from './run-git.ts'
 
 /** Each fetch leaves a pack; git slows down with hundreds of them. */
 const maxMirrorPackFiles = 50

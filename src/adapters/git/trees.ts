@@ -3,10 +3,9 @@
 import { toBlobSha, toTreeSha, type TreeSha } from '../../pull-request/ids.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/path-change.ts'
 import { GitError, isGitError } from './git-error.ts'
-import type { LocalGit } from './local-git.ts'
+import type { LocalGit } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
-import { parseRawDiff, parseLsTreeOutput, parseTreeObject } from './parse-output.ts'
-import { encodePath } from './path-text.ts'
+import { parseRawDiff, parseLsTreeOutput, parseTreeObject, encodePath } from './parse-output.ts'
 
 /** A tree object of 64 MB has about a million entries, which is too many for any real directory. */
 const maxTreeObjectBytes = 64 * 1024 * 1024

@@ -22,23 +22,15 @@ import { answerForgeQuestion } from './answer-question.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findBotIssue, performIssueAction, type BotAppContext } from './own-issues.ts'
-import { putReviewSuggestions } from './put-suggestions.ts'
-import { putDeployment } from './put-deployment.ts'
-import {
-  maxAnnotationsPerRequest,
-  listBotCheckRuns,
-  writeCheckRun,
-  writeCheckRuns,
-  toBotCheckRun,
-} from './own-checks.ts'
-import { putComment } from './put-comment.ts'
+import { putComment, putReviewSuggestions } from './put-comment.ts'
+import { maxAnnotationsPerRequest, listBotCheckRuns, writeCheckRun, writeCheckRuns, toBotCheckRun, putDeployment } from './own-checks.ts'
 import { findMergedPullForCommit, findBotPullRequest, performBotPullRequestAction } from './own-pulls.ts'
 import { proposeTreeAsPullRequest } from './propose-tree.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findBotComment } from './read-comments.ts'
 import { readPullRequestSnapshot } from './read-snapshot.ts'
-import { createRepositoryCache } from './repository-cache.ts'
-import { findUnchangedPulls } from './unchanged-pulls.ts'
+import { createRepositoryCache } from './comment-cache.ts'
+import { findUnchangedPulls } from './graphql-pull.ts'
 
 const commitStatusSchema = z.object({ id: z.number(), context: z.string(), state: z.string() })
 

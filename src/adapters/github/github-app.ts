@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { TokenPermissions } from '../../policy/merge-requirements.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { createApiVersionPlugin } from './api-version.ts'
+import { parsedResponseOptions, createApiVersionPlugin } from './github-fetch.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'
 import {
@@ -13,9 +13,7 @@ import {
   type ThrottledInstallation,
   type RemainingRateLimit,
 } from './budget/installation-budgets.ts'
-import { documentedGitHubRateLimits, noGitHubRateLimits } from './budget/github-limits.ts'
-import { defaultQuotaReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
-import { parsedResponseOptions } from './parsed-response.ts'
+import { defaultQuotaReserves, type QuotaReserveByWorkClass, type WorkClass, documentedGitHubRateLimits, noGitHubRateLimits } from './budget/wait-policy.ts'
 
 export type Octokit = ProbotOctokit
 

@@ -9,8 +9,7 @@ import {
 } from '../../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import type { BotAppContext } from './own-issues.ts'
-import type { RepositoryParams } from './repository-params.ts'
+import type { BotAppContext, RepositoryParams } from './own-issues.ts'
 
 export type BotPullRequestAction = Extract<
   ForgeAction,

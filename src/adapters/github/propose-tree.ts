@@ -4,8 +4,7 @@ import { toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
 import type { ForgeAction } from '../../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import type { BotAppContext } from './own-issues.ts'
-import type { RepositoryParams } from './repository-params.ts'
+import type { BotAppContext, RepositoryParams } from './own-issues.ts'
 
 /** Returns the pull request's number. Rejects with a ForgeError, or with what Octokit rejects with. */
 export async function proposeTreeAsPullRequest(

@@ -4,13 +4,11 @@
 import { Octokit as RestOctokit } from '@octokit/rest'
 import { z } from 'zod'
 import type { Clock } from '../../ports/clock.ts'
-import { createApiVersionPlugin } from './api-version.ts'
+import { parsedResponseOptions, createApiVersionPlugin } from './github-fetch.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
 import { createInstallationBudgets } from './budget/installation-budgets.ts'
-import { documentedGitHubRateLimits, noGitHubRateLimits } from './budget/github-limits.ts'
-import { defaultQuotaReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
-import { parsedResponseOptions } from './parsed-response.ts'
+import { defaultQuotaReserves, type QuotaReserveByWorkClass, type WorkClass, documentedGitHubRateLimits, noGitHubRateLimits } from './budget/wait-policy.ts'
 
 export interface GitHubTokenClientOptions {
   readonly token: string

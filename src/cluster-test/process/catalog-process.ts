@@ -2,7 +2,7 @@
 import { buildServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
 import type { TreeSha } from '../../pull-request/ids.ts'
-import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'

@@ -3,7 +3,7 @@
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../adapters/git/git-error.ts'
-import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { openContentAddressedCache } from '../../catalogs/blob-facts-cache.ts'
 import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'

@@ -2,7 +2,7 @@
 // what is published.
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { openCatalogPublisher } from '../../adapters/image/open-catalog-publisher.ts'
 import { openImagePusher } from '../../adapters/image/open-pusher.ts'
 import { loadCredentialFile } from '../../adapters/registry/auth/credential-files.ts'

@@ -1,7 +1,7 @@
 // Reads and renders bundles, templates and catalogs for releases, isolated from the process that answers deliveries. It
 // has no secret and uses only git.
 import { GitError, isGitError } from '../../adapters/git/git-error.ts'
-import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { serveWorkerRequests } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { ChangeTooLargeError } from '../../catalogs/evaluation-budget.ts'

@@ -1,23 +1,8 @@
 // One installation's request budget: by class, then first come first served. Long waits are rejected with a time instead
 // of blocking the job queue. Knows nothing of HTTP; times are spans of our own clock.
 import type { Clock } from '../../../ports/clock.ts'
-import {
-  defaultRateLimitWaitSeconds,
-  type RateLimitQuota,
-  type RateLimitRejection,
-} from '../rate-limit-response.ts'
-import type { GitHubRateLimits } from './github-limits.ts'
-import type { RateLimitResource } from './request-cost.ts'
-import {
-  decideRequestThrottling,
-  getNextObstacleCheckTime,
-  type ThrottledRequest,
-  type RequestWaitReason,
-  type RequestWaitObstacle,
-  type WaitingRequest,
-  type BudgetedRequest,
-} from './wait-policy.ts'
-import { getWorkClassRank, workClasses, type QuotaReserveByWorkClass, type WorkClass } from './work-class.ts'
+import { defaultRateLimitWaitSeconds, type RateLimitQuota, type RateLimitRejection } from '../forge-error.ts'
+import { decideRequestThrottling, getNextObstacleCheckTime, type ThrottledRequest, type RequestWaitReason, type RequestWaitObstacle, type WaitingRequest, type BudgetedRequest, getWorkClassRank, workClasses, type QuotaReserveByWorkClass, type WorkClass, type GitHubRateLimits, type RateLimitResource } from './wait-policy.ts'
 
 /** Milliseconds between two resets. */
 const rateLimitIntervalMsByResource: Readonly<Record<RateLimitResource, number>> = {
