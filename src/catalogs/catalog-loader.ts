@@ -12,14 +12,24 @@ import {
 } from '@catalog-bot/fbc/load/select-files'
 import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
 import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
+import type { Finding } from '@catalog-bot/findings/finding'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import type { TreePathEntry } from '../pull-request/path-change.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
-import type { TreeReader } from '../ports/repository.ts'
+import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import { resolveSymlinkedFile } from './linked-file.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 import type { CatalogFileReaderPool } from './reader-pool.ts'
+import { validateCatalogWithAllRules } from '../checks/validation/validate-fully.ts'
+import { findConfiguredRuleSet } from '../checks/validation/validation.ts'
+import type { Config } from '../config/config.ts'
+
+export interface CatalogErrorContext {
+  readonly repository: GitRepository
+  readonly loader: CatalogLoader
+  readonly config: Config
+}
 
 export interface CatalogLoader {
   /** The catalog below `root` (or in the one file of that name); undefined when the tree has nothing there. */
@@ -262,4 +272,22 @@ export async function readTextBlobOrEmpty(repository: TreeReader, blob: BlobSha)
     if (isGitError(error, 'too-large')) return ''
     throw error
   }
+}
+
+/** `root`: the catalog's directory. Returns none if the catalog does not exist. Rejects with a GitError. */
+export async function findCatalogErrors(
+  tree: TreeSha,
+  root: string,
+  { repository, loader, config }: CatalogErrorContext,
+): Promise<readonly Finding[]> {
+  const catalog = await loader.load(repository, tree, root)
+  if (catalog === undefined) return []
+  const ruleSet = findConfiguredRuleSet(config)
+  const { findings } = validateCatalogWithAllRules(catalog, {
+    ...(ruleSet && { ruleSet }),
+    settings: config.rules,
+    root,
+    registries: config.images.registries,
+  })
+  return findings.filter(({ severity }) => severity === 'error')
 }

@@ -12,7 +12,7 @@ import { buildServedCatalog, type ServedCatalog } from '@catalog-bot/fbc/api/ser
 import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
 import type { CatalogServerImageConfig, CatalogServerObservation } from '../checks/install/running-catalog.ts'
 import { openCatalogFileFactsCache } from '../catalogs/content-facts-cache.ts'
-import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
+import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { fetchMultiPlatformImage } from '../adapters/image/base-image.ts'
 import { getCatalogDirectory, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'

@@ -28,10 +28,10 @@ import { describeClusterTests } from '../report/describe-cluster-tests.ts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { detectBundleFormat } from '@catalog-bot/bundle/bundle-format'
 import { forEachInParallel } from '../catalogs/gather-answers.ts'
-import { toImageAnswer } from '../adapters/registry/to-image-answer.ts'
+import { toImageAnswer } from '../adapters/registry/registry-error.ts'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
-import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
+import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-files.ts'
 import {
   listServedBundleObjects,
   readInstallCatalog,

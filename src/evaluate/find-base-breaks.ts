@@ -3,7 +3,7 @@
 import type { CommitSha } from '../pull-request/ids.ts'
 import { toFindingSubjectKey, type Finding } from '@catalog-bot/findings/finding'
 import type { BaseBranchBreakage } from '../report/describe-base-breaks.ts'
-import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/find-catalog-errors.ts'
+import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/catalog-loader.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 
 const maxFilesSearchedForBreakage = 3

@@ -3,8 +3,12 @@ import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../catalogs/evaluation-budget.ts'
-import { defaultQuotaReserves, type QuotaReserveByWorkClass, documentedGitHubRateLimits } from '../adapters/github/budget/wait-policy.ts'
+import { defaultEvaluationBudget, type EvaluationBudget } from '../catalogs/reader-pool.ts'
+import {
+  defaultQuotaReserves,
+  type QuotaReserveByWorkClass,
+  documentedGitHubRateLimits,
+} from '../adapters/github/budget/wait-policy.ts'
 
 const secondsSchema = z.coerce.number().int().min(1)
 

@@ -6,7 +6,7 @@ import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.t
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import { noopCache } from '../../src/catalogs/null-store.ts'
+import { noopCache } from '../../src/catalogs/memory-cache.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'

@@ -9,7 +9,7 @@ import {
   type IncomingCommits,
 } from '../../pull-request/incoming-commits.ts'
 import { readCommit, readLinearHistory } from './commits.ts'
-import { readTreeObjectEntries } from './compare-tree-objects.ts'
+import { readTreeObjectEntries } from './trees.ts'
 import { findClosingReferences } from '../../pull-request/closing-keywords.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './run-git.ts'

@@ -4,11 +4,6 @@ import type { TreeSha } from '../../pull-request/ids.ts'
 import { applyPathListPatch } from '../../pull-request/incremental-list.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/path-change.ts'
 import { findLowerBound } from '../../pull-request/sorted-paths.ts'
-import { compareTreeObjects } from './compare-tree-objects.ts'
-import { GitError } from './git-error.ts'
-import type { LocalGit } from './run-git.ts'
-import type { GitObjectReader } from './object-reader.ts'
-import { parseLsTreeOutput, encodePath } from './parse-output.ts'
 import {
   formatPathCount,
   getTreeRecordOutputLimits,
@@ -18,7 +13,12 @@ import {
   readTreeListing,
   rejectTreeWithTooManyPaths,
   formatTooManyPathsMessage,
+  compareTreeObjects,
 } from './trees.ts'
+import { GitError } from './git-error.ts'
+import type { LocalGit } from './run-git.ts'
+import type { GitObjectReader } from './object-reader.ts'
+import { parseLsTreeOutput, encodePath } from './parse-output.ts'
 
 export interface TreeListingCache {
   readonly list: (tree: TreeSha, prefix: string) => Promise<readonly TreePathEntry[]>

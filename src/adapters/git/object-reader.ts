@@ -2,7 +2,8 @@
 // files cost a few round trips. A dead or silent process is replaced.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { GitError, classifyGitError, toPlainTextParagraph } from './git-error.ts'
+import { GitError, classifyGitError } from './git-error.ts'
+import { toPlainTextParagraph } from './remote.ts'
 import { buildGitEnvironment } from './run-git.ts'
 import { signalProcessGroup } from './run-process.ts'
 

@@ -8,10 +8,10 @@ import { findBatchChainProblem } from '../../policy/batch.ts'
 import type { CommitSha } from '../../pull-request/ids.ts'
 import type { MergePushResult, RejectedPush, StagingPushResult } from '../../ports/repository.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { GitError, isGitError, classifyGitError, toPlainTextParagraph } from './git-error.ts'
+import { GitError, isGitError, classifyGitError } from './git-error.ts'
+import { toPlainTextParagraph, type GitRemote, toBranchRef } from './remote.ts'
 import { readCommit } from './commits.ts'
 import type { GitObjectReader } from './object-reader.ts'
-import { type GitRemote, toBranchRef } from './remote.ts'
 import { runGit, type GitOutput } from './run-git.ts'
 
 export interface MergePushOptions {

@@ -6,9 +6,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
-import { GitError, classifyGitError, toPlainTextParagraph, redactCredentials } from './git-error.ts'
+import { GitError, classifyGitError } from './git-error.ts'
+import {
+  toPlainTextParagraph,
+  redactCredentials,
+  readCredential,
+  type GitCredential,
+  type GitRemote,
+} from './remote.ts'
 import { runProcessViaLauncher } from './launcher.ts'
-import { readCredential, type GitCredential, type GitRemote } from './remote.ts'
 import type { ProcessSpec } from './run-process.ts'
 
 /**

@@ -9,7 +9,7 @@ import type { ForgeQuestion } from '../../ports/forge.ts'
 import { z } from 'zod'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { toGitHubAccountOrNull } from './read-snapshot.ts'
+import { toGitHubAccountOrNull } from './read-comments.ts'
 
 type ForgeAnswer = AnswerByQuestionKind[ForgeQuestion['kind']]
 

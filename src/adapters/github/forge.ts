@@ -23,9 +23,20 @@ import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findBotIssue, performIssueAction, type BotAppContext } from './own-issues.ts'
 import { putComment, putReviewSuggestions } from './put-comment.ts'
-import { maxAnnotationsPerRequest, listBotCheckRuns, writeCheckRun, writeCheckRuns, toBotCheckRun, putDeployment } from './own-checks.ts'
-import { findMergedPullForCommit, findBotPullRequest, performBotPullRequestAction } from './own-pulls.ts'
-import { proposeTreeAsPullRequest } from './propose-tree.ts'
+import {
+  maxAnnotationsPerRequest,
+  listBotCheckRuns,
+  writeCheckRun,
+  writeCheckRuns,
+  toBotCheckRun,
+  putDeployment,
+} from './own-checks.ts'
+import {
+  findMergedPullForCommit,
+  findBotPullRequest,
+  performBotPullRequestAction,
+  proposeTreeAsPullRequest,
+} from './own-pulls.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findBotComment } from './read-comments.ts'
 import { readPullRequestSnapshot } from './read-snapshot.ts'

@@ -3,7 +3,13 @@
 // differently, through REST.
 import { z } from 'zod'
 import { toCommitSha, toUserId, type PullNumber } from '../../pull-request/ids.ts'
-import type { PullComment, GitHubAccount, PullReview, PullSnapshot, RepositoryName } from '../../pull-request/snapshot.ts'
+import type {
+  PullComment,
+  GitHubAccount,
+  PullReview,
+  PullSnapshot,
+  RepositoryName,
+} from '../../pull-request/snapshot.ts'
 import { extractCommandLines } from './read-comments.ts'
 import type { Octokit } from './github-app.ts'
 
@@ -71,7 +77,7 @@ export const graphqlPullSchema = z.object({
 export type GraphqlPull = z.infer<typeof graphqlPullSchema>
 
 /** Whether all of its lists are here. */
-export const hasCompletePullLists = ({ labels, reviews, comments }: GraphqlPull): boolean =>
+const hasCompletePullLists = ({ labels, reviews, comments }: GraphqlPull): boolean =>
   [labels, reviews, comments].every(({ totalCount, nodes }) => totalCount === nodes.length)
 
 const toPullState = ({ state }: GraphqlPull): 'open' | 'merged' | 'closed' =>
@@ -87,7 +93,7 @@ const reviewStateByGraphqlState: Readonly<Record<string, PullReview['state']>> =
 }
 
 /** An App's name has brackets behind it in REST and none here. Undefined: GraphQL does not identify the account. */
-export function toGitHubAccountFromGraphql(one: z.infer<typeof accountSchema>): GitHubAccount | undefined {
+function toGitHubAccountFromGraphql(one: z.infer<typeof accountSchema>): GitHubAccount | undefined {
   const kind = one?.__typename === 'Bot' ? 'bot' : one?.__typename === 'User' ? 'user' : undefined
   if (one === null || kind === undefined || !Number.isSafeInteger(one.databaseId)) return undefined
   return {
@@ -142,7 +148,7 @@ export function hasSamePullFields(known: ComparablePullFields, shown: GraphqlPul
 }
 
 /** As text: an account whose login changed is not the same. */
-export const formatGitHubAccount = ({ kind, id: number, login }: GitHubAccount): string =>
+const formatGitHubAccount = ({ kind, id: number, login }: GitHubAccount): string =>
   `${kind} ${number} ${login}`
 
 /** Its reviews and comments; undefined if some of them, or some of their authors, are missing. */

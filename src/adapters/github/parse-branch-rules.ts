@@ -1,6 +1,12 @@
 // Converts branch rules from GitHub's REST API. Pure. Unknown rules are named, because they might reject the planned merge.
 import { z } from 'zod'
-import type { BranchRules, MergeMethod, PullRequestRuleSettings, MergeQueueSettings, RequiredCheck } from '../../policy/branch-rules.ts'
+import type {
+  BranchRules,
+  MergeMethod,
+  PullRequestRuleSettings,
+  MergeQueueSettings,
+  RequiredCheck,
+} from '../../policy/branch-rules.ts'
 
 const enabledSettingSchema = z.object({ enabled: z.boolean() }).optional()
 
@@ -136,7 +142,7 @@ const mergeQueueParametersSchema = z.object({
 })
 
 /** Any App may report where GitHub names none, or -1. */
-export const toRequiredCheck = (name: string, app: number | null | undefined): RequiredCheck =>
+const toRequiredCheck = (name: string, app: number | null | undefined): RequiredCheck =>
   typeof app === 'number' && app > 0 ? { name, app } : { name }
 
 /** Rules that don't prevent a fast-forward of an existing branch. */

@@ -21,17 +21,17 @@ import {
   fetchPlatformImagesForManifest,
   type FetchedMultiPlatformImage,
 } from './base-image.ts'
-import type {
-  BuiltCatalogImage,
-  CatalogImageSpec,
-  CatalogPublisher,
-  CatalogPublisherOptions,
-  ImagePublishResult,
-  ImagePublishTarget,
-  ImageTagUpdate,
+import {
+  type BuiltCatalogImage,
+  type CatalogImageSpec,
+  type CatalogPublisher,
+  type CatalogPublisherOptions,
+  type ImagePublishResult,
+  type ImagePublishTarget,
+  type ImageTagUpdate,
+  ImageError,
 } from './catalog-publisher.ts'
 import { mediaTypesByImageFormat } from './image-documents.ts'
-import { ImageError } from './image-error.ts'
 import { extractListedBundles } from './layer/catalog-content.ts'
 import { listBundlesInWorkerProcess, packLayerInWorkerProcess } from './layer/layer-process-pool.ts'
 import { packLayer, type PackedCatalogLayer } from './layer/pack-layer.ts'
@@ -39,8 +39,8 @@ import {
   computeFetchedImageContentDigest,
   readCatalogImage,
   verifyCatalogImage,
+  rebaseCatalogImage,
 } from './read-catalog-image.ts'
-import { rebaseCatalogImage } from './rebase-catalog-image.ts'
 
 /** Part of every cached order. Increment it when builds change. */
 const imageBuilderVersion = 'catalog image 1'
@@ -109,7 +109,11 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     return this.#pushChanged(image, target, before, signal)
   }
 
-  readonly push: CatalogPublisher['push'] = async (image, target, signal) => {
+  readonly push = async (
+    image: BuiltCatalogImage,
+    target: ImagePublishTarget,
+    signal?: AbortSignalLike,
+  ): Promise<ImagePublishResult> => {
     const before = await this.#fetchTargetTags(target, signal)
     const published = await this.#fetchCommonImage(target, before, signal)
     if (

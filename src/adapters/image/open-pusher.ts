@@ -4,17 +4,17 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { createAuthorizedRegistryExchange } from '../registry/auth/authorized-exchange.ts'
-import { createCancelableClock } from '../registry/transport/closable-clock.ts'
-import type { CredentialSource } from '../registry/auth/credentials.ts'
-import type { EgressOptions } from '../registry/transport/egress-policy.ts'
-import { getRegistryEndpoints, type RegistryEndpoint } from '../registry/endpoints.ts'
-import type { ResolveHostname } from '../registry/transport/guarded-connector.ts'
-import { manifestAcceptHeader } from '../registry/manifest.ts'
 import {
   defaultRetryPolicy,
   createRetryingRequestSender,
   type RetryPolicy,
+  createCancelableClock,
 } from '../registry/retrying-exchange.ts'
+import type { CredentialSource } from '../registry/auth/credentials.ts'
+import type { EgressOptions } from '../registry/transport/egress-policy.ts'
+import { getRegistryEndpoints, type RegistryEndpoint } from '../registry/registries-conf.ts'
+import type { ResolveHostname } from '../registry/transport/guarded-connector.ts'
+import { manifestAcceptHeader } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { toRegistryReplyError } from '../registry/transport/reply-error.ts'
 import { openTokenService } from '../registry/auth/token-service.ts'
@@ -149,7 +149,8 @@ class RegistryImagePusher implements ImagePusher {
     this.#deleting = openSender('delete')
   }
 
-  readonly push: ImagePusher['push'] = async ({ host, repository, blobs, manifests, tags }, signal) => {
+  readonly push = async (order: ImagePushRequest, signal?: AbortSignalLike): Promise<ImagePushResult> => {
+    const { host, repository, blobs, manifests, tags } = order
     const [endpoint] = getRegistryEndpoints({ host, repository }, [])
     const errand: Errand = { endpoint, signal }
     const outcomes = { present: 0, mounted: 0, uploaded: 0 }

@@ -1,9 +1,34 @@
 // Writes an OCI image layout for other tools, such as skopeo, podman, or a signing machine.
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BuiltCatalogImage } from './catalog-publisher.ts'
-import { computeSha256Digest } from './image-documents.ts'
-import { ImageError } from './image-error.ts'
+import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/walk-order'
+import { type BuiltCatalogImage, ImageError, type CatalogImageFile } from './catalog-publisher.ts'
+import { computeSha256Digest, catalogDirectoryLabel } from './image-documents.ts'
+
+export const defaultBaseImage = 'quay.io/operator-framework/opm:latest'
+
+interface DockerfileOptions {
+  readonly directory: string
+  readonly base: string
+  readonly builder: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
+const opmDockerfileTemplate = `# The base image is expected to contain
+# /bin/opm (with serve subcommand) and /bin/grpc_health_probe
+
+# Configure the entrypoint and command
+ENTRYPOINT ["/bin/opm"]
+CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]
+`
+
+const binarylessDockerfileTemplate = `# OLMv0 CatalogSources that use binary-less images must set:
+# spec:
+#   grpcPodConfig:
+#     extractContent:
+#       catalogDir: /configs
+#       cacheDir: /tmp/cache
+`
 
 /**
  * Writes the image with all blobs of its base, creates the folder if needed, and keeps existing images. `names` are
@@ -72,4 +97,49 @@ async function writeFileAtomically(path: string, bytes: Uint8Array): Promise<voi
   } finally {
     await rm(beside, { force: true })
   }
+}
+
+/** Throws an ImageError if the builder image is missing or invalid. */
+export function renderDockerfile({ directory, base, builder, labels }: DockerfileOptions): string {
+  if (builder === 'scratch') throw new ImageError('order', `invalid builder image: "${builder}"`)
+  const custom = Object.entries(labels)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `LABEL "${key}"="${value}"\n`)
+  return `# The builder image is expected to contain
+# /bin/opm (with serve subcommand)
+FROM ${builder} as builder
+
+# Copy FBC root into image at /configs and pre-populate serve cache
+ADD ${directory} /configs
+RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only"]
+
+FROM ${base}
+${base === 'scratch' ? binarylessDockerfileTemplate : opmDockerfileTemplate}
+COPY --from=builder /configs /configs
+COPY --from=builder /tmp/cache /tmp/cache
+
+# Set FBC-specific label for the location of the FBC root directory
+# in the image
+LABEL ${catalogDirectoryLabel}=/configs
+${custom.length === 0 ? '' : `\n# Set other custom labels\n${custom.join('')}`}`
+}
+
+export async function readCatalogFolder(folder: string): Promise<readonly CatalogImageFile[]> {
+  const found = await stat(folder).catch(() => undefined)
+  if (!found?.isDirectory()) throw new ImageError('order', `${folder} is not a directory`)
+  const files: Promise<CatalogImageFile>[] = []
+  const readFolder = async (below: string): Promise<void> => {
+    for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
+      const path = below === '' ? entry.name : `${below}/${entry.name}`
+      if (entry.isDirectory()) await readFolder(path)
+      else if (entry.isFile()) files.push(readFile(join(folder, path)).then((bytes) => ({ path, bytes })))
+      else
+        throw new ImageError(
+          'order',
+          `${join(folder, path)} is ${entry.isSymbolicLink() ? 'a link' : 'a special file'}; a catalog image can contain only regular files`,
+        )
+    }
+  }
+  await readFolder('')
+  return (await Promise.all(files)).sort((a, b) => comparePathsInWalkOrder(a.path, b.path))
 }

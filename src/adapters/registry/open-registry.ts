@@ -5,13 +5,18 @@ import { isAllowedRegistry } from '../../checks/images/named-image.ts'
 import type { ImageLookupAnswer } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { toImageAnswer } from './to-image-answer.ts'
+import { RegistryError, toImageAnswer } from './registry-error.ts'
 import { createAuthorizedRegistryExchange, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
-import { createCancelableClock } from './transport/closable-clock.ts'
-import { computeCredentialIdentity } from './auth/credential-identity.ts'
-import { findCredential, type CredentialSource } from './auth/credentials.ts'
+import {
+  defaultRetryPolicy,
+  createRetryingRequestSender,
+  type RetryPolicy,
+  type RegistryRequestKind,
+  createCancelableClock,
+} from './retrying-exchange.ts'
+import { findCredential, type CredentialSource, computeCredentialIdentity } from './auth/credentials.ts'
 import type { EgressOptions } from './transport/egress-policy.ts'
-import { getRegistryEndpoints, type RegistryEndpoint, type RegistryConfRule } from './endpoints.ts'
+import { getRegistryEndpoints, type RegistryEndpoint, type RegistryConfRule } from './registries-conf.ts'
 import type { ResolveHostname } from './transport/guarded-connector.ts'
 import {
   manifestAcceptHeader,
@@ -25,15 +30,8 @@ import {
   formatPlatform,
   type Descriptor,
 } from './manifest.ts'
-import {
-  defaultRetryPolicy,
-  createRetryingRequestSender,
-  type RetryPolicy,
-  type RegistryRequestKind,
-} from './retrying-exchange.ts'
-import { readBundle } from './read-bundle.ts'
+import { readBundle } from './pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from './registry-client.ts'
-import { RegistryError } from './registry-error.ts'
 import { openTokenService } from './auth/token-service.ts'
 import { openTransport, type TransportReply, type TransportLimits } from './transport/transport.ts'
 

@@ -10,7 +10,7 @@ import type {
   EmbeddedDatabaseReply,
   EmbeddedDatabaseRequest,
 } from './embedded-process.ts'
-import { toStoreError, StoreError } from './store-error.ts'
+import { toStoreError, StoreError } from './database.ts'
 
 /** Milliseconds for an orderly close; then the process is killed, and the next start recovers. */
 const databaseCloseTimeoutMs = 10_000

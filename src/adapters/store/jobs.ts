@@ -11,10 +11,15 @@
 // Enqueueing and settling lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'
 import type { Job, JobKindStatistics } from '../../ports/jobs.ts'
-import { toPgBossDatabase, type Database, type Transaction, type SqlQueryExecutor } from './database.ts'
+import {
+  toPgBossDatabase,
+  type Database,
+  type Transaction,
+  type SqlQueryExecutor,
+  toStoreError,
+  toStorableText,
+} from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import { toStorableText } from './storable-text.ts'
-import { toStoreError } from './store-error.ts'
 
 /** Scans go after all pull requests, because they are not urgent and come in many small jobs. */
 const imageScanJobPriority = -1_000_000_000

@@ -8,11 +8,10 @@ import type {
   FreezeRequest,
   FreezeScope,
 } from '../../policy/merge-freeze.ts'
-import type { MergeFreezeStore, RejectedPullRecord, UnfreezeRequest } from '../../ports/merge-freezes.ts'
-import type { Database, SqlQueryExecutor, Transaction } from './database.ts'
+import type { MergeFreezeStore, RejectedPullRecord, UnfreezeRequest } from '../../ports/merge-records.ts'
+import { type Database, type SqlQueryExecutor, type Transaction, toStorableText } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { databaseSchemaName } from './migrations.ts'
-import { toStorableText } from './storable-text.ts'
 
 interface FreezeRow {
   readonly branch: string

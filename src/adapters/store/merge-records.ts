@@ -4,11 +4,9 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import type { ValidatedMerge } from '../../policy/merge-permit.ts'
 import type { PendingMerge, MergeIntent } from '../../ports/merge-records.ts'
-import type { Lease } from '../../ports/leases.ts'
-import type { Database, SqlQueryExecutor } from './database.ts'
+import type { Lease } from '../../ports/jobs.ts'
+import { type Database, type SqlQueryExecutor, StoreError, toStorableJson } from './database.ts'
 import { databaseSchemaName } from './migrations.ts'
-import { toStorableJson } from './storable-text.ts'
-import { StoreError } from './store-error.ts'
 
 interface MergeIntentRow {
   readonly id: number

@@ -6,10 +6,9 @@ import {
   type RecordedPackage,
 } from '../../pull-request/recorded-package.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
-import type { Database, SqlQueryExecutor } from './database.ts'
+import { type Database, type SqlQueryExecutor, toStoredKey } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { databaseSchemaName } from './migrations.ts'
-import { toStoredKey } from './stored-values.ts'
 
 type RecordedCatalogStore = Pick<
   StatusPageStore,

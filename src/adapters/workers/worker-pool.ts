@@ -1,8 +1,12 @@
 // Distributes orders to a limited number of processes. Other orders wait, and are rejected if too many wait. A fault
 // ends the process, and the next order gets a new one.
 import type { ParentRequestSender } from './answer-orders.ts'
-import { startWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './start-worker.ts'
-import { WorkerFault } from './worker-fault.ts'
+import {
+  startWorkerProcess,
+  type WorkerProcess,
+  type WorkerProcessOptions,
+  WorkerFault,
+} from './start-worker.ts'
 
 export interface WorkerPool<Order, Answer> {
   /**

@@ -2,7 +2,7 @@
 // own process does not read the administrator's list.
 import { extname } from 'node:path'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
+import { WorkerFault } from '../../adapters/workers/start-worker.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'
 import type {

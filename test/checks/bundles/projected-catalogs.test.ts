@@ -13,7 +13,7 @@ import { readProjectedCatalogs } from '../../../src/evaluate/read-check-input.ts
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
 import { formatChangeAsText } from '../../../src/report/describe-change.ts'
 import { describeProjectedChange } from '../../../src/report/describe-projected-change.ts'
-import { noopCache } from '../../../src/catalogs/null-store.ts'
+import { noopCache } from '../../../src/catalogs/memory-cache.ts'
 import {
   base,
   createBundleDirectoryFiles,

@@ -10,9 +10,7 @@ import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-f
 import { validateAsOpm } from '@catalog-bot/fbc/model/validate-as-opm'
 import type { ByteChunkTree } from '@catalog-bot/fbc/go/tar/byte-pieces'
 import { getTarEndMarker, packTarTree, type TarTreeFile } from '@catalog-bot/fbc/go/tar/tar-tree'
-import type { CatalogImageFile } from '../catalog-publisher.ts'
-import { ImageError } from '../image-error.ts'
-import { listBundles, type ListedBundle } from '../provenance/listed-bundles.ts'
+import { type CatalogImageFile, ImageError, listBundles, type ListedBundle } from '../catalog-publisher.ts'
 
 /** The directory in opm's Dockerfile. */
 const catalogImageDirectory = 'configs'

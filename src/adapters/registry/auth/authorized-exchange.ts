@@ -1,9 +1,13 @@
 // Authenticated exchanges. Answers challenges on the real request, caches each host's challenge, and never sends
 // credentials to another host or requests more than the given rights. Does not retry.
 import type { AbortSignalLike } from '../../../ports/registry.ts'
-import { computeCredentialIdentity } from './credential-identity.ts'
-import { findCredential, type RegistryCredential, type CredentialSource } from './credentials.ts'
-import type { RegistryEndpoint } from '../endpoints.ts'
+import {
+  findCredential,
+  type RegistryCredential,
+  type CredentialSource,
+  computeCredentialIdentity,
+} from './credentials.ts'
+import type { RegistryEndpoint } from '../registries-conf.ts'
 import { RegistryError } from '../registry-error.ts'
 import { formatBasicAuthorization, type RegistryTokenRequest, type TokenService } from './token-service.ts'
 import type { TransportRequest, TransportReply, Transport } from '../transport/transport.ts'

@@ -2,8 +2,7 @@
 // realms that the egress policy accepts for the registry.
 import type { Clock } from '../../../ports/clock.ts'
 import type { AbortSignalLike } from '../../../ports/registry.ts'
-import { computeCredentialIdentity } from './credential-identity.ts'
-import type { RegistryCredential } from './credentials.ts'
+import { type RegistryCredential, computeCredentialIdentity } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import { parseRegistryErrorBody, toRegistryReplyError } from '../transport/reply-error.ts'
 import type { TransportReply, Transport } from '../transport/transport.ts'

@@ -9,12 +9,16 @@ import { optInBundleRuleIds } from '@catalog-bot/bundle/content-rules'
 import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import { bundleMetadataPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
-import { computeBundleInstallFacts, type BundleInstallFacts } from '../../../checks/install/install-facts.ts'
-import type { BundleImageAnswer } from '../../../checks/questions.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { computeGzippedSize } from './gzipped-size.ts'
+import { gzipSync } from 'node:zlib'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { computeBundleInstallFacts, type BundleInstallFacts } from '../../../checks/install/install-facts.ts'
+import type { BundleImageAnswer } from '../../../checks/questions.ts'
+
+/** The size after gzip, in bytes. Cached because validating and unpacking both need it. */
+export const computeGzippedSize = memoizePerObject((bytes: Uint8Array) => gzipSync(bytes).length)
 
 /**
  * Increment this when bundles are read, rendered, or evaluated differently. This invalidates cached answers

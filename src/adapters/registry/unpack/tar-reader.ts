@@ -1,6 +1,5 @@
 // Streams an untrusted tar archive (USTAR, PAX, GNU long names). Yields exactly the entries of Go's archive/tar, with
 // clean names and bounded content, and rejects anything ambiguous.
-import { checkGlobalPaxRecords, parsePaxRecords, type PaxRecords } from './pax-records.ts'
 import {
   parseTarHeader,
   createRejectedArchiveError,
@@ -8,6 +7,9 @@ import {
   decodeUtf8,
   sliceUntilNul,
   type TarHeader,
+  checkGlobalPaxRecords,
+  parsePaxRecords,
+  type PaxRecords,
 } from './tar-header.ts'
 
 export type TarEntry =
@@ -79,7 +81,7 @@ class StreamingTarReader implements TarReader {
     this.#limits = limits
   }
 
-  readonly push: TarReader['push'] = (piece) => {
+  readonly push = (piece: Uint8Array): void => {
     let at = 0
     while (at < piece.length) {
       if (this.#ended) return rejectTrailingData(piece.subarray(at))
