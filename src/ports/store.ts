@@ -1,14 +1,13 @@
 // All records in one database. Each user of the store depends only on the ports that it needs.
-import { type VerdictStore } from './page-records.ts'
-import { type LeaseStore } from './jobs.ts'
+import type { VerdictStore } from './page-records.ts'
+import type { LeaseStore } from './jobs.ts'
 import type { Cache } from './cache.ts'
-import type { WebhookDeliveryStore } from './deliveries.ts'
-import type { JobQueue, JobQueueStatistics, JobRunner } from './jobs.ts'
+import type { Job, JobQueue, JobQueueStatistics, JobRunner } from './jobs.ts'
 import type { MergeRecordStore, MergeFreezeStore } from './merge-records.ts'
 import type { StatusPageStore } from './page-records.ts'
-import type { PullHistoryStore } from './pull-memory.ts'
+import type { PullHistoryStore, RecordedHeadPush } from './pull-memory.ts'
 import type { StateStore } from './state.ts'
-import type { PullNumber, CommitSha } from '../pull-request/ids.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
 import type { RepositoryName, PullSnapshot } from '../pull-request/snapshot.ts'
 
 export interface ReadyPull {
@@ -28,8 +27,7 @@ export interface ReadyPullStore {
   dropReady(repository: RepositoryName, pulls: readonly PullNumber[]): Promise<void>
 }
 
-export type { WebhookDelivery } from './deliveries.ts'
-export type { Job } from './jobs.ts'
+export type { Job }
 export type { MergeIntent } from './merge-records.ts'
 
 export interface Store
@@ -50,4 +48,24 @@ export interface Store
   /** Resolves when the database responds. Rejects with a StoreError. */
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+export interface WebhookDelivery {
+  /** GitHub's X-GitHub-Delivery. A redelivery keeps it. */
+  readonly guid: string
+  readonly event: string
+  /** The raw body as verified. */
+  readonly body: Uint8Array
+}
+
+export interface WebhookDeliveryStore {
+  /**
+   * Records the delivery and enqueues its jobs, in one transaction. A known GUID changes nothing and results in 'duplicate'.
+   * A job that equals a waiting one is coalesced into it. `push` is recorded for `listPushers`.
+   */
+  accept(
+    delivery: WebhookDelivery,
+    jobs: readonly Job[],
+    push?: RecordedHeadPush,
+  ): Promise<'new' | 'duplicate'>
 }

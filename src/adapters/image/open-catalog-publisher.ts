@@ -32,9 +32,8 @@ import {
   ImageError,
 } from './catalog-publisher.ts'
 import { mediaTypesByImageFormat } from './image-documents.ts'
-import { extractListedBundles } from './layer/catalog-content.ts'
+import { packLayer, type PackedCatalogLayer, extractListedBundles } from './layer/pack-layer.ts'
 import { listBundlesInWorkerProcess, packLayerInWorkerProcess } from './layer/layer-process-pool.ts'
-import { packLayer, type PackedCatalogLayer } from './layer/pack-layer.ts'
 import {
   computeFetchedImageContentDigest,
   readCatalogImage,

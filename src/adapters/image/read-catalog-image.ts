@@ -30,7 +30,7 @@ import {
   type LayerCompression,
   type ImageFormat,
 } from './image-documents.ts'
-import { cacheImageDirectory, catalogFileModes } from './layer/catalog-content.ts'
+import { cacheImageDirectory, catalogFileModes } from './layer/pack-layer.ts'
 import type { Descriptor } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { assembleImageOnBase, toImageBuildSettings } from './assemble-image.ts'

@@ -5,7 +5,7 @@ import { evaluatePullSnapshot, type SnapshotEvaluation } from '../../../src/eval
 import type { IncomingCommits } from '../../../src/pull-request/incoming-commits.ts'
 import { toBlobSha, toCommitSha, toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import { readIncomingCommits } from '../../../src/adapters/git/incoming-commits.ts'
+import { readIncomingCommits } from '../../../src/adapters/git/commits.ts'
 import { runGit, type LocalGit } from '../../../src/adapters/git/run-git.ts'
 import { openCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import type { OpenPullSummary } from '../../../src/ports/forge.ts'

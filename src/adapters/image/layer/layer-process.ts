@@ -9,8 +9,12 @@ import {
   type ListedBundle,
 } from '../catalog-publisher.ts'
 import { renderImage, type PulledImageFiles } from '../render-image.ts'
-import { extractListedBundles } from './catalog-content.ts'
-import { packLayer, type PackLayerRequest, type PackedCatalogLayer } from './pack-layer.ts'
+import {
+  packLayer,
+  type PackLayerRequest,
+  type PackedCatalogLayer,
+  extractListedBundles,
+} from './pack-layer.ts'
 
 export interface RenderImageRequest extends PulledImageFiles {
   readonly reference: string
