@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { getCacheDirectory } from '../catalogs/content-facts-cache.ts'
+import { getCacheDirectory } from '../catalogs/facts-cache.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import {
@@ -21,7 +21,7 @@ import {
   parseCompositeCatalogSpec,
   type CompositeCatalogSpec,
 } from '../adapters/image/composite-catalog.ts'
-import { writeOciLayout, renderDockerfile, readCatalogFolder } from '../adapters/image/write-oci-layout.ts'
+import { writeOciLayout, renderDockerfile, readCatalogFolder } from '../adapters/image/local-build.ts'
 import { openCatalogPublisher } from '../adapters/image/open-catalog-publisher.ts'
 import { openImagePusher } from '../adapters/image/open-pusher.ts'
 import { parseImageReferenceOrThrow } from '../adapters/image/base-image.ts'

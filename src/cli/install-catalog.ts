@@ -11,7 +11,7 @@ import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-f
 import { buildServedCatalog, type ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
 import type { CatalogServerImageConfig, CatalogServerObservation } from '../checks/install/running-catalog.ts'
-import { openCatalogFileFactsCache } from '../catalogs/content-facts-cache.ts'
+import { openCatalogFileFactsCache } from '../catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { fetchMultiPlatformImage } from '../adapters/image/base-image.ts'

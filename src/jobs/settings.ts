@@ -8,7 +8,7 @@ import {
   defaultQuotaReserves,
   type QuotaReserveByWorkClass,
   documentedGitHubRateLimits,
-} from '../adapters/github/budget/wait-policy.ts'
+} from '../adapters/github/budget/request-limits.ts'
 
 const secondsSchema = z.coerce.number().int().min(1)
 

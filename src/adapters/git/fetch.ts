@@ -4,7 +4,16 @@ import type { PullNumber } from '../../pull-request/ids.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { runGit, type LocalGit } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
-import { type GitRemote, readCredential, toBranchRef, toMirrorBranchRef, toMirrorPullRef, toMirrorTestMergeRef, toPullRef, toTestMergeRef } from './remote.ts'
+import {
+  type GitRemote,
+  readCredential,
+  toBranchRef,
+  toMirrorBranchRef,
+  toMirrorPullRef,
+  toMirrorTestMergeRef,
+  toPullRef,
+  toTestMergeRef,
+} from './remote.ts'
 
 /** Concurrent fetches. Each has several processes and usually waits for the server. */
 const maxFetchSlots = 3
@@ -53,7 +62,6 @@ class FetchLanes implements FetchScheduler {
   }
 
   readonly run: FetchScheduler['run'] = (work) => this.#enter(false, work)
-
   readonly runExclusively: FetchScheduler['runExclusively'] = (work) => this.#enter(true, work)
 
   readonly stop: FetchScheduler['stop'] = (why) => {

@@ -89,7 +89,6 @@ class MirrorTreeListings implements TreeListingCache {
 
   readonly isWellWritten: TreeListingCache['isWellWritten'] = async (before, after) =>
     (await this.#compareObjects(before, after)) !== undefined
-
   readonly diff: TreeListingCache['diff'] = async (before, after) =>
     before === after ? [] : this.#readDiff(before, after)
 

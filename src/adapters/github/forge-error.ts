@@ -1,6 +1,6 @@
 // This folder's only error class.
 import { formatRateLimit } from '../../report/format-rate-limit.ts'
-import type { RateLimitResource } from './budget/wait-policy.ts'
+import type { RateLimitResource } from './budget/request-limits.ts'
 
 type HeaderGetter = (name: string) => string | null | undefined
 

@@ -40,7 +40,7 @@ import {
 import { readBranchRules } from './read-branch-rules.ts'
 import { findBotComment } from './read-comments.ts'
 import { readPullRequestSnapshot } from './read-snapshot.ts'
-import { createRepositoryCache } from './comment-cache.ts'
+import { createRepositoryCache } from './github-cache.ts'
 import { findUnchangedPulls } from './graphql-pull.ts'
 
 const commitStatusSchema = z.object({ id: z.number(), context: z.string(), state: z.string() })
@@ -179,7 +179,6 @@ class GitHubForge implements Forge {
 
   readonly branchRules: Forge['branchRules'] = (branch) =>
     readBranchRules(this.#octokit, this.repository, branch, { app: this.#appId, isApp: true })
-
   readonly permissions: Forge['permissions'] = async () => this.#acting.permissionsOn?.(this.repository)
 
   readonly findOwnIssue: Forge['findOwnIssue'] = (marker, number) =>

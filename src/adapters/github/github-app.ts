@@ -21,7 +21,7 @@ import {
   type WorkClass,
   documentedGitHubRateLimits,
   noGitHubRateLimits,
-} from './budget/wait-policy.ts'
+} from './budget/request-limits.ts'
 
 interface GitHubTokenClientOptions {
   readonly token: string
@@ -239,7 +239,6 @@ class ProbotGitHubApp implements GitHubApp {
 
   readonly installationOn: GitHubApp['installationOn'] = async (repository) =>
     (await this.#readInstallation(repository, "find the App's installation on")).id
-
   readonly permissionsOn: GitHubApp['permissionsOn'] = async (repository) =>
     (await this.#readInstallation(repository, "read the App's permissions on")).permissions
 
@@ -281,7 +280,6 @@ class ProbotGitHubApp implements GitHubApp {
   }
 
   readonly waiting: GitHubApp['waiting'] = () => this.#budgets.waiting()
-
   readonly held: GitHubApp['held'] = () => this.#budgets.held()
 }
 

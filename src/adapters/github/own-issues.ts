@@ -1,6 +1,6 @@
 // Finds and writes our App's issues. Others' issues never count as ours, regardless of their text.
 import type { ForgeAction, BotIssue } from '../../ports/forge.ts'
-import type { CommentCache, RepositoryCache } from './comment-cache.ts'
+import type { CommentCache, RepositoryCache } from './github-cache.ts'
 import { toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
 

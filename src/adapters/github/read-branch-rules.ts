@@ -4,7 +4,19 @@ import { z } from 'zod'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { BranchRules, MergeMethod } from '../../policy/branch-rules.ts'
 import { temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
-import { parseBranchRule, doesRuleBlockStagingBranch, combineBranchRequirements, type RuleBypassMode, type BranchRequirements, type AppliedBranchRule, branchResponseSchema, parseBranchProtection, parseRefUpdateRule, parseRequiredChecks, refUpdateRuleQuery } from './parse-branch-rules.ts'
+import {
+  parseBranchRule,
+  doesRuleBlockStagingBranch,
+  combineBranchRequirements,
+  type RuleBypassMode,
+  type BranchRequirements,
+  type AppliedBranchRule,
+  branchResponseSchema,
+  parseBranchProtection,
+  parseRefUpdateRule,
+  parseRequiredChecks,
+  refUpdateRuleQuery,
+} from './parse-branch-rules.ts'
 import { toForgeError, type ForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 

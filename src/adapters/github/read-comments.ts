@@ -6,7 +6,7 @@ import type { PullComment, RepositoryName, GitHubAccount } from '../../pull-requ
 import { toPullRequestKey } from '../../pull-request/repository-key.ts'
 import { commentMarker } from '../../report/report.ts'
 import type { BotComment } from '../../ports/forge.ts'
-import type { CommentCache, CachedComments } from './comment-cache.ts'
+import type { CommentCache, CachedComments } from './github-cache.ts'
 import type { Octokit } from './github-app.ts'
 import { splitIntoChunks } from './own-checks.ts'
 

@@ -126,13 +126,10 @@ class RegistryCatalogPublisher implements CatalogPublisher {
 
   readonly rebase: CatalogPublisher['rebase'] = (order, signal) =>
     rebaseCatalogImage(this.#reader, this.#registry, order, signal)
-
   readonly read: CatalogPublisher['read'] = (reference, signal) =>
     readCatalogImage(this.#reader, reference, signal)
-
   readonly verify: CatalogPublisher['verify'] = (reference, files, signal) =>
     verifyCatalogImage(this.#reader, reference, files, signal)
-
   readonly digestOf: CatalogPublisher['digestOf'] = async (reference, signal) =>
     (await this.#findManifest(reference, signal))?.digest
 
@@ -164,10 +161,8 @@ class RegistryCatalogPublisher implements CatalogPublisher {
 
   readonly listTags: CatalogPublisher['listTags'] = (repository, signal) =>
     this.#pusher.listTags(parseImageReferenceOrThrow(repository), signal)
-
   readonly deleteManifest: CatalogPublisher['deleteManifest'] = (repository, digest, signal) =>
     this.#pusher.deleteManifest(parseImageReferenceOrThrow(repository), digest, signal)
-
   readonly attach: CatalogPublisher['attach'] = (attachment, signal) =>
     attachManifest(this.#reader, this.#pusher, attachment, signal)
 
@@ -181,7 +176,6 @@ class RegistryCatalogPublisher implements CatalogPublisher {
 
   readonly listBundles: CatalogPublisher['listBundles'] = async (files) =>
     this.#packsIn === 'here' ? extractListedBundles(files) : listBundlesInWorkerProcess(files)
-
   readonly close: CatalogPublisher['close'] = () => this.#pusher.close()
 
   async #fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<Base> {

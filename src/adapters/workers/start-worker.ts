@@ -133,7 +133,6 @@ class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
 
   readonly used: WorkerProcess<Order, Answer>['used'] = () =>
     this.#child.pid === undefined ? undefined : readProcessCpuTimeMs(this.#child.pid)
-
   readonly stop: WorkerProcess<Order, Answer>['stop'] = (why) => void this.#stop(why)
 
   readonly end: WorkerProcess<Order, Answer>['end'] = async () => {

@@ -4,7 +4,7 @@ import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
-import { openContentAddressedCache } from '../../catalogs/content-facts-cache.ts'
+import { openContentAddressedCache } from '../../catalogs/facts-cache.ts'
 import {
   serveWorkerRequests,
   type ParentRequestSender,

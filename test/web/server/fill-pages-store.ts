@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/pull-request/ids.ts'
 import { toRecordedPackages } from '../../../src/pull-request/recorded-package.ts'
-import { openCatalogFileFactsCache } from '../../../src/catalogs/content-facts-cache.ts'
+import { openCatalogFileFactsCache } from '../../../src/catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../../../src/catalogs/catalog-directory.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
 import { formatIsoTime } from '../../../packages/findings/src/iso-time.ts'

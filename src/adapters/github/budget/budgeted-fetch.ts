@@ -1,10 +1,20 @@
 // An Octokit's fetch within an installation's budget. Each attempt, including retries, waits for leave, revalidates
 // kept answers and reports GitHub's limits. A request that may not be sent gets a GitHub-like answer here.
 import { createHash } from 'node:crypto'
-import { fetchFromGitHub, isSuccessStatusWithBody, toParsedResponse, type ParsedResponse } from '../github-fetch.ts'
+import {
+  fetchFromGitHub,
+  isSuccessStatusWithBody,
+  toParsedResponse,
+  type ParsedResponse,
+} from '../github-fetch.ts'
 import { parseRateLimitQuota, parseRateLimitRejection, type RateLimitQuota } from '../forge-error.ts'
 import type { RequestBudget } from './request-budget.ts'
-import { type RequestWaitReason, type WorkClass, computeRequestCost, type RateLimitResource } from './wait-policy.ts'
+import {
+  type RequestWaitReason,
+  type WorkClass,
+  computeRequestCost,
+  type RateLimitResource,
+} from './request-limits.ts'
 
 interface CachedResponse {
   readonly etag: string

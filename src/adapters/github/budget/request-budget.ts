@@ -2,7 +2,21 @@
 // of blocking the job queue. Knows nothing of HTTP; times are spans of our own clock.
 import type { Clock } from '../../../ports/clock.ts'
 import { defaultRateLimitWaitSeconds, type RateLimitQuota, type RateLimitRejection } from '../forge-error.ts'
-import { decideRequestThrottling, getNextObstacleCheckTime, type ThrottledRequest, type RequestWaitReason, type RequestWaitObstacle, type WaitingRequest, type BudgetedRequest, getWorkClassRank, workClasses, type QuotaReserveByWorkClass, type WorkClass, type GitHubRateLimits, type RateLimitResource } from './wait-policy.ts'
+import {
+  decideRequestThrottling,
+  getNextObstacleCheckTime,
+  type ThrottledRequest,
+  type RequestWaitReason,
+  type RequestWaitObstacle,
+  type WaitingRequest,
+  type BudgetedRequest,
+  getWorkClassRank,
+  workClasses,
+  type QuotaReserveByWorkClass,
+  type WorkClass,
+  type GitHubRateLimits,
+  type RateLimitResource,
+} from './request-limits.ts'
 
 /** Milliseconds between two resets. */
 const rateLimitIntervalMsByResource: Readonly<Record<RateLimitResource, number>> = {

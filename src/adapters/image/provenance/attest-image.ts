@@ -32,7 +32,7 @@ import {
   createSignedEnvelope,
   createSigningPayload,
   type SignedImage,
-} from './dsse-envelope.ts'
+} from './signature-formats.ts'
 import type { SigningKey } from './signing-key.ts'
 import { type ImageBuildRecord, createProvenanceStatement } from './provenance-statement.ts'
 import { fetchAttestation, fetchSignedLayers } from './verify-image.ts'

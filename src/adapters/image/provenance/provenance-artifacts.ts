@@ -13,7 +13,7 @@ import {
   inTotoMediaType,
   simpleSigningMediaType,
   type SignedImage,
-} from './dsse-envelope.ts'
+} from './signature-formats.ts'
 import { slsaProvenanceType } from './provenance-statement.ts'
 
 /** A catalog image's SBOM (CycloneDX 1.6) with every bundle and its images. Deterministic, without timestamps or randomness. */

@@ -1,6 +1,6 @@
 // SLSA provenance v1 as an in-toto statement. Pure.
 import type { JsonShape } from '../../registry/strict-json.ts'
-import { type SignedImage, parseJsonClaim } from './dsse-envelope.ts'
+import { type SignedImage, parseJsonClaim } from './signature-formats.ts'
 
 export const slsaProvenanceType = 'https://slsa.dev/provenance/v1'
 const inTotoStatementType = 'https://in-toto.io/Statement/v1'

@@ -16,7 +16,7 @@ import {
   findSigningPayloadProblem,
   simpleSigningMediaType,
   type SignedImage,
-} from './dsse-envelope.ts'
+} from './signature-formats.ts'
 import type { VerifyingKey } from './signing-key.ts'
 import { parseProvenance, type ImageProvenance } from './provenance-statement.ts'
 import { RegistryError } from '../../registry/registry-error.ts'

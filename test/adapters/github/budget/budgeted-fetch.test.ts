@@ -4,8 +4,11 @@ import { describe, expect, test } from '@jest/globals'
 import nock from 'nock'
 import pino from 'pino'
 import { generatePrivateKey } from '../../../../sandbox/github/github-admin.ts'
-import { toResponseCacheKey, createResponseCache } from '../../../../src/adapters/github/budget/budgeted-fetch.ts'
-import type { WorkClass } from '../../../../src/adapters/github/budget/wait-policy.ts'
+import {
+  toResponseCacheKey,
+  createResponseCache,
+} from '../../../../src/adapters/github/budget/budgeted-fetch.ts'
+import type { WorkClass } from '../../../../src/adapters/github/budget/request-limits.ts'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
 import { openGitHubApp } from '../../../../src/adapters/github/github-app.ts'
 import { blockUnmockedRequests } from '../block-unmocked-requests.ts'

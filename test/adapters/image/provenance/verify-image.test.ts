@@ -18,7 +18,7 @@ import {
   createSignedEnvelope,
   findSigningPayloadProblem,
   createSigningPayload,
-} from '../../../../src/adapters/image/provenance/dsse-envelope.ts'
+} from '../../../../src/adapters/image/provenance/signature-formats.ts'
 import {
   parseSigningKeyPem,
   parseVerifyingKeyPem,

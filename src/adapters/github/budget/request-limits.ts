@@ -1,6 +1,5 @@
 // How long a request waits before the budget defers it.
 
-
 /** GitHub's separate limits. */
 export type RateLimitResource = 'core' | 'graphql' | 'search'
 
