@@ -11,7 +11,7 @@ import { parseCatalogFile } from '../packages/fbc/src/load/parse-catalog-file.ts
 import { computeBundleInstallFacts } from '../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../src/checks/install/resolutions.ts'
 import { evaluateInstall, planInstallSimulation } from '../src/checks/install/simulate-install.ts'
-import { readCatalogDirectory } from '../src/catalogs/read-catalog-directory.ts'
+import { readCatalogDirectory } from '../src/catalogs/catalog-directory.ts'
 import type { Json } from '../packages/fbc/src/go/json/json.ts'
 
 const { values, positionals } = parseArgs({

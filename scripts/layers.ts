@@ -102,12 +102,8 @@ const restrictedOperations: readonly {
     words: [/\bgit\s*\??\.\s*updateRef\b/],
   },
   {
-    files: [
-      'src/adapters/github/merge-api.ts',
-      'src/adapters/github/propose-tree.ts',
-      'src/adapters/github/own-pulls.ts',
-    ],
-    says: 'only adapters/github/merge-api.ts, adapters/github/propose-tree.ts, and adapters/github/own-pulls.ts can create refs and commits on GitHub',
+    files: ['src/adapters/github/merge-api.ts', 'src/adapters/github/own-pulls.ts'],
+    says: 'only adapters/github/merge-api.ts and adapters/github/own-pulls.ts can create refs and commits on GitHub',
     words: [/\bgit\s*\??\.\s*create(?:Ref|Commit|Tree|Blob|Tag)\b/],
   },
 ]

@@ -4,7 +4,7 @@ import type { CommitSha } from '../src/pull-request/ids.ts'
 import { detectLayout } from '../src/pull-request/layout/detect-layout.ts'
 import { getTreeEntryPaths, hasPathUnder } from '../src/pull-request/incremental-list.ts'
 import type { CatalogLoader } from '../src/catalogs/catalog-loader.ts'
-import { noopCache } from '../src/catalogs/null-store.ts'
+import { noopCache } from '../src/catalogs/memory-cache.ts'
 import { readSiblingBundleFacts } from '../src/evaluate/read-neighbors.ts'
 import type { GitRepository } from '../src/ports/repository.ts'
 

@@ -13,7 +13,7 @@ import type { PackageChange, PathChange } from './pull-request/change.ts'
 import { describeChange } from './pull-request/describe-change.ts'
 import { toBlobSha, type BlobSha } from './pull-request/ids.ts'
 import { validateCatalogWithAllRules } from './checks/validation/validate-fully.ts'
-import { readCatalogDirectory, type CatalogDirectoryResult } from './catalogs/read-catalog-directory.ts'
+import { readCatalogDirectory, type CatalogDirectoryResult } from './catalogs/catalog-directory.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { formatChangeAsText, describeChangeLines } from './report/describe-change.ts'
 

@@ -11,7 +11,7 @@ const inlinedSourceFiles = [
   'cli/output.js',
   'cli/validate.js',
   'cli/rule-url.js',
-  'catalogs/content-facts-cache.js',
+  'catalogs/facts-cache.js',
   'checks/validation/validate-fully.js',
   'packages/findings/render-text.js',
   'packages/findings/render-sarif.js',

@@ -12,7 +12,7 @@ import type { AnswerByQuestionKind, CheckQuestion } from '../../src/checks/quest
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import type { CheckId } from '@catalog-bot/findings/checks'
 import type { PullChangeIdentity, PullHistoryStore } from '../../src/ports/pull-memory.ts'
-import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
+import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import type { ExampleCaseSettings, ExampleCase } from './cases.ts'
 import { exampleHeadSha, createOpenPulls } from './example-commits.ts'
 import { createExampleAccount } from './example-people.ts'

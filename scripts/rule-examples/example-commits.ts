@@ -13,7 +13,7 @@ import {
   type BlobSha,
   type CommitSha,
 } from '../../src/pull-request/ids.ts'
-import { parseCommitMessageFields } from '../../src/adapters/git/incoming-commits.ts'
+import { parseCommitMessageFields } from '../../src/adapters/git/commits.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import { createExampleAccount } from './example-people.ts'
 import type { ExampleCaseSettings, ExampleCommit, ExamplePull } from './cases.ts'

@@ -12,8 +12,8 @@ import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings, type BotSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { openCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
-import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
+import { openCatalogFileReaderPool, ChangeTooLargeError } from '../../src/catalogs/reader-pool.ts'
+import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import type { EvaluationRegistries } from '../../src/catalogs/registries.ts'
 import type { Forge, OpenPullSummary } from '../../src/ports/forge.ts'
 import type { Job } from '../../src/ports/jobs.ts'
@@ -24,7 +24,6 @@ import type { SimulatedProcess, Scheduler } from '../scheduler.ts'
 import { appId, installationId, type SimulatedDelivery } from '../world/simulated-github.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import type { CheckQuestionAnswer } from '../../src/catalogs/gather-answers.ts'
-import { ChangeTooLargeError } from '../../src/catalogs/evaluation-budget.ts'
 import {
   workerPullHistoryMethods,
   type EvaluationResponse,

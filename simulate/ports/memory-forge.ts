@@ -6,22 +6,16 @@ import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import type { AnswerByQuestionKind } from '../../src/checks/questions.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import { ForgeError } from '../../src/adapters/github/forge-error.ts'
-import { createCommentCache } from '../../src/adapters/github/comment-cache.ts'
 import { readPullRequestSnapshot as readFromGitHub } from '../../src/adapters/github/read-snapshot.ts'
-import { findUnchangedPulls } from '../../src/adapters/github/unchanged-pulls.ts'
 import { commentMarker } from '../../src/report/comment.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { ForgeAction, Forge, ForgeQuestion, BotIssue, ForgeActionResult } from '../../src/ports/forge.ts'
 import { packageOwnerTeam } from '../world/repository-contents.ts'
-import {
-  appId,
-  mainBranch,
-  type SimulatedCheckRun,
-  type SimulatedPull,
-  type SimulatedGitHub,
-} from '../world/simulated-github.ts'
+import { appId, mainBranch, type SimulatedCheckRun, type SimulatedPull, type SimulatedGitHub } from '../world/simulated-github.ts'
 import { createInMemoryOctokit } from './memory-octokit.ts'
 import type { CallScheduler } from './memory-repository.ts'
+import { createCommentCache } from '../../src/adapters/github/github-cache.ts'
+import { findUnchangedPulls } from '../../src/adapters/github/graphql-pull.ts'
 
 export interface InMemoryForgeHooks {
   /** The last evaluation before a merge: all its data is as of this step. */

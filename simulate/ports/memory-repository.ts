@@ -6,21 +6,15 @@ import type { PathChange } from '../../src/pull-request/change.ts'
 import { findBatchChainProblem } from '../../src/policy/batch.ts'
 import { isMergePermit, type MergePermit } from '../../src/policy/merge-permit.ts'
 import { formatTemporaryBranch } from '../../src/policy/merge-strategy.ts'
-import { parseCommitMessageFields } from '../../src/adapters/git/incoming-commits.ts'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 import { computeMergeDate } from '../../src/adapters/git/merge.ts'
 import type { GitRepository, RejectedPush } from '../../src/ports/repository.ts'
-import {
-  findAncestors,
-  hasAncestor,
-  listFirstParentChain,
-  findMergeBases,
-  isOnFirstParentChain,
-} from '../git/history.ts'
+import { findAncestors, hasAncestor, listFirstParentChain, findMergeBases, isOnFirstParentChain } from '../git/history.ts'
 import { isSameTreeEntry, mergeTrees } from '../git/merge.ts'
 import type { GitObjects } from '../git/git-objects.ts'
 import type { CallDestination } from '../scheduler.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
+import { parseCommitMessageFields } from '../../src/adapters/git/commits.ts'
 
 /** Waits for its turn, and then runs atomically. */
 export type CallScheduler = <T>(to: CallDestination, label: string, act: () => T) => Promise<T>

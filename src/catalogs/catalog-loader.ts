@@ -15,14 +15,24 @@ import {
 } from '@catalog-bot/fbc/load/select-files'
 import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
 import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
+import type { Finding } from '@catalog-bot/findings/finding'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import type { TreePathEntry } from '../pull-request/change.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
-import type { TreeReader } from '../ports/repository.ts'
+import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import { resolveSymlinkedFile } from './linked-file.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 import type { CatalogFileReaderPool } from './reader-pool.ts'
+import { validateCatalogWithAllRules } from '../checks/validation/validate-fully.ts'
+import { findConfiguredRuleSet } from '../checks/validation/validation.ts'
+import type { Config } from '../config/config.ts'
+
+export interface CatalogErrorContext {
+  readonly repository: GitRepository
+  readonly loader: CatalogLoader
+  readonly config: Config
+}
 
 export interface CatalogLoader {
   /** The catalog below `root` (or in the one file of that name); undefined when the tree has nothing there. */
@@ -126,60 +136,19 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       const key = `${tree} ${root}`
       const known = catalogs.get(key)
       if (known !== undefined) return known.catalog
-      let entries = await repository.list(tree, root)
-      if (entries.length === 0) {
-        const file = root === '' ? undefined : await repository.entry(tree, root)
-        if (file === undefined) return undefined
-        entries = [{ path: root, ...file }]
-      }
+      const source = { repository, tree, root }
+      const entries = await listEntries(source)
+      if (entries === undefined) return undefined
       // Another tree with the same files has the same catalog and findings, unless links lead elsewhere now.
-      const same = entries.some(({ mode }) => mode === gitSymlinkMode)
+      const same = entries.some(isSymlink)
         ? undefined
         : byRoot.get(root)?.find((one) => hasSameTreeEntries(one.entries, entries))
       if (same !== undefined) {
         catalogs.set(key, same)
         return same.catalog
       }
-      const toRelativePath = (path: string) =>
-        root === '' || path === root ? path : path.slice(root.length + 1)
-      const resolveLink = (entry: TreePathEntry) =>
-        resolveSymlinkedFile(repository, tree, root, entry.path, entry.oid)
-      const ignores = new Map<string, string>()
-      for (const entry of entries) {
-        if (!isIgnoreFile(entry.path)) continue
-        const oid = entry.mode === gitSymlinkMode ? (await resolveLink(entry)).file : entry.oid
-        if (oid !== undefined)
-          ignores.set(toRelativePath(entry.path), decodeIgnoreFile(await repository.read(oid)))
-      }
-      const selection =
-        checkIgnorePatternLimit(ignores, entries.length) ??
-        selectCatalogFiles(
-          entries.map((entry) => toRelativePath(entry.path)),
-          ignores,
-        )
-      const selected = new Set(selection.files)
-      // The ownership check rejects new links and submodules (T07); opm opens existing ones.
-      const files: (Pick<TreePathEntry, 'path'> & { oid: BlobSha; leadsOut: boolean })[] = []
-      const dead: { path: string; facts: CatalogFileFacts }[] = []
-      for (const entry of entries) {
-        if (!selected.has(toRelativePath(entry.path))) continue
-        const { path } = entry
-        if (entry.mode.startsWith('100')) files.push({ path, oid: entry.oid, leadsOut: false })
-        if (entry.mode !== gitSymlinkMode) continue
-        const { file, leadsOut, error } = await resolveLink(entry)
-        if (file !== undefined) files.push({ path, oid: file, leadsOut })
-        else {
-          // opm opens a directory before it notices that it is one.
-          const errorText =
-            error === 'is a directory'
-              ? `read ${path}: ${error}`
-              : `open ${toRelativePath(path)}: ${error ?? ''}`
-          dead.push({
-            path,
-            facts: addSymlinkFinding(createUnreadableFileFacts(errorText), path, leadsOut),
-          })
-        }
-      }
+      const selection = await selectFiles(source, entries)
+      const { files, dead } = await resolveSelectedFiles(source, entries, new Set(selection.files))
       const read = await readFacts(repository, files)
       const assembled = assembleCatalog([
         ...dead,
@@ -195,6 +164,73 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       return catalog
     },
   }
+}
+
+/** Where a catalog is: a directory, or one file, of a tree. */
+interface CatalogSource {
+  readonly repository: TreeReader
+  readonly tree: TreeSha
+  readonly root: string
+}
+
+const isSymlink = ({ mode }: TreePathEntry) => mode === gitSymlinkMode
+
+async function listEntries({ repository, tree, root }: CatalogSource) {
+  const entries = await repository.list(tree, root)
+  if (entries.length > 0) return entries
+  const file = root === '' ? undefined : await repository.entry(tree, root)
+  return file && [{ path: root, ...file }]
+}
+
+function toRelativePath(root: string, path: string): string {
+  return root === '' || path === root ? path : path.slice(root.length + 1)
+}
+
+function resolveLink({ repository, tree, root }: CatalogSource, { path, oid }: TreePathEntry) {
+  return resolveSymlinkedFile(repository, tree, root, path, oid)
+}
+
+async function selectFiles(
+  source: CatalogSource,
+  entries: readonly TreePathEntry[],
+): Promise<CatalogFileSelection> {
+  const { repository, root } = source
+  const ignores = new Map<string, string>()
+  for (const entry of entries) {
+    if (!isIgnoreFile(entry.path)) continue
+    const oid = isSymlink(entry) ? (await resolveLink(source, entry)).file : entry.oid
+    if (oid !== undefined)
+      ignores.set(toRelativePath(root, entry.path), decodeIgnoreFile(await repository.read(oid)))
+  }
+  const paths = entries.map(({ path }) => toRelativePath(root, path))
+  return checkIgnorePatternLimit(ignores, entries.length) ?? selectCatalogFiles(paths, ignores)
+}
+
+/** Follows links. `dead`: those that lead to no file, with opm's error. */
+async function resolveSelectedFiles(
+  source: CatalogSource,
+  entries: readonly TreePathEntry[],
+  selected: ReadonlySet<string>,
+) {
+  // The ownership check rejects new links and submodules (T07); opm opens existing ones.
+  const files: { readonly path: string; readonly oid: BlobSha; readonly leadsOut: boolean }[] = []
+  const dead: { readonly path: string; readonly facts: CatalogFileFacts }[] = []
+  for (const entry of entries) {
+    const { path, oid, mode } = entry
+    const relativePath = toRelativePath(source.root, path)
+    if (!selected.has(relativePath)) continue
+    if (mode.startsWith('100')) files.push({ path, oid, leadsOut: false })
+    if (!isSymlink(entry)) continue
+    const { file, leadsOut, error } = await resolveLink(source, entry)
+    if (file !== undefined) files.push({ path, oid: file, leadsOut })
+    else {
+      // opm opens a directory before it notices that it is one.
+      const errorText =
+        error === 'is a directory' ? `read ${path}: ${error}` : `open ${relativePath}: ${error ?? ''}`
+      dead.push({ path, facts: addSymlinkFinding(createUnreadableFileFacts(errorText), path, leadsOut) })
+    }
+  }
+  return { files, dead }
 }
 
 /** Patterns times paths, which takes some seconds. Real catalogs have few patterns. */
@@ -239,4 +275,22 @@ export async function readTextBlobOrEmpty(repository: TreeReader, blob: BlobSha)
     if (isGitError(error, 'too-large')) return ''
     throw error
   }
+}
+
+/** `root`: the catalog's directory. Returns none if the catalog does not exist. Rejects with a GitError. */
+export async function findCatalogErrors(
+  tree: TreeSha,
+  root: string,
+  { repository, loader, config }: CatalogErrorContext,
+): Promise<readonly Finding[]> {
+  const catalog = await loader.load(repository, tree, root)
+  if (catalog === undefined) return []
+  const ruleSet = findConfiguredRuleSet(config)
+  const { findings } = validateCatalogWithAllRules(catalog, {
+    ...(ruleSet && { ruleSet }),
+    settings: config.rules,
+    root,
+    registries: config.images.registries,
+  })
+  return findings.filter(({ severity }) => severity === 'error')
 }

@@ -1,15 +1,33 @@
 // Finds the catalogs of a tree, usually by its paths, otherwise by file contents. Pass a tree of the base branch: with a
 // pull request's own tree, its author could choose who owns what.
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layout.ts'
-import { getTreeEntryPaths, createPathListFilter } from '../pull-request/incremental-list.ts'
-import type { TreePathEntry, TreeEntry } from '../pull-request/change.ts'
+import {
+  getTreeEntryPaths,
+  createPathListFilter,
+  findLowerBound,
+  hasPathUnder,
+} from '../pull-request/incremental-list.ts'
+import type { TreePathEntry, TreeEntry, PullRequestChange } from '../pull-request/change.ts'
 import { detectLayout } from '../pull-request/layout/detect-layout.ts'
-import { toTreeSha } from '../pull-request/ids.ts'
+import { toTreeSha, type BlobSha, type TreeSha } from '../pull-request/ids.ts'
 import { GitError } from '../adapters/git/git-error.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
-import { createCachedTreeReader } from './cached-trees.ts'
 import { resolveTreePath } from './linked-file.ts'
+import type { CatalogLoader } from './catalog-loader.ts'
+
+/** Newest first. A package that no recent catalog has counts as new. */
+const maxCatalogsReadPerDirectory = 3
+
+/** A change that adds more packages requires a maintainer anyway. */
+const maxPackageDirectoriesRead = 50
+
+interface LoadedGitTrees {
+  readonly trees: ReadonlyMap<TreeSha, readonly TreePathEntry[]>
+  /** Blobs that are read or being read. */
+  readonly blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>
+}
 
 /** Larger files are not inspected. */
 const maxLayoutDetectionFileBytes = 32 * 1024 * 1024
@@ -93,4 +111,86 @@ function extractOlmSchemaFields(bytes: Uint8Array = new Uint8Array()): string {
   return (Buffer.from(bytes).toString('latin1').match(olmSchemaFieldPattern) ?? [])
     .slice(0, maxSchemaFieldsPerFile)
     .join('\n')
+}
+
+/** Falls back to `repository`, with its limits and errors. */
+export function createCachedTreeReader(repository: TreeReader, { trees, blobs }: LoadedGitTrees): TreeReader {
+  return {
+    list: (tree, prefix = '') => {
+      const entries = trees.get(tree)
+      return entries === undefined
+        ? repository.list(tree, prefix)
+        : Promise.resolve(findTreeEntriesBelow(prefix, entries))
+    },
+    entry: (tree, path) => {
+      const entries = trees.get(tree)
+      return entries === undefined
+        ? repository.entry(tree, path)
+        : Promise.resolve(findTreeEntry(entries, path))
+    },
+    read: async (blob, limit) => {
+      const bytes = await blobs.get(blob)
+      const isEnough = bytes !== undefined && (limit === undefined || bytes.length <= limit)
+      return isEnough ? bytes : repository.read(blob, limit)
+    },
+  }
+}
+
+/** Binary search: entries are sorted, and an index would cost more. */
+function findTreeEntry(entries: readonly TreePathEntry[], path: string): TreeEntry | undefined {
+  const found = entries[findLowerBound(entries, path, (entry) => entry.path)]
+  return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
+}
+
+/** Entries below a directory are contiguous. */
+function findTreeEntriesBelow(prefix: string, entries: readonly TreePathEntry[]): readonly TreePathEntry[] {
+  const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
+  if (directory === '') return entries
+  const start = `${directory}/`
+  const first = findLowerBound(entries, start, (entry) => entry.path)
+  let end = first
+  while (entries[end]?.path.startsWith(start)) end++
+  return entries.slice(first, end)
+}
+
+/**
+ * Package names by directory, where the change adds a package to a new or existing catalog. Distinguishes a package
+ * that enters one more catalog from a new one, even when its directory has another name. Empty when no package is
+ * added.
+ */
+export async function readPackagesByDirectory(
+  change: Pick<PullRequestChange, 'catalogs'>,
+  layout: RepositoryLayout,
+  basePaths: readonly string[],
+  base: { readonly repository: TreeReader; readonly loader: CatalogLoader; readonly tree: TreeSha },
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const wanted = new Set(
+    change.catalogs.flatMap(({ packages }) =>
+      packages.filter(({ kind }) => kind === 'added').flatMap(({ directories }) => directories),
+    ),
+  )
+  wanted.delete('')
+  const found = new Map<string, readonly string[]>()
+  const touched = new Set(change.catalogs.map(({ root }) => root))
+  const others = layout.catalogs.filter(({ root }) => !touched.has(root)).toReversed()
+  for (const directory of [...wanted].sort().slice(0, maxPackageDirectoriesRead)) {
+    const locations = others
+      .map(({ root }) => (root === '' ? directory : `${root}/${directory}`))
+      .filter((location) => hasPathUnder(basePaths, location))
+      .slice(0, maxCatalogsReadPerDirectory)
+    const names = new Set<string>()
+    for (const location of locations)
+      for (const name of generateCatalogPackageNames(
+        await base.loader.load(base.repository, base.tree, location),
+      ))
+        names.add(name)
+    if (names.size > 0) found.set(directory, [...names].sort())
+  }
+  return found
+}
+
+function* generateCatalogPackageNames(catalog: Catalog | undefined): Generator<string> {
+  if (!catalog) return
+  for (const { name } of catalog.packages) yield name
+  for (const { package: name } of [...catalog.channels, ...catalog.bundles]) if (name !== '') yield name
 }

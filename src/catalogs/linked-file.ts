@@ -2,7 +2,7 @@
 // Stays within the tree.
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
-import { decodePath } from '../adapters/git/path-text.ts'
+import { decodePath } from '../adapters/git/parse-output.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
 export interface ResolvedSymlink {

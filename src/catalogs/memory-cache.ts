@@ -1,6 +1,22 @@
 // An in-memory cache for one run of a command. It evicts nothing because a run keeps only a few thousand answers.
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { PullHistoryStore } from '../ports/pull-memory.ts'
+
+export const noopPullHistoryStore: PullHistoryStore = {
+  observe: async () => 0,
+  recordShown: async () => undefined,
+  shownHeads: async () => [],
+  recordCommand: async () => 'new',
+  commands: async () => [],
+  firstSeenReviews: async (_repository, _pull, epoch, reviews) => new Map(reviews.map((id) => [id, epoch])),
+  firstSeenAccounts: async (_repository, accounts) => accounts,
+}
+
+export const noopCache: Cache = {
+  getCached: async () => new Map(),
+  putCached: async () => undefined,
+}
 
 export function openInMemoryCache({ now }: Pick<Clock, 'now'>): Cache {
   const entries = new Map<string, { readonly json: string; readonly until: number }>()

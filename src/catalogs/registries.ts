@@ -9,11 +9,11 @@ import type {
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Cache } from '../ports/cache.ts'
-import { limitRegistryQueries } from '../adapters/registry/query-budget.ts'
 import {
   createCachedRegistry,
   defaultImageAnswerTtls,
   getImageAnswerTtl,
+  limitRegistryQueries,
 } from '../adapters/registry/cached-registry.ts'
 import { createCachedBundleReaders, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
 import { openRegistryClient } from '../adapters/registry/open-registry.ts'

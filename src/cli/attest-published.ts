@@ -4,14 +4,14 @@ import { isAbsolute, normalize, sep } from 'node:path'
 import { readCatalogBotVersion } from './version.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import type {
-  CatalogImageFile,
-  BuiltCatalogImage,
-  CatalogPublisher,
-  ImagePublishResult,
-  ImagePublishTarget,
+import {
+  type CatalogImageFile,
+  type BuiltCatalogImage,
+  type CatalogPublisher,
+  type ImagePublishResult,
+  type ImagePublishTarget,
+  ImageError,
 } from '../adapters/image/catalog-publisher.ts'
-import { ImageError } from '../adapters/image/image-error.ts'
 import { parseSigningKeyPem } from '../adapters/image/provenance/signing-key.ts'
 import type { ImageBuildRecord } from '../adapters/image/provenance/provenance-statement.ts'
 import {

@@ -3,31 +3,29 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { getCacheDirectory } from '../catalogs/cache-directory.ts'
+import { getCacheDirectory } from '../catalogs/facts-cache.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import type {
-  ImageBuildCache,
-  CatalogImageFile,
-  BuiltCatalogImage,
-  CatalogImageSpec,
-  CatalogPublisher,
-  ImagePublishResult,
-  ImagePublishTarget,
+import {
+  type ImageBuildCache,
+  type CatalogImageFile,
+  type BuiltCatalogImage,
+  type CatalogImageSpec,
+  type CatalogPublisher,
+  type ImagePublishResult,
+  type ImagePublishTarget,
+  ImageError,
 } from '../adapters/image/catalog-publisher.ts'
 import {
   renderCompositeFiles,
   parseCompositeCatalogSpec,
   type CompositeCatalogSpec,
 } from '../adapters/image/composite-catalog.ts'
-import { renderDockerfile } from '../adapters/image/dockerfile.ts'
-import { ImageError } from '../adapters/image/image-error.ts'
+import { writeOciLayout, renderDockerfile, readCatalogFolder } from '../adapters/image/local-build.ts'
 import { openCatalogPublisher } from '../adapters/image/open-catalog-publisher.ts'
 import { openImagePusher } from '../adapters/image/open-pusher.ts'
 import { parseImageReferenceOrThrow } from '../adapters/image/base-image.ts'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { readCatalogFolder } from '../adapters/image/read-catalog-folder.ts'
-import { writeOciLayout } from '../adapters/image/write-oci-layout.ts'
 import { openRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'

@@ -9,7 +9,7 @@ import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import { renderText, renderJson } from '@catalog-bot/findings/render-findings'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
-import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
+import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-files.ts'
 import { supportsColor } from './color.ts'
 import { setExitCode, printToStdout } from './output.ts'
 import { readBundleDirectory, requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'

@@ -2,7 +2,7 @@
 import type { PullRequestChange } from '../pull-request/change.ts'
 import type { SnapshotEvaluation } from '../evaluate/evaluate.ts'
 import { findBaseBreakingCommits } from '../evaluate/find-base-breaks.ts'
-import { ChangeTooLargeError } from '../catalogs/evaluation-budget.ts'
+import { ChangeTooLargeError } from '../catalogs/reader-pool.ts'
 import { compareFindings } from '@catalog-bot/findings/finding'
 import { renderText } from '@catalog-bot/findings/render-findings'
 import { createTooLargePullReason } from '../policy/decide.ts'

@@ -17,7 +17,6 @@ import { systemClock } from '../adapters/system-clock.ts'
 import { chooseMergeStrategy } from '../policy/choose-merge-strategy.ts'
 import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
 import { buildRecommendedRulesets } from '../policy/merge-advice.ts'
-import { createApiVersionPlugin } from '../adapters/github/api-version.ts'
 import { createGitHubForge } from '../adapters/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../adapters/github/github-app.ts'
 import { readBranchRules } from '../adapters/github/read-branch-rules.ts'
@@ -37,6 +36,7 @@ import { setExitCode, printToStdout, printJson, printToStderr } from './output.t
 import { parseRepository } from './parse-repository.ts'
 import { withRegistryClient } from './pulled-bundles.ts'
 import { findNpmPackageFolder } from './version.ts'
+import { createApiVersionPlugin } from '../adapters/github/github-fetch.ts'
 
 export interface DoctorCommandOptions {
   readonly repository?: string

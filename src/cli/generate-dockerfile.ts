@@ -1,7 +1,7 @@
 // `generate dockerfile DIR`: writes DIR.Dockerfile next to the catalog, like opm. `build --dockerfile` prints the same text.
 import { statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
-import { renderDockerfile } from '../adapters/image/dockerfile.ts'
+import { renderDockerfile } from '../adapters/image/local-build.ts'
 import { parseCommaSeparatedKeyValues } from './parse-key-values.ts'
 import { setExitCode, printToStderr } from './output.ts'
 

@@ -26,10 +26,10 @@ import { describeInstall } from '../report/describe-install.ts'
 import { describeClusterTests } from '../report/cluster-test-check.ts'
 import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
 import { forEachInParallel } from '../catalogs/gather-answers.ts'
-import { toImageAnswer } from '../adapters/registry/to-image-answer.ts'
+import { toImageAnswer } from '../adapters/registry/registry-error.ts'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
-import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
+import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-files.ts'
 import {
   listServedBundleObjects,
   readInstallCatalog,

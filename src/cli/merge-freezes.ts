@@ -12,7 +12,7 @@ import {
   type ManageFreezesResponse,
   type ManageFreezesRequest,
 } from '../merge/manage-freezes.ts'
-import { StoreError } from '../adapters/store/store-error.ts'
+import { StoreError } from '../adapters/store/database.ts'
 import { openStore } from '../adapters/store/store.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './parse-repository.ts'

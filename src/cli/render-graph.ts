@@ -4,10 +4,10 @@ import { restrictCatalogToBounds } from '@catalog-bot/fbc/graph/bound-catalog'
 import { renderOpmMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
-import { openCatalogFileFactsCache } from '../catalogs/content-facts-cache.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { readCatalogFiles } from './catalog-source.ts'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
+import { openCatalogFileFactsCache } from '../catalogs/facts-cache.ts'
 
 export interface RenderGraphOptions {
   readonly packageName?: string

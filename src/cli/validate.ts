@@ -7,7 +7,6 @@ import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { defaultRuleSet, findOpmRuleSet, type OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
 import { validateCatalog, type ValidationProfile } from '@catalog-bot/fbc/model/validate-catalog'
-import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
 import {
   getOmittedFindingCount,
   selectMostSevereFindings,
@@ -19,6 +18,7 @@ import { supportsColor } from './color.ts'
 import { enableOptimizingCompiler } from './optimizing-compiler.ts'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
 import { readCatalogBotVersion } from './version.ts'
+import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 
 /** Per rule in text output. Errors are always shown. */
 const maxPrintedFindingsPerRule = 10
@@ -167,7 +167,7 @@ async function createCatalogFileParser(
   profile: ValidationProfile,
 ): Promise<(bytes: Uint8Array) => CatalogFileFacts> {
   if (!isCached) return (bytes) => parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
-  const cache = (await import('../catalogs/content-facts-cache.ts')).openCatalogFileFactsCache()
+  const cache = (await import('../catalogs/facts-cache.ts')).openCatalogFileFactsCache()
   return (bytes) => cache.factsOf(bytes)
 }
 

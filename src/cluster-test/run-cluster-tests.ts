@@ -2,8 +2,7 @@
 // others. A crashed process leaves names, from which the next one cleans up.
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { renderClusterTestCheck, type ClusterTestView } from '../report/cluster-test-check.ts'
-import type { Job, JobQueue } from '../ports/jobs.ts'
-import type { Lease, LeaseStore } from '../ports/leases.ts'
+import type { Job, JobQueue, Lease, LeaseStore } from '../ports/jobs.ts'
 import type { StateStore } from '../ports/state.ts'
 import type {
   ClusterTestWorkerResponse,

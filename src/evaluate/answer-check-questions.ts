@@ -29,7 +29,7 @@ import {
   createChangeTooLargeError,
   defaultEvaluationBudget,
   type EvaluationBudget,
-} from '../catalogs/evaluation-budget.ts'
+} from '../catalogs/reader-pool.ts'
 import type { BaseBranchState } from './load-base.ts'
 import type { PathChange } from '../pull-request/change.ts'
 import type { PullReview, PullSnapshot } from '../pull-request/snapshot.ts'

@@ -16,7 +16,7 @@ import { isPossibleCompositeImageListPath } from '../pull-request/references/ref
 import type { TreeReader } from '../ports/repository.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from './changed-links.ts'
-import { readRepositoryLayout } from '../catalogs/find-layout.ts'
+import { readRepositoryLayout, createCachedTreeReader } from '../catalogs/find-layout.ts'
 import {
   resolvePullsClosedByPush,
   canMergeCloseOtherPulls,
@@ -24,12 +24,11 @@ import {
   type OpenPullClosedByMerge,
 } from './closed-pulls.ts'
 import type { EvaluatePullOptions } from './evaluate-options.ts'
-import { createCachedTreeReader } from '../catalogs/cached-trees.ts'
 import {
   createChangeTooLargeError,
   ChangeTooLargeError,
   defaultEvaluationBudget,
-} from '../catalogs/evaluation-budget.ts'
+} from '../catalogs/reader-pool.ts'
 import type { BaseBranchState } from './load-base.ts'
 
 export interface IncomingCommitsAndClosedPulls {

@@ -5,11 +5,11 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { CheckId } from '@catalog-bot/findings/checks'
 import { excludeOverriddenFindings } from '../policy/command-records.ts'
-import { noopPullHistoryStore } from '../catalogs/null-store.ts'
 import type { WorkerPullHistoryStore } from './worker/evaluation-messages.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { requestEvaluation } from './request-evaluation.ts'
+import { noopPullHistoryStore } from '../catalogs/memory-cache.ts'
 
 export type CombinedChangeVerdict =
   { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }

@@ -3,7 +3,7 @@ import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
 import type { CheckQuestionAnswerer } from '../catalogs/gather-answers.ts'
-import type { EvaluationBudget } from '../catalogs/evaluation-budget.ts'
+import type { EvaluationBudget } from '../catalogs/reader-pool.ts'
 
 export interface EvaluatePullOptions {
   readonly repository: GitRepository

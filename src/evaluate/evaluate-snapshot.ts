@@ -13,7 +13,7 @@ import {
 } from '../policy/decide.ts'
 import type { VerdictReason, PullVerdict } from '../policy/verdict.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
 import type { SnapshotEvaluation } from './evaluate.ts'
 import type { EvaluationSchedulingHints } from './worker/evaluation-pool.ts'

@@ -3,8 +3,8 @@
 import type { CommitSha } from '../pull-request/ids.ts'
 import { toFindingSubjectKey, type Finding } from '@catalog-bot/findings/finding'
 import type { BaseBranchBreakage } from '../report/evaluation-report.ts'
-import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/find-catalog-errors.ts'
 import { LruMap } from '../adapters/lru-map.ts'
+import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/catalog-loader.ts'
 
 const maxFilesSearchedForBreakage = 3
 /** First parents that are searched for a change of the file. */

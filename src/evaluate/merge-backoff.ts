@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { findActiveFreezes, type MergeFreeze } from '../policy/merge-freeze.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Cache } from '../ports/cache.ts'
-import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { fetchBranchRules } from './branch-rules-cache.ts'
 

@@ -6,7 +6,7 @@ import { describeBaseBranchBreakages, describeChannelHeadConflicts } from '../re
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { StateStore } from '../ports/state.ts'
-import type { VerdictRecord } from '../ports/verdicts.ts'
+import type { VerdictRecord } from '../ports/page-records.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
 import { publishReport, type ReportComposer, type PublishReportOptions } from '../jobs/publish-report.ts'
 import type { StoredEvaluationReport } from '../jobs/merged-report.ts'

@@ -25,10 +25,10 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import { suiteNames } from '@catalog-bot/findings/rule'
 import type { Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
+import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-files.ts'
 import { readTextBlobOrEmpty, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { LruMap } from '../adapters/lru-map.ts'
-import { noopCache } from '../catalogs/null-store.ts'
+import { noopCache } from '../catalogs/memory-cache.ts'
 import {
   filterEntriesInBundleDirectory,
   computeDirectoryContentKey,

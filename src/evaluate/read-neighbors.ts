@@ -7,7 +7,7 @@ import { parseBundlePath } from '../pull-request/layout/layout.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { LruMap } from '../adapters/lru-map.ts'
-import { ChangeTooLargeError } from '../catalogs/evaluation-budget.ts'
+import { ChangeTooLargeError } from '../catalogs/reader-pool.ts'
 import {
   filterEntriesInBundleDirectory,
   computeDirectoryContentKey,

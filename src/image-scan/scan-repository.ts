@@ -1,18 +1,30 @@
 // Checks images of a repository's catalogs: full rounds, second checks of missing images, and the issue about those that
 // are gone. Works in small slices, one at a time over all instances, and resumes from the store.
+import { createHash } from 'node:crypto'
 import { isRuleSilenced } from '../checks/validation/rule-settings.ts'
-import { ruleByImageScanFailureKind } from '../checks/images/missing-images.ts'
+import {
+  ruleByImageScanFailureKind,
+  toImageScanFailureKey,
+  decideMissingImagesIssueAction,
+  type DesiredIssue,
+} from '../checks/images/missing-images.ts'
 import type { Config } from '../config/config.ts'
-import type { MissingImageReference } from '../report/missing-images-issue.ts'
-import type { Job, JobQueue } from '../ports/jobs.ts'
-import type { Lease, LeaseStore } from '../ports/leases.ts'
+import {
+  type MissingImageReference,
+  renderMissingImagesIssue,
+  renderMissingImagesResolved,
+  missingImagesClosingComment,
+  missingImagesMarker,
+  formatImageReferenceAsCode,
+  type MissingImagesOptions,
+} from '../report/missing-images-issue.ts'
+import type { Job, JobQueue, Lease, LeaseStore } from '../ports/jobs.ts'
 import type { StatusPageStore } from '../ports/page-records.ts'
 import type { StateStore } from '../ports/state.ts'
 import { interleaveReferencesByHost } from '../adapters/registry/scan-images.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { Metrics } from '../jobs/metrics.ts'
 import { loadScannedBranches, readImageReferenceLocations, listImageReferences } from './image-references.ts'
-import { reportMissingImages } from './report-missing-images.ts'
 import { pruneMatchedImageTags, imageReferencesPerScanBatch, runScanSlice } from './scan-slice.ts'
 import {
   findDueScanType,
@@ -26,8 +38,18 @@ import {
   type ScanSchedule,
   type ScanState,
   type ImageScanPass,
+  type MissingImagesReportState,
 } from './scan-state.ts'
 import type { AppServices, JobContext } from '../jobs/job-context.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
+import type { BotIssue } from '../ports/forge.ts'
+
+const pastTenseByIssueAction = {
+  open: 'opened',
+  edit: 'edited',
+  close: 'closed',
+  reopen: 'reopened',
+} as const
 
 type ImageScanJob = Extract<Job, { kind: 'scan' }>
 
@@ -250,4 +272,88 @@ function updateScanMetrics(
   )
   metrics.unknownReferences.set({ repository }, finished.unknown)
   metrics.lastScan.set({ repository }, finished.at / 1000)
+}
+
+/**
+ * Updates the issue. `saveReportState` is called before and after each write to GitHub; the last state counts. Rejects with a
+ * retryable ForgeError; a rejection is logged and counted.
+ */
+async function reportMissingImages(
+  missing: readonly MissingImageReference[],
+  options: MissingImagesOptions,
+  known: MissingImagesReportState | undefined,
+  ctx: JobContext,
+  saveReportState: (report: MissingImagesReportState) => Promise<void>,
+): Promise<void> {
+  const { app, forge } = ctx
+  if (missing.length === 0 && known === undefined) return
+  const wanted = missing.length === 0 ? undefined : renderMissingImagesIssue(missing, options)
+  const digest = computeIssueDigest(wanted ?? renderMissingImagesResolved())
+  if (known?.digest === digest) return
+  try {
+    // Recorded first: after a crash, an issue may exist.
+    if (known === undefined) await saveReportState({ digest: '', told: [] })
+    const issue = await forge.findOwnIssue(missingImagesMarker, known?.issue)
+    const keys = missing.map((one) => toImageScanFailureKey(one.reference, one))
+    const reportedKeys = new Set(known?.told)
+    const hasNews =
+      known === undefined || known.digest === ''
+        ? missing.some(
+            (one) =>
+              !reportedKeys.has(toImageScanFailureKey(one.reference, one)) &&
+              issue?.body.includes(formatImageReferenceAsCode(one.reference)) !== true,
+          )
+        : keys.some((key) => !reportedKeys.has(key))
+    const step = decideMissingImagesIssueAction(issue, wanted, hasNews)
+    const number = await executeIssueAction(step, issue, wanted, ctx)
+    // Images that are back are dropped, so that they are reported again if they disappear.
+    await saveReportState({ ...(number !== undefined && { issue: number }), digest, told: keys })
+    if (step !== 'nothing') app.metrics.missingImageReports.inc({ outcome: pastTenseByIssueAction[step] })
+    app.log.info(
+      { repository: forge.repository, issue: number, step, missing: missing.length },
+      'missing images reported',
+    )
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.retryable) throw error
+    app.metrics.missingImageReports.inc({ outcome: 'refused' })
+    app.log.warn(
+      { err: error, repository: forge.repository, missing: missing.length },
+      'GitHub rejected the issue about missing images because issues are disabled or the App lacks the "issues: write" permission',
+    )
+  }
+}
+
+/** Returns the issue's number, or undefined if no issue exists. */
+async function executeIssueAction(
+  step: ReturnType<typeof decideMissingImagesIssueAction>,
+  issue: BotIssue | undefined,
+  wanted: DesiredIssue | undefined,
+  { forge }: JobContext,
+): Promise<number | undefined> {
+  if (step === 'open' && wanted !== undefined)
+    return (await forge.perform({ kind: 'open-issue', ...wanted })).issue
+  if (issue === undefined) return undefined
+  const { number } = issue
+  if (step === 'close') {
+    // Comment before closing, once per issue content, so that the reason appears above the closing event.
+    const marker = `<!-- catalog-bot:images-are-back ${computeIssueDigest(issue).slice(0, 16)} -->`
+    await forge.perform({ kind: 'say-on-issue', issue: number, marker, body: missingImagesClosingComment })
+    await forge.perform({
+      kind: 'edit-issue',
+      issue: number,
+      ...renderMissingImagesResolved(),
+      state: 'closed',
+    })
+  } else if (wanted !== undefined && (step === 'edit' || step === 'reopen'))
+    await forge.perform({
+      kind: 'edit-issue',
+      issue: number,
+      ...wanted,
+      ...(step === 'reopen' && { state: 'open' as const }),
+    })
+  return number
+}
+
+function computeIssueDigest({ title, body }: DesiredIssue): string {
+  return createHash('sha256').update(`${title}\n${body}`).digest('hex')
 }

@@ -54,76 +54,120 @@ export async function runScanSlice(
   apart: number,
   ctx: JobContext<StateStore & StatusPageStore>,
 ): Promise<{ readonly state: ScanState; readonly again: number | undefined }> {
-  const { app, forge } = ctx
-  const { clock, store } = app
-  const missingImages = new Map(Object.entries(state.missingImages))
-  const hosts = new Map(Object.entries(pass.hosts))
-  const started = clock.now()
-  const later: PendingImageReference[] = []
-  const seenImages: RecordedImageReference[] = []
-  const untouched: PendingImageReference[] = []
-  let settled = 0
-  let requestCount = 0
-
+  const { clock, store } = ctx.app
+  const slice = new ScanSlice(state, pass, apart, ctx)
   const calling = new AbortController()
   const ended = new AbortController()
   const alarm = clock
     .sleep(scanSliceAbortTimeoutMs, ended.signal)
     .then(() => (ended.signal.aborted ? undefined : calling.abort()))
   await forEachInParallel(
-    await readScanBatch(store, forge.repository, pass, pass.next),
+    await readScanBatch(store, ctx.forge.repository, pass, pass.next),
     maxConcurrentImageChecks,
-    async (one) => {
-      const host = parseRegistryHost(one.reference)
-      const hostStatus = hosts.get(host) ?? reachableRegistryHostState
-      if (hostStatus.failures >= maxRegistryHostFailures) return
-      if (hostStatus.until > clock.now()) return void later.push(one)
-      if (clock.now() - started >= scanSliceDurationMs) return void untouched.push(one)
-      requestCount += 1
-      const { result, retryAfter, digest } = await checkImageReference(one.reference, calling.signal, ctx)
-      if (result.kind !== 'unknown') settled += 1
-      if (digest !== undefined) seenImages.push({ reference: one.reference, digest, seenAt: clock.now() })
-      if (retryAfter === undefined) hosts.set(host, reachableRegistryHostState)
-      else {
-        const { until, failures } = hosts.get(host) ?? reachableRegistryHostState
-        // Concurrent failures count as one.
-        if (until <= clock.now())
-          hosts.set(host, {
-            until: clock.now() + Math.min(retryAfter, maxRegistryHostPauseSeconds) * 1000,
-            failures: failures + 1,
-          })
-        if (one.tries + 1 < maxTriesPerImageReference) later.push({ ...one, tries: one.tries + 1 })
-      }
-      const next = updateImageScanFailureState(missingImages.get(one.reference), result, clock.now(), apart)
-      if (next === undefined) missingImages.delete(one.reference)
-      else missingImages.set(one.reference, next)
-    },
+    (one) => slice.check(one, calling.signal),
   )
   ended.abort()
   await alarm
-  if (seenImages.length > 0) await store.recordImageSightings(forge.repository, seenImages)
+  await slice.writeRecords()
+  const next: ScanState = { ...state, ...slice.getResults() }
+  const { pass: moved } = next
+  if (moved === undefined || moved.next >= moved.parts) return { state: next, again: undefined }
+  return { state: next, again: slice.getSecondsUntilNext() }
+}
 
-  const parts = new Map<number, readonly PendingImageReference[]>()
-  if (untouched.length > 0) parts.set(pass.next, untouched)
-  if (later.length > 0) parts.set(pass.parts, later)
-  if (parts.size > 0) await writeScanBatches(store, forge.repository, pass, parts)
-  const moved: ImageScanPass = {
-    ...pass,
-    parts: pass.parts + (later.length > 0 ? 1 : 0),
-    next: pass.next + (untouched.length > 0 ? 0 : 1),
-    settled: pass.settled + settled,
-    hosts: Object.fromEntries(hosts),
+/** What one slice has found so far. */
+class ScanSlice {
+  readonly #pass: ImageScanPass
+  readonly #apart: number
+  readonly #ctx: JobContext<StateStore & StatusPageStore>
+  readonly #missingImages
+  readonly #hosts
+  readonly #started
+  readonly #later: PendingImageReference[] = []
+  readonly #seenImages: RecordedImageReference[] = []
+  readonly #untouched: PendingImageReference[] = []
+  #settled = 0
+  #requestCount = 0
+
+  constructor(
+    state: ScanState,
+    pass: ImageScanPass,
+    apart: number,
+    ctx: JobContext<StateStore & StatusPageStore>,
+  ) {
+    this.#pass = pass
+    this.#apart = apart
+    this.#ctx = ctx
+    this.#missingImages = new Map(Object.entries(state.missingImages))
+    this.#hosts = new Map(Object.entries(pass.hosts))
+    this.#started = ctx.app.clock.now()
   }
-  const next: ScanState = { ...state, missingImages: Object.fromEntries(missingImages), pass: moved }
-  if (moved.next >= moved.parts) return { state: next, again: undefined }
-  // The pass pauses if everything it met must wait and no unvisited part remains.
-  const waits = requestCount === 0 && later.length > 0 && pass.next + 1 >= pass.parts
-  const soonest = Math.min(
-    ...later.map(({ reference }) => hosts.get(parseRegistryHost(reference))?.until ?? 0),
-  )
-  return {
-    state: next,
-    again: waits ? Math.max(1, Math.ceil((soonest - clock.now()) / 1000)) : scanSlicePauseSeconds,
+
+  async check(one: PendingImageReference, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#ctx.app
+    const { reference } = one
+    const { until, failures } = this.#getHost(reference)
+    if (failures >= maxRegistryHostFailures) return
+    if (until > clock.now()) return void this.#later.push(one)
+    if (clock.now() - this.#started >= scanSliceDurationMs) return void this.#untouched.push(one)
+    this.#requestCount += 1
+    const { result, retryAfter, digest } = await checkImageReference(reference, signal, this.#ctx)
+    if (result.kind !== 'unknown') this.#settled += 1
+    if (digest !== undefined) this.#seenImages.push({ reference, digest, seenAt: clock.now() })
+    if (retryAfter === undefined) this.#hosts.set(parseRegistryHost(reference), reachableRegistryHostState)
+    else {
+      this.#pauseHost(reference, retryAfter)
+      if (one.tries + 1 < maxTriesPerImageReference) this.#later.push({ ...one, tries: one.tries + 1 })
+    }
+    const known = this.#missingImages.get(reference)
+    const next = updateImageScanFailureState(known, result, clock.now(), this.#apart)
+    if (next === undefined) this.#missingImages.delete(reference)
+    else this.#missingImages.set(reference, next)
+  }
+
+  #getHost(reference: string): RegistryHostState {
+    return this.#hosts.get(parseRegistryHost(reference)) ?? reachableRegistryHostState
+  }
+
+  #pauseHost(reference: string, retryAfter: number): void {
+    const { clock } = this.#ctx.app
+    const { until, failures } = this.#getHost(reference)
+    // Concurrent failures count as one.
+    if (until <= clock.now())
+      this.#hosts.set(parseRegistryHost(reference), {
+        until: clock.now() + Math.min(retryAfter, maxRegistryHostPauseSeconds) * 1000,
+        failures: failures + 1,
+      })
+  }
+
+  async writeRecords(): Promise<void> {
+    const { app, forge } = this.#ctx
+    if (this.#seenImages.length > 0) await app.store.recordImageSightings(forge.repository, this.#seenImages)
+    const parts = new Map<number, readonly PendingImageReference[]>()
+    if (this.#untouched.length > 0) parts.set(this.#pass.next, this.#untouched)
+    if (this.#later.length > 0) parts.set(this.#pass.parts, this.#later)
+    if (parts.size > 0) await writeScanBatches(app.store, forge.repository, this.#pass, parts)
+  }
+
+  getResults(): Pick<ScanState, 'missingImages' | 'pass'> {
+    const pass = {
+      ...this.#pass,
+      parts: this.#pass.parts + (this.#later.length > 0 ? 1 : 0),
+      next: this.#pass.next + (this.#untouched.length > 0 ? 0 : 1),
+      settled: this.#pass.settled + this.#settled,
+      hosts: Object.fromEntries(this.#hosts),
+    }
+    return { missingImages: Object.fromEntries(this.#missingImages), pass }
+  }
+
+  /** The pass pauses if everything it met must wait and no unvisited part remains. */
+  getSecondsUntilNext(): number {
+    const { next, parts } = this.#pass
+    if (this.#requestCount > 0 || this.#later.length === 0 || next + 1 < parts) return scanSlicePauseSeconds
+    const soonest = Math.min(
+      ...this.#later.map(({ reference }) => this.#hosts.get(parseRegistryHost(reference))?.until ?? 0),
+    )
+    return Math.max(1, Math.ceil((soonest - this.#ctx.app.clock.now()) / 1000))
   }
 }
 

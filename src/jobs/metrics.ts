@@ -1,4 +1,4 @@
-import { workClasses } from '../adapters/github/budget/work-class.ts'
+import { workClasses } from '../adapters/github/budget/request-limits.ts'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
 const durationBucketSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]

@@ -1,6 +1,6 @@
 // Renews a lease while the work under it runs, so that a push that outlasts the lease is not settled by another
 // process.
-import type { LeaseStore, Lease } from '../ports/leases.ts'
+import type { LeaseStore, Lease } from '../ports/jobs.ts'
 import type { AppServices } from './job-context.ts'
 
 export interface RenewedLease {

@@ -3,9 +3,12 @@ import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../catalogs/evaluation-budget.ts'
-import { documentedGitHubRateLimits } from '../adapters/github/budget/github-limits.ts'
-import { defaultQuotaReserves, type QuotaReserveByWorkClass } from '../adapters/github/budget/work-class.ts'
+import { defaultEvaluationBudget, type EvaluationBudget } from '../catalogs/reader-pool.ts'
+import {
+  defaultQuotaReserves,
+  type QuotaReserveByWorkClass,
+  documentedGitHubRateLimits,
+} from '../adapters/github/budget/request-limits.ts'
 
 const secondsSchema = z.coerce.number().int().min(1)
 

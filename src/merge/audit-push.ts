@@ -2,7 +2,7 @@
 // in one issue for maintainers, which is closed once everything is fixed.
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { Config } from '../config/config.ts'
-import { findCatalogErrors } from '../catalogs/find-catalog-errors.ts'
+import { findCatalogErrors } from '../catalogs/catalog-loader.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { ForgeError } from '../adapters/github/forge-error.ts'

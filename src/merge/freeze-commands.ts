@@ -2,7 +2,7 @@
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { CommandRecord } from '../policy/command-records.ts'
 import type { JobQueue } from '../ports/jobs.ts'
-import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 /** Returns whether a freeze began or ended. Idempotent by comment id. */

@@ -1,7 +1,7 @@
 // Handles freeze requests from the command line, directly on the store or in the server.
 import { z } from 'zod'
 import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../policy/merge-freeze.ts'
-import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-records.ts'
 
 /** Postgres accepts neither a NUL nor an unpaired surrogate. */
 const postgresTextSchema = z

@@ -4,7 +4,7 @@
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { MergeStrategy } from '../policy/merge-strategy.ts'
 import type { MergePermit } from '../policy/merge-permit.ts'
-import type { Lease } from '../ports/leases.ts'
+import type { Lease } from '../ports/jobs.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import type { CheckRunContent } from '../ports/forge.ts'
 import type { GitRepository } from '../ports/repository.ts'

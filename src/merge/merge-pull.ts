@@ -3,7 +3,7 @@
 import { formatFreeze, findActiveFreezes } from '../policy/merge-freeze.ts'
 import { type MergeStrategy, formatQueueRemoval } from '../policy/merge-strategy.ts'
 import type { ValidatedMerge, MergePermit } from '../policy/merge-permit.ts'
-import type { Lease } from '../ports/leases.ts'
+import type { Lease } from '../ports/jobs.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import {
   isPullEpochUnchanged,

@@ -12,7 +12,7 @@ import {
   type RevertPullRequestView,
 } from '../report/base-branch-issues.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
-import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-records.ts'
 
 interface DetectedTreeMismatch {
   readonly intent: ValidatedMerge

@@ -10,7 +10,7 @@ import {
 } from '../policy/merge-strategy.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
-import type { LeaseStore } from '../ports/leases.ts'
+import type { LeaseStore } from '../ports/jobs.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import { toMergeLeaseName } from '../jobs/lease-name.ts'

@@ -1,7 +1,6 @@
 // Records for the web pages: installations, pull requests, catalogs, and image checks. No decision depends on them.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import type { VerdictRecord } from './verdicts.ts'
 import type { Severity } from '@catalog-bot/findings/finding'
 import type { VerdictReasonCode, VerdictKind } from '../policy/verdict.ts'
 import type { PackageSummary, RecordedCatalog, RecordedPackage } from '../pull-request/recorded-package.ts'
@@ -176,4 +175,25 @@ export interface StatusPageStore {
     repository: RepositoryName,
     references: readonly string[],
   ): Promise<ReadonlyMap<string, RecordedImageReference>>
+}
+
+export interface VerdictRecord {
+  readonly repository: RepositoryName
+  readonly pull: PullNumber
+  readonly head: CommitSha
+  readonly base: CommitSha
+  readonly config: string
+  readonly verdict: string
+  /** JSON with the reasons and findings as shown to users. */
+  readonly report: unknown
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number
+}
+
+/** The latest decision on each pull request, for status pages. */
+export interface VerdictStore {
+  /** Stores the latest verdict per (repository, pull, head, base, config). */
+  recordVerdict(record: VerdictRecord): Promise<void>
+  /** Newest first. */
+  verdicts(repository: RepositoryName, pull: PullNumber): Promise<readonly VerdictRecord[]>
 }

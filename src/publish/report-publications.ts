@@ -20,7 +20,7 @@ import {
 import type { JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
-import type { VerdictStore } from '../ports/verdicts.ts'
+import type { VerdictStore } from '../ports/page-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { requeuePull } from '../jobs/requeue-pull.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'

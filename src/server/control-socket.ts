@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { relative, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { manageFreezes, manageFreezesRequestSchema } from '../merge/manage-freezes.ts'
-import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../ports/merge-records.ts'
 
 /** Operating systems limit socket paths to 104 or 108 bytes. */
 const maxSocketPathBytes = 100

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import type { ThrottledInstallation } from '../adapters/github/budget/installation-budgets.ts'
-import type { WorkClass } from '../adapters/github/budget/work-class.ts'
+import type { WorkClass } from '../adapters/github/budget/request-limits.ts'
 import { isSettledWithinTimeout } from './is-done-within.ts'
 
 export interface HealthReport {

@@ -2,14 +2,13 @@
 import { resolve } from 'node:path'
 import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import { openGitMirror, type GitMirror } from '../adapters/git/mirror.ts'
-import { createCommentCache } from '../adapters/github/comment-cache.ts'
+import { createCommentCache, createRepositoryCache } from '../adapters/github/github-cache.ts'
 import { createGitHubForge } from '../adapters/github/forge.ts'
 import type { GitHubApp } from '../adapters/github/github-app.ts'
 import { createMergeApi } from '../adapters/github/merge-api.ts'
-import { createRepositoryCache } from '../adapters/github/repository-cache.ts'
 import type { Store } from '../ports/store.ts'
 import { noopTracing, traceMethodCalls } from '../ports/tracing.ts'
-import type { WorkClass } from '../adapters/github/budget/work-class.ts'
+import type { WorkClass } from '../adapters/github/budget/request-limits.ts'
 import type { AppServices, JobContext } from '../jobs/job-context.ts'
 
 /** The App with its credentials, or the holder of one of its tokens. */

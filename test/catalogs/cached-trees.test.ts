@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { createCachedTreeReader } from '../../src/catalogs/cached-trees.ts'
+import { createCachedTreeReader } from '../../src/catalogs/find-layout.ts'
 import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 import { createOriginRepository, createTemporaryDirectory } from '../adapters/git/origin.ts'

@@ -1,6 +1,6 @@
 // Catalogs from Git trees, loaded as opm would read them from a checkout, including links and ignore files.
 import { describe, expect, test } from '@jest/globals'
-import { noopCache } from '../../src/catalogs/null-store.ts'
+import { noopCache } from '../../src/catalogs/memory-cache.ts'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import type { CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import type { Catalog } from '../../packages/fbc/src/facts/catalog.ts'

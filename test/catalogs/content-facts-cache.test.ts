@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { catalogFileFactsVersion } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import { getCacheDirectory } from '../../src/catalogs/cache-directory.ts'
-import { openCatalogFileFactsCache } from '../../src/catalogs/content-facts-cache.ts'
+import { openCatalogFileFactsCache, getCacheDirectory } from '../../src/catalogs/facts-cache.ts'
 import { renderedDocuments } from '../packages/fbc/go/fast/mutated-documents.ts'
 
 let factsCacheDirectory: string

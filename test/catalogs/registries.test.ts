@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { openEvaluationRegistries } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
-import { noopCache } from '../../src/catalogs/null-store.ts'
+import { noopCache } from '../../src/catalogs/memory-cache.ts'
 import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
 
 let scriptedRegistry: ScriptedRegistry

@@ -20,7 +20,7 @@ import { readSettings } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
-import { openGitHubTokenClient } from '../../src/adapters/github/token-client.ts'
+import { openGitHubTokenClient } from '../../src/adapters/github/github-app.ts'
 import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 

@@ -6,7 +6,7 @@ import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file
 import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { findBaseBreakingCommits } from '../../src/evaluate/find-base-breaks.ts'
-import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
+import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { renderReport } from '../../src/report/report.ts'
 import { describeBaseBranchBreakages } from '../../src/report/evaluation-report.ts'

@@ -11,7 +11,7 @@ import { createSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFile, OriginFiles } from '../adapters/git/origin.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
-import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
+import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { toBlobSha, toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate-snapshot.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../../src/catalogs/evaluation-budget.ts'
+import { defaultEvaluationBudget, type EvaluationBudget } from '../../src/catalogs/reader-pool.ts'
 import type { EvaluationResponse } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'

@@ -7,7 +7,7 @@ import type { TreeSha } from '../../src/pull-request/ids.ts'
 import { detectLayout } from '../../src/pull-request/layout/detect-layout.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
-import { noopCache } from '../../src/catalogs/null-store.ts'
+import { noopCache } from '../../src/catalogs/memory-cache.ts'
 
 test('large templates are read up to a limit, and no catalog is loaded for the others', async () => {
   const packages = Array.from({ length: 40 }, (_, index) => `p${index}`)

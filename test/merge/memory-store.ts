@@ -1,7 +1,7 @@
 // An in-memory store for merges only. Tests simulate a crash by expiring the leases of the previous process.
 import type { PendingMerge, MergeIntent } from '../../src/ports/merge-records.ts'
-import type { Lease } from '../../src/ports/leases.ts'
 import type { Store } from '../../src/ports/store.ts'
+import type { Lease } from '../../src/ports/jobs.ts'
 
 export type MergeIntentOutcome = 'landed' | 'abandoned' | 'mismatch'
 

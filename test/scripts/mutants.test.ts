@@ -69,7 +69,7 @@ test('ids are unique', () => {
 test('the files that simulated runs execute are found by their imports', () => {
   const files = listSimulatorFiles(projectRoot)
   expect(files).toContain('src/merge/merge-batch.ts')
-  expect(files).toContain('src/adapters/github/unchanged-pulls.ts')
+  expect(files).toContain('src/adapters/github/graphql-pull.ts')
   expect(files).not.toContain('src/server/edge/deliveries.ts')
 })
 

@@ -1,8 +1,48 @@
 // Reads a commit's tree, parents and time. Author and signature prove nothing and stay unread; only our own messages
 // are read.
-import { toCommitSha, toTreeSha, type CommitSha, type TreeSha } from '../../pull-request/ids.ts'
-import { GitError } from './git-error.ts'
+import {
+  toCommitSha,
+  toTreeSha,
+  type CommitSha,
+  type TreeSha,
+  toBlobSha,
+  type BlobSha,
+} from '../../pull-request/ids.ts'
+import { GitError, isGitError } from './git-error.ts'
 import type { GitObjectReader } from './object-reader.ts'
+import type { LocalGit } from './run-git.ts'
+import {
+  maxCommitObjectBytes,
+  maxPushedFileBytes,
+  maxIncomingCommits,
+  type IncomingCommit,
+  type IncomingCommits,
+  findClosingReferences,
+} from '../../pull-request/snapshot.ts'
+import { readTreeObjectEntries } from './trees.ts'
+
+interface IncomingCommitsReaderOptions {
+  readonly git: LocalGit
+  readonly objects: GitObjectReader
+  /** Files above this many bytes are named. Default: GitHub's limit. */
+  readonly maxFileBytes?: number
+}
+
+const truncatedIncomingCommits: IncomingCommits = { isWhole: false, commits: [], largeFiles: [] }
+
+/** GitHub requires a separate permission of Apps that push commits with changes here. */
+const workflowsPath = '.github/workflows'
+
+const noWorkflowsTreeId = 'none'
+
+const maxCommitsReadWithoutGit = 40
+
+const gitDirectoryMode = '040000'
+
+type CommitMessageFields = Pick<IncomingCommit, 'isSigned' | 'closes'>
+
+/** Each read is a round trip to git. */
+const maxLinearHistoryCommits = 32
 
 export interface CommitMetadata {
   readonly tree: TreeSha
@@ -39,4 +79,261 @@ export async function readCommit(objects: GitObjectReader, id: CommitSha): Promi
   const committer = headers.find((line) => line.startsWith('committer '))
   const time = Number(/> ?(\d{1,15}) [+-]\d+$/.exec(committer ?? '')?.[1] ?? 0)
   return { tree: toTreeSha(tree), parents, time }
+}
+
+/** The best common ancestors, sorted: none for unrelated commits, several after criss-cross merges. */
+export async function findMergeBases(
+  git: LocalGit,
+  one: CommitSha,
+  other: CommitSha,
+): Promise<readonly CommitSha[]> {
+  const { stdout } = await git(['merge-base', '--all', one, other], { answers: [0, 1] })
+  return stdout
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line !== '')
+    .toSorted()
+    .map(toCommitSha)
+}
+
+/** Whether a commit is on the first-parent chain of `tip`. Commits that a merge brought in were never the tip. */
+export async function isOnFirstParentChain(
+  git: LocalGit,
+  tip: CommitSha,
+  commit: CommitSha,
+): Promise<boolean> {
+  if (tip === commit) return true
+  const range = ['--first-parent', '--parents', tip, `^${commit}`]
+  const { stdout } = await git(['rev-list', ...range])
+  const [, parent] = stdout.toString('latin1').trimEnd().split('\n').at(-1)?.split(' ') ?? []
+  return parent === commit
+}
+
+/** See GitRepository.firstParents. */
+export async function listFirstParentChain(
+  git: LocalGit,
+  tip: CommitSha,
+  since: CommitSha,
+): Promise<readonly CommitSha[]> {
+  const { stdout } = await git(['rev-list', '--first-parent', '--max-count=1000', tip, `^${since}`])
+  return stdout
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(toCommitSha)
+}
+
+/**
+ * From `head` down to `base` exclusive, newest first. Each commit has the next as its only parent and the last has
+ * `base`, so `base` is the best common ancestor. Undefined: no such short line.
+ */
+export async function readLinearHistory(
+  objects: GitObjectReader,
+  head: CommitSha,
+  base: CommitSha,
+): Promise<readonly CommitSha[] | undefined> {
+  const line: CommitSha[] = []
+  try {
+    for (let at = head; at !== base;) {
+      if (line.length === maxLinearHistoryCommits) return undefined
+      line.push(at)
+      const { parents } = await readCommit(objects, at)
+      const [parent, ...more] = parents
+      if (parent === undefined || more.length > 0) return undefined
+      at = parent
+    }
+  } catch (error) {
+    // Let git report the error.
+    if (isGitError(error)) return undefined
+    throw error
+  }
+  return line
+}
+
+/** See GitRepository.readIncomingCommits. Rejects with GitError `missing` when one of the commits is not here. */
+export async function readIncomingCommits(
+  { git, objects, maxFileBytes = maxPushedFileBytes }: IncomingCommitsReaderOptions,
+  base: CommitSha,
+  head: CommitSha,
+): Promise<IncomingCommits> {
+  const line = await readLinearHistory(objects, head, base)
+  const links = line
+    ? buildLinearHistoryParentMap(line, base)
+    : await readIncomingCommitParents(git, base, head)
+  if (links === undefined) return truncatedIncomingCommits
+  const edits = await findCommitsEditingWorkflows({ git, objects }, base, links)
+  const largeFiles = links.size < 2 ? [] : await findLargeIncomingBlobs(git, base, head, maxFileBytes)
+  if (largeFiles === undefined) return truncatedIncomingCommits
+  const commits: IncomingCommit[] = []
+  for (const id of links.keys())
+    commits.push({ id, editsWorkflows: edits.has(id), ...(await readCommitMessageFields(objects, id)) })
+  return { isWhole: true, commits, largeFiles }
+}
+
+function buildLinearHistoryParentMap(
+  line: readonly CommitSha[],
+  base: CommitSha,
+): ReadonlyMap<CommitSha, readonly CommitSha[]> {
+  return new Map(line.map((id, at) => [id, [line[at + 1] ?? base]]))
+}
+
+/** Each commit with its parents, children before them; undefined when there are too many. */
+async function readIncomingCommitParents(
+  git: LocalGit,
+  base: CommitSha,
+  head: CommitSha,
+): Promise<ReadonlyMap<CommitSha, readonly CommitSha[]> | undefined> {
+  const { stdout } = await git([
+    'rev-list',
+    '--topo-order',
+    '--parents',
+    `--max-count=${maxIncomingCommits + 1}`,
+    head,
+    `^${base}`,
+  ])
+  const lines = stdout.toString('latin1').split('\n').filter(Boolean)
+  if (lines.length > maxIncomingCommits) return undefined
+  return new Map(
+    lines.map((line) => {
+      const [id = '', ...parents] = line.split(' ')
+      return [toCommitSha(id), parents.map(toCommitSha)]
+    }),
+  )
+}
+
+/**
+ * The commits whose workflow files differ from those of the base's commit below them. A merge may only take them from a
+ * newer base commit that it brings. Other sources don't show in its first-parent diff.
+ */
+async function findCommitsEditingWorkflows(
+  { git, objects }: Pick<IncomingCommitsReaderOptions, 'git' | 'objects'>,
+  base: CommitSha,
+  links: ReadonlyMap<CommitSha, readonly CommitSha[]>,
+): Promise<ReadonlySet<CommitSha>> {
+  const commits = new Set([...links.keys(), ...[...links.values()].flat()])
+  const state =
+    (await readWorkflowTreeIds(objects, commits)) ?? (await listWorkflowTreeIdsWithGit(git, commits))
+  const edits = new Set<CommitSha>()
+  for (const [id, parents] of links) {
+    // An unrelated history had none before.
+    const before = new Set(
+      parents.length === 0 ? [noWorkflowsTreeId] : parents.map((parent) => state.get(parent)),
+    )
+    const allowed = before.size === 1 ? before : await listBaseWorkflowTreeIds(git, base, id)
+    if (!allowed.has(state.get(id))) edits.add(id)
+  }
+  return edits
+}
+
+/** `listWorkflowTreeIdsWithGit` for a few commits without starting git. Undefined: only git can tell. */
+async function readWorkflowTreeIds(
+  objects: GitObjectReader,
+  commits: ReadonlySet<CommitSha>,
+): Promise<ReadonlyMap<CommitSha, string> | undefined> {
+  if (commits.size > maxCommitsReadWithoutGit) return undefined
+  const found = await Promise.all(
+    [...commits].map(async (id) => [id, await readWorkflowTreeId(objects, id)] as const),
+  )
+  const state = new Map<CommitSha, string>()
+  for (const [id, its] of found) {
+    if (its === undefined) return undefined
+    state.set(id, its)
+  }
+  return state
+}
+
+async function readWorkflowTreeId(objects: GitObjectReader, commit: CommitSha): Promise<string | undefined> {
+  try {
+    let at: { readonly mode: string; readonly oid: string } | undefined = {
+      mode: gitDirectoryMode,
+      oid: (await readCommit(objects, commit)).tree,
+    }
+    for (const name of workflowsPath.split('/')) {
+      if (at?.mode !== gitDirectoryMode) return noWorkflowsTreeId
+      const directory = await readTreeObjectEntries(objects, at.oid)
+      if (directory === undefined) return undefined
+      at = directory.get(name)
+    }
+    return at?.oid ?? noWorkflowsTreeId
+  } catch (error) {
+    if (isGitError(error)) return undefined
+    throw error
+  }
+}
+
+/** The object id at the workflows' path in each commit, or `none`. */
+async function listWorkflowTreeIdsWithGit(
+  git: LocalGit,
+  commits: ReadonlySet<CommitSha>,
+): Promise<ReadonlyMap<CommitSha, string>> {
+  const ids = [...commits]
+  const { stdout } = await git(['cat-file', '--batch-check=%(objectname)'], {
+    input: ids.map((id) => `${id}:${workflowsPath}\n`).join(''),
+  })
+  const answers = stdout.toString('latin1').split('\n').slice(0, -1)
+  if (answers.length !== ids.length)
+    throw new GitError('failed', 'git cat-file returned an unexpected number of results')
+  return new Map(ids.map((id, at) => [id, /^[0-9a-f]+$/.exec(answers[at] ?? '')?.[0] ?? noWorkflowsTreeId]))
+}
+
+/** The states of the newest commits of the base below a merge whose parents differ. */
+async function listBaseWorkflowTreeIds(
+  git: LocalGit,
+  base: CommitSha,
+  merge: CommitSha,
+): Promise<ReadonlySet<string | undefined>> {
+  const { stdout } = await git(['merge-base', '--all', base, merge], { answers: [0, 1] })
+  const bases = stdout.toString('latin1').split('\n').filter(Boolean).map(toCommitSha)
+  return new Set((await listWorkflowTreeIdsWithGit(git, new Set(bases))).values())
+}
+
+/** Skipped for a single commit, whose files are in the merged tree. Undefined: too much to list. */
+async function findLargeIncomingBlobs(
+  git: LocalGit,
+  base: CommitSha,
+  head: CommitSha,
+  maxFileBytes: number,
+): Promise<readonly BlobSha[] | undefined> {
+  try {
+    const { stdout } = await git([
+      'rev-list',
+      '--objects',
+      '--no-object-names',
+      `--filter=blob:limit=${maxFileBytes + 1}`,
+      '--filter-print-omitted',
+      head,
+      `^${base}`,
+    ])
+    return stdout
+      .toString('latin1')
+      .split('\n')
+      .filter((line) => line.startsWith('~'))
+      .map((line) => toBlobSha(line.slice(1)))
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return undefined
+    throw error
+  }
+}
+
+async function readCommitMessageFields(
+  objects: GitObjectReader,
+  id: CommitSha,
+): Promise<CommitMessageFields> {
+  try {
+    const { bytes } = await objects.read(id, maxCommitObjectBytes)
+    return parseCommitMessageFields(bytes)
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return { isSigned: false, closes: undefined }
+    throw error
+  }
+}
+
+export function parseCommitMessageFields(bytes: Buffer): CommitMessageFields {
+  const end = bytes.indexOf('\n\n')
+  const headers = bytes.subarray(0, end < 0 ? bytes.length : end).toString('latin1')
+  const isSigned = /^gpgsig(?:-sha256)? /m.test(headers)
+  const encoding = /^encoding (.*)$/m.exec(headers)?.[1] ?? 'utf-8'
+  const isReadable = /^(?:utf-?8|us-ascii|ascii|iso-?8859-?1|latin-?1)$/i.test(encoding.trim())
+  const message = end < 0 ? '' : bytes.subarray(end + 2).toString('utf8')
+  return { isSigned, closes: isReadable ? findClosingReferences(message) : undefined }
 }

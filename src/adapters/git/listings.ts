@@ -3,12 +3,9 @@
 import type { TreeSha } from '../../pull-request/ids.ts'
 import { applyPathListPatch, findLowerBound } from '../../pull-request/incremental-list.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/change.ts'
-import { compareTreeObjects } from './compare-tree-objects.ts'
 import { GitError } from './git-error.ts'
-import type { LocalGit } from './local-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
-import { parseLsTreeOutput } from './parse-output.ts'
-import { encodePath } from './path-text.ts'
+import { parseLsTreeOutput, encodePath } from './parse-output.ts'
 import {
   formatPathCount,
   getTreeRecordOutputLimits,
@@ -18,7 +15,9 @@ import {
   readTreeListing,
   rejectTreeWithTooManyPaths,
   formatTooManyPathsMessage,
+  compareTreeObjects,
 } from './trees.ts'
+import type { LocalGit } from './run-git.ts'
 
 export interface TreeListingCache {
   readonly list: (tree: TreeSha, prefix: string) => Promise<readonly TreePathEntry[]>
@@ -53,68 +52,104 @@ export function createTreeListingCache(
   objects: GitObjectReader,
   maxPaths: number,
 ): TreeListingCache {
-  const cachedListings = new Map<TreeSha, TreeListing>()
-  const making = new Map<TreeSha, Promise<TreeListing>>()
-  const counts = new Map<TreeSha, Promise<void>>()
-  const differences = new Map<string, Promise<readonly PathChange[] | undefined>>()
+  return new MirrorTreeListings(git, objects, maxPaths)
+}
 
-  const cacheListing = (listing: TreeListing): void => {
-    cachedListings.delete(listing.tree)
-    cachedListings.set(listing.tree, listing)
+class MirrorTreeListings implements TreeListingCache {
+  readonly #git: LocalGit
+  readonly #objects: GitObjectReader
+  readonly #maxPaths: number
+  readonly #cachedListings = new Map<TreeSha, TreeListing>()
+  readonly #making = new Map<TreeSha, Promise<TreeListing>>()
+  readonly #counts = new Map<TreeSha, Promise<void>>()
+  readonly #differences = new Map<string, Promise<readonly PathChange[] | undefined>>()
+
+  constructor(git: LocalGit, objects: GitObjectReader, maxPaths: number) {
+    this.#git = git
+    this.#objects = objects
+    this.#maxPaths = maxPaths
+  }
+
+  readonly list: TreeListingCache['list'] = async (tree, prefix) => {
+    const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
+    if (directory === '') return (await this.#listWhole(tree)).entries
+    const known = this.#cachedListings.get(tree) ?? (await this.#making.get(tree)?.catch(() => undefined))
+    return known
+      ? selectEntriesInDirectory(known.entries, directory)
+      : listDirectory(this.#git, this.#objects, tree, directory, this.#maxPaths)
+  }
+
+  readonly entry: TreeListingCache['entry'] = async (tree, path) => {
+    const known = this.#cachedListings.get(tree)
+    if (known === undefined) return findTreeFileEntry(this.#objects, tree, path)
+    const found = known.entries[findLowerBound(known.entries, path, (entry) => entry.path)]
+    return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
+  }
+
+  readonly isWellWritten: TreeListingCache['isWellWritten'] = async (before, after) =>
+    (await this.#compareObjects(before, after)) !== undefined
+  readonly diff: TreeListingCache['diff'] = async (before, after) =>
+    before === after ? [] : this.#readDiff(before, after)
+
+  #cacheListing(listing: TreeListing): void {
+    this.#cachedListings.delete(listing.tree)
+    this.#cachedListings.set(listing.tree, listing)
     cacheListingAndEvictOldest(listing, () => {
-      if (cachedListings.get(listing.tree) === listing) cachedListings.delete(listing.tree)
+      if (this.#cachedListings.get(listing.tree) === listing) this.#cachedListings.delete(listing.tree)
     })
   }
 
-  const listWhole = (tree: TreeSha): Promise<TreeListing> => {
-    const known = cachedListings.get(tree)
+  #listWhole(tree: TreeSha): Promise<TreeListing> {
+    const known = this.#cachedListings.get(tree)
     if (known !== undefined) {
-      cacheListing(known)
+      this.#cacheListing(known)
       return Promise.resolve(known)
     }
-    const made = making.get(tree) ?? buildListing(tree).finally(() => making.delete(tree))
-    making.set(tree, made)
+    const made = this.#making.get(tree) ?? this.#buildListing(tree).finally(() => this.#making.delete(tree))
+    this.#making.set(tree, made)
     return made
   }
 
-  const buildListing = async (tree: TreeSha): Promise<TreeListing> => {
-    for (const candidate of [...cachedListings.values()].reverse().slice(0, maxListingDiffCandidates)) {
-      const changes = await compareObjects(candidate.tree, tree)
+  async #buildListing(tree: TreeSha): Promise<TreeListing> {
+    for (const candidate of [...this.#cachedListings.values()].reverse().slice(0, maxListingDiffCandidates)) {
+      const changes = await this.#compareObjects(candidate.tree, tree)
       if (changes === undefined) continue
       const size = computeListingSizeAfterChanges(candidate, changes)
-      rejectOversize(size)
+      this.#rejectOversize(size)
       const listing = { tree, entries: applyPathChanges(candidate.entries, changes), bytes: size.bytes }
-      cacheListing(listing)
+      this.#cacheListing(listing)
       return listing
     }
-    const output = await readTreeListing(git, tree, maxPaths)
+    const output = await readTreeListing(this.#git, tree, this.#maxPaths)
     const listing = { tree, entries: parseLsTreeOutput(output, ''), bytes: output.length }
     // A duplicate path means a malformed tree: derive nothing from it.
-    if (listing.entries.every(({ path }, at) => path !== listing.entries[at + 1]?.path)) cacheListing(listing)
+    if (listing.entries.every(({ path }, at) => path !== listing.entries[at + 1]?.path))
+      this.#cacheListing(listing)
     return listing
   }
 
-  const rejectOversize = ({ paths, bytes }: ListingSize): void => {
-    if (paths > maxPaths || bytes > getTreeRecordOutputLimits(maxPaths).limit)
-      throw new GitError('too-large', formatTooManyPathsMessage(maxPaths))
+  #rejectOversize({ paths, bytes }: ListingSize): void {
+    if (paths > this.#maxPaths || bytes > getTreeRecordOutputLimits(this.#maxPaths).limit)
+      throw new GitError('too-large', formatTooManyPathsMessage(this.#maxPaths))
   }
 
   /** Undefined: only git can tell. */
-  const compareObjects = (before: TreeSha, after: TreeSha): Promise<readonly PathChange[] | undefined> =>
-    getCachedDiff(`${before} ${after}`, () => compareTreeObjects(objects, before, after))
+  #compareObjects(before: TreeSha, after: TreeSha): Promise<readonly PathChange[] | undefined> {
+    return this.#getCachedDiff(`${before} ${after}`, () => compareTreeObjects(this.#objects, before, after))
+  }
 
-  const getCachedDiff = <T extends readonly PathChange[] | undefined>(
+  #getCachedDiff<T extends readonly PathChange[] | undefined>(
     key: string,
     make: () => Promise<T>,
-  ): Promise<T> => {
+  ): Promise<T> {
     // Each key is only ever used with one `make`.
-    const pending = (differences.get(key) as Promise<T> | undefined) ?? make()
-    differences.delete(key)
-    differences.set(key, pending)
-    for (const oldest of differences.keys())
-      if (differences.size > maxCachedTreeDiffs) differences.delete(oldest)
+    const pending = (this.#differences.get(key) as Promise<T> | undefined) ?? make()
+    this.#differences.delete(key)
+    this.#differences.set(key, pending)
+    for (const oldest of this.#differences.keys())
+      if (this.#differences.size > maxCachedTreeDiffs) this.#differences.delete(oldest)
     const dropDiff = () => {
-      if (differences.get(key) === pending) differences.delete(key)
+      if (this.#differences.get(key) === pending) this.#differences.delete(key)
     }
     pending.then((changes) => {
       if (changes === undefined || changes.length > maxCachedTreeDiffPaths) dropDiff()
@@ -122,51 +157,41 @@ export function createTreeListingCache(
     return pending
   }
 
-  const checkSize = (tree: TreeSha) => {
-    const pending = counts.get(tree) ?? rejectTreeWithTooManyPaths(git, tree, maxPaths)
-    pending.catch(() => counts.delete(tree))
-    counts.set(tree, pending)
-    for (const oldest of counts.keys()) if (counts.size > maxCachedPathCounts) counts.delete(oldest)
+  #checkSize(tree: TreeSha) {
+    const pending = this.#counts.get(tree) ?? rejectTreeWithTooManyPaths(this.#git, tree, this.#maxPaths)
+    pending.catch(() => this.#counts.delete(tree))
+    this.#counts.set(tree, pending)
+    for (const oldest of this.#counts.keys())
+      if (this.#counts.size > maxCachedPathCounts) this.#counts.delete(oldest)
     return pending
   }
 
-  const readDiff = async (before: TreeSha, after: TreeSha): Promise<readonly PathChange[]> => {
-    const changes = await compareObjects(before, after)
+  async #readDiff(before: TreeSha, after: TreeSha): Promise<readonly PathChange[]> {
+    const changes = await this.#compareObjects(before, after)
     if (
       changes === undefined ||
-      computeRawDiffBytes(changes) > getTreeRecordOutputLimits(2 * maxPaths).limit
+      computeRawDiffBytes(changes) > getTreeRecordOutputLimits(2 * this.#maxPaths).limit
     ) {
-      await Promise.all([checkSize(before), checkSize(after)])
-      return getCachedDiff(`git ${before} ${after}`, () => diffTrees(git, before, after, maxPaths))
+      await Promise.all([this.#checkSize(before), this.#checkSize(after)])
+      return this.#getCachedDiff(`git ${before} ${after}`, () =>
+        diffTrees(this.#git, before, after, this.#maxPaths),
+      )
     }
     // The size limit must not depend on the order of questions.
     const known =
-      cachedListings.get(before) ?? (cachedListings.has(after) ? undefined : await listWhole(before))
-    if (known) rejectOversize(computeListingSizeAfterChanges(known, changes))
+      this.#cachedListings.get(before) ??
+      (this.#cachedListings.has(after) ? undefined : await this.#listWhole(before))
+    if (known) this.#rejectOversize(computeListingSizeAfterChanges(known, changes))
     else
-      rejectOversize(computeListingSizeAfterChanges(await listWhole(after), changes.map(reversePathChange)))
-    if (changes.length > maxPaths)
-      throw new GitError('too-large', `two trees differ in more than ${formatPathCount(maxPaths)} paths`)
+      this.#rejectOversize(
+        computeListingSizeAfterChanges(await this.#listWhole(after), changes.map(reversePathChange)),
+      )
+    if (changes.length > this.#maxPaths)
+      throw new GitError(
+        'too-large',
+        `two trees differ in more than ${formatPathCount(this.#maxPaths)} paths`,
+      )
     return changes
-  }
-
-  return {
-    list: async (tree, prefix) => {
-      const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
-      if (directory === '') return (await listWhole(tree)).entries
-      const known = cachedListings.get(tree) ?? (await making.get(tree)?.catch(() => undefined))
-      return known
-        ? selectEntriesInDirectory(known.entries, directory)
-        : listDirectory(git, objects, tree, directory, maxPaths)
-    },
-    entry: async (tree, path) => {
-      const known = cachedListings.get(tree)
-      if (known === undefined) return findTreeFileEntry(objects, tree, path)
-      const found = known.entries[findLowerBound(known.entries, path, (entry) => entry.path)]
-      return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
-    },
-    isWellWritten: async (before, after) => (await compareObjects(before, after)) !== undefined,
-    diff: async (before, after) => (before === after ? [] : readDiff(before, after)),
   }
 }
 

@@ -1,26 +1,26 @@
 // A bare mirror of one repository on disk, run by the `git` program. One process uses a folder at a time. It is a
 // cache: deleting it only costs a fetch.
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
-import { toBlobSha, toCommitSha, toTreeSha, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
+import { MirrorFolder, prepareMirrorDirectory, readRef } from './mirror-folder.ts'
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { toBlobSha, toCommitSha, toTreeSha } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { GitRepository } from '../../ports/repository.ts'
-import { listFirstParentChain, isOnFirstParentChain, findMergeBases } from './ancestry.ts'
-import { readIncomingCommits } from './incoming-commits.ts'
-import { readCommit, readCommitMessage } from './commits.ts'
-import { createFetchScheduler } from './fetch-lanes.ts'
-import { fetchRefs, fetchTestMergeCommit } from './fetch.ts'
-import { GitError, isGitError } from './git-error.ts'
-import { readGitVersion } from './git-version.ts'
+import {
+  readCommit,
+  readCommitMessage,
+  listFirstParentChain,
+  isOnFirstParentChain,
+  findMergeBases,
+  readIncomingCommits,
+} from './commits.ts'
+import { GitError } from './git-error.ts'
+import { createLocalGit, type LocalGit, readGitVersion } from './run-git.ts'
 import { pushMerge, pushMergeBatch, createStagingBranch, deleteStagingBranch } from './push-merge.ts'
 import { createTreeListingCache } from './listings.ts'
-import { createLocalGit, type LocalGit } from './local-git.ts'
 import { requireValidIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
 import { openCatFileObjectReader, type GitObjectReader } from './object-reader.ts'
-import { toMirrorBranchRef, toMirrorPullRef, toMirrorTestMergeRef } from './ref-names.ts'
-import { createGitRemote, type GitCredential } from './remote.ts'
-import { runGit } from './run-git.ts'
-import { pathExists, removeStaleLocksAndTempFiles, consolidateMirrorPacks } from './tidy.ts'
+import { createGitRemote, type GitCredential, toMirrorBranchRef, toMirrorPullRef } from './remote.ts'
 
 export interface GitMirrorOptions {
   /** Created if missing. */
@@ -70,9 +70,6 @@ const defaultCommitIdentity: CommitIdentity = { name: 'catalog-bot', email: 'cat
 /** The largest catalogs are files of some 60 MB; GitHub takes none above 100 MB. */
 const maxBlobBytes = 128 * 1024 * 1024
 
-/** Milliseconds between recreations of a mirror because of missing objects. */
-const minMirrorRecreateIntervalMs = 60 * 60_000
-
 /** Some four times the largest public catalog repository. */
 export const defaultMaxTreePaths = 300_000
 
@@ -85,105 +82,21 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
   const signature = requireValidIdentity(options.signature ?? defaultCommitIdentity)
   const timeouts = { ...defaultGitTimeouts, ...options.timeouts }
   const directory = resolve(options.directory)
-  const { isReadOnly: staysInGroup = false, maxPaths = defaultMaxTreePaths } = options
+  const { isReadOnly: staysInGroup = false, maxPaths = defaultMaxTreePaths, repository } = options
   const version = await readGitVersion()
   if (!staysInGroup) await prepareMirrorDirectory(directory)
 
   const closing = new AbortController()
   const { signal } = closing
-  // Set when the folder is damaged (a power cut, a bad disk, manual cleanup): the next fetch starts from scratch.
-  let isDamaged = false
-  let recreatedAt = -Infinity
-  /** An object that must be here is missing, such as a tree's entry or a commit's tree. */
-  const onMissingObject = () => {
-    // Anyone can name an unknown id, so limit how often that recreates the mirror.
-    if (performance.now() - recreatedAt > minMirrorRecreateIntervalMs) isDamaged = true
-  }
-  const detectCorruption = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work
-    } catch (error) {
-      if (isGitError(error, 'corrupt')) isDamaged = true
-      throw error
-    }
-  }
-  const detectMissing = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work
-    } catch (error) {
-      if (isGitError(error, 'missing')) onMissingObject()
-      throw error
-    }
-  }
   const git = createLocalGit({ directory, timeout: timeouts.local, signal, staysInGroup })
-  const local: LocalGit = (args, more) => detectCorruption(git(args, more))
   const reader = openCatFileObjectReader({ directory, timeout: timeouts.local, staysInGroup })
-  const objects: GitObjectReader = {
-    read: (id, limit) => detectCorruption(reader.read(id, limit)),
-    tipOf: (ref) => detectCorruption(reader.tipOf(ref)),
-  }
+  const folder = new MirrorFolder(git, reader, { directory, remote, timeout: timeouts.fetch, signal })
+  const { local, objects } = folder
   const { diff, list, entry, isWellWritten } = createTreeListingCache(local, objects, maxPaths)
-  const { repository } = options
-  const lanes = createFetchScheduler()
+  const merging = { git: local, objects, diff, isWellWritten, directory, signature }
   const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
-  let isTidying = false
-  /** Branches with any state here. Asking git once is enough. */
-  const knownBranches = new Set<string>()
-
-  const hasBranch = async (branch: string): Promise<boolean> => {
-    try {
-      if ((await readRef(objects, toMirrorBranchRef(branch))) === undefined) return false
-      knownBranches.add(branch)
-      return true
-    } catch (error) {
-      if (isGitError(error, 'corrupt')) return false
-      throw error
-    }
-  }
-
-  /**
-   * Starts from scratch, without concurrent fetches, which would all bring the whole branch. False: another one did it
-   * first.
-   */
-  const initializeBranch = async (branch: string): Promise<boolean> => {
-    if (isDamaged) lanes.stop(new GitError('aborted', 'git fetch: the mirror is being recreated'))
-    return lanes.runExclusively(async (stopping) => {
-      if (isDamaged) {
-        await discardMirrorDirectory(directory)
-        reader.restart()
-        await prepareMirrorDirectory(directory)
-        isDamaged = false
-        recreatedAt = performance.now()
-        knownBranches.clear()
-      }
-      if ((await readRef(objects, toMirrorBranchRef(branch))) !== undefined) return false
-      await fetchBranch(stopping, branch)
-      return true
-    })
-  }
-  const fetching = (stopping: AbortSignal) => ({
-    directory,
-    remote,
-    timeout: timeouts.fetch,
-    signal: AbortSignal.any([signal, stopping]),
-    local,
-    objects,
-  })
-  const fetchBranch = async (stopping: AbortSignal, branch: string, pull?: PullNumber): Promise<void> => {
-    await fetchRefs(fetching(stopping), branch, pull)
-    if (isTidying) return
-    isTidying = true
-    try {
-      await consolidateMirrorPacks(local, directory)
-    } finally {
-      isTidying = false
-    }
-  }
-
-  const fetchOnce = async (branch: string, pull?: PullNumber): Promise<void> => {
-    if (isDamaged || !(knownBranches.has(branch) || (await hasBranch(branch))))
-      if ((await initializeBranch(branch)) && pull === undefined) return
-    await lanes.run((stopping) => fetchBranch(stopping, branch, pull))
+  const requireWritable = () => {
+    if (staysInGroup) throw createReadOnlyMirrorError()
   }
 
   return {
@@ -191,38 +104,40 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
     get readerPid() {
       return reader.pid
     },
-    markCorrupt: (code) => {
-      if (code === 'corrupt') isDamaged = true
-      else onMissingObject()
-    },
+    markCorrupt: (code) => folder.markCorrupt(code),
     fetch: async (branch, pull) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
-      try {
-        await fetchOnce(branch, pull)
-      } catch (error) {
-        // Git words a broken folder like a misbehaving server, so check the folder.
-        if (signal.aborted || !mayErrorBeFromLocalMirror(error) || (await isMirrorIntact(git, directory)))
-          throw error
-        isDamaged = true
-        await fetchOnce(branch, pull)
-      }
+      requireWritable()
+      await folder.fetch(branch, pull)
     },
     fetchTestMerge: async (pull) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
-      await lanes.run((stopping) => fetchTestMergeCommit(fetching(stopping), pull))
-      return readRef(objects, toMirrorTestMergeRef(pull))
+      requireWritable()
+      return folder.fetchTestMerge(pull)
     },
     tip: async (branch) => readRef(objects, toMirrorBranchRef(branch)),
     pullHead: async (pull) => readRef(objects, toMirrorPullRef(pull)),
     merge: async (base, head, message) =>
-      detectMissing(
-        mergeCommits(
-          { git: local, objects, diff, isWellWritten, directory, signature },
-          toCommitSha(base),
-          toCommitSha(head),
-          message,
-        ),
-      ),
+      folder.detectMissing(mergeCommits(merging, toCommitSha(base), toCommitSha(head), message)),
+    ...createHistoryReader(local, objects),
+    diff: async (before, after) => folder.detectMissing(diff(toTreeSha(before), toTreeSha(after))),
+    list: async (tree, prefix = '') => folder.detectMissing(list(toTreeSha(tree), prefix)),
+    entry: async (tree, path) => folder.detectMissing(entry(toTreeSha(tree), path)),
+    read: async (blob, limit = maxBlobBytes) => {
+      const { type, bytes } = await folder.detectMissing(objects.read(toBlobSha(blob), limit))
+      if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
+      return bytes
+    },
+    ...createMirrorPusher(pushing, requireWritable),
+    close: async () => {
+      closing.abort()
+      reader.close()
+      await folder.idle()
+    },
+  }
+}
+
+/** Reads about commits, which need neither the server nor the listings. */
+function createHistoryReader(local: LocalGit, objects: GitObjectReader) {
+  return {
     treeOf: async (commit) => (await readCommit(objects, toCommitSha(commit))).tree,
     parentsOf: async (commit) => (await readCommit(objects, toCommitSha(commit))).parents,
     messageOf: async (commit) => readCommitMessage(objects, toCommitSha(commit)),
@@ -235,90 +150,51 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
     wasTip: async (tip, commit) => isOnFirstParentChain(local, toCommitSha(tip), toCommitSha(commit)),
     readIncomingCommits: async (base, head) =>
       readIncomingCommits({ git: local, objects }, toCommitSha(base), toCommitSha(head)),
-    diff: async (before, after) => detectMissing(diff(toTreeSha(before), toTreeSha(after))),
-    list: async (tree, prefix = '') => detectMissing(list(toTreeSha(tree), prefix)),
-    entry: async (tree, path) => detectMissing(entry(toTreeSha(tree), path)),
-    read: async (blob, limit = maxBlobBytes) => {
-      const { type, bytes } = await detectMissing(objects.read(toBlobSha(blob), limit))
-      if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
-      return bytes
-    },
+  } satisfies Partial<GitMirror>
+}
+
+function createMirrorPusher(pushing: Parameters<typeof pushMerge>[0], requireWritable: () => void) {
+  return {
     pushMerge: async (permit, as) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
+      requireWritable()
       return pushMerge(pushing, permit, as)
     },
     pushMergeBatch: async (permits) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
+      requireWritable()
       return pushMergeBatch(pushing, permits)
     },
     createStagingBranch: async (permit) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
+      requireWritable()
       return createStagingBranch(pushing, permit)
     },
     deleteStagingBranch: async (branch, commit) => {
-      if (staysInGroup) throw createReadOnlyMirrorError()
+      requireWritable()
       return deleteStagingBranch(pushing, branch, commit)
     },
-    close: async () => {
-      closing.abort()
-      reader.close()
-      await lanes.idle()
-    },
-  }
+  } satisfies Partial<GitMirror>
 }
 
 const createReadOnlyMirrorError = () => new GitError('refused', 'a read-only mirror cannot fetch or push')
 
-/** The folder appears whole or not at all, even if the process dies. */
-async function prepareMirrorDirectory(directory: string): Promise<void> {
-  if (await pathExists(join(directory, 'HEAD'))) return removeStaleLocksAndTempFiles(directory)
-  const parent = dirname(directory)
-  await mkdir(parent, { recursive: true })
-  const temporary = await mkdtemp(join(parent, `.${basename(directory)}-`))
-  try {
-    await runGit({
-      // Without a template: no hooks, info/exclude or info/attributes. HEAD names a branch that never exists.
-      args: ['init', '--quiet', '--bare', '--template=', '--initial-branch=none', temporary],
-      timeout: 30_000,
-      limit: 10_000,
+/** Keeps the last folder's mirror open. A guest never contacts the server. */
+export function createReadOnlyMirrorOpener(): (
+  directory: string,
+  options?: Pick<GitMirrorOptions, 'maxPaths'>,
+) => Promise<GitMirror> {
+  let known: { readonly folder: string; readonly repository: GitMirror } | undefined
+  return async (directory, options = {}) => {
+    // A recreated mirror keeps its path, but readers of the old one wouldn't see new objects.
+    const folder = `${directory} ${(await stat(directory, { bigint: true })).ino}`
+    if (known?.folder === folder) return known.repository
+    await known?.repository.close()
+    const repository = await openGitMirror({
+      directory,
+      url: 'https://mirror.invalid',
+      credential: () => Promise.resolve(undefined),
+      isReadOnly: true,
+      ...options,
     })
-    await rename(temporary, directory).catch(async (error: unknown) => {
-      // Another process was faster, or half a folder is in the way.
-      if (await pathExists(join(directory, 'HEAD'))) throw error
-      await discardMirrorDirectory(directory)
-      await rename(temporary, directory)
-    })
-  } catch (error) {
-    await rm(temporary, { recursive: true, force: true })
-    if (!(await pathExists(join(directory, 'HEAD')))) throw error
+    known = { folder, repository }
+    return repository
   }
-}
-
-/** Whether a fetch may have failed because of this folder, not clearly because of the server. */
-function mayErrorBeFromLocalMirror(error: unknown): boolean {
-  if (!isGitError(error)) return true
-  return ['failed', 'missing', 'corrupt', 'unsupported'].includes(error.code)
-}
-
-/** Whether the folder is a repository whose refs lead to existing objects. If git can't start, it counts as sound. */
-async function isMirrorIntact(git: LocalGit, directory: string): Promise<boolean> {
-  for (const part of ['HEAD', 'objects', 'refs']) if (!(await pathExists(join(directory, part)))) return false
-  try {
-    return (await git(['for-each-ref', '--format=%(objecttype)'])).stderr.trim() === ''
-  } catch (error) {
-    return !isGitError(error) || !mayErrorBeFromLocalMirror(error) || error.cause !== undefined
-  }
-}
-
-/** Renames first, then deletes. */
-async function discardMirrorDirectory(directory: string): Promise<void> {
-  if (!(await pathExists(directory))) return
-  const aside = await mkdtemp(join(dirname(directory), `.${basename(directory)}-damaged-`))
-  await rename(directory, join(aside, 'mirror'))
-  await rm(aside, { recursive: true, force: true })
-}
-
-async function readRef(objects: GitObjectReader, ref: string): Promise<CommitSha | undefined> {
-  const id = await objects.tipOf(ref)
-  return id === undefined ? undefined : toCommitSha(id)
 }

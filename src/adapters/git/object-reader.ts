@@ -2,10 +2,9 @@
 // files cost a few round trips. A dead or silent process is replaced.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { classifyGitError } from './classify-git-error.ts'
-import { buildGitEnvironment } from './environment.ts'
-import { GitError } from './git-error.ts'
-import { toPlainTextParagraph } from './redact.ts'
+import { GitError, classifyGitError } from './git-error.ts'
+import { toPlainTextParagraph } from './remote.ts'
+import { buildGitEnvironment } from './run-git.ts'
 import { signalProcessGroup } from './run-process.ts'
 
 export interface GitObject {
@@ -119,129 +118,154 @@ interface CatFileProcess {
 }
 
 function startCatFile(
-  { directory, timeout, staysInGroup = false }: CatFileObjectReaderOptions,
+  options: CatFileObjectReaderOptions,
   lost: (request: ObjectReadRequest, error: GitError) => void,
 ): CatFileProcess {
-  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(
-    'git',
-    ['cat-file', '--batch-command', '--buffer'],
-    {
+  return new SpawnedCatFile(options, lost)
+}
+
+class SpawnedCatFile implements CatFileProcess {
+  readonly #timeout
+  readonly #staysInGroup
+  readonly #lost: (request: ObjectReadRequest, error: GitError) => void
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
+  readonly #expected: PendingCatFileReply[] = []
+  #alive = true
+  #header = ''
+  #body: { readonly type: string; readonly bytes: Buffer; filled: number } | undefined
+  #silence: NodeJS.Timeout | undefined
+  #unwritten: string[] = []
+  // Tells a damaged object from a killed process.
+  #errorOutput = ''
+
+  constructor(
+    options: CatFileObjectReaderOptions,
+    lost: (request: ObjectReadRequest, error: GitError) => void,
+  ) {
+    const { directory, timeout, staysInGroup = false } = options
+    this.#timeout = timeout
+    this.#staysInGroup = staysInGroup
+    this.#lost = lost
+    this.#child = spawn('git', ['cat-file', '--batch-command', '--buffer'], {
       cwd: directory,
       env: { ...buildGitEnvironment('none'), GIT_DIR: directory },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: !staysInGroup,
-    },
-  )
-  // The reader alone must not keep the process running.
-  child.unref()
-  const expected: PendingCatFileReply[] = []
-  let alive = true
-  let header = ''
-  let body: { readonly type: string; readonly bytes: Buffer; filled: number } | undefined
-  let silence: NodeJS.Timeout | undefined
+    })
+    // The reader alone must not keep the process running.
+    this.#child.unref()
+    this.#child.stdout.on('data', (chunk: Buffer) => {
+      try {
+        this.#consume(chunk)
+      } catch (error) {
+        this.#stop(error instanceof GitError ? error : new GitError('failed', 'cat-file', { cause: error }))
+      }
+      this.#listen()
+    })
+    this.#child.stdin.on('error', () => undefined)
+    this.#child.once('error', (cause) =>
+      this.#stop(new GitError('unsupported', 'Git could not be started', { cause })),
+    )
+    this.#child.stderr.setEncoding('utf8')
+    this.#child.stderr.on('data', (text: string) => {
+      this.#errorOutput = (this.#errorOutput + text).slice(-4096)
+    })
+    this.#child.once('close', (code, signal) =>
+      this.#stop(
+        new GitError(
+          classifyGitError(this.#errorOutput),
+          `cat-file exited (${signal ?? `exit ${code ?? '?'}`}): ${toPlainTextParagraph(this.#errorOutput)}`,
+        ),
+      ),
+    )
+  }
 
-  const stop = (error: GitError): void => {
-    if (!alive) return
-    alive = false
-    clearTimeout(silence)
-    if (staysInGroup) child.kill('SIGKILL')
-    else signalProcessGroup(child.pid, 'SIGKILL')
-    for (const request of new Set(expected.map(({ request }) => request))) lost(request, error)
-    expected.length = 0
+  get alive() {
+    return this.#alive
   }
-  const listen = (): void => {
-    clearTimeout(silence)
-    if (expected.length > 0)
-      silence = setTimeout(() => stop(new GitError('timeout', 'cat-file: no response')), timeout)
+
+  get pid() {
+    return this.#child.pid
   }
-  let unwritten: string[] = []
-  const write = (): void => {
-    if (alive) child.stdin.write(`${unwritten.join('')}flush\n`)
-    unwritten = []
+
+  readonly send: CatFileProcess['send'] = (request) => this.#sendRequest(request, 'info')
+
+  readonly stop: CatFileProcess['stop'] = (error) => {
+    this.#child.stdin.end()
+    this.#stop(error)
   }
-  const sendRequest = (request: ObjectReadRequest, step: PendingCatFileReply['step']): void => {
-    expected.push({ request, step })
+
+  #stop(error: GitError): void {
+    if (!this.#alive) return
+    this.#alive = false
+    clearTimeout(this.#silence)
+    if (this.#staysInGroup) this.#child.kill('SIGKILL')
+    else signalProcessGroup(this.#child.pid, 'SIGKILL')
+    for (const request of new Set(this.#expected.map(({ request }) => request))) this.#lost(request, error)
+    this.#expected.length = 0
+  }
+
+  #listen(): void {
+    clearTimeout(this.#silence)
+    if (this.#expected.length > 0)
+      this.#silence = setTimeout(
+        () => this.#stop(new GitError('timeout', 'cat-file: no response')),
+        this.#timeout,
+      )
+  }
+
+  #write(): void {
+    if (this.#alive) this.#child.stdin.write(`${this.#unwritten.join('')}flush\n`)
+    this.#unwritten = []
+  }
+
+  #sendRequest(request: ObjectReadRequest, step: PendingCatFileReply['step']): void {
+    this.#expected.push({ request, step })
     // Deferred, because callers waiting for the same answers ask again right after them.
-    if (unwritten.length === 0) process.nextTick(write)
-    unwritten.push(`${step} ${request.id}\n`)
-    if (expected.length === 1) listen()
+    if (this.#unwritten.length === 0) process.nextTick(() => this.#write())
+    this.#unwritten.push(`${step} ${request.id}\n`)
+    if (this.#expected.length === 1) this.#listen()
   }
+
   /** A body only follows `contents`. */
-  const onHeader = (line: string): void => {
-    const next = expected[0]
-    if (!next) return stop(new GitError('failed', 'cat-file sent an unexpected response'))
+  #onHeader(line: string): void {
+    const next = this.#expected[0]
+    if (!next) return this.#stop(new GitError('failed', 'cat-file sent an unexpected response'))
     if (line === `${next.request.id} missing`) {
-      expected.shift()
+      this.#expected.shift()
       return next.request.onMissing()
     }
     const found = parseObjectHeader(line, next.request.id)
     if (next.step === 'contents') {
       // One extra byte for the line feed after the content.
-      body = { type: found.type, bytes: Buffer.allocUnsafe(found.size + 1), filled: 0 }
+      this.#body = { type: found.type, bytes: Buffer.allocUnsafe(found.size + 1), filled: 0 }
       return
     }
-    expected.shift()
-    if (next.request.onInfo(found)) sendRequest(next.request, 'contents')
+    this.#expected.shift()
+    if (next.request.onInfo(found)) this.#sendRequest(next.request, 'contents')
   }
-  const consume = (chunk: Buffer): void => {
+
+  #consume(chunk: Buffer): void {
     let at = 0
-    while (at < chunk.length && alive) {
-      if (body) {
-        const taken = chunk.copy(body.bytes, body.filled, at)
-        body.filled += taken
+    while (at < chunk.length && this.#alive) {
+      if (this.#body) {
+        const taken = chunk.copy(this.#body.bytes, this.#body.filled, at)
+        this.#body.filled += taken
         at += taken
-        if (body.filled < body.bytes.length) continue
-        const { type, bytes } = body
-        body = undefined
-        expected.shift()?.request.resolve({ type, bytes: bytes.subarray(0, -1) })
+        if (this.#body.filled < this.#body.bytes.length) continue
+        const { type, bytes } = this.#body
+        this.#body = undefined
+        this.#expected.shift()?.request.resolve({ type, bytes: bytes.subarray(0, -1) })
       } else {
         const end = chunk.indexOf(0x0a, at)
-        header += chunk.toString('latin1', at, end < 0 ? chunk.length : end)
+        this.#header += chunk.toString('latin1', at, end < 0 ? chunk.length : end)
         at = end < 0 ? chunk.length : end + 1
         if (end < 0) continue
-        const line = header
-        header = ''
-        onHeader(line)
+        const line = this.#header
+        this.#header = ''
+        this.#onHeader(line)
       }
     }
-  }
-  child.stdout.on('data', (chunk: Buffer) => {
-    try {
-      consume(chunk)
-    } catch (error) {
-      stop(error instanceof GitError ? error : new GitError('failed', 'cat-file', { cause: error }))
-    }
-    listen()
-  })
-  child.stdin.on('error', () => undefined)
-  child.once('error', (cause) => stop(new GitError('unsupported', 'Git could not be started', { cause })))
-  // Tells a damaged object from a killed process.
-  let errorOutput = ''
-  child.stderr.setEncoding('utf8')
-  child.stderr.on('data', (text: string) => {
-    errorOutput = (errorOutput + text).slice(-4096)
-  })
-  child.once('close', (code, signal) =>
-    stop(
-      new GitError(
-        classifyGitError(errorOutput),
-        `cat-file exited (${signal ?? `exit ${code ?? '?'}`}): ${toPlainTextParagraph(errorOutput)}`,
-      ),
-    ),
-  )
-
-  return {
-    get alive() {
-      return alive
-    },
-    get pid() {
-      return child.pid
-    },
-    send: (request) => sendRequest(request, 'info'),
-    stop: (error) => {
-      child.stdin.end()
-      stop(error)
-    },
   }
 }
 

@@ -1,7 +1,9 @@
 // Where a mirror fetches from and pushes to: the URL, checked once, and the credential, requested each time.
 // The URL never contains a credential.
+import { createHash } from 'node:crypto'
 import { selectProxy, type ProxyServer } from '../../ports/proxy.ts'
 import { GitError } from './git-error.ts'
+import type { PullNumber } from '../../pull-request/ids.ts'
 
 export interface GitCredential {
   readonly username: string
@@ -85,4 +87,93 @@ export async function readCredential(remote: GitRemote): Promise<GitCredential |
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}
+
+/**
+ * The full ref of a branch. Throws GitError `refused` for a name that git-check-ref-format(1) forbids, or that
+ * could be taken for an option, a pattern or a refspec.
+ */
+export function toBranchRef(branch: string): string {
+  const bad =
+    branch.length === 0 ||
+    branch.length > 240 ||
+    !branch.isWellFormed() ||
+    // Control characters, space, and what has a meaning in revisions, refspecs and patterns.
+    /[\u0000-\u0020\u007f~^:?*[\\]/.test(branch) ||
+    branch.startsWith('-') ||
+    branch === '@' ||
+    branch.includes('..') ||
+    branch.includes('@{') ||
+    branch.endsWith('.') ||
+    branch.split('/').some((part) => part === '' || part.startsWith('.') || part.endsWith('.lock'))
+  if (bad) throw new GitError('refused', `not a valid branch name: ${JSON.stringify(branch)}`)
+  return `refs/heads/${branch}`
+}
+
+export function toPullRef(pull: PullNumber): string {
+  return `refs/pull/${requireValidPullNumber(pull)}/head`
+}
+
+/** GitHub's own merge of a pull request into its base, kept while it is open. */
+export function toTestMergeRef(pull: PullNumber): string {
+  return `refs/pull/${requireValidPullNumber(pull)}/merge`
+}
+
+export function toMirrorTestMergeRef(pull: PullNumber): string {
+  return `refs/catalog-bot/test-merge/${requireValidPullNumber(pull)}`
+}
+
+/**
+ * Where a fetched branch is stored. Uses a digest of its name, because `a` and `a/b`, or `A` and `a` on some
+ * disks, cannot exist side by side as files, and branches come and go.
+ */
+export function toMirrorBranchRef(branch: string): string {
+  return `refs/catalog-bot/heads/${createHash('sha256').update(toBranchRef(branch)).digest('hex')}`
+}
+
+export function toMirrorPullRef(pull: PullNumber): string {
+  return `refs/catalog-bot/pull/${requireValidPullNumber(pull)}`
+}
+
+function requireValidPullNumber(pull: PullNumber): number {
+  if (!Number.isSafeInteger(pull) || pull < 1)
+    throw new GitError('refused', `not a valid pull request number: ${String(pull)}`)
+  return pull
+}
+
+/** Replaces the credentials in every form they travel in, and the user part of any address. */
+export function redactCredentials(
+  text: string,
+  ...credentials: readonly (GitCredential | undefined)[]
+): string {
+  let clean = text
+  for (const credential of credentials) {
+    if (credential === undefined) continue
+    const { username, password } = credential
+    const forms = [
+      password,
+      encodeURIComponent(password),
+      toBase64(`${username}:${password}`),
+      toBase64(password),
+    ]
+    // Longest first: a shorter form may be part of a longer one.
+    for (const form of forms.sort((a, b) => b.length - a.length))
+      if (form.length > 0) clean = clean.replaceAll(form, '***')
+  }
+  return clean
+    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1***@')
+    .replace(/(authorization:)[^\r\n]*/gi, '$1 ***')
+}
+
+/** Text from a server as one harmless paragraph: no control or direction characters, at most `length` characters. */
+export function toPlainTextParagraph(text: string, length = 500): string {
+  const line = text
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g, ' ')
+    .replace(/ +/g, ' ')
+    .trim()
+  return line.length > length ? `${line.slice(0, length)}…` : line
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString('base64')
 }

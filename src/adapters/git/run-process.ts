@@ -81,20 +81,11 @@ export const runProcess: ProcessRunner = async (order, signal) => {
     else if (outRecords > records) stop('too-many')
     else out.push(chunk)
   })
-  let err = Buffer.alloc(0)
-  child.stderr?.on('data', (chunk: Buffer) => {
-    err = Buffer.concat([err, chunk])
-    if (err.length > maxStderrBytes) err = Buffer.from(err.subarray(err.length - maxStderrBytes))
-  })
+  const readStderr = collectStderr(child)
   // It may end without reading what it was given (EPIPE); its exit code says why.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(input)
-  for (const [at, text] of pipes.entries()) {
-    const pipe = child.stdio[at + 3]
-    if (text === undefined || !pipe || !('end' in pipe)) continue
-    pipe.on('error', () => undefined)
-    pipe.end(text)
-  }
+  writePipes(child, pipes)
 
   child.once('error', (cause) => {
     cleanUp()
@@ -106,11 +97,29 @@ export const runProcess: ProcessRunner = async (order, signal) => {
       code,
       signal: name,
       stdout: Buffer.concat(out),
-      stderr: err.toString('utf8'),
+      stderr: readStderr(),
       stopped,
     })
   })
   return ended.promise
+}
+
+function collectStderr({ stderr }: ChildProcess): () => string {
+  let end = Buffer.alloc(0)
+  stderr?.on('data', (chunk: Buffer) => {
+    end = Buffer.concat([end, chunk])
+    if (end.length > maxStderrBytes) end = Buffer.from(end.subarray(end.length - maxStderrBytes))
+  })
+  return () => end.toString('utf8')
+}
+
+function writePipes({ stdio }: ChildProcess, pipes: readonly (string | undefined)[]): void {
+  for (const [at, text] of pipes.entries()) {
+    const pipe = stdio[at + 3]
+    if (text === undefined || !pipe || !('end' in pipe)) continue
+    pipe.on('error', () => undefined)
+    pipe.end(text)
+  }
 }
 
 function countNulBytes(chunk: Buffer): number {

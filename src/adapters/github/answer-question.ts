@@ -1,4 +1,5 @@
 // Three-valued answers to questions about people: in doubt, the answer is unknown (T27).
+import { z } from 'zod'
 import {
   toCheckQuestionKey,
   type AnswerByQuestionKind,
@@ -6,10 +7,9 @@ import {
 } from '../../checks/questions.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { ForgeQuestion } from '../../ports/forge.ts'
-import { z } from 'zod'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { toGitHubAccountOrNull } from './read-snapshot.ts'
+import { toGitHubAccountOrNull } from './read-comments.ts'
 
 type ForgeAnswer = AnswerByQuestionKind[ForgeQuestion['kind']]
 
@@ -181,4 +181,22 @@ async function fetchRepositoryRoleAnswer(
         retryAfter: 3600,
       }
     : { kind: 'role', role }
+}
+
+/** Undefined: the file doesn't exist. Rejects with a ForgeError. */
+export async function readRepositoryFile(
+  octokit: Octokit,
+  { owner, name }: RepositoryName,
+  path: string,
+  ref: string,
+): Promise<Uint8Array | undefined> {
+  try {
+    const { data } = await octokit.rest.repos.getContent({ owner, repo: name, path, ref })
+    if (Array.isArray(data) || data.type !== 'file') return undefined
+    return Buffer.from(data.content, 'base64')
+  } catch (error) {
+    const failure = toForgeError(error, `read ${path} of ${owner}/${name}`)
+    if (failure.code === 'not-found') return undefined
+    throw failure
+  }
 }

@@ -1,6 +1,36 @@
 // This folder's only error class.
 import { formatRateLimit } from '../../report/format-rate-limit.ts'
-import { parseRateLimitRejection, defaultRateLimitWaitSeconds } from './rate-limit-response.ts'
+import type { RateLimitResource } from './budget/request-limits.ts'
+
+type HeaderGetter = (name: string) => string | null | undefined
+
+export interface RateLimitQuota {
+  readonly resource: RateLimitResource | undefined
+  readonly limit: number
+  readonly remaining: number
+  /** Seconds since the epoch by GitHub's clock, equal in all answers of one hour. */
+  readonly reset: number
+  /** Milliseconds from now, because the clocks can differ. */
+  readonly resetsIn: number
+}
+
+export interface RateLimitRejection {
+  /** `primary`: the hour is used up. `secondary`: too much at once, which stops everything. */
+  readonly kind: 'primary' | 'secondary'
+  /** How long to wait. Absent: GitHub didn't say. */
+  readonly seconds?: number
+}
+
+const maxRateLimitWaitSeconds = 3600
+
+/** Seconds to wait by default. GitHub asks for at least a minute. */
+export const defaultRateLimitWaitSeconds = 60
+
+/** Anchored to GitHub's own sentences (old and new servers, GraphQL), so quoted text doesn't match. */
+const isRateLimitMessage = (message: string): boolean =>
+  /^(?:You have exceeded a secondary rate limit|You have triggered an abuse detection|API rate limit (?:already )?exceeded|RATE_LIMIT(?:ED)?$)/m.test(
+    message,
+  )
 
 export type ForgeErrorCode =
   'unauthorized' | 'forbidden' | 'not-found' | 'rate-limited' | 'rejected' | 'unavailable' | 'inconsistent'
@@ -69,4 +99,49 @@ function findRateLimitRejection(error: unknown) {
   const { headers, errors = [] } = error as GraphqlError
   const messages = errors.map(({ type, message }) => `${type}\n${message}`).join('\n')
   return parseRateLimitRejection(200, (name) => headers[name], messages)
+}
+
+/** Undefined: not in the answer. `now`: used if the answer has no time. */
+export function parseRateLimitQuota(headers: HeaderGetter, now: number): RateLimitQuota | undefined {
+  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+    parseHeaderNumber(headers(`x-ratelimit-${name}`)),
+  )
+  if (limit === undefined || remaining === undefined || reset === undefined || limit <= 0) return undefined
+  const named = headers('x-ratelimit-resource')
+  const resource = named === 'core' || named === 'graphql' || named === 'search' ? named : undefined
+  return { resource, limit, remaining, reset, resetsIn: getMsUntilRateLimitReset(reset, headers, now) }
+}
+
+/** Undefined: not caused by a limit. `message`: GitHub's message. */
+export function parseRateLimitRejection(
+  status: number,
+  headers: HeaderGetter,
+  message: string,
+): RateLimitRejection | undefined {
+  const usedUp = headers('x-ratelimit-remaining') === '0'
+  const after = parseHeaderNumber(headers('retry-after'))
+  const isLimit =
+    status === 429 ||
+    (status === 403 && (usedUp || after !== undefined || isRateLimitMessage(message))) ||
+    // GraphQL rejects with a 200.
+    (status === 200 && isRateLimitMessage(message))
+  if (!isLimit) return undefined
+  if (after !== undefined && after > 0)
+    return { kind: 'secondary', seconds: Math.min(after, maxRateLimitWaitSeconds) }
+  const reset = parseHeaderNumber(headers('x-ratelimit-reset'))
+  if (!usedUp || reset === undefined || reset <= 0) return { kind: usedUp ? 'primary' : 'secondary' }
+  const seconds = Math.ceil(getMsUntilRateLimitReset(reset, headers, Date.now()) / 1000)
+  return { kind: 'primary', seconds: Math.min(Math.max(1, seconds), maxRateLimitWaitSeconds) }
+}
+
+/** One second more, because the reset happens within the named second. */
+function getMsUntilRateLimitReset(reset: number, headers: HeaderGetter, now: number): number {
+  const theirs = Date.parse(headers('date') ?? '') || now
+  return reset * 1000 - theirs + 1000
+}
+
+function parseHeaderNumber(text: string | null | undefined): number | undefined {
+  if (text === null || text === undefined || text.trim() === '') return undefined
+  const value = Number(text)
+  return Number.isFinite(value) ? value : undefined
 }

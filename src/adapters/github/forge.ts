@@ -22,23 +22,26 @@ import { answerForgeQuestion } from './answer-question.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findBotIssue, performIssueAction, type BotAppContext } from './own-issues.ts'
-import { putReviewSuggestions } from './put-suggestions.ts'
-import { putDeployment } from './put-deployment.ts'
+import { putComment, putReviewSuggestions } from './put-comment.ts'
 import {
   maxAnnotationsPerRequest,
   listBotCheckRuns,
   writeCheckRun,
   writeCheckRuns,
   toBotCheckRun,
+  putDeployment,
 } from './own-checks.ts'
-import { putComment } from './put-comment.ts'
-import { findMergedPullForCommit, findBotPullRequest, performBotPullRequestAction } from './own-pulls.ts'
-import { proposeTreeAsPullRequest } from './propose-tree.ts'
+import {
+  findMergedPullForCommit,
+  findBotPullRequest,
+  performBotPullRequestAction,
+  proposeTreeAsPullRequest,
+} from './own-pulls.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findBotComment } from './read-comments.ts'
 import { readPullRequestSnapshot } from './read-snapshot.ts'
-import { createRepositoryCache } from './repository-cache.ts'
-import { findUnchangedPulls } from './unchanged-pulls.ts'
+import { createRepositoryCache } from './github-cache.ts'
+import { findUnchangedPulls } from './graphql-pull.ts'
 
 const commitStatusSchema = z.object({ id: z.number(), context: z.string(), state: z.string() })
 
@@ -88,217 +91,271 @@ export function createGitHubForge(
   repository: RepositoryName,
   acting: BotAppContext,
 ): Forge {
-  const { appId } = acting
-  const target = { owner: repository.owner, repo: repository.name }
-  const named = `${repository.owner}/${repository.name}`
+  return new GitHubForge(octokit, repository, acting)
+}
 
-  async function callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {
+class GitHubForge implements Forge {
+  readonly #octokit: Octokit
+  readonly repository: RepositoryName
+  readonly #acting: BotAppContext
+  readonly #appId
+  readonly #target
+  readonly #named
+  readonly #checkWriter
+  readonly #monotonic
+  readonly #repositoryCache
+  readonly #commentReader
+
+  constructor(octokit: Octokit, repository: RepositoryName, acting: BotAppContext) {
+    this.#octokit = octokit
+    this.#acting = acting
+    const { appId, monotonic = () => performance.now() } = acting
+    this.#appId = appId
+    this.#monotonic = monotonic
+    this.#target = { owner: repository.owner, repo: repository.name }
+    this.#named = `${repository.owner}/${repository.name}`
+    this.#checkWriter = { octokit: octokit, target: this.#target, appId }
+    this.#repositoryCache = acting.repositoryCache ?? createRepositoryCache({ now: monotonic })
+    this.#commentReader = {
+      octokit: octokit,
+      repository: repository,
+      appId,
+      login: () => acting.login(),
+      cache: acting.commentCache,
+      monotonic,
+    }
+    this.repository = repository
+  }
+
+  readonly readSnapshot: Forge['readSnapshot'] = (pull, options) =>
+    readPullRequestSnapshot(this.#octokit, this.repository, pull, {
+      appId: this.#appId,
+      login: () => this.#acting.login(),
+      commentCache: this.#acting.commentCache,
+      maxEntries: this.#acting.maxComments,
+      repositoryCache: this.#repositoryCache,
+      monotonic: this.#monotonic,
+      ...options,
+    })
+
+  readonly findUnchanged: NonNullable<Forge['findUnchanged']> = (snapshots) =>
+    findUnchangedPulls(this.#octokit, this.repository, snapshots)
+
+  readonly openPulls: Forge['openPulls'] = () =>
+    this.#callGitHub('list the open pull requests', async () => {
+      const pulls = await this.#octokit.paginate(this.#octokit.rest.pulls.list, {
+        ...this.#target,
+        state: 'open',
+        per_page: 100,
+      })
+      return pulls.map((pull) => ({
+        pull: toPullNumber(pull.number),
+        head: toCommitSha(pull.head.sha),
+        baseRef: pull.base.ref,
+        author: pull.user === null ? null : toUserId(pull.user.id),
+        draft: pull.draft === true,
+        labels: pull.labels.map(({ name }) => name),
+        updatedAt: pull.updated_at,
+      }))
+    })
+
+  readonly defaultBranch: Forge['defaultBranch'] = ({ allowCached = false } = {}) =>
+    this.#callGitHub('read', async () => {
+      const known = allowCached ? this.#repositoryCache.getDefaultBranch(this.repository) : undefined
+      if (known !== undefined) return known
+      const { data } = await this.#octokit.rest.repos.get(this.#target)
+      this.#repositoryCache.setDefaultBranch(this.repository, data.default_branch)
+      return data.default_branch
+    })
+
+  readonly branches: Forge['branches'] = () =>
+    this.#callGitHub('list the branches', async () => {
+      const branches = await this.#octokit.paginate(this.#octokit.rest.repos.listBranches, {
+        ...this.#target,
+        per_page: 100,
+      })
+      return branches.map(({ name }) => name)
+    })
+
+  readonly branchRules: Forge['branchRules'] = (branch) =>
+    readBranchRules(this.#octokit, this.repository, branch, { app: this.#appId, isApp: true })
+  readonly permissions: Forge['permissions'] = async () => this.#acting.permissionsOn?.(this.repository)
+
+  readonly findOwnIssue: Forge['findOwnIssue'] = (marker, number) =>
+    this.#callGitHub('find the issue that catalog-bot opened', () =>
+      findBotIssue(this.#octokit, this.#target, this.#acting, marker, number),
+    )
+
+  readonly findMergedPull: Forge['findMergedPull'] = (commit, branch) =>
+    this.#callGitHub('find a merged pull request', () =>
+      findMergedPullForCommit(this.#octokit, this.#target, commit, branch),
+    )
+
+  readonly findOwnPull: Forge['findOwnPull'] = (branch, base) =>
+    this.#callGitHub('find the pull request that catalog-bot opened', () =>
+      findBotPullRequest(this.#octokit, this.#target, this.#acting, branch, base),
+    )
+
+  readonly answer: Forge['answer'] = async <Q extends ForgeQuestion>(question: Q) =>
+    (await answerForgeQuestion(this.#octokit, this.repository, question)) as AnswerByQuestionKind[Q['kind']]
+
+  readonly readOwnReports: Forge['readOwnReports'] = (pull, head) =>
+    this.#callGitHub(
+      `read catalog-bot's check runs and comment on pull request ${pull}`,
+      async (): Promise<BotReports> => {
+        const readAt = this.#monotonic()
+        const [checks, comment] = await Promise.all([
+          listBotCheckRuns(this.#checkWriter, head),
+          findBotComment(this.#commentReader, pull),
+        ])
+        return { head, checks: checks.map(toBotCheckRun), ...(comment && { comment }), readAt }
+      },
+    )
+
+  readonly readOwnChecks: Forge['readOwnChecks'] = (commit) =>
+    this.#callGitHub('list the check runs', async () =>
+      (await listBotCheckRuns(this.#checkWriter, commit)).map(toBotCheckRun),
+    )
+
+  readonly readOtherChecks: Forge['readOtherChecks'] = (commit) =>
+    this.#callGitHub('list the checks of other apps', async () => {
+      const query = { ...this.#target, ref: commit, per_page: 100 }
+      let pages = 0
+      // Others' content is only read up to a limit.
+      const runs = await this.#octokit.paginate(
+        this.#octokit.rest.checks.listForRef,
+        query,
+        ({ data }, done) => {
+          if (++pages >= 10) done()
+          return data
+        },
+      )
+      const others = runs
+        .filter((run) => run.app?.id !== this.#appId)
+        .map((run) => `${run.id} ${run.status} ${run.conclusion ?? ''}`)
+      return [...others, ...(await readCommitStatuses(this.#octokit, query))].sort()
+    })
+
+  readonly countOpenThreads: Forge['countOpenThreads'] = (pull) =>
+    countOpenReviewThreads(this.#octokit, this.repository, pull)
+
+  readonly perform: Forge['perform'] = async (action) => {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await this.#callGitHub(action.kind, () => this.#perform(action, attempt > 1))
+      } catch (error) {
+        if (!isTemporaryFailure(error)) throw error
+        // A lagging list would cause a duplicate. The queue waits long enough.
+        if (action.kind === 'put-comment')
+          throw new ForgeError('unavailable', error.message, {
+            cause: error,
+            retryAfter: lostCommentRecheckSeconds,
+          })
+        const { pause } = this.#acting
+        if (attempt === maxForgeActionAttempts || !isRepeatableForgeAction(action) || pause === undefined)
+          throw error
+        await pause(githubListLagMs)
+      }
+  }
+
+  readonly listDispatchedRuns: Forge['listDispatchedRuns'] = (by, branch) =>
+    this.#callGitHub('list the workflow runs', async () => {
+      const query = { ...this.#target, event: by, branch, per_page: 50 }
+      const { data } = await this.#octokit.rest.actions.listWorkflowRunsForRepo(query)
+      return data.workflow_runs.map((run): WorkflowRun => ({
+        id: run.id,
+        head: toCommitSha(run.head_sha),
+        path: run.path,
+        status: run.status === 'completed' || run.status === 'in_progress' ? run.status : 'queued',
+        ...(run.conclusion !== null && { conclusion: run.conclusion }),
+        url: run.html_url,
+        createdAt: run.created_at,
+      }))
+    })
+
+  async #callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {
     try {
       return await send()
     } catch (error) {
-      throw toForgeError(error, `${doing} of ${named}`)
+      throw toForgeError(error, `${doing} of ${this.#named}`)
     }
   }
 
-  const checkWriter = { octokit, target, appId }
-  const { monotonic = () => performance.now() } = acting
-  const repositoryCache = acting.repositoryCache ?? createRepositoryCache({ now: monotonic })
-  const commentReader = {
-    octokit,
-    repository,
-    appId,
-    login: () => acting.login(),
-    cache: acting.commentCache,
-    monotonic,
-  }
-
-  async function perform(action: ForgeAction, isAgain: boolean): Promise<ForgeActionResult> {
+  async #perform(action: ForgeAction, isAgain: boolean): Promise<ForgeActionResult> {
     switch (action.kind) {
       case 'put-check': {
         const { head, run, present } = action
         const isNew = present !== undefined && !present.some(({ name }) => name === run.name)
-        const url = await writeCheckRun(checkWriter, head, run, { isNew, isAgain })
+        const url = await writeCheckRun(this.#checkWriter, head, run, { isNew, isAgain })
         return url === undefined ? {} : { url }
       }
       case 'put-checks': {
-        const repositoryId = repositoryCache.getId(repository)
-        return { urls: await writeCheckRuns(checkWriter, action, { repositoryId, isAgain }) }
+        const repositoryId = this.#repositoryCache.getId(this.repository)
+        return { urls: await writeCheckRuns(this.#checkWriter, action, { repositoryId, isAgain }) }
       }
       case 'put-suggestions':
-        await putReviewSuggestions(octokit, target, acting, action)
+        await putReviewSuggestions(this.#octokit, this.#target, this.#acting, action)
         return {}
       case 'put-comment':
-        return putComment(commentReader, action)
+        return putComment(this.#commentReader, action)
       case 'request-reviews':
-        await octokit.rest.pulls.requestReviewers({
-          ...target,
-          pull_number: action.pull,
-          reviewers: [...action.users],
-          team_reviewers: [...action.teams],
-        })
-        return {}
       case 'react':
-        await octokit.rest.reactions.createForIssueComment({
-          ...target,
-          comment_id: action.comment,
-          content: action.reaction,
-        })
-        return {}
       case 'dispatch-workflow':
-        await octokit.rest.actions.createWorkflowDispatch({
-          ...target,
-          workflow_id: action.workflow,
-          ref: action.ref,
-          inputs: { ...action.inputs },
-        })
-        return {}
       case 'dispatch-event':
-        await octokit.rest.repos.createDispatchEvent({
-          ...target,
-          event_type: action.event,
-          client_payload: { ...action.payload },
-        })
+        await this.#performInOneRequest(action)
         return {}
       case 'put-deployment':
-        await putDeployment(octokit, target, appId, action)
+        await putDeployment(this.#octokit, this.#target, this.#appId, action)
         return {}
       case 'propose-tree':
-        return { pull: await proposeTreeAsPullRequest(octokit, target, acting, action) }
+        return { pull: await proposeTreeAsPullRequest(this.#octokit, this.#target, this.#acting, action) }
       case 'write-commit':
       case 'move-own-branch':
       case 'open-own-pull':
       case 'edit-own-pull':
       case 'close-own-pull':
-        return performBotPullRequestAction(octokit, target, acting, action)
+        return performBotPullRequestAction(this.#octokit, this.#target, this.#acting, action)
       case 'open-issue':
       case 'edit-issue':
       case 'say-on-issue':
-        return performIssueAction(octokit, target, appId, action)
+        return performIssueAction(this.#octokit, this.#target, this.#appId, action)
     }
   }
 
-  return {
-    repository,
-    readSnapshot: (pull, options) =>
-      readPullRequestSnapshot(octokit, repository, pull, {
-        appId,
-        login: () => acting.login(),
-        commentCache: acting.commentCache,
-        maxEntries: acting.maxComments,
-        repositoryCache,
-        monotonic,
-        ...options,
-      }),
-    findUnchanged: (snapshots) => findUnchangedPulls(octokit, repository, snapshots),
-    openPulls: () =>
-      callGitHub('list the open pull requests', async () => {
-        const pulls = await octokit.paginate(octokit.rest.pulls.list, {
-          ...target,
-          state: 'open',
-          per_page: 100,
+  #performInOneRequest(
+    action: Extract<
+      ForgeAction,
+      { kind: 'request-reviews' | 'react' | 'dispatch-workflow' | 'dispatch-event' }
+    >,
+  ): Promise<unknown> {
+    switch (action.kind) {
+      case 'request-reviews':
+        return this.#octokit.rest.pulls.requestReviewers({
+          ...this.#target,
+          pull_number: action.pull,
+          reviewers: [...action.users],
+          team_reviewers: [...action.teams],
         })
-        return pulls.map((pull) => ({
-          pull: toPullNumber(pull.number),
-          head: toCommitSha(pull.head.sha),
-          baseRef: pull.base.ref,
-          author: pull.user === null ? null : toUserId(pull.user.id),
-          draft: pull.draft === true,
-          labels: pull.labels.map(({ name }) => name),
-          updatedAt: pull.updated_at,
-        }))
-      }),
-    defaultBranch: ({ allowCached = false } = {}) =>
-      callGitHub('read', async () => {
-        const known = allowCached ? repositoryCache.getDefaultBranch(repository) : undefined
-        if (known !== undefined) return known
-        const { data } = await octokit.rest.repos.get(target)
-        repositoryCache.setDefaultBranch(repository, data.default_branch)
-        return data.default_branch
-      }),
-    branches: () =>
-      callGitHub('list the branches', async () => {
-        const branches = await octokit.paginate(octokit.rest.repos.listBranches, { ...target, per_page: 100 })
-        return branches.map(({ name }) => name)
-      }),
-    branchRules: (branch) => readBranchRules(octokit, repository, branch, { app: appId, isApp: true }),
-    permissions: async () => acting.permissionsOn?.(repository),
-    findOwnIssue: (marker, number) =>
-      callGitHub('find the issue that catalog-bot opened', () =>
-        findBotIssue(octokit, target, acting, marker, number),
-      ),
-    findMergedPull: (commit, branch) =>
-      callGitHub('find a merged pull request', () =>
-        findMergedPullForCommit(octokit, target, commit, branch),
-      ),
-    findOwnPull: (branch, base) =>
-      callGitHub('find the pull request that catalog-bot opened', () =>
-        findBotPullRequest(octokit, target, acting, branch, base),
-      ),
-    answer: async <Q extends ForgeQuestion>(question: Q) =>
-      (await answerForgeQuestion(octokit, repository, question)) as AnswerByQuestionKind[Q['kind']],
-    readOwnReports: (pull, head) =>
-      callGitHub(
-        `read catalog-bot's check runs and comment on pull request ${pull}`,
-        async (): Promise<BotReports> => {
-          const readAt = monotonic()
-          const [checks, comment] = await Promise.all([
-            listBotCheckRuns(checkWriter, head),
-            findBotComment(commentReader, pull),
-          ])
-          return { head, checks: checks.map(toBotCheckRun), ...(comment && { comment }), readAt }
-        },
-      ),
-    readOwnChecks: (commit) =>
-      callGitHub('list the check runs', async () =>
-        (await listBotCheckRuns(checkWriter, commit)).map(toBotCheckRun),
-      ),
-    readOtherChecks: (commit) =>
-      callGitHub('list the checks of other apps', async () => {
-        const query = { ...target, ref: commit, per_page: 100 }
-        let pages = 0
-        // Others' content is only read up to a limit.
-        const runs = await octokit.paginate(octokit.rest.checks.listForRef, query, ({ data }, done) => {
-          if (++pages >= 10) done()
-          return data
+      case 'react':
+        return this.#octokit.rest.reactions.createForIssueComment({
+          ...this.#target,
+          comment_id: action.comment,
+          content: action.reaction,
         })
-        const others = runs
-          .filter((run) => run.app?.id !== appId)
-          .map((run) => `${run.id} ${run.status} ${run.conclusion ?? ''}`)
-        return [...others, ...(await readCommitStatuses(octokit, query))].sort()
-      }),
-    countOpenThreads: (pull) => countOpenReviewThreads(octokit, repository, pull),
-    perform: async (action) => {
-      for (let attempt = 1; ; attempt++)
-        try {
-          return await callGitHub(action.kind, () => perform(action, attempt > 1))
-        } catch (error) {
-          if (!isTemporaryFailure(error)) throw error
-          // A lagging list would cause a duplicate. The queue waits long enough.
-          if (action.kind === 'put-comment')
-            throw new ForgeError('unavailable', error.message, {
-              cause: error,
-              retryAfter: lostCommentRecheckSeconds,
-            })
-          const { pause } = acting
-          if (attempt === maxForgeActionAttempts || !isRepeatableForgeAction(action) || pause === undefined)
-            throw error
-          await pause(githubListLagMs)
-        }
-    },
-    listDispatchedRuns: (by, branch) =>
-      callGitHub('list the workflow runs', async () => {
-        const query = { ...target, event: by, branch, per_page: 50 }
-        const { data } = await octokit.rest.actions.listWorkflowRunsForRepo(query)
-        return data.workflow_runs.map((run): WorkflowRun => ({
-          id: run.id,
-          head: toCommitSha(run.head_sha),
-          path: run.path,
-          status: run.status === 'completed' || run.status === 'in_progress' ? run.status : 'queued',
-          ...(run.conclusion !== null && { conclusion: run.conclusion }),
-          url: run.html_url,
-          createdAt: run.created_at,
-        }))
-      }),
+      case 'dispatch-workflow':
+        return this.#octokit.rest.actions.createWorkflowDispatch({
+          ...this.#target,
+          workflow_id: action.workflow,
+          ref: action.ref,
+          inputs: { ...action.inputs },
+        })
+      case 'dispatch-event':
+        return this.#octokit.rest.repos.createDispatchEvent({
+          ...this.#target,
+          event_type: action.event,
+          client_payload: { ...action.payload },
+        })
+    }
   }
 }
 

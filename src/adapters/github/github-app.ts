@@ -2,20 +2,50 @@
 // installation has a prioritized budget instead of Octokit's throttling.
 import { Probot, ProbotOctokit } from 'probot'
 import type { Logger } from 'pino'
+import { Octokit as RestOctokit } from '@octokit/rest'
+import { z } from 'zod'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { TokenPermissions } from '../../policy/branch-rules.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { createApiVersionPlugin } from './api-version.ts'
-import { toForgeError } from './forge-error.ts'
+import { parsedResponseOptions, createApiVersionPlugin } from './github-fetch.ts'
+import { ForgeError, toForgeError } from './forge-error.ts'
 import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'
 import {
   createInstallationBudgets,
   type ThrottledInstallation,
   type RemainingRateLimit,
 } from './budget/installation-budgets.ts'
-import { documentedGitHubRateLimits, noGitHubRateLimits } from './budget/github-limits.ts'
-import { defaultQuotaReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
-import { parsedResponseOptions } from './parsed-response.ts'
+import {
+  defaultQuotaReserves,
+  type QuotaReserveByWorkClass,
+  type WorkClass,
+  documentedGitHubRateLimits,
+  noGitHubRateLimits,
+} from './budget/request-limits.ts'
+
+interface GitHubTokenClientOptions {
+  readonly token: string
+  /** REST root without a trailing slash. */
+  readonly apiUrl: string
+  /** False: the server has no limits beyond those in its answers. */
+  readonly throttle: boolean
+  /** Milliseconds between writes. Default: a second, as GitHub asks. */
+  readonly writePause?: number | undefined
+  readonly reserves?: QuotaReserveByWorkClass | undefined
+  readonly clock: Clock
+  readonly warn: (why: string) => void
+}
+
+/** The App's methods for work on one repository. */
+export type GitHubTokenClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'>
+
+const viewerSchema = z.object({ viewer: z.object({ login: z.string() }) })
+
+const appSchema = z.object({ id: z.number().int().positive() })
+
+const appLoginPattern = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
+
+const discardLogMessage = () => undefined
 
 export type Octokit = ProbotOctokit
 
@@ -97,7 +127,11 @@ async function listRepositories(
 }
 
 export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
-  const OurOctokit = ProbotOctokit.plugin(
+  return new ProbotGitHubApp(options)
+}
+
+function createOctokitClass(log: Logger) {
+  return ProbotOctokit.plugin(
     (octokit) => {
       octokit.hook.before('request', (request) => {
         // The retry plugin would repeat POST, PATCH and PUT on 405, 409 and 5xx. Requests that are not idempotent must not be repeated.
@@ -105,7 +139,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
       })
       return {}
     },
-    createApiVersionPlugin((why) => options.log.warn(why)),
+    createApiVersionPlugin((why) => log.warn(why)),
   ).defaults((octokitOptions: OctokitOptions): OctokitOptions => ({
     // Last, because Probot sets defaults for all of these.
     ...octokitOptions,
@@ -116,124 +150,200 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     request: { ...(octokitOptions.request as object | undefined), ...parsedResponseOptions },
     throttle: { enabled: false },
   }))
-  const probot = new Probot({
-    appId: options.appId,
-    privateKey: options.privateKey,
-    secret: options.webhookSecret,
-    Octokit: OurOctokit,
-    log: options.log,
-    ...(options.apiUrl !== undefined && { baseUrl: options.apiUrl }),
-  })
-  const { clock, throttle = true, writePause = documentedGitHubRateLimits.writePause } = options
+}
+
+class ProbotGitHubApp implements GitHubApp {
+  readonly appId: number
+  readonly probot: Probot
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #budgets
+  #app: Octokit | undefined
+  #account: string | undefined
+  readonly #gitTokens = new Map<string, { token: string; until: number }>()
+
+  constructor(options: GitHubAppOptions) {
+    const { appId, log, clock, throttle = true, writePause = documentedGitHubRateLimits.writePause } = options
+    this.appId = appId
+    this.#clock = clock
+    this.#log = log
+    this.probot = new Probot({
+      appId,
+      privateKey: options.privateKey,
+      secret: options.webhookSecret,
+      Octokit: createOctokitClass(log),
+      log,
+      ...(options.apiUrl !== undefined && { baseUrl: options.apiUrl }),
+    })
+    this.#budgets = createInstallationBudgets({
+      clock,
+      limits: throttle ? { ...documentedGitHubRateLimits, writePause } : noGitHubRateLimits,
+      reserves: options.reserves ?? defaultQuotaReserves,
+      onRemaining: options.onRemaining,
+      onAnswer: options.onAnswer,
+    })
+  }
+
+  /** With the App's own key, for tokens and installations. */
+  async #asApp(): Promise<Octokit> {
+    const octokit = await this.probot.auth()
+    if (octokit !== this.#app) this.#budgets.attach(octokit, 'app', 'landing')
+    this.#app = octokit
+    return octokit
+  }
+
+  readonly login: GitHubApp['login'] = async () => {
+    if (this.#account !== undefined) return this.#account
+    try {
+      const { data } = await (await this.#asApp()).rest.apps.getAuthenticated()
+      this.#account = `${data?.slug ?? ''}[bot]`
+      return this.#account
+    } catch (error) {
+      throw toForgeError(error, "read the App's account")
+    }
+  }
+
+  readonly octokit: GitHubApp['octokit'] = async (installation, work = 'look', onSent) => {
+    const octokit = await this.probot.auth(installation)
+    this.#budgets.attach(octokit, installation, work, onSent)
+    return octokit
+  }
+
+  readonly gitToken: GitHubApp['gitToken'] = async (installation, repository) => {
+    const key = `${installation} ${repository.owner}/${repository.name}`
+    const known = this.#gitTokens.get(key)
+    if (known !== undefined && known.until - tokenRenewalMarginMs > this.#clock.now()) return known.token
+    try {
+      const octokit = await this.#asApp()
+      const answer = await octokit.rest.apps.createInstallationAccessToken({
+        installation_id: installation,
+        repositories: [repository.name],
+        permissions: { contents: 'write', metadata: 'read' },
+      })
+      this.#gitTokens.set(key, { token: answer.data.token, until: Date.parse(answer.data.expires_at) })
+      return answer.data.token
+    } catch (error) {
+      throw toForgeError(error, `get a token for ${repository.owner}/${repository.name}`)
+    }
+  }
+
+  readonly isInstalledOn: GitHubApp['isInstalledOn'] = async (repository) => {
+    try {
+      const installation = await this.#readInstallation(repository, 'check whether the App is installed on')
+      return installation.suspended_at === null
+    } catch (error) {
+      if (error instanceof ForgeError && error.code === 'not-found') return false
+      throw error
+    }
+  }
+
+  readonly installationOn: GitHubApp['installationOn'] = async (repository) =>
+    (await this.#readInstallation(repository, "find the App's installation on")).id
+  readonly permissionsOn: GitHubApp['permissionsOn'] = async (repository) =>
+    (await this.#readInstallation(repository, "read the App's permissions on")).permissions
+
+  async #readInstallation({ owner, name }: RepositoryName, doing: string) {
+    try {
+      return (await (await this.#asApp()).rest.apps.getRepoInstallation({ owner, repo: name })).data
+    } catch (error) {
+      throw toForgeError(error, `${doing} ${owner}/${name}`)
+    }
+  }
+
+  readonly installedRepositories: GitHubApp['installedRepositories'] = async () => {
+    try {
+      const appItself = await this.#asApp()
+      const installations = await appItself.paginate(appItself.rest.apps.listInstallations, {
+        per_page: 100,
+      })
+      const all: InstalledRepository[] = []
+      const failures: unknown[] = []
+      const active = installations.filter(({ suspended_at }) => suspended_at === null)
+      for (const { id } of active)
+        try {
+          // One request per hundred repositories. The pages need them for access control.
+          all.push(...(await listRepositories(await this.octokit(id, 'landing'), id)))
+        } catch (error) {
+          failures.push(error)
+          // A suspended or blocked installation must not hold up the others.
+          const failure = toForgeError(error, `list the repositories of installation ${id}`)
+          this.#log.warn(
+            { err: failure },
+            'the repositories of an installation could not be listed; skipping the installation for now',
+          )
+        }
+      if (failures.length > 0 && failures.length === active.length) throw failures[0]
+      return all
+    } catch (error) {
+      throw toForgeError(error, 'list the installations')
+    }
+  }
+
+  readonly waiting: GitHubApp['waiting'] = () => this.#budgets.waiting()
+  readonly held: GitHubApp['held'] = () => this.#budgets.held()
+}
+
+/** Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
+export async function openGitHubTokenClient(options: GitHubTokenClientOptions): Promise<GitHubTokenClient> {
+  const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubRateLimits.writePause } = options
+  const quiet = {
+    debug: discardLogMessage,
+    info: discardLogMessage,
+    warn: discardLogMessage,
+    error: discardLogMessage,
+  }
+  const OurOctokit = RestOctokit.plugin(createApiVersionPlugin(warn))
   const budgets = createInstallationBudgets({
     clock,
     limits: throttle ? { ...documentedGitHubRateLimits, writePause } : noGitHubRateLimits,
     reserves: options.reserves ?? defaultQuotaReserves,
-    onRemaining: options.onRemaining,
-    onAnswer: options.onAnswer,
   })
-  let app: Octokit | undefined
-  /** With the App's own key, for tokens and installations. */
-  const asApp = async (): Promise<Octokit> => {
-    const octokit = await probot.auth()
-    if (octokit !== app) budgets.attach(octokit, 'app', 'landing')
-    app = octokit
+  const clientFor = (work: WorkClass) => {
+    const octokit = new OurOctokit({
+      auth: token,
+      baseUrl: apiUrl,
+      userAgent: 'catalog-bot',
+      log: quiet,
+      request: { ...parsedResponseOptions },
+    })
+    budgets.attach(octokit, 0, work)
     return octokit
   }
-  const asInstallation: GitHubApp['octokit'] = async (installation, work = 'look', onSent) => {
-    const octokit = await probot.auth(installation)
-    budgets.attach(octokit, installation, work, onSent)
-    return octokit
-  }
-  let account: string | undefined
-  const gitTokens = new Map<string, { token: string; until: number }>()
+  const octokit = clientFor('look')
+  const { login, slug } = await readTokenOwner(octokit)
+  const id = await readAppId(octokit, slug)
   return {
-    appId: options.appId,
-    probot,
-    async login() {
-      if (account !== undefined) return account
-      try {
-        const { data } = await (await asApp()).rest.apps.getAuthenticated()
-        account = `${data?.slug ?? ''}[bot]`
-        return account
-      } catch (error) {
-        throw toForgeError(error, "read the App's account")
-      }
-    },
-    octokit: asInstallation,
-    waiting: () => budgets.waiting(),
-    held: () => budgets.held(),
-    async gitToken(installation, repository) {
-      const key = `${installation} ${repository.owner}/${repository.name}`
-      const known = gitTokens.get(key)
-      if (known !== undefined && known.until - tokenRenewalMarginMs > options.clock.now()) return known.token
-      try {
-        const octokit = await asApp()
-        const answer = await octokit.rest.apps.createInstallationAccessToken({
-          installation_id: installation,
-          repositories: [repository.name],
-          permissions: { contents: 'write', metadata: 'read' },
-        })
-        gitTokens.set(key, { token: answer.data.token, until: Date.parse(answer.data.expires_at) })
-        return answer.data.token
-      } catch (error) {
-        throw toForgeError(error, `get a token for ${repository.owner}/${repository.name}`)
-      }
-    },
-    async isInstalledOn({ owner, name }) {
-      try {
-        const { data } = await (await asApp()).rest.apps.getRepoInstallation({ owner, repo: name })
-        return data.suspended_at === null
-      } catch (error) {
-        const failure = toForgeError(error, `check whether the App is installed on ${owner}/${name}`)
-        if (failure.code === 'not-found') return false
-        throw failure
-      }
-    },
-    async installationOn({ owner, name }) {
-      try {
-        return (await (await asApp()).rest.apps.getRepoInstallation({ owner, repo: name })).data.id
-      } catch (error) {
-        throw toForgeError(error, `find the App's installation on ${owner}/${name}`)
-      }
-    },
-    async permissionsOn({ owner, name }) {
-      try {
-        const { data } = await (await asApp()).rest.apps.getRepoInstallation({ owner, repo: name })
-        return data.permissions
-      } catch (error) {
-        throw toForgeError(error, `read the App's permissions on ${owner}/${name}`)
-      }
-    },
-    async installedRepositories() {
-      try {
-        const appItself = await asApp()
-        const installations = await appItself.paginate(appItself.rest.apps.listInstallations, {
-          per_page: 100,
-        })
-        const all: InstalledRepository[] = []
-        const failures: unknown[] = []
-        const active = installations.filter(({ suspended_at }) => suspended_at === null)
-        for (const installation of active)
-          try {
-            // One request per hundred repositories. The pages need them for access control.
-            all.push(
-              ...(await listRepositories(await asInstallation(installation.id, 'landing'), installation.id)),
-            )
-          } catch (error) {
-            failures.push(error)
-            // A suspended or blocked installation must not hold up the others.
-            const failure = toForgeError(error, `list the repositories of installation ${installation.id}`)
-            options.log.warn(
-              { err: failure },
-              'the repositories of an installation could not be listed; skipping the installation for now',
-            )
-          }
-        if (failures.length > 0 && failures.length === active.length) throw failures[0]
-        return all
-      } catch (error) {
-        throw toForgeError(error, 'list the installations')
-      }
-    },
+    appId: id,
+    login: () => Promise.resolve(login),
+    // Both kinds of Octokit share the code used here (REST, GraphQL, pages, hooks).
+    octokit: (_installation, work = 'look') => Promise.resolve(clientFor(work) as unknown as Octokit),
+    gitToken: () => Promise.resolve(token),
+  }
+}
+
+async function readTokenOwner(
+  octokit: RestOctokit,
+): Promise<{ readonly login: string; readonly slug: string }> {
+  let login: string
+  try {
+    ;({ login } = viewerSchema.parse(await octokit.graphql('query Viewer { viewer { login } }')).viewer)
+  } catch (error) {
+    throw toForgeError(error, 'identify the owner of the token')
+  }
+  const slug = appLoginPattern.exec(login)?.groups?.['slug']
+  if (slug === undefined)
+    throw new ForgeError(
+      'rejected',
+      `the token belongs to ${login}, which is not an App. Only Apps can write check runs. Use a workflow's GITHUB_TOKEN or an App installation token`,
+    )
+  return { login, slug }
+}
+
+async function readAppId(octokit: RestOctokit, slug: string): Promise<number> {
+  try {
+    const { data } = await octokit.request('GET /apps/{app_slug}', { app_slug: slug })
+    return appSchema.parse(data).id
+  } catch (error) {
+    throw toForgeError(error, `read the ID of the App ${slug}`)
   }
 }

@@ -1,6 +1,46 @@
 // Sends GitHub requests directly or through the administrator's proxy, which only sees CONNECT and its own credential.
 import { ProxyAgent, fetch as fetchWith } from 'undici'
+import type { Octokit } from '@octokit/rest'
 import { selectProxy, type ProxyServer } from '../../ports/proxy.ts'
+
+/** https://docs.github.com/rest/about-the-rest-api/api-versions */
+export const githubApiVersion = '2022-11-28'
+
+const githubApiVersionHeader = 'x-github-api-version'
+
+/** Reads, and the token they need. A request with a rejected version did nothing, so repeating it is safe. */
+const isSafeToRepeatRequest = (method: string, url: string): boolean =>
+  method === 'GET' || (method === 'POST' && url.endsWith('/access_tokens'))
+
+/** GitHub: `The version you specified in the "X-GitHub-API-Version" request header, "…", is not a supported version.` */
+const isUnsupportedVersionError = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error as { status?: number }).status === 400 &&
+  /not a supported version/.test(error.message)
+
+const isJsonMediaType = (type: string | null): boolean =>
+  /^application\/(?:[\w.+-]+\+)?json\b/i.test(type ?? '')
+
+/** The parts of a successful answer that Octokit reads. */
+export interface ParsedResponse {
+  readonly status: number
+  readonly url: string
+  readonly headers: Headers
+  readonly body: unknown
+}
+
+/** Octokit handles errors and answers without a body, and builds its messages from them. */
+export const isSuccessStatusWithBody = (status: number): boolean =>
+  status < 300 && status !== 204 && status !== 205
+
+/** The `request` option of an Octokit: successful answers are already parsed. */
+export const parsedResponseOptions = {
+  parseSuccessResponseBody: false,
+  fetch: async (input: string | URL | Request, init?: RequestInit): Promise<unknown> => {
+    const answer = await fetchFromGitHub(input, init)
+    return isSuccessStatusWithBody(answer.status) ? toParsedResponse(answer, await answer.text()) : answer
+  },
+} as const
 
 /** One per proxy, to reuse connections. */
 const proxyAgentByProxyUrl = new Map<string, ProxyAgent>()
@@ -22,4 +62,55 @@ function getProxyAgent({ url, credential }: ProxyServer): ProxyAgent {
   const agent = new ProxyAgent({ uri: url, ...(token !== undefined && { token }) })
   proxyAgentByProxyUrl.set(key, agent)
   return agent
+}
+
+export function toParsedResponse(answer: Omit<ParsedResponse, 'body'>, text: string): ParsedResponse {
+  const { status, url, headers } = answer
+  return {
+    status,
+    url,
+    headers,
+    body: isJsonMediaType(headers.get('content-type')) ? parseJsonOrReturnText(text) : text,
+  }
+}
+
+/** A body that is not JSON is returned unchanged, regardless of its content type. */
+function parseJsonOrReturnText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/**
+ * An Octokit plugin. `onRejected` is called once, with a sentence for administrators, when the server rejects our version.
+ * Afterwards no request sends it.
+ */
+export function createApiVersionPlugin(onRejected: (why: string) => void) {
+  let isKnown = true
+  return (octokit: Pick<Octokit, 'hook' | 'request'>): Record<string, never> => {
+    octokit.hook.before('request', (request) => {
+      // Copied, because all requests can share the headers.
+      if (isKnown) request.headers = { ...request.headers, [githubApiVersionHeader]: githubApiVersion }
+    })
+    octokit.hook.wrap('request', async (request, options) => {
+      try {
+        return await request(options)
+      } catch (error) {
+        if (!isUnsupportedVersionError(error) || options.headers[githubApiVersionHeader] === undefined)
+          throw error
+        if (isKnown)
+          onRejected(
+            `this GitHub server does not support REST API version ${githubApiVersion}; catalog-bot sends requests without a version`,
+          )
+        isKnown = false
+        if (!isSafeToRepeatRequest(options.method, options.url)) throw error
+        // Octokit's hooks pass on the original options.
+        delete options.headers[githubApiVersionHeader]
+        return await request(options)
+      }
+    })
+    return {}
+  }
 }

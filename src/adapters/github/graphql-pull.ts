@@ -2,9 +2,23 @@
 // that REST and GraphQL use. Callers must read lists that are longer than a page, and kinds that the two interfaces show
 // differently, through REST.
 import { z } from 'zod'
-import { toCommitSha, toUserId } from '../../pull-request/ids.ts'
-import type { PullComment, GitHubAccount, PullReview, PullSnapshot } from '../../pull-request/snapshot.ts'
+import { toCommitSha, toUserId, type PullNumber } from '../../pull-request/ids.ts'
+import type {
+  PullComment,
+  GitHubAccount,
+  PullReview,
+  PullSnapshot,
+  RepositoryName,
+} from '../../pull-request/snapshot.ts'
 import { extractCommandLines } from './read-comments.ts'
+import type { Octokit } from './github-app.ts'
+
+const maxPullsPerQuery = 20
+
+const pullsResponseSchema = z.object({ repository: z.record(z.string(), z.unknown()) })
+
+const formatGitHubAccountOrNobody = (person: GitHubAccount | null): string =>
+  person === null ? 'nobody' : formatGitHubAccount(person)
 
 /** Of labels, reviews and comments each: more are read one by one. Twenty pull requests are within a query's usual cost. */
 const graphqlPullPageSize = 30
@@ -63,7 +77,7 @@ export const graphqlPullSchema = z.object({
 export type GraphqlPull = z.infer<typeof graphqlPullSchema>
 
 /** Whether all of its lists are here. */
-export const hasCompletePullLists = ({ labels, reviews, comments }: GraphqlPull): boolean =>
+const hasCompletePullLists = ({ labels, reviews, comments }: GraphqlPull): boolean =>
   [labels, reviews, comments].every(({ totalCount, nodes }) => totalCount === nodes.length)
 
 const toPullState = ({ state }: GraphqlPull): 'open' | 'merged' | 'closed' =>
@@ -79,7 +93,7 @@ const reviewStateByGraphqlState: Readonly<Record<string, PullReview['state']>> =
 }
 
 /** An App's name has brackets behind it in REST and none here. Undefined: GraphQL does not identify the account. */
-export function toGitHubAccountFromGraphql(one: z.infer<typeof accountSchema>): GitHubAccount | undefined {
+function toGitHubAccountFromGraphql(one: z.infer<typeof accountSchema>): GitHubAccount | undefined {
   const kind = one?.__typename === 'Bot' ? 'bot' : one?.__typename === 'User' ? 'user' : undefined
   if (one === null || kind === undefined || !Number.isSafeInteger(one.databaseId)) return undefined
   return {
@@ -134,7 +148,7 @@ export function hasSamePullFields(known: ComparablePullFields, shown: GraphqlPul
 }
 
 /** As text: an account whose login changed is not the same. */
-export const formatGitHubAccount = ({ kind, id: number, login }: GitHubAccount): string =>
+const formatGitHubAccount = ({ kind, id: number, login }: GitHubAccount): string =>
   `${kind} ${number} ${login}`
 
 /** Its reviews and comments; undefined if some of them, or some of their authors, are missing. */
@@ -162,4 +176,93 @@ export function toReviewsAndComments(
     comments.push({ ...about, body: extractCommandLines(body) })
   }
   return { reviews, comments }
+}
+
+/** See Forge.stillAs. Never rejects: without an answer, the set is empty. */
+export async function findUnchangedPulls(
+  octokit: Octokit,
+  { owner, name }: RepositoryName,
+  snapshots: readonly PullSnapshot[],
+): Promise<ReadonlySet<PullNumber>> {
+  const same = new Set<PullNumber>()
+  for (let start = 0; start < snapshots.length; start += maxPullsPerQuery) {
+    const part = snapshots.slice(start, start + maxPullsPerQuery)
+    const wanted = part
+      .map(({ pull }) => `p${pull}: pullRequest(number: ${pull}) { ...ShownPull }`)
+      .join('\n')
+    const query = `query StillAs($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) {
+    ${wanted}
+  }
+}
+${graphqlPullFragment}`
+    // An answer with errors is rejected as a whole.
+    const answer = pullsResponseSchema.safeParse(
+      await octokit.graphql<unknown>(query, { owner, name }).catch(() => undefined),
+    ).data
+    for (const snapshot of part) {
+      const now = graphqlPullSchema.safeParse(answer?.repository[`p${snapshot.pull}`]).data
+      if (now !== undefined && isPullUnchanged(snapshot, now)) same.add(snapshot.pull)
+    }
+  }
+  return same
+}
+
+function isPullUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
+  if (!hasCompletePullLists(now)) return false
+  if (then.excess !== undefined || then.stacked) return false
+  return (
+    hasSamePullFields(then, now) &&
+    JSON.stringify(getComparableSnapshotDiscussion(then)) ===
+      JSON.stringify(getComparableGraphqlDiscussion(now))
+  )
+}
+
+/** What people said, in one shape for both, without our own comment. */
+function getComparableSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
+  return {
+    reviews: reviews
+      .map(({ id: number, state, commit, submittedAt, author }) =>
+        [number, state, commit, submittedAt, formatGitHubAccountOrNobody(author)].join(' '),
+      )
+      .toSorted(),
+    comments: comments
+      .filter(({ author }) => author?.kind === 'user')
+      .map(({ id: number, createdAt, updatedAt, body, author }) =>
+        [number, createdAt, updatedAt, formatGitHubAccountOrNobody(author), body].join(' '),
+      )
+      .toSorted(),
+  }
+}
+
+function getComparableGraphqlDiscussion(
+  now: GraphqlPull,
+): ReturnType<typeof getComparableSnapshotDiscussion> {
+  return {
+    reviews: now.reviews.nodes
+      .map(({ fullDatabaseId, state, commit, submittedAt, author }) =>
+        [
+          fullDatabaseId,
+          state.toLowerCase().replaceAll('_', '-'),
+          commit?.oid ?? null,
+          submittedAt ?? '',
+          formatGraphqlAccount(author),
+        ].join(' '),
+      )
+      .toSorted(),
+    comments: now.comments.nodes
+      .filter(({ author }) => author?.__typename === 'User')
+      .map(({ fullDatabaseId, createdAt, updatedAt, body, author }) =>
+        [fullDatabaseId, createdAt, updatedAt, formatGraphqlAccount(author), extractCommandLines(body)].join(
+          ' ',
+        ),
+      )
+      .toSorted(),
+  }
+}
+
+/** An unknown author never counts as the same. */
+function formatGraphqlAccount(one: Parameters<typeof toGitHubAccountFromGraphql>[0]): string {
+  const person = toGitHubAccountFromGraphql(one)
+  return one === null ? 'nobody' : person === undefined ? 'unknown' : formatGitHubAccountOrNobody(person)
 }

@@ -14,148 +14,174 @@ const branchModifiedPattern = /^(?:head|base) branch was modified\b/i
 const alreadyQueuedPattern = /^Pull request is already (?:queued|in (?:the|a) (?:merge )?queue)\b/i
 
 export function createMergeApi(octokit: Octokit, repository: RepositoryName): MergeApi {
-  const target = { owner: repository.owner, repo: repository.name }
-  const named = `${repository.owner}/${repository.name}`
+  return new GitHubMergeApi(octokit, repository)
+}
+
+class GitHubMergeApi implements MergeApi {
+  readonly #octokit: Octokit
+  readonly #repository: RepositoryName
+  readonly #target
+  readonly #named
+
+  constructor(octokit: Octokit, repository: RepositoryName) {
+    this.#octokit = octokit
+    this.#repository = repository
+    this.#target = { owner: repository.owner, repo: repository.name }
+    this.#named = `${repository.owner}/${repository.name}`
+  }
+
+  readonly merge: MergeApi['merge'] = async (permit, method, { title, body }) => {
+    const { pull, head } = this.#toPlannedMerge(permit)
+    const text = method === 'rebase' ? {} : { commit_title: title, commit_message: body }
+    return callMergeApiOnce(`merge pull request ${pull} in ${this.#named}`, async () => {
+      await this.#octokit.rest.pulls.merge({
+        ...this.#target,
+        pull_number: pull,
+        sha: head,
+        merge_method: method,
+        ...text,
+      })
+    })
+  }
+
+  readonly enqueue: MergeApi['enqueue'] = async (permit) => {
+    const { pull, head } = this.#toPlannedMerge(permit)
+    const node = await this.#pullNode(pull)
+    if (node === null) return { kind: 'race', why: 'the pull request does not exist' }
+    const answer = await callMergeApiOnce(
+      `add pull request ${pull} in ${this.#named} to the merge queue`,
+      async () => {
+        await this.#octokit.graphql(enqueuePullMutation, { id: node.id, head })
+      },
+    )
+    const isThere =
+      answer.kind === 'refused' &&
+      getMergeRejectionMessages(answer.rejection).every((sentence) => alreadyQueuedPattern.test(sentence))
+    return isThere ? { kind: 'done' } : answer
+  }
+
+  readonly dequeue: MergeApi['dequeue'] = async (pull) => {
+    const node = await this.#pullNode(pull)
+    if (node === null || node.mergeQueueEntry === null) return
+    await this.#callGitHub(`remove pull request ${pull} from the merge queue`, () =>
+      this.#octokit.graphql(dequeuePullMutation, { id: node.id }),
+    )
+  }
+
+  readonly createSignedCommit: MergeApi['createSignedCommit'] = async (permit, message) => {
+    const { base, head, tree } = this.#toPlannedMerge(permit)
+    return this.#callGitHub('create a signed commit', async () => {
+      // Sets neither author nor committer, because GitHub signs only commits that leave both to GitHub.
+      const { data } = await this.#octokit.rest.git.createCommit({
+        ...this.#target,
+        message,
+        tree,
+        parents: [base, head],
+      })
+      const { verified, reason } = data.verification
+      return { commit: toCommitSha(data.sha), ...(verified !== true && { unverified: reason }) }
+    })
+  }
+
+  readonly moveStagingBranch: MergeApi['moveStagingBranch'] = async (permit, commit) => {
+    const ref = `heads/${formatTemporaryBranch(this.#toPlannedMerge(permit))}`
+    await this.#callGitHub('move a temporary branch', () =>
+      this.#octokit.rest.git.updateRef({ ...this.#target, ref, sha: commit, force: true }),
+    )
+  }
+
+  readonly listBranchesWithPrefix: MergeApi['listBranchesWithPrefix'] = (prefix) =>
+    this.#callGitHub('list branches', async () => {
+      // This API has no pagination.
+      const { data } = await this.#octokit.rest.git.listMatchingRefs({
+        ...this.#target,
+        ref: `heads/${prefix}`,
+      })
+      return data.map(({ ref, object }) => ({
+        name: ref.slice('refs/heads/'.length),
+        tip: toCommitSha(object.sha),
+      }))
+    })
+
+  readonly readMergeState: MergeApi['readMergeState'] = async (pull) => {
+    try {
+      const { data } = await this.#octokit.rest.pulls.get({ ...this.#target, pull_number: pull })
+      return {
+        head: toCommitSha(data.head.sha),
+        isOpen: data.state === 'open',
+        ...(data.merged && data.merge_commit_sha !== null && { merged: toCommitSha(data.merge_commit_sha) }),
+        ...(data.merged_by && { mergedBy: data.merged_by.login }),
+        ...(data.auto_merge && { autoMergeBy: data.auto_merge.enabled_by.login }),
+      }
+    } catch (error) {
+      if (getHttpErrorStatus(error) === 404) return undefined
+      throw toForgeError(error, `read pull request ${pull} in ${this.#named}`)
+    }
+  }
+
+  readonly readQueueRemoval: MergeApi['readQueueRemoval'] = (pull) =>
+    this.#callGitHub(`find out why pull request ${pull} left the merge queue`, async () => {
+      const answer = mergeQueueRemovalSchema.parse(
+        await this.#octokit.graphql(mergeQueueRemovalQuery, { ...this.#target, pull }),
+      )
+      const [event] = answer.repository.pullRequest?.timelineItems.nodes ?? []
+      if (event === undefined) return undefined
+      const { id, createdAt: at, actor } = event
+      const reason = event.reason ?? ''
+      // A deleted account belonged to a person; Apps and GitHub itself are bots.
+      const by = actor === null ? (/^manual$/i.test(reason) ? 'ghost' : undefined) : actor.login
+      return { id, at, reason, ...(by !== undefined && actor?.__typename !== 'Bot' && { by }) }
+    })
+
+  readonly readMergeQueue: MergeApi['readMergeQueue'] = (branch) =>
+    this.#callGitHub('read the merge queue', async () => {
+      const all: MergeQueueEntry[] = []
+      for (let after: string | null = null; ;) {
+        const response: unknown = await this.#octokit.graphql(mergeQueueQuery, {
+          ...this.#target,
+          branch,
+          after,
+        })
+        const { mergeQueue } = mergeQueueSchema.parse(response).repository
+        if (mergeQueue === null) return []
+        for (const { pullRequest, headCommit, baseCommit } of mergeQueue.entries.nodes)
+          all.push({
+            pull: toPullNumber(pullRequest.number),
+            head: toCommitSha(pullRequest.headRefOid),
+            ...(headCommit !== null &&
+              baseCommit !== null && {
+                group: { head: toCommitSha(headCommit.oid), base: toCommitSha(baseCommit.oid) },
+              }),
+          })
+        if (!mergeQueue.entries.pageInfo.hasNextPage) return all
+        after = mergeQueue.entries.pageInfo.endCursor
+      }
+    })
 
   /** The planned merge of a permit for this repository. Throws a TypeError for everything else. */
-  function toPlannedMerge(permit: MergePermit): ValidatedMerge {
+  #toPlannedMerge(permit: MergePermit): ValidatedMerge {
     if (!isMergePermit(permit)) throw new TypeError('merging requires a merge permit')
     const { owner, name } = permit.landing.repository
-    if (owner !== repository.owner || name !== repository.name)
+    if (owner !== this.#repository.owner || name !== this.#repository.name)
       throw new TypeError('the permit is for another repository')
     return permit.landing
   }
 
-  async function callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {
+  async #callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {
     try {
       return await send()
     } catch (error) {
-      throw toForgeError(error, `${doing} of ${named}`)
+      throw toForgeError(error, `${doing} of ${this.#named}`)
     }
   }
 
-  const pullNode = (pull: PullNumber) =>
-    callGitHub(`read pull request ${pull}`, async () => {
+  #pullNode(pull: PullNumber) {
+    return this.#callGitHub(`read pull request ${pull}`, async () => {
       const answer = mergeQueueEntrySchema.parse(
-        await octokit.graphql(mergeQueueEntryQuery, { ...target, pull }),
+        await this.#octokit.graphql(mergeQueueEntryQuery, { ...this.#target, pull }),
       )
       return answer.repository.pullRequest
     })
-
-  return {
-    merge: async (permit, method, { title, body }) => {
-      const { pull, head } = toPlannedMerge(permit)
-      const text = method === 'rebase' ? {} : { commit_title: title, commit_message: body }
-      return callMergeApiOnce(`merge pull request ${pull} in ${named}`, async () => {
-        await octokit.rest.pulls.merge({
-          ...target,
-          pull_number: pull,
-          sha: head,
-          merge_method: method,
-          ...text,
-        })
-      })
-    },
-    enqueue: async (permit) => {
-      const { pull, head } = toPlannedMerge(permit)
-      const node = await pullNode(pull)
-      if (node === null) return { kind: 'race', why: 'the pull request does not exist' }
-      const answer = await callMergeApiOnce(
-        `add pull request ${pull} in ${named} to the merge queue`,
-        async () => {
-          await octokit.graphql(enqueuePullMutation, { id: node.id, head })
-        },
-      )
-      const isThere =
-        answer.kind === 'refused' &&
-        getMergeRejectionMessages(answer.rejection).every((sentence) => alreadyQueuedPattern.test(sentence))
-      return isThere ? { kind: 'done' } : answer
-    },
-    dequeue: async (pull) => {
-      const node = await pullNode(pull)
-      if (node === null || node.mergeQueueEntry === null) return
-      await callGitHub(`remove pull request ${pull} from the merge queue`, () =>
-        octokit.graphql(dequeuePullMutation, { id: node.id }),
-      )
-    },
-    createSignedCommit: async (permit, message) => {
-      const { base, head, tree } = toPlannedMerge(permit)
-      return callGitHub('create a signed commit', async () => {
-        // Sets neither author nor committer, because GitHub signs only commits that leave both to GitHub.
-        const { data } = await octokit.rest.git.createCommit({
-          ...target,
-          message,
-          tree,
-          parents: [base, head],
-        })
-        const { verified, reason } = data.verification
-        return { commit: toCommitSha(data.sha), ...(verified !== true && { unverified: reason }) }
-      })
-    },
-    moveStagingBranch: async (permit, commit) => {
-      const ref = `heads/${formatTemporaryBranch(toPlannedMerge(permit))}`
-      await callGitHub('move a temporary branch', () =>
-        octokit.rest.git.updateRef({ ...target, ref, sha: commit, force: true }),
-      )
-    },
-    listBranchesWithPrefix: (prefix) =>
-      callGitHub('list branches', async () => {
-        // This API has no pagination.
-        const { data } = await octokit.rest.git.listMatchingRefs({ ...target, ref: `heads/${prefix}` })
-        return data.map(({ ref, object }) => ({
-          name: ref.slice('refs/heads/'.length),
-          tip: toCommitSha(object.sha),
-        }))
-      }),
-    readMergeState: async (pull) => {
-      try {
-        const { data } = await octokit.rest.pulls.get({ ...target, pull_number: pull })
-        return {
-          head: toCommitSha(data.head.sha),
-          isOpen: data.state === 'open',
-          ...(data.merged &&
-            data.merge_commit_sha !== null && { merged: toCommitSha(data.merge_commit_sha) }),
-          ...(data.merged_by && { mergedBy: data.merged_by.login }),
-          ...(data.auto_merge && { autoMergeBy: data.auto_merge.enabled_by.login }),
-        }
-      } catch (error) {
-        if (getHttpErrorStatus(error) === 404) return undefined
-        throw toForgeError(error, `read pull request ${pull} in ${named}`)
-      }
-    },
-    readQueueRemoval: (pull) =>
-      callGitHub(`find out why pull request ${pull} left the merge queue`, async () => {
-        const answer = mergeQueueRemovalSchema.parse(
-          await octokit.graphql(mergeQueueRemovalQuery, { ...target, pull }),
-        )
-        const [event] = answer.repository.pullRequest?.timelineItems.nodes ?? []
-        if (event === undefined) return undefined
-        const { id, createdAt: at, actor } = event
-        const reason = event.reason ?? ''
-        // A deleted account belonged to a person; Apps and GitHub itself are bots.
-        const by = actor === null ? (/^manual$/i.test(reason) ? 'ghost' : undefined) : actor.login
-        return { id, at, reason, ...(by !== undefined && actor?.__typename !== 'Bot' && { by }) }
-      }),
-    readMergeQueue: (branch) =>
-      callGitHub('read the merge queue', async () => {
-        const all: MergeQueueEntry[] = []
-        for (let after: string | null = null; ;) {
-          const response: unknown = await octokit.graphql(mergeQueueQuery, { ...target, branch, after })
-          const { mergeQueue } = mergeQueueSchema.parse(response).repository
-          if (mergeQueue === null) return []
-          for (const { pullRequest, headCommit, baseCommit } of mergeQueue.entries.nodes)
-            all.push({
-              pull: toPullNumber(pullRequest.number),
-              head: toCommitSha(pullRequest.headRefOid),
-              ...(headCommit !== null &&
-                baseCommit !== null && {
-                  group: { head: toCommitSha(headCommit.oid), base: toCommitSha(baseCommit.oid) },
-                }),
-            })
-          if (!mergeQueue.entries.pageInfo.hasNextPage) return all
-          after = mergeQueue.entries.pageInfo.endCursor
-        }
-      }),
   }
 }
 

@@ -36,79 +36,83 @@ const repositorySchema = z.object({ name: z.string(), owner: z.object({ login: z
 /** Milliseconds, because a person waits for the page. */
 const oauthRequestTimeoutMs = 8_000
 
-export function createOAuthClient({
-  clientId,
-  clientSecret,
-  apiUrl,
-  webUrl,
-}: OAuthClientOptions): OAuthClient {
-  const sendRequest = async (url: string, init: RequestInit): Promise<Response | undefined> =>
-    fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(oauthRequestTimeoutMs) }).catch(
-      () => undefined,
-    )
-  const headers = (token: string) => ({
-    accept: 'application/vnd.github+json',
-    authorization: `Bearer ${token}`,
-    'user-agent': 'catalog-bot',
-  })
-  return {
-    authorizeUrl({ state, challenge, redirectUrl }) {
-      const url = new URL(`${webUrl}/login/oauth/authorize`)
-      url.search = new URLSearchParams({
-        client_id: clientId,
-        redirect_uri: redirectUrl,
-        state,
-        code_challenge: challenge,
-        code_challenge_method: 'S256',
-      }).toString()
-      return url.href
-    },
-    async exchange({ code, verifier, redirectUrl }) {
-      const reply = await sendRequest(`${webUrl}/login/oauth/access_token`, {
-        method: 'POST',
-        headers: { accept: 'application/json', 'user-agent': 'catalog-bot' },
-        body: new URLSearchParams({
-          client_id: clientId,
-          client_secret: clientSecret,
-          code,
-          redirect_uri: redirectUrl,
-          code_verifier: verifier,
-        }),
-      })
-      // GitHub answers 200 even when it rejects the request.
-      const accessGrant =
-        reply?.ok === true
-          ? tokenGrantSchema.safeParse(await reply.json().catch(() => undefined)).data
-          : undefined
-      if (accessGrant === undefined) return undefined
-      const response = await sendRequest(`${apiUrl}/user`, { headers: headers(accessGrant.access_token) })
-      const person =
-        response?.ok === true
-          ? accountSchema.safeParse(await response.json().catch(() => undefined)).data
-          : undefined
-      return person && { ...person, token: accessGrant.access_token }
-    },
-    async checkReadAccess(token, { owner, name }) {
-      const path = `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`
-      const reply = await sendRequest(`${apiUrl}/repos/${path}`, { headers: headers(token) })
-      if (reply === undefined) return 'silent'
-      if (reply.status === 401) return 'ended'
-      // A reached limit is a 403, too.
-      if (reply.status === 429 || reply.headers.get('x-ratelimit-remaining') === '0' || reply.status >= 500)
-        return reply.ok ? sameAs(await reply.json().catch(() => undefined)) : 'silent'
-      if (!reply.ok) return 'no'
-      return sameAs(await reply.json().catch(() => undefined))
+export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
+  return new GitHubOAuthClient(options)
+}
 
-      /** An old name may redirect elsewhere, so the answer's name must match. */
-      function sameAs(body: unknown): RepositoryReadAccess {
-        const its = repositorySchema.safeParse(body).data
-        const is = `${its?.owner.login}/${its?.name}`.toLowerCase()
-        return is === `${owner}/${name}`.toLowerCase() ? 'yes' : 'no'
-      }
-    },
-    async revoke(token) {
-      const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
-      await sendRequest(`${apiUrl}/applications/${encodeURIComponent(clientId)}/token`, {
+class GitHubOAuthClient implements OAuthClient {
+  readonly #options: OAuthClientOptions
+
+  constructor(options: OAuthClientOptions) {
+    this.#options = options
+  }
+
+  readonly authorizeUrl: OAuthClient['authorizeUrl'] = ({ state, challenge, redirectUrl }) => {
+    const url = new URL(`${this.#options.webUrl}/login/oauth/authorize`)
+    url.search = new URLSearchParams({
+      client_id: this.#options.clientId,
+      redirect_uri: redirectUrl,
+      state,
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    }).toString()
+    return url.href
+  }
+
+  readonly exchange: OAuthClient['exchange'] = async ({ code, verifier, redirectUrl }) => {
+    const reply = await this.#sendRequest(`${this.#options.webUrl}/login/oauth/access_token`, {
+      method: 'POST',
+      headers: { accept: 'application/json', 'user-agent': 'catalog-bot' },
+      body: new URLSearchParams({
+        client_id: this.#options.clientId,
+        client_secret: this.#options.clientSecret,
+        code,
+        redirect_uri: redirectUrl,
+        code_verifier: verifier,
+      }),
+    })
+    // GitHub answers 200 even when it rejects the request.
+    const accessGrant =
+      reply?.ok === true
+        ? tokenGrantSchema.safeParse(await reply.json().catch(() => undefined)).data
+        : undefined
+    if (accessGrant === undefined) return undefined
+    const response = await this.#sendRequest(`${this.#options.apiUrl}/user`, {
+      headers: this.#headers(accessGrant.access_token),
+    })
+    const person =
+      response?.ok === true
+        ? accountSchema.safeParse(await response.json().catch(() => undefined)).data
+        : undefined
+    return person && { ...person, token: accessGrant.access_token }
+  }
+
+  readonly checkReadAccess: OAuthClient['checkReadAccess'] = async (token, { owner, name }) => {
+    const path = `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`
+    const reply = await this.#sendRequest(`${this.#options.apiUrl}/repos/${path}`, {
+      headers: this.#headers(token),
+    })
+    if (reply === undefined) return 'silent'
+    if (reply.status === 401) return 'ended'
+    // A reached limit is a 403, too.
+    if (reply.status === 429 || reply.headers.get('x-ratelimit-remaining') === '0' || reply.status >= 500)
+      return reply.ok ? sameAs(await reply.json().catch(() => undefined)) : 'silent'
+    if (!reply.ok) return 'no'
+    return sameAs(await reply.json().catch(() => undefined))
+
+    /** An old name may redirect elsewhere, so the answer's name must match. */
+    function sameAs(body: unknown): RepositoryReadAccess {
+      const its = repositorySchema.safeParse(body).data
+      const is = `${its?.owner.login}/${its?.name}`.toLowerCase()
+      return is === `${owner}/${name}`.toLowerCase() ? 'yes' : 'no'
+    }
+  }
+
+  readonly revoke: OAuthClient['revoke'] = async (token) => {
+    const basic = Buffer.from(`${this.#options.clientId}:${this.#options.clientSecret}`).toString('base64')
+    await this.#sendRequest(
+      `${this.#options.apiUrl}/applications/${encodeURIComponent(this.#options.clientId)}/token`,
+      {
         method: 'DELETE',
         headers: {
           accept: 'application/vnd.github+json',
@@ -117,7 +121,23 @@ export function createOAuthClient({
           'user-agent': 'catalog-bot',
         },
         body: JSON.stringify({ access_token: token }),
-      })
-    },
+      },
+    )
+  }
+
+  async #sendRequest(url: string, init: RequestInit): Promise<Response | undefined> {
+    return fetch(url, {
+      ...init,
+      redirect: 'error',
+      signal: AbortSignal.timeout(oauthRequestTimeoutMs),
+    }).catch(() => undefined)
+  }
+
+  #headers(token: string) {
+    return {
+      accept: 'application/vnd.github+json',
+      authorization: `Bearer ${token}`,
+      'user-agent': 'catalog-bot',
+    }
   }
 }

@@ -1,10 +1,13 @@
 // Finds and writes our App's issues. Others' issues never count as ours, regardless of their text.
 import type { ForgeAction, BotIssue } from '../../ports/forge.ts'
-import type { CommentCache } from './comment-cache.ts'
+import type { CommentCache, RepositoryCache } from './github-cache.ts'
 import { toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
-import type { RepositoryCache } from './repository-cache.ts'
-import type { RepositoryParams } from './repository-params.ts'
+
+export interface RepositoryParams {
+  readonly owner: string
+  readonly repo: string
+}
 
 /** The App's id and login (`catalog-bot[bot]`). */
 export type BotAppContext = Pick<GitHubApp, 'appId' | 'login'> & {

@@ -5,20 +5,20 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { BranchRules, MergeMethod } from '../../policy/branch-rules.ts'
 import { temporaryBranchPrefix } from '../../policy/merge-strategy.ts'
 import {
+  parseBranchRule,
+  doesRuleBlockStagingBranch,
+  combineBranchRequirements,
+  type RuleBypassMode,
+  type BranchRequirements,
+  type AppliedBranchRule,
   branchResponseSchema,
   parseBranchProtection,
   parseRefUpdateRule,
   parseRequiredChecks,
   refUpdateRuleQuery,
-} from './classic-protection.ts'
+} from './parse-branch-rules.ts'
 import { toForgeError, type ForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import {
-  parseBranchRule,
-  doesRuleBlockStagingBranch,
-  combineBranchRequirements,
-} from './parse-branch-rules.ts'
-import type { RuleBypassMode, BranchRequirements, AppliedBranchRule } from './parse-branch-rules.ts'
 
 /** The part of an Octokit that reads rules: the App's, or one with another token. */
 export type BranchRulesClient = Pick<Octokit, 'request' | 'graphql'>

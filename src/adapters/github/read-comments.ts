@@ -1,14 +1,24 @@
 // Reads a pull request's comments, asking only for changed ones. GitHub's comment count reveals deletions.
 import { z } from 'zod'
 import { maxCommandLines } from '../../pull-request/command.ts'
-import type { PullNumber } from '../../pull-request/ids.ts'
-import { type PullComment, type RepositoryName, toPullRequestKey } from '../../pull-request/snapshot.ts'
+import { type PullNumber, toUserId } from '../../pull-request/ids.ts'
+import {
+  type PullComment,
+  type RepositoryName,
+  toPullRequestKey,
+  type GitHubAccount,
+} from '../../pull-request/snapshot.ts'
 import { commentMarker } from '../../report/comment.ts'
 import type { BotComment } from '../../ports/forge.ts'
-import type { CommentCache, CachedComments } from './comment-cache.ts'
 import type { Octokit } from './github-app.ts'
 import { splitIntoChunks } from './own-checks.ts'
-import { toGitHubAccountOrNull, type GitHubApiAccount } from './person.ts'
+import type { CommentCache, CachedComments } from './github-cache.ts'
+
+export interface GitHubApiAccount {
+  readonly id: number
+  readonly login: string
+  readonly type?: string
+}
 
 export interface CommentReader {
   readonly octokit: Octokit
@@ -246,4 +256,10 @@ export function extractCommandLines(body: string): string {
   const lines = body.slice(0, maxCommandLinesLength).split(/\r\n|\n|\r/)
   if (lines.length > maxCommandLines) return lines.slice(0, maxCommandLines).join('\n')
   return body.length > maxCommandLinesLength ? '' : body
+}
+
+/** Null accounts ("ghost") stay null, because no one has their rights. */
+export function toGitHubAccountOrNull(account: GitHubApiAccount | null | undefined): GitHubAccount | null {
+  if (account === null || account === undefined) return null
+  return { id: toUserId(account.id), login: account.login, kind: account.type === 'Bot' ? 'bot' : 'user' }
 }

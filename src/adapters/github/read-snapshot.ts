@@ -4,15 +4,11 @@ import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/i
 import type { RepositoryName, PullReview, PullSnapshot } from '../../pull-request/snapshot.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { PullAuthorAndSize, BotReports, PullSize } from '../../ports/forge.ts'
-import type { CommentCache } from './comment-cache.ts'
+import type { CommentCache, RepositoryCache } from './github-cache.ts'
 import type { Octokit } from './github-app.ts'
-import { toGitHubAccountOrNull, type GitHubApiAccount } from './person.ts'
+import { cacheComments, readComments, toGitHubAccountOrNull, type GitHubApiAccount } from './read-comments.ts'
 import { readPullDetails, type PullDetails, type RestPullFields } from './read-pull-details.ts'
-import { cacheComments, readComments } from './read-comments.ts'
-import type { RepositoryCache } from './repository-cache.ts'
 import { maxEntriesPerPullList, toReviewState } from './graphql-pull.ts'
-
-export { toGitHubAccountOrNull } from './person.ts'
 
 const maxSnapshotReadAttempts = 3
 

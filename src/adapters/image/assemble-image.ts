@@ -1,7 +1,12 @@
 import { formatPlatform, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import type { OciDocument, FetchedMultiPlatformImage } from './base-image.ts'
-import type { BuiltCatalogImage, CatalogImageSpec, CatalogLayerSummary } from './catalog-publisher.ts'
+import {
+  type BuiltCatalogImage,
+  type CatalogImageSpec,
+  type CatalogLayerSummary,
+  ImageError,
+} from './catalog-publisher.ts'
 import {
   baseImageDigestAnnotation,
   baseImageNameAnnotation,
@@ -17,7 +22,6 @@ import {
   type LayerCompression,
   type ImageFormat,
 } from './image-documents.ts'
-import { ImageError } from './image-error.ts'
 import type { BlobToPush, ManifestToPush } from './open-pusher.ts'
 
 /** The layer to push, or the layer that the target's repository already contains. */

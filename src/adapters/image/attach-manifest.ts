@@ -6,9 +6,8 @@ import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { parseImageReferenceOrThrow, type OciDocument } from './base-image.ts'
-import type { AttachedManifest, ImageAttachment } from './catalog-publisher.ts'
+import { type AttachedManifest, type ImageAttachment, ImageError } from './catalog-publisher.ts'
 import { computeSha256Digest } from './image-documents.ts'
-import { ImageError } from './image-error.ts'
 import type { ImagePusher } from './open-pusher.ts'
 
 /** Concurrent writers may overwrite an index entry. This is the number of attempts to write it. */

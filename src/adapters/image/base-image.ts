@@ -8,7 +8,7 @@ import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseImageConfig, formatPlatform, type Descriptor, type Platform } from '../registry/manifest.ts'
 import { getCatalogDirectory } from '../registry/pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from '../registry/registry-client.ts'
-import { ImageError } from './image-error.ts'
+import { ImageError } from './catalog-publisher.ts'
 
 /** A document with its unknown fields preserved. */
 export type OciDocument = Readonly<Record<string, unknown>>

@@ -1,9 +1,39 @@
-// The interface for building, pushing and reading catalog images without a container engine. Types only, so that tests
-// can substitute a publisher.
+// The interface for building, pushing and reading catalog images without a container engine, its errors, and the
+// rows for a catalog's bundles. Tests can substitute a publisher.
+import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import type { ListedBundle } from './provenance/listed-bundles.ts'
 import type { BlobPushOutcome, BlobToPush, ManifestToPush, ImagePusher } from './open-pusher.ts'
+
+export type ImageErrorCode =
+  /** opm cannot load the catalog. The message is opm's. */
+  | 'invalid-catalog'
+  /** opm loads the catalog but cannot create its cache. */
+  | 'no-cache'
+  /** The base cannot hold a catalog. */
+  | 'base'
+  /** The image to rebase or read is not a supported catalog image. */
+  | 'not-a-catalog'
+  /** The order has a bad platform, path or label. */
+  | 'order'
+  /** The tag has changed since the caller read it. */
+  | 'tag-moved'
+  /** The signing key cannot be used. */
+  | 'key'
+
+export class ImageError extends Error {
+  override readonly name = 'ImageError'
+  readonly code: ImageErrorCode
+  /** Only a moved tag or a key problem can be resolved by retrying. */
+  readonly retryable: boolean
+
+  constructor(code: ImageErrorCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+    this.retryable = code === 'tag-moved' || code === 'key'
+  }
+}
 
 export interface CatalogImageFile {
   /** Relative to the catalog's directory, with `/` as separator. */
@@ -237,4 +267,30 @@ export interface AttachedManifest {
   readonly digest: string
   /** Empty if unspecified. */
   readonly artifactType: string
+}
+
+/** A catalog's bundles as plain rows that can be passed between processes. */
+export interface ListedBundle {
+  readonly package: string
+  readonly name: string
+  /** Empty if the bundle declares no version. */
+  readonly version: string
+  /** Empty if the bundle has no image. */
+  readonly image: string
+  readonly relatedImages: readonly string[]
+}
+
+export function listBundles({ bundles }: Pick<Catalog, 'bundles'>): readonly ListedBundle[] {
+  return bundles.map((bundle) => ({
+    package: bundle.package,
+    name: bundle.name,
+    version: getBundleVersion(bundle),
+    image: bundle.image,
+    relatedImages: bundle.relatedImages.map((related) => related.image),
+  }))
+}
+
+function getBundleVersion(bundle: Catalog['bundles'][number]): string {
+  const identity = bundle.properties.find(({ type }) => type === 'olm.package')
+  return identity ? getJsonStringField(identity.value, 'version') : ''
 }

@@ -5,8 +5,7 @@ import { pullBundleOrCatalog } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { parseImageReferenceOrThrow } from './base-image.ts'
-import type { CatalogImageFile } from './catalog-publisher.ts'
-import { ImageError } from './image-error.ts'
+import { type CatalogImageFile, ImageError } from './catalog-publisher.ts'
 import { renderImageInWorkerProcess } from './layer/layer-process-pool.ts'
 
 export interface CompositeCatalogSpec {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { OciDocument, FetchedImage } from './base-image.ts'
-import { ImageError } from './image-error.ts'
+import { ImageError } from './catalog-publisher.ts'
 
 export const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
 export const baseImageNameAnnotation = 'org.opencontainers.image.base.name'

@@ -21,26 +21,25 @@ import {
   fetchPlatformImagesForManifest,
   type FetchedMultiPlatformImage,
 } from './base-image.ts'
-import type {
-  BuiltCatalogImage,
-  CatalogImageSpec,
-  CatalogPublisher,
-  CatalogPublisherOptions,
-  ImagePublishResult,
-  ImagePublishTarget,
-  ImageTagUpdate,
+import {
+  type BuiltCatalogImage,
+  type CatalogImageSpec,
+  type CatalogPublisher,
+  type CatalogPublisherOptions,
+  type ImagePublishResult,
+  type ImagePublishTarget,
+  type ImageTagUpdate,
+  ImageError,
 } from './catalog-publisher.ts'
 import { mediaTypesByImageFormat } from './image-documents.ts'
-import { ImageError } from './image-error.ts'
-import { extractListedBundles } from './layer/catalog-content.ts'
+import { packLayer, type PackedCatalogLayer, extractListedBundles } from './layer/pack-layer.ts'
 import { listBundlesInWorkerProcess, packLayerInWorkerProcess } from './layer/layer-process-pool.ts'
-import { packLayer, type PackedCatalogLayer } from './layer/pack-layer.ts'
 import {
   computeFetchedImageContentDigest,
   readCatalogImage,
   verifyCatalogImage,
+  rebaseCatalogImage,
 } from './read-catalog-image.ts'
-import { rebaseCatalogImage } from './rebase-catalog-image.ts'
 
 /** Part of every cached order. Increment it when builds change. */
 const imageBuilderVersion = 'catalog image 1'
@@ -48,40 +47,161 @@ const imageBuilderVersion = 'catalog image 1'
 const zeroBlobCounts = { present: 0, mounted: 0, uploaded: 0 }
 
 export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogPublisher {
-  const { registry, published: reader = registry, pusher, buildCache, packsIn = 'worker' } = options
-  const pack = packsIn === 'here' ? packLayer : packLayerInWorkerProcess
+  return new RegistryCatalogPublisher(options)
+}
 
-  type Base = FetchedMultiPlatformImage | undefined
+type Base = FetchedMultiPlatformImage | undefined
 
-  async function fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<Base> {
+interface FetchedTag {
+  readonly tag: string
+  readonly now: FetchedManifest | undefined
+}
+
+class RegistryCatalogPublisher implements CatalogPublisher {
+  readonly #registry
+  readonly #reader
+  readonly #pusher
+  readonly #buildCache
+  readonly #packsIn
+  readonly #pack
+
+  constructor(options: CatalogPublisherOptions) {
+    const { registry, published: reader = registry, pusher, buildCache, packsIn = 'worker' } = options
+    this.#registry = registry
+    this.#reader = reader
+    this.#pusher = pusher
+    this.#buildCache = buildCache
+    this.#packsIn = packsIn
+    this.#pack = packsIn === 'here' ? packLayer : packLayerInWorkerProcess
+  }
+
+  readonly build: CatalogPublisher['build'] = async (order, signal) => {
+    const settings = toImageBuildSettings(order)
+    const base = await this.#fetchBase(order, signal)
+    const packed = await this.#pack(toPackLayerRequest(order, settings, []))
+    return this.#assembleImage(order, base, toCatalogLayer(packed, settings), settings)
+  }
+
+  readonly publish: CatalogPublisher['publish'] = async (order, target, signal) => {
+    const settings = toImageBuildSettings(order)
+    const [base, before] = await Promise.all([
+      this.#fetchBase(order, signal),
+      this.#fetchTargetTags(target, signal),
+    ])
+    const published = await this.#fetchCommonImage(target, before, signal)
+    const key = this.#buildCache && computeImageBuildCacheKey(order, settings, base)
+    const isOpen = published !== undefined && target.evenIfUnchanged !== true
+    if (
+      isOpen &&
+      key !== undefined &&
+      (await this.#buildCache?.get(key)) === computeFetchedImageContentDigest(published)
+    )
+      return toUnchangedPublishResult(published, before)
+    // Reuses the published compressed layer if it is the same.
+    const known = published && findReusableLayer(published, settings)
+    const packed = await this.#pack(toPackLayerRequest(order, settings, known ? [known.diffId] : []))
+    const layer = packed.packed || !known ? toCatalogLayer(packed, settings) : toReusedLayer(packed, known)
+    const image = this.#assembleImage(order, base, layer, settings)
+    if (key !== undefined) await this.#buildCache?.set(key, image.contentDigest)
+    if (isOpen && computeFetchedImageContentDigest(published) === image.contentDigest)
+      return { ...toUnchangedPublishResult(published, before), image }
+    return this.#pushChanged(image, target, before, signal)
+  }
+
+  readonly push = async (
+    image: BuiltCatalogImage,
+    target: ImagePublishTarget,
+    signal?: AbortSignalLike,
+  ): Promise<ImagePublishResult> => {
+    const before = await this.#fetchTargetTags(target, signal)
+    const published = await this.#fetchCommonImage(target, before, signal)
+    if (
+      published &&
+      computeFetchedImageContentDigest(published) === image.contentDigest &&
+      target.evenIfUnchanged !== true
+    )
+      return { ...toUnchangedPublishResult(published, before), image }
+    return this.#pushChanged(image, target, before, signal)
+  }
+
+  readonly rebase: CatalogPublisher['rebase'] = (order, signal) =>
+    rebaseCatalogImage(this.#reader, this.#registry, order, signal)
+  readonly read: CatalogPublisher['read'] = (reference, signal) =>
+    readCatalogImage(this.#reader, reference, signal)
+  readonly verify: CatalogPublisher['verify'] = (reference, files, signal) =>
+    verifyCatalogImage(this.#reader, reference, files, signal)
+  readonly digestOf: CatalogPublisher['digestOf'] = async (reference, signal) =>
+    (await this.#findManifest(reference, signal))?.digest
+
+  readonly retag: CatalogPublisher['retag'] = async (text, target, signal) => {
+    const { host, repository } = parseImageReferenceOrThrow(target.repository)
+    const reference = parseImageReferenceOrThrow(text)
+    if (reference.host !== host || reference.repository !== repository)
+      throw new ImageError(
+        'order',
+        `${text} is not in ${target.repository}; a tag can only point to an image in the same repository`,
+      )
+    const image = await this.#reader.fetchManifest(reference, signal)
+    const before = await this.#fetchTargetTags(target, signal)
+    checkExpectedTags(target, before)
+    const tree = await this.#fetchPublishedTree(target, image, signal)
+    const tags = before.map(({ tag, now }) => ({ tag, before: now?.digest, after: image.digest }))
+    const isUnchanged = tags.every((tag) => tag.before === tag.after)
+    if (!isUnchanged && target.dryRun !== true)
+      await this.#setTags(image, image.digest, target, before, signal)
+    return {
+      digest: image.digest,
+      mediaType: image.mediaType,
+      contentDigest: tree ? computeFetchedImageContentDigest(tree) : '',
+      unchanged: isUnchanged,
+      tags,
+      blobs: zeroBlobCounts,
+    }
+  }
+
+  readonly listTags: CatalogPublisher['listTags'] = (repository, signal) =>
+    this.#pusher.listTags(parseImageReferenceOrThrow(repository), signal)
+  readonly deleteManifest: CatalogPublisher['deleteManifest'] = (repository, digest, signal) =>
+    this.#pusher.deleteManifest(parseImageReferenceOrThrow(repository), digest, signal)
+  readonly attach: CatalogPublisher['attach'] = (attachment, signal) =>
+    attachManifest(this.#reader, this.#pusher, attachment, signal)
+
+  readonly attached: CatalogPublisher['attached'] = (repository, digest, signal) =>
+    listAttachedManifests(
+      this.#reader,
+      this.#pusher,
+      { ...parseImageReferenceOrThrow(repository), digest },
+      signal,
+    )
+
+  readonly listBundles: CatalogPublisher['listBundles'] = async (files) =>
+    this.#packsIn === 'here' ? extractListedBundles(files) : listBundlesInWorkerProcess(files)
+  readonly close: CatalogPublisher['close'] = () => this.#pusher.close()
+
+  async #fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<Base> {
     if (order.base === 'scratch') return undefined
-    const base = await fetchMultiPlatformImage(registry, order.base, 'base', order.platforms, signal)
+    const base = await fetchMultiPlatformImage(this.#registry, order.base, 'base', order.platforms, signal)
     rejectBaseImageWithCatalog(base)
     return base
   }
 
-  function assembleImage(
-    order: CatalogImageSpec,
-    base: Base,
-    layer: CatalogLayer,
-    settings: ImageBuildSettings,
-  ) {
+  #assembleImage(order: CatalogImageSpec, base: Base, layer: CatalogLayer, settings: ImageBuildSettings) {
     return base
-      ? assembleImageOnBase(base, registry, layer, settings)
+      ? assembleImageOnBase(base, this.#registry, layer, settings)
       : assembleImageFromScratch(order.platforms ?? olmImagePlatforms, layer, settings)
   }
 
   /** The image for a tag or digest, if it exists. */
-  async function findManifest(text: string, signal?: AbortSignalLike): Promise<FetchedManifest | undefined> {
+  async #findManifest(text: string, signal?: AbortSignalLike): Promise<FetchedManifest | undefined> {
     try {
-      return await reader.fetchManifest(parseImageReferenceOrThrow(text), signal)
+      return await this.#reader.fetchManifest(parseImageReferenceOrThrow(text), signal)
     } catch (error) {
       if (error instanceof RegistryError && error.code === 'missing') return undefined
       throw error
     }
   }
 
-  async function fetchTargetTags(
+  async #fetchTargetTags(
     target: ImagePublishTarget,
     signal?: AbortSignalLike,
   ): Promise<readonly FetchedTag[]> {
@@ -89,36 +209,34 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     return Promise.all(
       target.tags.map(async (tag) => ({
         tag,
-        now: await findManifest(`${target.repository}:${tag}`, signal),
+        now: await this.#findManifest(`${target.repository}:${tag}`, signal),
       })),
     )
   }
 
-  interface FetchedTag {
-    readonly tag: string
-    readonly now: FetchedManifest | undefined
-  }
-
   /** The image behind all tags, if they share one. */
-  async function fetchCommonImage(
+  async #fetchCommonImage(
     target: ImagePublishTarget,
     tags: readonly FetchedTag[],
     signal?: AbortSignalLike,
   ): Promise<FetchedMultiPlatformImage | undefined> {
     const [first] = tags
     if (!first?.now || tags.some(({ now }) => now?.digest !== first.now?.digest)) return undefined
-    return fetchPublishedTree(target, first.now, signal)
+    return this.#fetchPublishedTree(target, first.now, signal)
   }
 
   /** Undefined unless the image has the structure of catalog-bot's images. An undefined image is replaced. */
-  async function fetchPublishedTree(
-    target: ImagePublishTarget,
-    top: FetchedManifest,
-    signal?: AbortSignalLike,
-  ) {
+  async #fetchPublishedTree(target: ImagePublishTarget, top: FetchedManifest, signal?: AbortSignalLike) {
     try {
       const reference = parseImageReferenceOrThrow(`${target.repository}@${top.digest}`)
-      return await fetchPlatformImagesForManifest(reader, reference, top, 'not-a-catalog', undefined, signal)
+      return await fetchPlatformImagesForManifest(
+        this.#reader,
+        reference,
+        top,
+        'not-a-catalog',
+        undefined,
+        signal,
+      )
     } catch (error) {
       if (error instanceof ImageError) return undefined
       // Replaces an unreadable or incomplete image. Retries if the registry could not respond.
@@ -127,7 +245,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     }
   }
 
-  async function push(
+  async #pushChanged(
     image: BuiltCatalogImage,
     target: ImagePublishTarget,
     before: readonly FetchedTag[],
@@ -151,11 +269,11 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
         ? { ...blob, mountFrom }
         : blob,
     )
-    const pushed = await pusher.push(
+    const pushed = await this.#pusher.push(
       { host, repository, blobs, manifests: image.manifests, tags: [] },
       signal,
     )
-    await setTags(
+    await this.#setTags(
       image.manifests.at(-1) as BuiltCatalogImage['manifests'][0],
       image.digest,
       target,
@@ -166,7 +284,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   }
 
   /** Registries have no conditional tag update, so this function checks immediately before. */
-  async function setTags(
+  async #setTags(
     top: BuiltCatalogImage['manifests'][0],
     digest: string,
     target: ImagePublishTarget,
@@ -175,104 +293,11 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   ): Promise<void> {
     const { host, repository } = parseImageReferenceOrThrow(target.repository)
     for (const { tag, now } of before) {
-      const current = (await findManifest(`${target.repository}:${tag}`, signal))?.digest
+      const current = (await this.#findManifest(`${target.repository}:${tag}`, signal))?.digest
       if (current === digest) continue
       if (current !== now?.digest) throw createTagMovedError(target, tag, now?.digest, current)
-      await pusher.push({ host, repository, blobs: [], manifests: [top], tags: [tag] }, signal)
+      await this.#pusher.push({ host, repository, blobs: [], manifests: [top], tags: [tag] }, signal)
     }
-  }
-
-  async function pushUnlessUnchanged(
-    image: BuiltCatalogImage,
-    target: ImagePublishTarget,
-    signal?: AbortSignalLike,
-  ): Promise<ImagePublishResult> {
-    const before = await fetchTargetTags(target, signal)
-    const published = await fetchCommonImage(target, before, signal)
-    if (
-      published &&
-      computeFetchedImageContentDigest(published) === image.contentDigest &&
-      target.evenIfUnchanged !== true
-    )
-      return { ...toUnchangedPublishResult(published, before), image }
-    return push(image, target, before, signal)
-  }
-
-  async function build(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<BuiltCatalogImage> {
-    const settings = toImageBuildSettings(order)
-    const base = await fetchBase(order, signal)
-    const packed = await pack(toPackLayerRequest(order, settings, []))
-    return assembleImage(order, base, toCatalogLayer(packed, settings), settings)
-  }
-
-  async function publish(
-    order: CatalogImageSpec,
-    target: ImagePublishTarget,
-    signal?: AbortSignalLike,
-  ): Promise<ImagePublishResult> {
-    const settings = toImageBuildSettings(order)
-    const [base, before] = await Promise.all([fetchBase(order, signal), fetchTargetTags(target, signal)])
-    const published = await fetchCommonImage(target, before, signal)
-    const key = buildCache && computeImageBuildCacheKey(order, settings, base)
-    const isOpen = published !== undefined && target.evenIfUnchanged !== true
-    if (
-      isOpen &&
-      key !== undefined &&
-      (await buildCache?.get(key)) === computeFetchedImageContentDigest(published)
-    )
-      return toUnchangedPublishResult(published, before)
-    // Reuses the published compressed layer if it is the same.
-    const known = published && findReusableLayer(published, settings)
-    const packed = await pack(toPackLayerRequest(order, settings, known ? [known.diffId] : []))
-    const layer = packed.packed || !known ? toCatalogLayer(packed, settings) : toReusedLayer(packed, known)
-    const image = assembleImage(order, base, layer, settings)
-    if (key !== undefined) await buildCache?.set(key, image.contentDigest)
-    if (isOpen && computeFetchedImageContentDigest(published) === image.contentDigest)
-      return { ...toUnchangedPublishResult(published, before), image }
-    return push(image, target, before, signal)
-  }
-
-  return {
-    build,
-    publish,
-    push: pushUnlessUnchanged,
-    rebase: (order, signal) => rebaseCatalogImage(reader, registry, order, signal),
-    read: (reference, signal) => readCatalogImage(reader, reference, signal),
-    verify: (reference, files, signal) => verifyCatalogImage(reader, reference, files, signal),
-    digestOf: async (reference, signal) => (await findManifest(reference, signal))?.digest,
-    async retag(text, target, signal) {
-      const { host, repository } = parseImageReferenceOrThrow(target.repository)
-      const reference = parseImageReferenceOrThrow(text)
-      if (reference.host !== host || reference.repository !== repository)
-        throw new ImageError(
-          'order',
-          `${text} is not in ${target.repository}; a tag can only point to an image in the same repository`,
-        )
-      const image = await reader.fetchManifest(reference, signal)
-      const before = await fetchTargetTags(target, signal)
-      checkExpectedTags(target, before)
-      const tree = await fetchPublishedTree(target, image, signal)
-      const tags = before.map(({ tag, now }) => ({ tag, before: now?.digest, after: image.digest }))
-      const isUnchanged = tags.every((tag) => tag.before === tag.after)
-      if (!isUnchanged && target.dryRun !== true) await setTags(image, image.digest, target, before, signal)
-      return {
-        digest: image.digest,
-        mediaType: image.mediaType,
-        contentDigest: tree ? computeFetchedImageContentDigest(tree) : '',
-        unchanged: isUnchanged,
-        tags,
-        blobs: zeroBlobCounts,
-      }
-    },
-    listTags: (repository, signal) => pusher.listTags(parseImageReferenceOrThrow(repository), signal),
-    deleteManifest: (repository, digest, signal) =>
-      pusher.deleteManifest(parseImageReferenceOrThrow(repository), digest, signal),
-    attach: (attachment, signal) => attachManifest(reader, pusher, attachment, signal),
-    attached: (repository, digest, signal) =>
-      listAttachedManifests(reader, pusher, { ...parseImageReferenceOrThrow(repository), digest }, signal),
-    listBundles: async (files) =>
-      packsIn === 'here' ? extractListedBundles(files) : listBundlesInWorkerProcess(files),
-    close: () => pusher.close(),
   }
 }
 

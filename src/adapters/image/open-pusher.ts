@@ -4,17 +4,17 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { createAuthorizedRegistryExchange } from '../registry/auth/authorized-exchange.ts'
-import { createCancelableClock } from '../registry/transport/closable-clock.ts'
-import type { CredentialSource } from '../registry/auth/credentials.ts'
-import type { EgressOptions } from '../registry/transport/egress-policy.ts'
-import { getRegistryEndpoints, type RegistryEndpoint } from '../registry/endpoints.ts'
-import type { ResolveHostname } from '../registry/transport/guarded-connector.ts'
-import { manifestAcceptHeader } from '../registry/manifest.ts'
 import {
   defaultRetryPolicy,
   createRetryingRequestSender,
   type RetryPolicy,
+  createCancelableClock,
 } from '../registry/retrying-exchange.ts'
+import type { CredentialSource } from '../registry/auth/credentials.ts'
+import type { EgressOptions } from '../registry/transport/egress-policy.ts'
+import { getRegistryEndpoints, type RegistryEndpoint } from '../registry/registries-conf.ts'
+import type { ResolveHostname } from '../registry/transport/guarded-connector.ts'
+import { manifestAcceptHeader } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { toRegistryReplyError } from '../registry/transport/reply-error.ts'
 import { openTokenService } from '../registry/auth/token-service.ts'
@@ -108,39 +108,153 @@ const maxTagListBytes = 1024 * 1024
 const maxTagListPages = 1000
 
 export function openImagePusher(options: ImagePusherOptions): ImagePusher {
-  const clock = createCancelableClock(options.clock)
-  const limits = { ...defaultUploadLimits, ...options.limits }
-  const retryPolicy = { ...defaultRetryPolicy, ...options.limits }
-  const transport = openTransport({
-    egress: options.egress ?? {},
-    limits: { exchangeTimeout: uploadTimeoutMs, ...options.limits },
-    resolve: options.resolve,
-  })
-  const authorized = createAuthorizedRegistryExchange(
-    transport,
-    openTokenService(transport, clock),
-    options.credentials,
-    'pull,push',
-  )
-  const exchange = createRetryingRequestSender(authorized, retryPolicy, clock, options.random ?? Math.random)
-  const deleting = createRetryingRequestSender(
-    createAuthorizedRegistryExchange(
-      transport,
-      openTokenService(transport, clock),
-      options.credentials,
-      'delete',
-    ),
-    retryPolicy,
-    clock,
-    options.random ?? Math.random,
-  )
+  return new RegistryImagePusher(options)
+}
 
-  interface Errand {
-    readonly endpoint: RegistryEndpoint
-    readonly signal: AbortSignalLike | undefined
+interface Errand {
+  readonly endpoint: RegistryEndpoint
+  readonly signal: AbortSignalLike | undefined
+}
+
+class RegistryImagePusher implements ImagePusher {
+  readonly #clock
+  readonly #limits
+  readonly #retryPolicy
+  readonly #transport
+  readonly #exchange
+  readonly #deleting
+
+  constructor(options: ImagePusherOptions) {
+    this.#clock = createCancelableClock(options.clock)
+    this.#limits = { ...defaultUploadLimits, ...options.limits }
+    this.#retryPolicy = { ...defaultRetryPolicy, ...options.limits }
+    this.#transport = openTransport({
+      egress: options.egress ?? {},
+      limits: { exchangeTimeout: uploadTimeoutMs, ...options.limits },
+      resolve: options.resolve,
+    })
+    const openSender = (actions: 'pull,push' | 'delete') =>
+      createRetryingRequestSender(
+        createAuthorizedRegistryExchange(
+          this.#transport,
+          openTokenService(this.#transport, this.#clock),
+          options.credentials,
+          actions,
+        ),
+        this.#retryPolicy,
+        this.#clock,
+        options.random ?? Math.random,
+      )
+    this.#exchange = openSender('pull,push')
+    this.#deleting = openSender('delete')
   }
 
-  function sendRequest(
+  readonly push = async (order: ImagePushRequest, signal?: AbortSignalLike): Promise<ImagePushResult> => {
+    const { host, repository, blobs, manifests, tags } = order
+    const [endpoint] = getRegistryEndpoints({ host, repository }, [])
+    const errand: Errand = { endpoint, signal }
+    const outcomes = { present: 0, mounted: 0, uploaded: 0 }
+    try {
+      const distinct = new Map(blobs.map((blob) => [blob.digest, blob]))
+      await forEachConcurrently(distinct.values(), 4, async (blob) => {
+        outcomes[await this.#pushBlob(errand, blob)] += 1
+      })
+      let digest = ''
+      let subject: string | undefined
+      for (const manifest of manifests)
+        ({ digest, subject } = await this.#putManifest(errand, computeSha256Digest(manifest.bytes), manifest))
+      const top = manifests.at(-1) as ManifestToPush
+      for (const tag of tags) {
+        await this.#putManifest(errand, tag, top)
+        const tagDigest = await this.#fetchTagDigest(errand, tag)
+        if (tagDigest !== digest)
+          throw new RegistryError(
+            'digest-mismatch',
+            `the tag ${tag} on ${host} points to ${tagDigest} immediately after catalog-bot set it to ${digest}`,
+          )
+      }
+      return { digest, blobs: outcomes, ...(subject !== undefined && { subject }) }
+    } catch (error) {
+      throw toPushError(error, `${host}/${repository}`)
+    }
+  }
+
+  readonly listTags: ImagePusher['listTags'] = async ({ host, repository }, signal) => {
+    const [endpoint] = getRegistryEndpoints({ host, repository }, [])
+    const found = new Set<string>()
+    // Amazon's registries reject more than a thousand tags per request.
+    let path: string | URL = 'tags/list?n=1000'
+    try {
+      for (let page = 0; page < maxTagListPages; page += 1) {
+        const reply: TransportReply = await this.#exchange(
+          { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxTagListBytes, redirects: 3, signal },
+          'manifest',
+        )
+        for (const tag of parseTagList(reply.body)) found.add(tag)
+        const next = parseNextPageUrl(reply)
+        if (next === undefined) return [...found].sort()
+        path = next
+      }
+    } catch (error) {
+      if (error instanceof RegistryError && error.code === 'missing') return []
+      throw error
+    }
+    throw new RegistryError('too-large', `the tag list of ${endpoint.name}/${repository} has too many pages`)
+  }
+
+  readonly listReferrers: ImagePusher['listReferrers'] = async ({ host, repository }, digest, signal) => {
+    const [endpoint] = getRegistryEndpoints({ host, repository }, [])
+    const found: unknown[] = []
+    let path: string | URL = `referrers/${digest}`
+    try {
+      for (let page = 0; page < maxTagListPages; page += 1) {
+        const reply: TransportReply = await this.#exchange(
+          { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxManifestBytes, redirects: 3, signal },
+          'manifest',
+        )
+        const listed = parseReferrers(reply.body)
+        if (listed === undefined) return undefined
+        found.push(...listed)
+        const next = parseNextPageUrl(reply)
+        if (next === undefined) return found
+        path = next
+      }
+    } catch (error) {
+      // Registries before OCI 1.1 don't recognize the path.
+      const isOld = error instanceof RegistryError && !error.retryable && (error.status ?? 0) >= 400
+      if (isOld && ![401, 403].includes(error.status ?? 0)) return undefined
+      throw error
+    }
+    throw new RegistryError(
+      'too-large',
+      `the referrers list of ${endpoint.name}/${repository} has too many pages`,
+    )
+  }
+
+  readonly deleteManifest: ImagePusher['deleteManifest'] = async ({ host, repository }, digest, signal) => {
+    const [endpoint] = getRegistryEndpoints({ host, repository }, [])
+    const path = `manifests/${digest}`
+    const request = { endpoint, path, headers: {}, bodyLimit: maxRegistryReplyBytes, redirects: 0, signal }
+    try {
+      await this.#deleting({ ...request, method: 'DELETE' }, 'write')
+      return true
+    } catch (error) {
+      if (!(error instanceof RegistryError)) throw error
+      if (error.code === 'missing') return false
+      if (error.status === 405 || error.status === 501 || /\bUNSUPPORTED\b/.test(error.message))
+        throw new RegistryError('unsupported', `${endpoint.name} does not support deleting images`, {
+          cause: error,
+        })
+      throw toPushError(error, `${host}/${repository}`)
+    }
+  }
+
+  readonly close: ImagePusher['close'] = () => {
+    this.#clock.close()
+    return this.#transport.close()
+  }
+
+  #sendRequest(
     { endpoint, signal }: Errand,
     method: 'HEAD' | 'GET' | 'POST' | 'PUT' | 'PATCH',
     path: string | URL,
@@ -152,12 +266,15 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
     } = {},
   ): Promise<TransportReply> {
     const bodyLimit = kind === 'manifest' ? maxManifestBytes : maxRegistryReplyBytes
-    return exchange({ endpoint, method, path, headers: {}, bodyLimit, redirects: 3, signal, ...more }, kind)
+    return this.#exchange(
+      { endpoint, method, path, headers: {}, bodyLimit, redirects: 3, signal, ...more },
+      kind,
+    )
   }
 
-  async function hasBlob(errand: Errand, { digest }: BlobToPush): Promise<boolean> {
+  async #hasBlob(errand: Errand, { digest }: BlobToPush): Promise<boolean> {
     try {
-      await sendRequest(errand, 'HEAD', `blobs/${digest}`, 'head')
+      await this.#sendRequest(errand, 'HEAD', `blobs/${digest}`, 'head')
       return true
     } catch (error) {
       // Some registries deny the check (ECR Public returns 401). Uploading is always safe.
@@ -168,7 +285,7 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
   }
 
   /** The upload URL; undefined if the blob was mounted. */
-  async function startUpload(errand: Errand, blob: BlobToPush, mount: boolean): Promise<URL | undefined> {
+  async #startUpload(errand: Errand, blob: BlobToPush, mount: boolean): Promise<URL | undefined> {
     // Never sends `mount` without `from`, because quay.io rejects it and other registries guess.
     const from = mount ? blob.mountFrom : undefined
     const path =
@@ -177,7 +294,7 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
         : `blobs/uploads/?mount=${encodeURIComponent(blob.digest)}&from=${encodeURIComponent(from)}`
     let reply: TransportReply
     try {
-      reply = await sendRequest(errand, 'POST', path, 'upload', {
+      reply = await this.#sendRequest(errand, 'POST', path, 'upload', {
         body: new Uint8Array(0),
         ...(from !== undefined && { alsoPulls: from }),
       })
@@ -185,7 +302,7 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
       // A registry that rejects the mount may still accept the blob.
       if (from === undefined || !(error instanceof RegistryError) || error.retryable) throw error
       if (error.code === 'blocked' || error.code === 'aborted') throw error
-      return startUpload(errand, blob, false)
+      return this.#startUpload(errand, blob, false)
     }
     if (reply.status === 201 && from !== undefined) {
       checkReplyDigest(reply, blob.digest, errand.endpoint)
@@ -195,7 +312,7 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
   }
 
   /** One upload step at the URL that the registry returned. Credentials go only to the registry's host. */
-  async function sendUploadStep(
+  async #sendUploadStep(
     errand: Errand,
     method: 'PUT' | 'PATCH',
     url: URL,
@@ -204,15 +321,15 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
   ): Promise<TransportReply> {
     const { endpoint, signal } = errand
     const sent = { 'content-type': 'application/octet-stream', ...headers }
-    const scheme = transport.policy.schemeOf(endpoint.host)
+    const scheme = this.#transport.policy.schemeOf(endpoint.host)
     if (url.origin === new URL(`${scheme}//${endpoint.host}`).origin)
-      return sendRequest(errand, method, url, 'upload', { body, headers: sent })
+      return this.#sendRequest(errand, method, url, 'upload', { body, headers: sent })
     if (scheme === 'https:' && url.protocol !== 'https:')
       throw new RegistryError(
         'blocked',
         `${endpoint.name} requests an upload to ${url.host} without TLS; if the registry is behind a proxy, configure its external URL`,
       )
-    const reply = await transport.exchange({
+    const reply = await this.#transport.exchange({
       method,
       url,
       headers: sent,
@@ -222,12 +339,12 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
       signal,
     })
     if (reply.status >= 200 && reply.status < 300) return reply
-    throw toRegistryReplyError(reply, clock.now(), `${endpoint.name}'s upload host ${url.host}`)
+    throw toRegistryReplyError(reply, this.#clock.now(), `${endpoint.name}'s upload host ${url.host}`)
   }
 
-  async function uploadInChunks(errand: Errand, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
+  async #uploadInChunks(errand: Errand, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
     const { endpoint } = errand
-    const startReply = await sendRequest(errand, 'POST', 'blobs/uploads/', 'upload', {
+    const startReply = await this.#sendRequest(errand, 'POST', 'blobs/uploads/', 'upload', {
       body: new Uint8Array(0),
     })
     let location = parseUploadLocation(startReply, endpoint)
@@ -235,17 +352,17 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
     // ghcr.io keeps only the last chunk, so send a single one.
     const piece = matchesRegistryHost(endpoint, /^ghcr\.io$/)
       ? bytes.length
-      : Math.max(limits.chunkBytes, minChunkBytes || 0)
+      : Math.max(this.#limits.chunkBytes, minChunkBytes || 0)
     // Sequential, because docker-registry appends chunks in order of arrival.
     for (let at = 0; at < bytes.length; at += piece) {
       const end = Math.min(at + piece, bytes.length)
       const range = { 'content-range': `${at}-${end - 1}` }
       location = parseUploadLocation(
-        await sendUploadStep(errand, 'PATCH', location, bytes.subarray(at, end), range),
+        await this.#sendUploadStep(errand, 'PATCH', location, bytes.subarray(at, end), range),
         endpoint,
       )
     }
-    const done = await sendUploadStep(
+    const done = await this.#sendUploadStep(
       errand,
       'PUT',
       addDigestQueryParameter(location, blob.digest),
@@ -255,15 +372,15 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
     checkReplyDigest(done, blob.digest, endpoint)
   }
 
-  async function upload(errand: Errand, blob: BlobToPush): Promise<BlobPushOutcome> {
-    if (await hasBlob(errand, blob)) return 'present'
-    const location = await startUpload(errand, blob, blob.mountFrom !== undefined)
+  async #upload(errand: Errand, blob: BlobToPush): Promise<BlobPushOutcome> {
+    if (await this.#hasBlob(errand, blob)) return 'present'
+    const location = await this.#startUpload(errand, blob, blob.mountFrom !== undefined)
     if (location === undefined) return 'mounted'
     const bytes = await blob.read()
     if (bytes.length !== blob.size || computeSha256Digest(bytes) !== blob.digest)
       throw new RegistryError('digest-mismatch', `the blob to push does not have the digest ${blob.digest}`)
     try {
-      const reply = await sendUploadStep(
+      const reply = await this.#sendUploadStep(
         errand,
         'PUT',
         addDigestQueryParameter(location, blob.digest),
@@ -272,30 +389,33 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
       )
       checkReplyDigest(reply, blob.digest, errand.endpoint)
     } catch (error) {
-      if (!isSizeRejection(error, blob.size) || matchesRegistryHost(errand.endpoint, googleRegistryPattern))
+      if (
+        !this.#isSizeRejection(error, blob.size) ||
+        matchesRegistryHost(errand.endpoint, googleRegistryPattern)
+      )
         throw error
-      await uploadInChunks(errand, blob, bytes)
+      await this.#uploadInChunks(errand, blob, bytes)
     }
     return 'uploaded'
   }
 
   /** Restarts a failed upload from the beginning, which is safe because the digest identifies the blob. */
-  async function pushBlob(errand: Errand, blob: BlobToPush): Promise<BlobPushOutcome> {
+  async #pushBlob(errand: Errand, blob: BlobToPush): Promise<BlobPushOutcome> {
     for (let attempt = 1; ; attempt += 1)
       try {
-        return await upload(errand, blob)
+        return await this.#upload(errand, blob)
       } catch (error) {
-        if (!(error instanceof RegistryError) || !error.retryable || attempt >= retryPolicy.attempts)
+        if (!(error instanceof RegistryError) || !error.retryable || attempt >= this.#retryPolicy.attempts)
           throw error
-        const wait = error.retryAfter ?? (retryPolicy.backOffMs * 2 ** (attempt - 1)) / 1000
-        if (wait > retryPolicy.maxWaitSeconds || errand.signal?.aborted) throw error
-        await clock.sleep(wait * 1000, errand.signal)
+        const wait = error.retryAfter ?? (this.#retryPolicy.backOffMs * 2 ** (attempt - 1)) / 1000
+        if (wait > this.#retryPolicy.maxWaitSeconds || errand.signal?.aborted) throw error
+        await this.#clock.sleep(wait * 1000, errand.signal)
       }
   }
 
-  async function putManifest(errand: Errand, name: string, { mediaType, bytes }: ManifestToPush) {
+  async #putManifest(errand: Errand, name: string, { mediaType, bytes }: ManifestToPush) {
     const digest = computeSha256Digest(bytes)
-    const reply = await sendRequest(errand, 'PUT', `manifests/${name}`, 'write', {
+    const reply = await this.#sendRequest(errand, 'PUT', `manifests/${name}`, 'write', {
       headers: { 'content-type': mediaType },
       body: bytes,
     })
@@ -303,122 +423,17 @@ export function openImagePusher(options: ImagePusherOptions): ImagePusher {
     return { digest, subject: reply.headers.get('oci-subject')?.[0] }
   }
 
-  async function fetchTagDigest(errand: Errand, tag: string): Promise<string> {
-    const { body } = await sendRequest(errand, 'GET', `manifests/${tag}`, 'manifest', {
+  async #fetchTagDigest(errand: Errand, tag: string): Promise<string> {
+    const { body } = await this.#sendRequest(errand, 'GET', `manifests/${tag}`, 'manifest', {
       headers: { accept: manifestAcceptHeader },
     })
     return computeSha256Digest(body)
   }
 
-  function isSizeRejection(error: unknown, size: number): boolean {
+  #isSizeRejection(error: unknown, size: number): boolean {
     if (!(error instanceof RegistryError)) return false
     if (error.status !== undefined) return [405, 413, 501].includes(error.status)
-    return size >= limits.chunkedFallbackBytes && ['network', 'timeout'].includes(error.code)
-  }
-
-  return {
-    async push({ host, repository, blobs, manifests, tags }, signal) {
-      const [endpoint] = getRegistryEndpoints({ host, repository }, [])
-      const errand: Errand = { endpoint, signal }
-      const outcomes = { present: 0, mounted: 0, uploaded: 0 }
-      try {
-        const distinct = new Map(blobs.map((blob) => [blob.digest, blob]))
-        await forEachConcurrently(distinct.values(), 4, async (blob) => {
-          outcomes[await pushBlob(errand, blob)] += 1
-        })
-        let digest = ''
-        let subject: string | undefined
-        for (const manifest of manifests)
-          ({ digest, subject } = await putManifest(errand, computeSha256Digest(manifest.bytes), manifest))
-        const top = manifests.at(-1) as ManifestToPush
-        for (const tag of tags) {
-          await putManifest(errand, tag, top)
-          const tagDigest = await fetchTagDigest(errand, tag)
-          if (tagDigest !== digest)
-            throw new RegistryError(
-              'digest-mismatch',
-              `the tag ${tag} on ${host} points to ${tagDigest} immediately after catalog-bot set it to ${digest}`,
-            )
-        }
-        return { digest, blobs: outcomes, ...(subject !== undefined && { subject }) }
-      } catch (error) {
-        throw toPushError(error, `${host}/${repository}`)
-      }
-    },
-    async listTags({ host, repository }, signal) {
-      const [endpoint] = getRegistryEndpoints({ host, repository }, [])
-      const found = new Set<string>()
-      // Amazon's registries reject more than a thousand tags per request.
-      let path: string | URL = 'tags/list?n=1000'
-      try {
-        for (let page = 0; page < maxTagListPages; page += 1) {
-          const reply: TransportReply = await exchange(
-            { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxTagListBytes, redirects: 3, signal },
-            'manifest',
-          )
-          for (const tag of parseTagList(reply.body)) found.add(tag)
-          const next = parseNextPageUrl(reply)
-          if (next === undefined) return [...found].sort()
-          path = next
-        }
-      } catch (error) {
-        if (error instanceof RegistryError && error.code === 'missing') return []
-        throw error
-      }
-      throw new RegistryError(
-        'too-large',
-        `the tag list of ${endpoint.name}/${repository} has too many pages`,
-      )
-    },
-    async listReferrers({ host, repository }, digest, signal) {
-      const [endpoint] = getRegistryEndpoints({ host, repository }, [])
-      const found: unknown[] = []
-      let path: string | URL = `referrers/${digest}`
-      try {
-        for (let page = 0; page < maxTagListPages; page += 1) {
-          const reply: TransportReply = await exchange(
-            { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxManifestBytes, redirects: 3, signal },
-            'manifest',
-          )
-          const listed = parseReferrers(reply.body)
-          if (listed === undefined) return undefined
-          found.push(...listed)
-          const next = parseNextPageUrl(reply)
-          if (next === undefined) return found
-          path = next
-        }
-      } catch (error) {
-        // Registries before OCI 1.1 don't recognize the path.
-        const isOld = error instanceof RegistryError && !error.retryable && (error.status ?? 0) >= 400
-        if (isOld && ![401, 403].includes(error.status ?? 0)) return undefined
-        throw error
-      }
-      throw new RegistryError(
-        'too-large',
-        `the referrers list of ${endpoint.name}/${repository} has too many pages`,
-      )
-    },
-    async deleteManifest({ host, repository }, digest, signal) {
-      const [endpoint] = getRegistryEndpoints({ host, repository }, [])
-      const path = `manifests/${digest}`
-      const request = { endpoint, path, headers: {}, bodyLimit: maxRegistryReplyBytes, redirects: 0, signal }
-      try {
-        await deleting({ ...request, method: 'DELETE' }, 'write')
-        return true
-      } catch (error) {
-        if (!(error instanceof RegistryError)) throw error
-        if (error.code === 'missing') return false
-        if (error.status === 405 || error.status === 501 || /\bUNSUPPORTED\b/.test(error.message))
-          throw new RegistryError('unsupported', `${endpoint.name} does not support deleting images`, {
-            cause: error,
-          })
-        throw toPushError(error, `${host}/${repository}`)
-      }
-    },
-    close() {
-      clock.close()
-      return transport.close()
-    },
+    return size >= this.#limits.chunkedFallbackBytes && ['network', 'timeout'].includes(error.code)
   }
 }
 

@@ -86,50 +86,37 @@ const rejectedArchiveTtlSeconds = 3600
 
 export function createCachedBundleReaders(
   client: Pick<RegistryClient, 'readBundle' | 'identity'>,
-  {
-    clock,
-    store,
-    atOnce = defaultConcurrentBundlePulls,
-    slowest = defaultMaxBundlePullMs,
-  }: CachedBundlesOptions,
+  options: CachedBundlesOptions,
 ): CachedBundleReaders {
-  const enter = createSemaphore(atOnce)
+  return new StoredBundleReaders(client, options)
+}
+
+class StoredBundleReaders implements CachedBundleReaders {
+  readonly #client: Pick<RegistryClient, 'readBundle' | 'identity'>
+  readonly #clock
+  readonly #store
+  readonly #slowest
+  readonly #enter
   // Deduplicates concurrent pulls of the same bundle.
-  const pendingPulls = new Map<string, Promise<BundleAndInstallAnswers>>()
+  readonly #pendingPulls = new Map<string, Promise<BundleAndInstallAnswers>>()
 
-  async function pull(key: string, reference: string): Promise<BundleAndInstallAnswers> {
-    const signal = AbortSignal.timeout(slowest)
-    const answer = await client.readBundle(reference, signal)
-    if (signal.aborted && answer.kind === 'unknown') {
-      const reason = `pulling the image took longer than ${slowest / 1000} s`
-      const slow = splitBundleAndInstallAnswers({ ...answer, reason, retryAfter: slowBundlePullRetrySeconds })
-      // Caches this timeout, or the same slow registry would be first in every evaluation and starve others.
-      await cacheAnswers(key, slow, slowBundlePullRetrySeconds)
-      return slow
-    }
-    const both = splitBundleAndInstallAnswers(answer)
-    const life = getBundleAnswerTtl(reference, both.bundle)
-    if (life !== undefined) await cacheAnswers(key, both, life)
-    return both
+  constructor(client: Pick<RegistryClient, 'readBundle' | 'identity'>, options: CachedBundlesOptions) {
+    const { clock, store, atOnce = defaultConcurrentBundlePulls, slowest = defaultMaxBundlePullMs } = options
+    this.#client = client
+    this.#clock = clock
+    this.#store = store
+    this.#slowest = slowest
+    this.#enter = createSemaphore(atOnce)
   }
 
-  async function cacheAnswers(
-    key: string,
-    { bundle, install }: BundleAndInstallAnswers,
-    seconds: number,
-  ): Promise<void> {
-    await store.putCached(bundleAnswerCacheNamespace, new Map([[key, bundle]]), seconds)
-    await store.putCached(installAnswerCacheNamespace, new Map([[key, install]]), seconds)
-  }
-
-  function forEvaluation(budget: BundlePullBudget = defaultBundlePullBudget): BudgetedBundleReader {
+  readonly forEvaluation: CachedBundleReaders['forEvaluation'] = (budget = defaultBundlePullBudget) => {
     let started: number | undefined
     const pulled = new Set<string>()
 
     /** The reason why a pull must not start. */
-    function findBudgetProblem(key: string): InconclusiveAnswer | undefined {
-      started ??= clock.now()
-      if (clock.now() - started >= budget.time)
+    const findBudgetProblem = (key: string): InconclusiveAnswer | undefined => {
+      started ??= this.#clock.now()
+      if (this.#clock.now() - started >= budget.time)
         return createDeferredBundleAnswer(
           `pulling bundles took longer than ${budget.time / 1000} s`,
           exhaustedBudgetRetrySeconds,
@@ -140,27 +127,29 @@ export function createCachedBundleReaders(
       return undefined
     }
 
-    function createReader<Answer>(
+    const createReader = <Answer>(
       answers: CacheNamespace<Answer>,
       pick: (both: BundleAndInstallAnswers) => Answer,
-    ): (reference: string) => Promise<Answer | InconclusiveAnswer> {
+    ): ((reference: string) => Promise<Answer | InconclusiveAnswer>) => {
       const withinMemory = createTotalAnswerSizeLimiter<Answer>(budget.held)
       return async (reference) => {
         // The key has the whole reference, because access to one repository does not imply access to another.
-        const key = JSON.stringify([await client.identity(reference), reference])
-        const cachedAnswer = (await store.getCached(answers, [key])).get(key)
+        const key = JSON.stringify([await this.#client.identity(reference), reference])
+        const cachedAnswer = (await this.#store.getCached(answers, [key])).get(key)
         if (cachedAnswer !== undefined) return withinMemory(key, cachedAnswer)
-        const leave = await enter()
+        const leave = await this.#enter()
         try {
           // Another caller may have pulled it while this one waited.
-          const running = pendingPulls.get(key)
+          const running = this.#pendingPulls.get(key)
           if (running) return withinMemory(key, pick(await running))
-          const pulledAnswer = pulled.has(key) ? (await store.getCached(answers, [key])).get(key) : undefined
+          const pulledAnswer = pulled.has(key)
+            ? (await this.#store.getCached(answers, [key])).get(key)
+            : undefined
           if (pulledAnswer !== undefined) return withinMemory(key, pulledAnswer)
           const budgetProblem = findBudgetProblem(key)
           if (budgetProblem) return budgetProblem
-          const both = pull(key, reference).finally(() => pendingPulls.delete(key))
-          pendingPulls.set(key, both)
+          const both = this.#pull(key, reference).finally(() => this.#pendingPulls.delete(key))
+          this.#pendingPulls.set(key, both)
           return withinMemory(key, pick(await both))
         } finally {
           leave()
@@ -173,7 +162,31 @@ export function createCachedBundleReaders(
       readInstall: createReader(installAnswerCacheNamespace, ({ install }) => install),
     }
   }
-  return { forEvaluation }
+
+  async #pull(key: string, reference: string): Promise<BundleAndInstallAnswers> {
+    const signal = AbortSignal.timeout(this.#slowest)
+    const answer = await this.#client.readBundle(reference, signal)
+    if (signal.aborted && answer.kind === 'unknown') {
+      const reason = `pulling the image took longer than ${this.#slowest / 1000} s`
+      const slow = splitBundleAndInstallAnswers({ ...answer, reason, retryAfter: slowBundlePullRetrySeconds })
+      // Caches this timeout, or the same slow registry would be first in every evaluation and starve others.
+      await this.#cacheAnswers(key, slow, slowBundlePullRetrySeconds)
+      return slow
+    }
+    const both = splitBundleAndInstallAnswers(answer)
+    const life = getBundleAnswerTtl(reference, both.bundle)
+    if (life !== undefined) await this.#cacheAnswers(key, both, life)
+    return both
+  }
+
+  async #cacheAnswers(
+    key: string,
+    { bundle, install }: BundleAndInstallAnswers,
+    seconds: number,
+  ): Promise<void> {
+    await this.#store.putCached(bundleAnswerCacheNamespace, new Map([[key, bundle]]), seconds)
+    await this.#store.putCached(installAnswerCacheNamespace, new Map([[key, install]]), seconds)
+  }
 }
 
 /** Limits the total size of answers, counting each answer once. */

@@ -5,13 +5,18 @@ import { isAllowedRegistry } from '../../checks/images/named-image.ts'
 import type { ImageLookupAnswer } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { toImageAnswer } from './to-image-answer.ts'
+import { RegistryError, toImageAnswer } from './registry-error.ts'
 import { createAuthorizedRegistryExchange, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
-import { createCancelableClock } from './transport/closable-clock.ts'
-import { computeCredentialIdentity } from './auth/credential-identity.ts'
-import { findCredential, type CredentialSource } from './auth/credentials.ts'
+import {
+  defaultRetryPolicy,
+  createRetryingRequestSender,
+  type RetryPolicy,
+  type RegistryRequestKind,
+  createCancelableClock,
+} from './retrying-exchange.ts'
+import { findCredential, type CredentialSource, computeCredentialIdentity } from './auth/credentials.ts'
 import type { EgressOptions } from './transport/egress-policy.ts'
-import { getRegistryEndpoints, type RegistryEndpoint, type RegistryConfRule } from './endpoints.ts'
+import { getRegistryEndpoints, type RegistryEndpoint, type RegistryConfRule } from './registries-conf.ts'
 import type { ResolveHostname } from './transport/guarded-connector.ts'
 import {
   manifestAcceptHeader,
@@ -25,15 +30,8 @@ import {
   formatPlatform,
   type Descriptor,
 } from './manifest.ts'
-import {
-  defaultRetryPolicy,
-  createRetryingRequestSender,
-  type RetryPolicy,
-  type RegistryRequestKind,
-} from './retrying-exchange.ts'
-import { readBundle } from './read-bundle.ts'
+import { readBundle } from './pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from './registry-client.ts'
-import { RegistryError } from './registry-error.ts'
 import { openTokenService } from './auth/token-service.ts'
 import { openTransport, type TransportReply, type TransportLimits } from './transport/transport.ts'
 
@@ -68,29 +66,107 @@ const hostsCountingManifestPulls: ReadonlySet<string> = new Set(['docker.io'])
 const manifestRequestHeaders = { accept: manifestAcceptHeader }
 
 export function openRegistryClient(options: RegistryClientOptions): RegistryClient {
-  const { limits = {} } = options
-  const clock = createCancelableClock(options.clock)
-  const transport = openTransport({
-    egress: options.egress ?? {},
-    limits: omitUndefinedProperties(limits),
-    resolve: options.resolve,
-    keepAliveAfterHead: options.keepAliveAfterHead,
-  })
-  const tokens = openTokenService(transport, clock)
-  const authorized = createAuthorizedRegistryExchange(transport, tokens, options.credentials ?? [])
-  const retryPolicy = { ...defaultRetryPolicy, ...omitUndefinedProperties(limits) }
-  const exchange = createRetryingRequestSender(authorized, retryPolicy, clock, options.random ?? Math.random)
-  // Hosts whose HEAD contradicted their GET. This process sends them no further HEAD requests.
-  const brokenHead = new Set<string>()
+  return new HttpRegistryClient(options)
+}
 
-  async function fetchManifestFrom(
-    endpoint: RegistryEndpoint,
-    reference: ImageReference,
-    signal?: AbortSignalLike,
-  ) {
+class HttpRegistryClient implements RegistryClient {
+  readonly #options: RegistryClientOptions
+  readonly #clock
+  readonly #transport
+  readonly #exchange
+  // Hosts whose HEAD contradicted their GET. This process sends them no further HEAD requests.
+  readonly #brokenHead = new Set<string>()
+
+  constructor(options: RegistryClientOptions) {
+    this.#options = options
+    const { limits = {} } = options
+    this.#clock = createCancelableClock(options.clock)
+    this.#transport = openTransport({
+      egress: options.egress ?? {},
+      limits: omitUndefinedProperties(limits),
+      resolve: options.resolve,
+      keepAliveAfterHead: options.keepAliveAfterHead,
+    })
+    const tokens = openTokenService(this.#transport, this.#clock)
+    const authorized = createAuthorizedRegistryExchange(this.#transport, tokens, options.credentials ?? [])
+    const retryPolicy = { ...defaultRetryPolicy, ...omitUndefinedProperties(limits) }
+    this.#exchange = createRetryingRequestSender(
+      authorized,
+      retryPolicy,
+      this.#clock,
+      options.random ?? Math.random,
+    )
+  }
+
+  readonly resolve: RegistryClient['resolve'] = async (text, signal) => {
+    const { reference, reason } = parseImageReference(text)
+    if (!reference) return { kind: 'malformed', reason }
+    try {
+      return await this.#tryEndpoints(reference, (endpoint) => this.#resolveAt(endpoint, reference, signal))
+    } catch (error) {
+      return toImageAnswer(error)
+    }
+  }
+
+  readonly fetchManifest: RegistryClient['fetchManifest'] = (reference, signal) =>
+    this.#tryEndpoints(reference, (endpoint) => this.#fetchManifestFrom(endpoint, reference, signal))
+
+  readonly fetchBlob: RegistryClient['fetchBlob'] = (reference, descriptor, signal) =>
+    this.#tryEndpoints({ ...reference, digest: descriptor.digest }, (endpoint) =>
+      this.#fetchBlobFrom(endpoint, descriptor, signal),
+    )
+
+  readonly identity: RegistryClient['identity'] = async (text) => {
+    const { reference } = parseImageReference(text)
+    if (!reference) return 'anonymous'
+    let endpoints: readonly RegistryEndpoint[]
+    try {
+      endpoints = getRegistryEndpoints(reference, this.#options.rules ?? [])
+    } catch {
+      return 'blocked'
+    }
+    const identities: string[] = []
+    for (const { name, repository } of endpoints) {
+      const prefix = name === reference.host ? '' : `${name} `
+      // resolve() reports a bad credential; a mirror's does not affect the registry's own.
+      const identity = await findCredential(this.#options.credentials ?? [], name, repository).then(
+        computeCredentialIdentity,
+        () => 'unreadable',
+      )
+      identities.push(prefix + identity)
+    }
+    return identities.join(', ')
+  }
+
+  readonly isPubliclyReadable: RegistryClient['isPubliclyReadable'] = async (text) => {
+    const { reference } = parseImageReference(text)
+    if (!reference) return true
+    const { shown = [], closedHosts = [], credentials = [], rules = [] } = this.#options
+    if (shown.length > 0 && isAllowedRegistry(reference, shown)) return true
+    try {
+      for (const { name, repository } of getRegistryEndpoints(reference, rules)) {
+        if (closedHosts.some((host) => host === name || host === name.replace(/:\d+$/, ''))) return false
+        if ((await findCredential(credentials, name, repository)).kind !== 'anonymous') return false
+      }
+      return true
+    } catch {
+      // The identity is unknown because the registry is blocked or its credentials are unreadable.
+      return false
+    }
+  }
+
+  readonly readBundle: RegistryClient['readBundle'] = (text, signal) =>
+    readBundle(this, text, signal && { signal })
+
+  readonly close: RegistryClient['close'] = () => {
+    this.#clock.close()
+    return this.#transport.close()
+  }
+
+  async #fetchManifestFrom(endpoint: RegistryEndpoint, reference: ImageReference, signal?: AbortSignalLike) {
     const wanted = reference.digest
     const fetchOnce = async (): Promise<FetchedManifest | undefined> => {
-      const reply = await fetchOkReply(
+      const reply = await this.#fetchOkReply(
         toManifestRequest('GET', endpoint, reference, signal),
         'manifest',
       ).catch(rejectLargeManifest)
@@ -134,11 +210,8 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
   }
 
   /** Rejects partial content and "accepted". */
-  async function fetchOkReply(
-    request: RegistryHttpRequest,
-    kind: RegistryRequestKind,
-  ): Promise<TransportReply> {
-    const reply = await exchange(request, kind)
+  async #fetchOkReply(request: RegistryHttpRequest, kind: RegistryRequestKind): Promise<TransportReply> {
+    const reply = await this.#exchange(request, kind)
     if (reply.status === 200) return reply
     throw new RegistryError(
       'bad-reply',
@@ -146,12 +219,8 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
     )
   }
 
-  async function headManifest(
-    endpoint: RegistryEndpoint,
-    reference: ImageReference,
-    signal?: AbortSignalLike,
-  ) {
-    const reply = await fetchOkReply(toManifestRequest('HEAD', endpoint, reference, signal), 'head')
+  async #headManifest(endpoint: RegistryEndpoint, reference: ImageReference, signal?: AbortSignalLike) {
+    const reply = await this.#fetchOkReply(toManifestRequest('HEAD', endpoint, reference, signal), 'head')
     const mediaType = stripMediaTypeParameters(reply.headers.get('content-type')?.[0])
     if (isDockerSchema1MediaType(mediaType))
       throw new RegistryError(
@@ -165,31 +234,28 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
     return { kind: 'ok', digest, mediaType, size: Number(length) } satisfies ImageLookupAnswer
   }
 
-  async function resolveAt(
+  async #resolveAt(
     endpoint: RegistryEndpoint,
     reference: ImageReference,
     signal?: AbortSignalLike,
   ): Promise<ImageLookupAnswer> {
-    if (options.platforms) return resolveWithPlatforms(endpoint, reference, signal)
-    if (hostsCountingManifestPulls.has(reference.host)) return resolveByHead(endpoint, reference, signal)
+    if (this.#options.platforms) return this.#resolveWithPlatforms(endpoint, reference, signal)
+    if (hostsCountingManifestPulls.has(reference.host))
+      return this.#resolveByHead(endpoint, reference, signal)
     try {
-      const { digest, mediaType, bytes } = await fetchManifestFrom(endpoint, reference, signal)
+      const { digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
       return { kind: 'ok', digest, mediaType, size: bytes.length }
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'missing') throw error
-      await confirmMissing(endpoint, reference, signal)
+      await this.#confirmMissing(endpoint, reference, signal)
       throw error
     }
   }
 
   /** Rejects if a HEAD contradicts the GET's 404, or is inconclusive. */
-  async function confirmMissing(
-    endpoint: RegistryEndpoint,
-    reference: ImageReference,
-    signal?: AbortSignalLike,
-  ) {
+  async #confirmMissing(endpoint: RegistryEndpoint, reference: ImageReference, signal?: AbortSignalLike) {
     try {
-      await headManifest(endpoint, reference, signal)
+      await this.#headManifest(endpoint, reference, signal)
     } catch (error) {
       // Registries without HEAD support have already answered the GET.
       const silent: readonly string[] = ['missing', 'private', 'server', 'bad-reply']
@@ -203,15 +269,15 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
   }
 
   /** Uses HEAD where a GET counts as a pull. Only for registries that reject invalid manifests. */
-  async function resolveByHead(
+  async #resolveByHead(
     endpoint: RegistryEndpoint,
     reference: ImageReference,
     signal?: AbortSignalLike,
   ): Promise<ImageLookupAnswer> {
     let isHeadRejected = false
-    if (!brokenHead.has(endpoint.host)) {
+    if (!this.#brokenHead.has(endpoint.host)) {
       try {
-        const answer = await headManifest(endpoint, reference, signal)
+        const answer = await this.#headManifest(endpoint, reference, signal)
         if (answer) return answer
       } catch (error) {
         const secondOpinion: readonly string[] = ['missing', 'private', 'server', 'bad-reply']
@@ -219,25 +285,25 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
         isHeadRejected = true
       }
     }
-    const { digest, mediaType, bytes } = await fetchManifestFrom(endpoint, reference, signal)
-    if (isHeadRejected) brokenHead.add(endpoint.host)
+    const { digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
+    if (isHeadRejected) this.#brokenHead.add(endpoint.host)
     return { kind: 'ok', digest, mediaType, size: bytes.length }
   }
 
-  async function resolveWithPlatforms(
+  async #resolveWithPlatforms(
     endpoint: RegistryEndpoint,
     reference: ImageReference,
     signal?: AbortSignalLike,
   ): Promise<ImageLookupAnswer> {
-    const { manifest, digest, mediaType, bytes } = await fetchManifestFrom(endpoint, reference, signal)
+    const { manifest, digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
     const answer = { kind: 'ok', digest, mediaType, size: bytes.length } as const
     if (manifest.kind === 'index') return { ...answer, platforms: getIndexPlatforms(manifest.manifests) }
     if (manifest.config.size > maxConfigBytes) return { ...answer, platforms: [] }
-    const { platform } = parseImageConfig(await fetchBlobFrom(endpoint, manifest.config, signal))
+    const { platform } = parseImageConfig(await this.#fetchBlobFrom(endpoint, manifest.config, signal))
     return { ...answer, platforms: platform ? [formatPlatform(platform)] : [] }
   }
 
-  async function fetchBlobFrom(
+  async #fetchBlobFrom(
     endpoint: RegistryEndpoint,
     descriptor: Descriptor,
     signal?: AbortSignalLike,
@@ -255,7 +321,7 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
     const fetchOnce = async (): Promise<Uint8Array | undefined> => {
       let reply: TransportReply
       try {
-        reply = await fetchOkReply(request, 'blob')
+        reply = await this.#fetchOkReply(request, 'blob')
       } catch (error) {
         if (!(error instanceof RegistryError) || error.code !== 'too-large') throw error
         rejectHtmlPage(error.contentType, endpoint)
@@ -274,14 +340,14 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
   }
 
   /** Tries mirrors first; the registry itself decides if they fail. */
-  async function tryEndpoints<Result>(
+  async #tryEndpoints<Result>(
     reference: ImageReference,
     work: (endpoint: RegistryEndpoint) => Promise<Result>,
   ): Promise<Result> {
     if (reference.digest !== undefined && !isStrongDigest(reference.digest))
       throw new RegistryError('unsupported', 'its digest is neither sha256 nor sha512')
     const failures: string[] = []
-    for (const endpoint of getRegistryEndpoints(reference, options.rules ?? [])) {
+    for (const endpoint of getRegistryEndpoints(reference, this.#options.rules ?? [])) {
       try {
         return await work(endpoint)
       } catch (error) {
@@ -298,67 +364,6 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
     }
     throw new RegistryError('network', 'no registry is configured for this image')
   }
-
-  const client: RegistryClient = {
-    async resolve(text, signal) {
-      const { reference, reason } = parseImageReference(text)
-      if (!reference) return { kind: 'malformed', reason }
-      try {
-        return await tryEndpoints(reference, (endpoint) => resolveAt(endpoint, reference, signal))
-      } catch (error) {
-        return toImageAnswer(error)
-      }
-    },
-    fetchManifest: (reference, signal) =>
-      tryEndpoints(reference, (endpoint) => fetchManifestFrom(endpoint, reference, signal)),
-    fetchBlob: (reference, descriptor, signal) =>
-      tryEndpoints({ ...reference, digest: descriptor.digest }, (endpoint) =>
-        fetchBlobFrom(endpoint, descriptor, signal),
-      ),
-    async identity(text) {
-      const { reference } = parseImageReference(text)
-      if (!reference) return 'anonymous'
-      let endpoints: readonly RegistryEndpoint[]
-      try {
-        endpoints = getRegistryEndpoints(reference, options.rules ?? [])
-      } catch {
-        return 'blocked'
-      }
-      const identities: string[] = []
-      for (const { name, repository } of endpoints) {
-        const prefix = name === reference.host ? '' : `${name} `
-        // resolve() reports a bad credential; a mirror's does not affect the registry's own.
-        const identity = await findCredential(options.credentials ?? [], name, repository).then(
-          computeCredentialIdentity,
-          () => 'unreadable',
-        )
-        identities.push(prefix + identity)
-      }
-      return identities.join(', ')
-    },
-    async isPubliclyReadable(text) {
-      const { reference } = parseImageReference(text)
-      if (!reference) return true
-      const { shown = [], closedHosts = [], credentials = [], rules = [] } = options
-      if (shown.length > 0 && isAllowedRegistry(reference, shown)) return true
-      try {
-        for (const { name, repository } of getRegistryEndpoints(reference, rules)) {
-          if (closedHosts.some((host) => host === name || host === name.replace(/:\d+$/, ''))) return false
-          if ((await findCredential(credentials, name, repository)).kind !== 'anonymous') return false
-        }
-        return true
-      } catch {
-        // The identity is unknown because the registry is blocked or its credentials are unreadable.
-        return false
-      }
-    },
-    readBundle: (text, signal) => readBundle(client, text, signal && { signal }),
-    close() {
-      clock.close()
-      return transport.close()
-    },
-  }
-  return client
 }
 
 function toManifestRequest(

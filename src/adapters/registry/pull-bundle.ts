@@ -6,9 +6,10 @@ import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseImageConfig, type ImageIndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
 import type { BundleReadAndInstallResult } from './unpack/read-bundle-files.ts'
-import { RegistryError } from './registry-error.ts'
+import { RegistryError, toImageAnswer } from './registry-error.ts'
 import { defaultUnpackLimits, type CompressedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
 import { runUnpackProcess } from './unpack/unpack-process-pool.ts'
+import type { BundleImageAnswer } from '../../checks/questions.ts'
 
 export interface PulledBundle {
   /** The digest of the referenced manifest, which may be an index. */
@@ -137,7 +138,7 @@ async function pullImageFiles(
   }
 }
 
-export async function pullAndReadBundle(
+async function pullAndReadBundle(
   registry: RegistryClient,
   text: string,
   { limits, signal }: Pick<PullBundleOptions, 'limits' | 'signal'> = {},
@@ -249,4 +250,19 @@ function isLinuxAmd64({ platform }: ImageIndexEntry): boolean {
 
 function createRejectedImageError(reason: string, cause?: unknown): RegistryError {
   return new RegistryError('unsupported', `catalog-bot rejects the image because ${reason}`, { cause })
+}
+
+export async function readBundle(
+  client: RegistryClient,
+  reference: string,
+  options: { readonly limits?: Partial<ImagePullLimits>; readonly signal?: AbortSignalLike } = {},
+): Promise<BundleImageAnswer> {
+  try {
+    const { digest, reading } = await pullAndReadBundle(client, reference, options)
+    return { kind: 'bundle', digest, ...reading }
+  } catch (error) {
+    const answer = toImageAnswer(error)
+    if (answer.kind === 'ok') throw error
+    return answer
+  }
 }

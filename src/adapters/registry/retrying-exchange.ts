@@ -6,6 +6,11 @@ import { RegistryError } from './registry-error.ts'
 import { toRegistryReplyError } from './transport/reply-error.ts'
 import type { TransportReply } from './transport/transport.ts'
 
+interface CancelableClock extends Clock {
+  /** Every pending and later sleep rejects with a RegistryError (`aborted`). */
+  close(): void
+}
+
 interface AdaptiveConcurrencyLimit {
   /** Waits for a slot, runs the work, releases the slot. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
@@ -174,6 +179,37 @@ export function createAdaptiveConcurrencyLimit(
     },
     get active() {
       return active
+    },
+  }
+}
+
+export function createCancelableClock(clock: Clock): CancelableClock {
+  // Uses one controller per sleep, because a client-wide signal would accumulate listeners.
+  const sleeping = new Set<AbortController>()
+  let closed = false
+
+  function throwIfClosed(): void {
+    if (closed) throw new RegistryError('aborted', 'catalog-bot is shutting down')
+  }
+
+  return {
+    now: () => clock.now(),
+    async sleep(milliseconds, signal) {
+      throwIfClosed()
+      if (signal?.aborted) return
+      const woken = new AbortController()
+      signal?.addEventListener('abort', () => woken.abort())
+      sleeping.add(woken)
+      try {
+        await clock.sleep(milliseconds, woken.signal)
+      } finally {
+        sleeping.delete(woken)
+      }
+      throwIfClosed()
+    },
+    close() {
+      closed = true
+      for (const woken of sleeping) woken.abort()
     },
   }
 }

@@ -1,5 +1,56 @@
 // What the store requires of its database.
 import type { PgBoss } from 'pg-boss'
+import { createHash } from 'node:crypto'
+
+/** Removes NUL and lone surrogates, which Postgres rejects, also in JSON. */
+export const toStorableText = (text: string): string => text.replaceAll('\0', '').toWellFormed()
+
+/**
+ * Prepares a value for jsonb. Replaces NUL instead of removing it, so that the surrounding text cannot become another
+ * word.
+ */
+export const toStorableJson = (value: unknown): string =>
+  JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'string' ? part.replaceAll('\0', '\uFFFD').toWellFormed() : part,
+  )
+
+const maxBatchRows = 1000
+
+/** An index entry is limited to about 2700 bytes; longer keys are stored as their digest. */
+const maxStoredKeyLength = 500
+
+export type StoreErrorCode =
+  /** The database is unreachable or disconnected: the request may or may not have taken effect. */
+  | 'unreachable'
+  | 'in-use'
+  /** A newer version of this program wrote the database. */
+  | 'too-new'
+  | 'unreadable'
+  /** The pull request already has a recorded merge; it merges only once. */
+  | 'already-landed'
+  /** The intent was settled with another outcome, or does not exist. */
+  | 'already-settled'
+  /** Two transactions conflicted; nothing was changed. */
+  | 'conflict'
+  /** Out of disk, memory or connections. */
+  | 'full'
+  | 'closed'
+  | 'failed'
+
+const retryableStoreErrorCodes: readonly StoreErrorCode[] = ['unreachable', 'conflict', 'full', 'in-use']
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly code: StoreErrorCode
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean
+
+  constructor(code: StoreErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.retryable = retryableStoreErrorCodes.includes(code)
+  }
+}
 
 export interface SqlQueryExecutor {
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
@@ -34,4 +85,48 @@ export type PgBossDatabase = NonNullable<NonNullable<Parameters<PgBoss['send']>[
 /** Makes pg-boss run its statements inside this transaction. */
 export function toPgBossDatabase(sql: Transaction): PgBossDatabase {
   return { executeSql: async (text, values) => ({ rows: [...(await sql.query(text, values ?? []))] }) }
+}
+
+/** Classifies a driver's error by SQLSTATE class or by the system's error code. */
+export function toStoreError(cause: unknown): StoreError {
+  if (cause instanceof StoreError) return cause
+  const state = getSqlState(cause)
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new StoreError(classifySqlState(state, message), `the database returned an error: ${message}`, cause)
+}
+
+/** Returns the five-character SQLSTATE or the system's code (ECONNREFUSED) of a driver's error; '' if it has none. */
+export function getSqlState(error: unknown): string {
+  const code: unknown =
+    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : ''
+}
+
+function classifySqlState(state: string, message: string): StoreErrorCode {
+  if (/^(?:08|57P)/.test(state) || /^E[A-Z]+$/.test(state)) return 'unreachable'
+  if (state === '40001' || state === '40P01') return 'conflict'
+  if (state.startsWith('53')) return 'full'
+  // node-postgres has only messages for these.
+  if (/Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message))
+    return 'unreachable'
+  return 'failed'
+}
+
+/** JSON text, because untrusted image references may hold characters that Postgres rejects (NUL). */
+export function toStoredKey(key: string): string {
+  const text = JSON.stringify(key)
+  return text.length <= maxStoredKeyLength
+    ? text
+    : `sha256:${createHash('sha256').update(text).digest('hex')}`
+}
+
+/** Sorted, so that two instances that write the same keys cannot deadlock. */
+export function toStoredRows(values: ReadonlyMap<string, unknown>) {
+  return [...values]
+    .map(([key, value]) => ({ key: toStoredKey(key), value: JSON.stringify(value ?? null) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+export function* splitIntoBatches<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < items.length; at += maxBatchRows) yield items.slice(at, at + maxBatchRows)
 }

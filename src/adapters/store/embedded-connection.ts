@@ -10,7 +10,7 @@ import type {
   EmbeddedDatabaseReply,
   EmbeddedDatabaseRequest,
 } from './embedded-process.ts'
-import { toStoreError, StoreError } from './store-error.ts'
+import { toStoreError, StoreError } from './database.ts'
 
 /** Milliseconds for an orderly close; then the process is killed, and the next start recovers. */
 const databaseCloseTimeoutMs = 10_000
@@ -76,62 +76,71 @@ function startDatabaseProcess(): ChildProcess {
 }
 
 function openEmbeddedConnection(child: ChildProcess, onOutput: (line: string) => void): EmbeddedConnection {
-  const pending = new Map<number, { resolve(rows: readonly object[]): void; reject(error: unknown): void }>()
-  let ids = 0
-  let ending: string | undefined
-  let output = ''
+  return new ChildDatabaseConnection(child, onOutput)
+}
 
-  // A pending answer keeps this process alive, an idle database does not.
-  child.unref()
-  if (child.stderr) {
-    const lines = createInterface({ input: child.stderr })
-    lines.on('line', (line) => {
-      output = `${output}${line}\n`.slice(-maxQuotedProcessOutputLength)
-      onOutput(line)
-    })
-    if (child.stderr instanceof Socket) child.stderr.unref()
-  }
-  const unrefIfIdle = () => {
-    if (pending.size === 0) child.channel?.unref()
-  }
-  child.on('message', (reply: EmbeddedDatabaseReply) => {
-    const waiting = pending.get(reply.id)
-    pending.delete(reply.id)
-    unrefIfIdle()
-    if ('rows' in reply) waiting?.resolve(reply.rows)
-    else waiting?.reject(deserializeDatabaseError(reply.fault))
-  })
-  unrefIfIdle()
+class ChildDatabaseConnection implements EmbeddedConnection {
+  readonly #child: ChildProcess
+  readonly #pending = new Map<
+    number,
+    { resolve(rows: readonly object[]): void; reject(error: unknown): void }
+  >()
+  #ids = 0
+  #ending: string | undefined
+  #output = ''
+  readonly ended: Promise<string>
 
-  const ended = new Promise<string>((resolve) => {
-    const end = (how: string) => {
-      if (ending !== undefined) return
-      ending = `the database process ${how}`
-      for (const waiting of pending.values()) waiting.reject(new StoreError('unreachable', ending))
-      pending.clear()
-      resolve(ending)
+  constructor(child: ChildProcess, onOutput: (line: string) => void) {
+    this.#child = child
+    // A pending answer keeps this process alive, an idle database does not.
+    child.unref()
+    if (child.stderr) {
+      const lines = createInterface({ input: child.stderr })
+      lines.on('line', (line) => {
+        this.#output = `${this.#output}${line}\n`.slice(-maxQuotedProcessOutputLength)
+        onOutput(line)
+      })
+      if (child.stderr instanceof Socket) child.stderr.unref()
     }
-    child.once('error', (error) => end(`could not be started: ${error.message}`))
-    // Not 'exit', because the last answers and output arrive before 'close'.
-    child.once('close', (code, signal) =>
-      end(`exited with ${signal ?? `code ${code ?? 'none'}`}${output && `: ${output.trim()}`}`),
-    )
-  })
+    child.on('message', (reply: EmbeddedDatabaseReply) => {
+      const waiting = this.#pending.get(reply.id)
+      this.#pending.delete(reply.id)
+      this.#unrefIfIdle()
+      if ('rows' in reply) waiting?.resolve(reply.rows)
+      else waiting?.reject(deserializeDatabaseError(reply.fault))
+    })
+    this.#unrefIfIdle()
+    this.ended = new Promise<string>((resolve) => {
+      const end = (how: string) => {
+        if (this.#ending !== undefined) return
+        this.#ending = `the database process ${how}`
+        for (const waiting of this.#pending.values())
+          waiting.reject(new StoreError('unreachable', this.#ending))
+        this.#pending.clear()
+        resolve(this.#ending)
+      }
+      child.once('error', (error) => end(`could not be started: ${error.message}`))
+      // Not 'exit', because the last answers and output arrive before 'close'.
+      child.once('close', (code, signal) =>
+        end(`exited with ${signal ?? `code ${code ?? 'none'}`}${this.#output && `: ${this.#output.trim()}`}`),
+      )
+    })
+  }
 
-  const send = (order: EmbeddedDatabaseCommand) =>
+  readonly send: EmbeddedConnection['send'] = (order) =>
     new Promise<readonly object[]>((resolve, reject) => {
-      if (ending !== undefined || !child.connected) {
-        reject(new StoreError('unreachable', ending ?? 'the database process is shutting down'))
+      if (this.#ending !== undefined || !this.#child.connected) {
+        reject(new StoreError('unreachable', this.#ending ?? 'the database process is shutting down'))
         return
       }
-      const id = ++ids
-      pending.set(id, { resolve, reject })
-      child.channel?.ref()
+      const id = ++this.#ids
+      this.#pending.set(id, { resolve, reject })
+      this.#child.channel?.ref()
       try {
-        child.send({ id, ...order } satisfies EmbeddedDatabaseRequest, (error) => {
+        this.#child.send({ id, ...order } satisfies EmbeddedDatabaseRequest, (error) => {
           // The exit handler rejects all other pending orders.
-          if (error && pending.delete(id)) {
-            unrefIfIdle()
+          if (error && this.#pending.delete(id)) {
+            this.#unrefIfIdle()
             reject(
               new StoreError(
                 'unreachable',
@@ -143,24 +152,24 @@ function openEmbeddedConnection(child: ChildProcess, onOutput: (line: string) =>
         })
       } catch (error) {
         // The value cannot be serialized.
-        pending.delete(id)
-        unrefIfIdle()
+        this.#pending.delete(id)
+        this.#unrefIfIdle()
         reject(
           new StoreError('failed', `the query could not be sent to the database: ${String(error)}`, error),
         )
       }
     })
 
-  return {
-    send,
-    ended,
-    close: async () => {
-      keepAliveUntilChildExits(child)
-      const late = setTimeout(() => child.kill('SIGKILL'), databaseCloseTimeoutMs)
-      await send({ kind: 'close' }).catch(() => child.kill('SIGKILL'))
-      await ended
-      clearTimeout(late)
-    },
+  readonly close: EmbeddedConnection['close'] = async () => {
+    keepAliveUntilChildExits(this.#child)
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), databaseCloseTimeoutMs)
+    await this.send({ kind: 'close' }).catch(() => this.#child.kill('SIGKILL'))
+    await this.ended
+    clearTimeout(late)
+  }
+
+  #unrefIfIdle() {
+    if (this.#pending.size === 0) this.#child.channel?.unref()
   }
 }
 

@@ -2,9 +2,8 @@
 // transactions, single statements and pg-boss scripts take turns.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database, SqlQueryExecutor } from './database.ts'
+import { type Database, type SqlQueryExecutor, toStoreError, getSqlState, StoreError } from './database.ts'
 import { connectEmbeddedDatabase, type EmbeddedConnection } from './embedded-connection.ts'
-import { toStoreError, getSqlState, StoreError } from './store-error.ts'
 
 /** Milliseconds before the first restart; the pause doubles after each quick failure. */
 const minRestartDelayMs = 100

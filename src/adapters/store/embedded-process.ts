@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreError, type StoreErrorCode } from './store-error.ts'
+import { StoreError, type StoreErrorCode } from './database.ts'
 
 /** SQLITE_BUSY: another process has the lock. */
 const sqliteBusyErrorCode = 5

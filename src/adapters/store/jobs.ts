@@ -11,10 +11,15 @@
 // Enqueueing and settling lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'
 import type { Job, JobKindStatistics } from '../../ports/jobs.ts'
-import { toPgBossDatabase, type Database, type Transaction, type SqlQueryExecutor } from './database.ts'
+import {
+  toPgBossDatabase,
+  type Database,
+  type Transaction,
+  type SqlQueryExecutor,
+  toStoreError,
+  toStorableText,
+} from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
-import { toStorableText } from './storable-text.ts'
-import { toStoreError } from './store-error.ts'
 
 /** Scans go after all pull requests, because they are not urgent and come in many small jobs. */
 const imageScanJobPriority = -1_000_000_000
@@ -78,6 +83,11 @@ export async function openJobQueue(
   database: Database,
   problem: (error: unknown) => void,
 ): Promise<PersistentJobQueue> {
+  const boss = await startPgBoss(database, problem)
+  return new PgBossJobQueue(database, boss)
+}
+
+async function startPgBoss(database: Database, problem: (error: unknown) => void): Promise<PgBoss> {
   const boss = new PgBoss({
     db: database.jobDatabase,
     schema: jobSchemaName,
@@ -111,15 +121,114 @@ export async function openJobQueue(
   // pg-boss reads a queue's settings once, outside the given transaction. Do it now: on the embedded database's only
   // connection that read would deadlock inside a transaction.
   await boss.touch(jobQueueName, '00000000-0000-0000-0000-000000000000')
+  return boss
+}
 
-  const priorityOf = createFairJobPrioritizer(jobTableName, jobQueueName)
-  const waiting = (sql: Transaction, key: string) =>
-    sql.query<{ id: string }>(
+class PgBossJobQueue implements PersistentJobQueue {
+  readonly #database: Database
+  readonly #boss: PgBoss
+  readonly #priorityOf = createFairJobPrioritizer(jobTableName, jobQueueName)
+
+  constructor(database: Database, boss: PgBoss) {
+    this.#database = database
+    this.#boss = boss
+  }
+
+  readonly enqueue: PersistentJobQueue['enqueue'] = async (sql, job, afterSeconds) => {
+    const key = toJobKey(job)
+    await sql.lock(`job ${key}`)
+    const joined = await sql.query(
+      `UPDATE ${jobTableName} SET data = $2::jsonb,
+           start_after = least(start_after, clock_timestamp() + $3::float8 * interval '1 second')
+         WHERE name = '${jobQueueName}' AND singleton_key = $1 AND state IN ('created', 'retry') RETURNING id`,
+      [key, JSON.stringify(job), afterSeconds],
+    )
+    if (joined.length > 0) return
+    await this.#boss.send(jobQueueName, job, {
+      singletonKey: key,
+      group: { id: key },
+      priority: await this.#priorityOf(sql, job),
+      ...(afterSeconds > 0 ? { startAfter: afterSeconds } : {}),
+      db: toPgBossDatabase(sql),
+    })
+  }
+
+  readonly take: PersistentJobQueue['take'] = async (limit) => {
+    const rows = await this.#boss.fetch<Job>(jobQueueName, {
+      batchSize: limit,
+      groupConcurrency: 1,
+      includeMetadata: true,
+    })
+    return rows.map(({ id, data, retryCount }) => ({ id, key: toJobKey(data), run: retryCount, job: data }))
+  }
+
+  readonly complete: PersistentJobQueue['complete'] = (taken) =>
+    this.#database.transaction(async (sql) => {
+      if (await this.#stillOurs(sql, taken))
+        await this.#boss.complete(jobQueueName, taken.id, null, { db: toPgBossDatabase(sql) })
+    })
+
+  readonly fail: PersistentJobQueue['fail'] = (taken, error) =>
+    this.#database.transaction(async (sql) => {
+      if (await this.#stillOurs(sql, taken)) await this.#putBack(sql, taken, error)
+    })
+
+  readonly touch: PersistentJobQueue['touch'] = async (taken) => {
+    if (taken.length > 0)
+      await this.#boss.touch(
+        jobQueueName,
+        taken.map(({ id }) => id),
+      )
+  }
+
+  readonly recover: PersistentJobQueue['recover'] = async (silentSeconds) => {
+    const silent = await this.#database.query<{ id: string; key: string; run: number }>(
+      `SELECT id, singleton_key AS key, retry_count AS run FROM ${jobTableName}
+         WHERE name = '${jobQueueName}' AND state = 'active'
+           AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $1::float8 * interval '1 second'`,
+      [silentSeconds],
+    )
+    for (const { id, key, run } of silent)
+      await this.#database.transaction(async (sql) => {
+        await sql.lock(`job ${key}`)
+        // Checked again under the lock: the process may have reported, or another may have returned the row.
+        const rows = await sql.query(
+          `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND id = $1 AND state = 'active' AND retry_count = $2
+               AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $3::float8 * interval '1 second' FOR UPDATE`,
+          [id, run, silentSeconds],
+        )
+        if (rows.length === 0) return
+        await this.#putBack(sql, { id, key }, new Error('the process that ran this job died'))
+        await sql.query(
+          `UPDATE ${jobTableName} SET start_after = clock_timestamp() WHERE name = '${jobQueueName}' AND id = $1 AND state = 'retry'`,
+          [id],
+        )
+      })
+    return silent.length
+  }
+
+  readonly waiting: PersistentJobQueue['waiting'] = () =>
+    this.#database.query<JobKindStatistics>(
+      `SELECT data->>'kind' AS kind, count(*) FILTER (WHERE state <> 'active')::integer AS waiting,
+           count(*) FILTER (WHERE state = 'active')::integer AS running,
+           coalesce(extract(epoch FROM max(clock_timestamp() - start_after) FILTER (WHERE state <> 'active')), 0)::float8
+             AS "oldestSeconds"
+         FROM ${jobTableName} WHERE name = '${jobQueueName}' AND (state = 'active'
+           OR (state IN ('created', 'retry') AND start_after <= clock_timestamp()))
+         GROUP BY data->>'kind' ORDER BY 1`,
+    )
+
+  readonly stop: PersistentJobQueue['stop'] = () => this.#boss.stop({ graceful: false, close: false })
+
+  #waiting(sql: Transaction, key: string) {
+    return sql.query<{ id: string }>(
       `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
       [key],
     )
+  }
+
   /** Locks the key and returns whether this run is still the active one. */
-  const stillOurs = async (sql: Transaction, { id, key, run }: ClaimedJob): Promise<boolean> => {
+  async #stillOurs(sql: Transaction, { id, key, run }: ClaimedJob): Promise<boolean> {
     await sql.lock(`job ${key}`)
     const rows = await sql.query(
       `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND id = $1 AND state = 'active' AND retry_count = $2 FOR UPDATE`,
@@ -127,98 +236,11 @@ export async function openJobQueue(
     )
     return rows.length === 1
   }
-  const putBack = async (sql: Transaction, { id, key }: Pick<ClaimedJob, 'id' | 'key'>, error: unknown) => {
+
+  async #putBack(sql: Transaction, { id, key }: Pick<ClaimedJob, 'id' | 'key'>, error: unknown) {
     const db = toPgBossDatabase(sql)
-    if ((await waiting(sql, key)).length > 0) await boss.complete(jobQueueName, id, null, { db })
-    else await boss.fail(jobQueueName, id, { message: toStorableErrorText(error) }, { db })
-  }
-
-  return {
-    enqueue: async (sql, job, afterSeconds) => {
-      const key = toJobKey(job)
-      await sql.lock(`job ${key}`)
-      const joined = await sql.query(
-        `UPDATE ${jobTableName} SET data = $2::jsonb,
-           start_after = least(start_after, clock_timestamp() + $3::float8 * interval '1 second')
-         WHERE name = '${jobQueueName}' AND singleton_key = $1 AND state IN ('created', 'retry') RETURNING id`,
-        [key, JSON.stringify(job), afterSeconds],
-      )
-      if (joined.length > 0) return
-      await boss.send(jobQueueName, job, {
-        singletonKey: key,
-        group: { id: key },
-        priority: await priorityOf(sql, job),
-        ...(afterSeconds > 0 ? { startAfter: afterSeconds } : {}),
-        db: toPgBossDatabase(sql),
-      })
-    },
-
-    take: async (limit) => {
-      const rows = await boss.fetch<Job>(jobQueueName, {
-        batchSize: limit,
-        groupConcurrency: 1,
-        includeMetadata: true,
-      })
-      return rows.map(({ id, data, retryCount }) => ({ id, key: toJobKey(data), run: retryCount, job: data }))
-    },
-
-    complete: (taken) =>
-      database.transaction(async (sql) => {
-        if (await stillOurs(sql, taken))
-          await boss.complete(jobQueueName, taken.id, null, { db: toPgBossDatabase(sql) })
-      }),
-
-    fail: (taken, error) =>
-      database.transaction(async (sql) => {
-        if (await stillOurs(sql, taken)) await putBack(sql, taken, error)
-      }),
-
-    touch: async (taken) => {
-      if (taken.length > 0)
-        await boss.touch(
-          jobQueueName,
-          taken.map(({ id }) => id),
-        )
-    },
-
-    recover: async (silentSeconds) => {
-      const silent = await database.query<{ id: string; key: string; run: number }>(
-        `SELECT id, singleton_key AS key, retry_count AS run FROM ${jobTableName}
-         WHERE name = '${jobQueueName}' AND state = 'active'
-           AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $1::float8 * interval '1 second'`,
-        [silentSeconds],
-      )
-      for (const { id, key, run } of silent)
-        await database.transaction(async (sql) => {
-          await sql.lock(`job ${key}`)
-          // Checked again under the lock: the process may have reported, or another may have returned the row.
-          const rows = await sql.query(
-            `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND id = $1 AND state = 'active' AND retry_count = $2
-               AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $3::float8 * interval '1 second' FOR UPDATE`,
-            [id, run, silentSeconds],
-          )
-          if (rows.length === 0) return
-          await putBack(sql, { id, key }, new Error('the process that ran this job died'))
-          await sql.query(
-            `UPDATE ${jobTableName} SET start_after = clock_timestamp() WHERE name = '${jobQueueName}' AND id = $1 AND state = 'retry'`,
-            [id],
-          )
-        })
-      return silent.length
-    },
-
-    waiting: () =>
-      database.query<JobKindStatistics>(
-        `SELECT data->>'kind' AS kind, count(*) FILTER (WHERE state <> 'active')::integer AS waiting,
-           count(*) FILTER (WHERE state = 'active')::integer AS running,
-           coalesce(extract(epoch FROM max(clock_timestamp() - start_after) FILTER (WHERE state <> 'active')), 0)::float8
-             AS "oldestSeconds"
-         FROM ${jobTableName} WHERE name = '${jobQueueName}' AND (state = 'active'
-           OR (state IN ('created', 'retry') AND start_after <= clock_timestamp()))
-         GROUP BY data->>'kind' ORDER BY 1`,
-      ),
-
-    stop: () => boss.stop({ graceful: false, close: false }),
+    if ((await this.#waiting(sql, key)).length > 0) await this.#boss.complete(jobQueueName, id, null, { db })
+    else await this.#boss.fail(jobQueueName, id, { message: toStorableErrorText(error) }, { db })
   }
 }
 

@@ -6,11 +6,11 @@ import type {
   FreezeEvent,
   FreezeKind,
   FreezeScope,
+  FreezeRequest,
 } from '../../policy/merge-freeze.ts'
-import type { MergeFreezeStore, RejectedPullRecord } from '../../ports/merge-freezes.ts'
-import type { Database, SqlQueryExecutor } from './database.ts'
+import { type Database, type SqlQueryExecutor, type Transaction, toStorableText } from './database.ts'
 import { databaseSchemaName } from './migrations.ts'
-import { toStorableText } from './storable-text.ts'
+import type { MergeFreezeStore, RejectedPullRecord, UnfreezeRequest } from '../../ports/merge-records.ts'
 
 interface FreezeRow {
   readonly branch: string
@@ -40,84 +40,21 @@ const allBranchesKey = ''
 
 export function createMergeFreezeStore(database: Database): MergeFreezeStore {
   return {
-    freezeMerges: (order) =>
-      database.transaction(async (sql) => {
-        const {
-          repository,
-          branch = allBranchesKey,
-          kind,
-          reason,
-          by,
-          pull,
-          commit,
-          tryAgainAt,
-          rules,
-        } = order
-        const key = toRepositoryKey(repository)
-        await sql.lock(`stops ${key}`)
-        if (
-          (await isFreezeCommandExecuted(sql, key, by)) ||
-          (await isFreezeCommandUndone(sql, key, branch, by))
-        )
-          return undefined
-        const before = await sql.query(
-          `SELECT kind FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
-          [key, branch, kind],
-        )
-        // Repeated rejections are counted but not reported again.
-        if (before.length === 0 || by.kind !== 'bot')
-          await recordFreezeEvent(sql, key, { branch, kind, reason, by }, 'stopped')
-        const [row] = await sql.query<FreezeRow>(
-          `INSERT INTO ${databaseSchemaName}.stop
-             (repository, owner_as_written, name_as_written, branch, kind, reason, made_by, pull, cause, try_again_at, rules)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-           ON CONFLICT (repository, branch, kind) DO UPDATE SET
-             times = stop.times + 1,
-             reason = CASE WHEN stop.kind = 'refused' THEN excluded.reason ELSE stop.reason END,
-             pull = CASE WHEN stop.kind = 'refused' THEN excluded.pull ELSE stop.pull END,
-             rules = CASE WHEN stop.kind = 'refused' THEN excluded.rules ELSE stop.rules END,
-             try_again_at = CASE WHEN stop.kind = 'refused' THEN excluded.try_again_at ELSE stop.try_again_at END
-           RETURNING ${freezeSqlColumns}`,
-          [
-            key,
-            repository.owner,
-            repository.name,
-            branch,
-            kind,
-            toStorableText(reason),
-            JSON.stringify(by),
-            pull ?? null,
-            commit ?? null,
-            tryAgainAt ?? null,
-            rules ?? null,
-          ],
-        )
-        return row && toMergeFreeze(row)
-      }),
+    ...createFreezeStore(database),
+    ...createParkedPullStore(database),
+  }
+}
 
-    unfreezeMerges: ({ repository, branch, kinds, by, reason, requestedAt = Infinity }) =>
-      database.transaction(async (sql) => {
-        const key = toRepositoryKey(repository)
-        await sql.lock(`stops ${key}`)
-        if (await isFreezeCommandExecuted(sql, key, by)) return []
-        const rows = await sql.query<FreezeRow>(
-          `SELECT ${freezeSqlColumns} FROM ${databaseSchemaName}.stop
-           WHERE repository = $1 AND ($2::text IS NULL OR branch = $2) AND kind = ANY($3::text[])`,
-          [key, branch ?? null, kinds],
-        )
-        const ended: MergeFreeze[] = []
-        for (const row of rows) {
-          const stop = toMergeFreeze(row)
-          if (!isFreezeOlderThanRequest(stop, by, requestedAt)) continue
-          await sql.query(
-            `DELETE FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
-            [key, row.branch, row.kind],
-          )
-          await recordFreezeEvent(sql, key, { branch: row.branch, kind: row.kind, reason, by }, 'resumed')
-          ended.push(stop)
-        }
-        return ended.sort((a, b) => a.since - b.since)
-      }),
+function createFreezeStore(
+  database: Database,
+): Pick<
+  MergeFreezeStore,
+  'freezeMerges' | 'unfreezeMerges' | 'allowMergeAttempt' | 'listFreezes' | 'listFreezeEvents'
+> {
+  return {
+    freezeMerges: (order) => database.transaction((sql) => insertFreeze(sql, order)),
+
+    unfreezeMerges: (request) => database.transaction((sql) => deleteFreezes(sql, request)),
 
     allowMergeAttempt: async ({ repository, branch }) => {
       await database.query(
@@ -151,7 +88,13 @@ export function createMergeFreezeStore(database: Database): MergeFreezeStore {
         at,
       }))
     },
+  }
+}
 
+function createParkedPullStore(
+  database: Database,
+): Pick<MergeFreezeStore, 'parkPull' | 'parkedPull' | 'parkedPulls' | 'unparkPull'> {
+  return {
     parkPull: async (repository, { pull, reason, state, times, tryAgainAt }) => {
       await database.query(
         `INSERT INTO ${databaseSchemaName}.parked_pull (repository, pull, reason, state, times, try_again_at)
@@ -194,6 +137,73 @@ export function createMergeFreezeStore(database: Database): MergeFreezeStore {
       )
     },
   }
+}
+
+async function insertFreeze(sql: Transaction, order: FreezeRequest): Promise<MergeFreeze | undefined> {
+  const { repository, branch = allBranchesKey, kind, reason, by, pull, commit, tryAgainAt, rules } = order
+  const key = toRepositoryKey(repository)
+  await sql.lock(`stops ${key}`)
+  if ((await isFreezeCommandExecuted(sql, key, by)) || (await isFreezeCommandUndone(sql, key, branch, by)))
+    return undefined
+  const before = await sql.query(
+    `SELECT kind FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
+    [key, branch, kind],
+  )
+  // Repeated rejections are counted but not reported again.
+  if (before.length === 0 || by.kind !== 'bot')
+    await recordFreezeEvent(sql, key, { branch, kind, reason, by }, 'stopped')
+  const [row] = await sql.query<FreezeRow>(
+    `INSERT INTO ${databaseSchemaName}.stop
+             (repository, owner_as_written, name_as_written, branch, kind, reason, made_by, pull, cause, try_again_at, rules)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+           ON CONFLICT (repository, branch, kind) DO UPDATE SET
+             times = stop.times + 1,
+             reason = CASE WHEN stop.kind = 'refused' THEN excluded.reason ELSE stop.reason END,
+             pull = CASE WHEN stop.kind = 'refused' THEN excluded.pull ELSE stop.pull END,
+             rules = CASE WHEN stop.kind = 'refused' THEN excluded.rules ELSE stop.rules END,
+             try_again_at = CASE WHEN stop.kind = 'refused' THEN excluded.try_again_at ELSE stop.try_again_at END
+           RETURNING ${freezeSqlColumns}`,
+    [
+      key,
+      repository.owner,
+      repository.name,
+      branch,
+      kind,
+      toStorableText(reason),
+      JSON.stringify(by),
+      pull ?? null,
+      commit ?? null,
+      tryAgainAt ?? null,
+      rules ?? null,
+    ],
+  )
+  return row && toMergeFreeze(row)
+}
+
+async function deleteFreezes(
+  sql: Transaction,
+  { repository, branch, kinds, by, reason, requestedAt = Infinity }: UnfreezeRequest,
+): Promise<readonly MergeFreeze[]> {
+  const key = toRepositoryKey(repository)
+  await sql.lock(`stops ${key}`)
+  if (await isFreezeCommandExecuted(sql, key, by)) return []
+  const rows = await sql.query<FreezeRow>(
+    `SELECT ${freezeSqlColumns} FROM ${databaseSchemaName}.stop
+           WHERE repository = $1 AND ($2::text IS NULL OR branch = $2) AND kind = ANY($3::text[])`,
+    [key, branch ?? null, kinds],
+  )
+  const ended: MergeFreeze[] = []
+  for (const row of rows) {
+    const stop = toMergeFreeze(row)
+    if (!isFreezeOlderThanRequest(stop, by, requestedAt)) continue
+    await sql.query(
+      `DELETE FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
+      [key, row.branch, row.kind],
+    )
+    await recordFreezeEvent(sql, key, { branch: row.branch, kind: row.kind, reason, by }, 'resumed')
+    ended.push(stop)
+  }
+  return ended.sort((a, b) => a.since - b.since)
 }
 
 /** Returns whether this comment already took effect: a job that died afterwards runs again. */

@@ -3,11 +3,9 @@ import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../.
 import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { ValidatedMerge } from '../../policy/merge-permit.ts'
 import type { PendingMerge, MergeIntent } from '../../ports/merge-records.ts'
-import type { Lease } from '../../ports/leases.ts'
-import type { Database } from './database.ts'
+import type { Lease } from '../../ports/jobs.ts'
+import { type Database, type SqlQueryExecutor, StoreError, toStorableJson } from './database.ts'
 import { databaseSchemaName } from './migrations.ts'
-import { toStorableJson } from './storable-text.ts'
-import { StoreError } from './store-error.ts'
 
 interface MergeIntentRow {
   readonly id: number
@@ -16,6 +14,13 @@ interface MergeIntentRow {
 }
 
 export function createMergeRecordStore(database: Database) {
+  return {
+    ...createMergeIntentStore(database),
+    ...createMergedCommitIndex(database),
+  }
+}
+
+function createMergeIntentStore(database: Database) {
   return {
     startMerge: (lease: Lease, pending: PendingMerge): Promise<MergeIntent | undefined> =>
       database.transaction(async (sql) => {
@@ -63,17 +68,7 @@ export function createMergeRecordStore(database: Database) {
             'already-settled',
             `intent ${intent.id} is ${row ? String(row.outcome) : 'unknown'}`,
           )
-        let ends = outcome
-        if (outcome === 'landed') {
-          const [recorded] = await sql.query<{ commit: string }>(
-            `SELECT landing->>'commit' AS commit FROM ${databaseSchemaName}.intent
-             WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
-            [toRepositoryKey(intent.repository), intent.pull],
-          )
-          if (recorded !== undefined && recorded.commit !== commit)
-            throw new StoreError('already-landed', `pull request ${intent.pull} was already merged`)
-          if (recorded !== undefined) ends = 'abandoned'
-        }
+        const ends = outcome === 'landed' ? await decideMergedOutcome(sql, intent, commit) : outcome
         if (row.outcome === ends) return false
         await sql.query(
           `UPDATE ${databaseSchemaName}.intent SET outcome = $2, ended_at = clock_timestamp(),
@@ -82,7 +77,11 @@ export function createMergeRecordStore(database: Database) {
         )
         return ends === outcome
       }),
+  }
+}
 
+function createMergedCommitIndex(database: Database) {
+  return {
     listPendingMerges: async (repository: RepositoryName): Promise<readonly MergeIntent[]> => {
       const rows = await database.query<MergeIntentRow>(
         `SELECT id, fence, landing FROM ${databaseSchemaName}.intent WHERE repository = $1 AND outcome IS NULL ORDER BY id`,
@@ -129,4 +128,21 @@ export function createMergeRecordStore(database: Database) {
       return new Map(rows.map(({ commit, pull }) => [toCommitSha(commit), toPullNumber(pull)]))
     },
   }
+}
+
+/** Another intent for the same commit may have been recorded as the merge. */
+async function decideMergedOutcome(
+  sql: SqlQueryExecutor,
+  { repository, pull }: MergeIntent,
+  commit: CommitSha,
+): Promise<'landed' | 'abandoned'> {
+  const [recorded] = await sql.query<{ commit: string }>(
+    `SELECT landing->>'commit' AS commit FROM ${databaseSchemaName}.intent
+     WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
+    [toRepositoryKey(repository), pull],
+  )
+  if (recorded === undefined) return 'landed'
+  if (recorded.commit !== commit)
+    throw new StoreError('already-landed', `pull request ${pull} was already merged`)
+  return 'abandoned'
 }

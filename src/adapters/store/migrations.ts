@@ -1,6 +1,5 @@
 // Numbered migrations, applied once and in order in one transaction. Never edit a released step; add a new one.
-import type { Database } from './database.ts'
-import { StoreError } from './store-error.ts'
+import { type Database, StoreError } from './database.ts'
 
 export const databaseSchemaName = 'catalog_bot'
 

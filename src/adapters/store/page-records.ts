@@ -10,7 +10,7 @@ import type {
   DailyRulePullCount,
   VerdictChange,
 } from '../../ports/page-records.ts'
-import type { Database } from './database.ts'
+import type { Database, SqlQueryExecutor } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 import { createRecordedCatalogStore } from './recorded-catalogs.ts'
@@ -52,7 +52,17 @@ const mergedPullFromClause = `${databaseSchemaName}.intent LEFT JOIN ${databaseS
 export function createStatusPageStore(database: Database): StatusPageStore {
   return {
     ...createRecordedCatalogStore(database),
+    ...createRepositoryRecords(database),
+    ...createPullRecords(database),
+    ...createVerdictRecords(database),
+    ...createMergedPullRecords(database),
+  }
+}
 
+function createRepositoryRecords(
+  database: Database,
+): Pick<StatusPageStore, 'recordRepositories' | 'listedRepositories'> {
+  return {
     recordRepositories: (repositories) =>
       database.transaction(async (sql) => {
         const rows = repositories.map(({ repository, installation, isPublic, listedAt }) => ({
@@ -98,63 +108,22 @@ export function createStatusPageStore(database: Database): StatusPageStore {
         listedAt: listed_at,
       }))
     },
+  }
+}
 
+function createPullRecords(
+  database: Database,
+): Pick<
+  StatusPageStore,
+  'recordEvaluation' | 'recordPullEnd' | 'retainOpenPulls' | 'listOpenPullRecords' | 'findPullRecord'
+> {
+  return {
     recordEvaluation: (evaluation) =>
       database.transaction(async (sql) => {
-        const { repository, pull, verdict, head, base, baseRef, config, at, reasons, checks } = evaluation
-        const key = toRepositoryKey(repository)
-        const details = JSON.stringify({ reasons, checks })
-        // The queue allows only one job per pull request, so this needs no lock.
-        const [last] = await sql.query<{ verdict: string; head: string; base_ref: string; shown: string }>(
-          `SELECT verdict, head, base_ref, shown FROM ${databaseSchemaName}.verdict_change
-           WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT 1`,
-          [key, pull],
-        )
-        const isNews =
-          last?.verdict !== verdict ||
-          last.head !== head ||
-          last.base_ref !== baseRef ||
-          last.shown !== details
-        if (isNews)
-          await sql.query(
-            `INSERT INTO ${databaseSchemaName}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
-             VALUES ($1, $2, $3::float8, $4, $5, $6, $7, $8, $9)`,
-            [key, pull, at, head, base, config, baseRef, verdict, details],
-          )
-        await sql.query(
-          `INSERT INTO ${databaseSchemaName}.pull_seen
-             (repository, pull, state, verdict, opened_at, since, looked_at, head, base_ref, shown)
-           VALUES ($1, $2, 'open', $3, $4::float8, $5::float8, $5::float8, $6, $7, $8)
-           ON CONFLICT (repository, pull) DO UPDATE SET state = 'open', ended_at = NULL,
-             since = CASE WHEN pull_seen.verdict = excluded.verdict AND pull_seen.state = 'open'
-               THEN pull_seen.since ELSE excluded.since END,
-             opened_at = least(pull_seen.opened_at, excluded.opened_at),
-             verdict = excluded.verdict, looked_at = excluded.looked_at, head = excluded.head,
-             base_ref = excluded.base_ref, shown = excluded.shown`,
-          [
-            key,
-            pull,
-            verdict,
-            evaluation.openedAt ?? at,
-            at,
-            head,
-            baseRef,
-            JSON.stringify(toPullDisplayData(evaluation)),
-          ],
-        )
-        if (evaluation.findings.length > 0)
-          await sql.query(
-            `INSERT INTO ${databaseSchemaName}.rule_met (repository, day, rule, pull, severity, owner)
-             SELECT $1, $2, row->>'rule', $3, row->>'severity', $4 FROM json_array_elements($5::json) AS row
-             ON CONFLICT DO NOTHING`,
-            [
-              key,
-              Math.floor(at / msPerDay),
-              pull,
-              evaluation.author ?? '',
-              JSON.stringify(evaluation.findings),
-            ],
-          )
+        const key = toRepositoryKey(evaluation.repository)
+        await insertVerdictChange(sql, key, evaluation)
+        await upsertPullRecord(sql, key, evaluation)
+        if (evaluation.findings.length > 0) await insertViolatedRules(sql, key, evaluation)
       }),
 
     recordPullEnd: async (repository, pull, state, at) => {
@@ -190,6 +159,18 @@ export function createStatusPageStore(database: Database): StatusPageStore {
       )
       return row && toPullRecord(row)
     },
+  }
+}
+
+function createVerdictRecords(
+  database: Database,
+): Pick<StatusPageStore, 'verdictChanges' | 'verdictReport' | 'ruleDays' | 'countOpenPulls'> {
+  return {
+    countOpenPulls: () =>
+      database.query<{ repository: string; verdict: VerdictKind; pulls: number }>(
+        `SELECT repository, verdict, count(*)::integer AS pulls FROM ${databaseSchemaName}.pull_seen
+         WHERE state = 'open' GROUP BY repository, verdict ORDER BY repository, verdict`,
+      ),
 
     verdictChanges: async (repository, pull, limit) => {
       const rows = await database.query<{
@@ -226,12 +207,17 @@ export function createStatusPageStore(database: Database): StatusPageStore {
       return row && { report: JSON.parse(row.report) as unknown, decidedAt: row.decided_at }
     },
 
-    countOpenPulls: () =>
-      database.query<{ repository: string; verdict: VerdictKind; pulls: number }>(
-        `SELECT repository, verdict, count(*)::integer AS pulls FROM ${databaseSchemaName}.pull_seen
-         WHERE state = 'open' GROUP BY repository, verdict ORDER BY repository, verdict`,
+    ruleDays: (repository, sinceDay) =>
+      database.query<DailyRulePullCount>(
+        `SELECT day, rule, max(severity) AS severity, owner, count(*)::integer AS pulls FROM ${databaseSchemaName}.rule_met
+         WHERE repository = $1 AND day >= $2 GROUP BY day, rule, owner ORDER BY day DESC, rule, owner LIMIT 5000`,
+        [toRepositoryKey(repository), sinceDay],
       ),
+  }
+}
 
+function createMergedPullRecords(database: Database): Pick<StatusPageStore, 'mergedPulls' | 'mergedPull'> {
+  return {
     mergedPulls: async (repositories, limit, before) => {
       const rows = await database.query<MergedPullRow>(
         `SELECT ${mergedPullSqlColumns} FROM ${mergedPullFromClause}
@@ -250,13 +236,6 @@ export function createStatusPageStore(database: Database): StatusPageStore {
       )
       return row && toMergedPull(row)
     },
-
-    ruleDays: (repository, sinceDay) =>
-      database.query<DailyRulePullCount>(
-        `SELECT day, rule, max(severity) AS severity, owner, count(*)::integer AS pulls FROM ${databaseSchemaName}.rule_met
-         WHERE repository = $1 AND day >= $2 GROUP BY day, rule, owner ORDER BY day DESC, rule, owner LIMIT 5000`,
-        [toRepositoryKey(repository), sinceDay],
-      ),
   }
 }
 
@@ -303,4 +282,59 @@ function toMergedPull({ id, pull, landing, begun_at, merged_at, shown }: MergedP
     begunAt: begun_at,
     mergedAt: merged_at,
   }
+}
+
+async function insertVerdictChange(
+  sql: SqlQueryExecutor,
+  key: string,
+  { pull, verdict, head, base, baseRef, config, at, reasons, checks }: EvaluationRecord,
+): Promise<void> {
+  const details = JSON.stringify({ reasons, checks })
+  // The queue allows only one job per pull request, so this needs no lock.
+  const [last] = await sql.query<{ verdict: string; head: string; base_ref: string; shown: string }>(
+    `SELECT verdict, head, base_ref, shown FROM ${databaseSchemaName}.verdict_change
+     WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT 1`,
+    [key, pull],
+  )
+  const isNews =
+    last?.verdict !== verdict || last.head !== head || last.base_ref !== baseRef || last.shown !== details
+  if (isNews)
+    await sql.query(
+      `INSERT INTO ${databaseSchemaName}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
+       VALUES ($1, $2, $3::float8, $4, $5, $6, $7, $8, $9)`,
+      [key, pull, at, head, base, config, baseRef, verdict, details],
+    )
+}
+
+async function upsertPullRecord(
+  sql: SqlQueryExecutor,
+  key: string,
+  evaluation: EvaluationRecord,
+): Promise<void> {
+  const { pull, verdict, head, baseRef, at, openedAt = at } = evaluation
+  await sql.query(
+    `INSERT INTO ${databaseSchemaName}.pull_seen
+       (repository, pull, state, verdict, opened_at, since, looked_at, head, base_ref, shown)
+     VALUES ($1, $2, 'open', $3, $4::float8, $5::float8, $5::float8, $6, $7, $8)
+     ON CONFLICT (repository, pull) DO UPDATE SET state = 'open', ended_at = NULL,
+       since = CASE WHEN pull_seen.verdict = excluded.verdict AND pull_seen.state = 'open'
+         THEN pull_seen.since ELSE excluded.since END,
+       opened_at = least(pull_seen.opened_at, excluded.opened_at),
+       verdict = excluded.verdict, looked_at = excluded.looked_at, head = excluded.head,
+       base_ref = excluded.base_ref, shown = excluded.shown`,
+    [key, pull, verdict, openedAt, at, head, baseRef, JSON.stringify(toPullDisplayData(evaluation))],
+  )
+}
+
+async function insertViolatedRules(
+  sql: SqlQueryExecutor,
+  key: string,
+  { pull, at, author = '', findings }: EvaluationRecord,
+): Promise<void> {
+  await sql.query(
+    `INSERT INTO ${databaseSchemaName}.rule_met (repository, day, rule, pull, severity, owner)
+     SELECT $1, $2, row->>'rule', $3, row->>'severity', $4 FROM json_array_elements($5::json) AS row
+     ON CONFLICT DO NOTHING`,
+    [key, Math.floor(at / msPerDay), pull, author, JSON.stringify(findings)],
+  )
 }

@@ -1,13 +1,36 @@
-import { toCommitSha, toUserId } from '../../pull-request/ids.ts'
-import type { UserId } from '../../pull-request/ids.ts'
+import { toCommitSha, toUserId, type UserId } from '../../pull-request/ids.ts'
 import type { ApprovalCoverage } from '../../checks/ownership/approvals.ts'
 import type { CommandRecord } from '../../policy/command-records.ts'
 import type { PullHistoryStore, RecordedHeadPush } from '../../ports/pull-memory.ts'
 import type { Database } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
+import type { VerdictStore } from '../../ports/page-records.ts'
+
+interface VerdictRow {
+  readonly owner: string
+  readonly name: string
+  readonly head: string
+  readonly base: string
+  readonly config: string
+  readonly verdict: string
+  readonly report: string
+  readonly decided_at: number
+}
 
 export function openPullHistoryStore(database: Database): Required<PullHistoryStore> {
+  return {
+    ...createShownHeadStore(database),
+    ...createApprovalStore(database),
+    ...createCommandStore(database),
+    ...createAccountStore(database),
+  }
+}
+
+/** The heads that comments refer to. */
+function createShownHeadStore(
+  database: Database,
+): Pick<Required<PullHistoryStore>, 'observe' | 'recordShown' | 'shownHeads'> {
   return {
     observe: (repository, pull, { head, baseRef, config }) =>
       database.transaction(async (sql) => {
@@ -57,7 +80,14 @@ export function openPullHistoryStore(database: Database): Required<PullHistorySt
         ...(change !== null && { change }),
       }))
     },
+  }
+}
 
+/** What approvals covered, and when each was first seen. */
+function createApprovalStore(
+  database: Database,
+): Pick<Required<PullHistoryStore>, 'recordChange' | 'readChanges' | 'firstSeenApprovals'> {
+  return {
     recordChange: async (repository, pull, { id, covers }) => {
       await database.query(
         `INSERT INTO ${databaseSchemaName}.described_change (repository, pull, id, covers) VALUES ($1, $2, $3, $4)
@@ -93,7 +123,13 @@ export function openPullHistoryStore(database: Database): Required<PullHistorySt
         )
         return new Map(rows.map(({ review, change }) => [review, change]))
       }),
+  }
+}
 
+function createCommandStore(
+  database: Database,
+): Pick<Required<PullHistoryStore>, 'recordCommand' | 'commands' | 'recentCommands'> {
+  return {
     recordCommand: async (repository, pull, record) => {
       const { covers, ...rest } = record
       const added = await database.query(
@@ -122,6 +158,29 @@ export function openPullHistoryStore(database: Database): Required<PullHistorySt
       })
     },
 
+    recentCommands: async (repository) => {
+      const rows = await database.query<{ record: string }>(
+        `SELECT record FROM ${databaseSchemaName}.command
+         WHERE repository = $1 AND recorded_at > clock_timestamp() - interval '1 hour'`,
+        [toRepositoryKey(repository)],
+      )
+      const counts = new Map<number, number>()
+      for (const { record } of rows) {
+        const { user } = JSON.parse(record) as Pick<CommandRecord, 'user'>
+        counts.set(user, (counts.get(user) ?? 0) + 1)
+      }
+      return counts
+    },
+  }
+}
+
+function createAccountStore(
+  database: Database,
+): Pick<
+  Required<PullHistoryStore>,
+  'firstSeenAccounts' | 'listPushers' | 'hasSeenPushes' | 'firstSeenReviews'
+> {
+  return {
     firstSeenReviews: (repository, pull, epoch, reviews) =>
       database.transaction(async (sql) => {
         const key = toRepositoryKey(repository)
@@ -172,20 +231,6 @@ export function openPullHistoryStore(database: Database): Required<PullHistorySt
       )
       return row?.seen === true
     },
-
-    recentCommands: async (repository) => {
-      const rows = await database.query<{ record: string }>(
-        `SELECT record FROM ${databaseSchemaName}.command
-         WHERE repository = $1 AND recorded_at > clock_timestamp() - interval '1 hour'`,
-        [toRepositoryKey(repository)],
-      )
-      const counts = new Map<number, number>()
-      for (const { record } of rows) {
-        const { user } = JSON.parse(record) as Pick<CommandRecord, 'user'>
-        counts.set(user, (counts.get(user) ?? 0) + 1)
-      }
-      return counts
-    },
   }
 }
 
@@ -199,4 +244,49 @@ export async function recordHeadPush(
      VALUES ($1, $2, $3, $4::float8, $5, $6) ON CONFLICT DO NOTHING`,
     [toRepositoryKey(repository), pull, head, pusher.id, pusher.login, pusher.kind],
   )
+}
+
+export function createVerdictStore(database: Database): VerdictStore {
+  return {
+    recordVerdict: async (record) => {
+      const { repository, pull, head, base, config, verdict, report, decidedAt } = record
+      await database.query(
+        `INSERT INTO ${databaseSchemaName}.verdict
+           (repository, pull, head, base, config, owner_as_written, name_as_written, verdict, report, decided_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::float8)
+         ON CONFLICT (repository, pull, head, base, config)
+         DO UPDATE SET verdict = excluded.verdict, report = excluded.report, decided_at = excluded.decided_at`,
+        [
+          toRepositoryKey(repository),
+          pull,
+          head,
+          base,
+          config,
+          repository.owner,
+          repository.name,
+          verdict,
+          JSON.stringify(report ?? null),
+          decidedAt,
+        ],
+      )
+    },
+
+    verdicts: async (repository, pull) => {
+      const rows = await database.query<VerdictRow>(
+        `SELECT owner_as_written AS owner, name_as_written AS name, head, base, config, verdict, report, decided_at
+         FROM ${databaseSchemaName}.verdict WHERE repository = $1 AND pull = $2 ORDER BY decided_at DESC, head`,
+        [toRepositoryKey(repository), pull],
+      )
+      return rows.map((row) => ({
+        repository: { owner: row.owner, name: row.name },
+        pull,
+        head: toCommitSha(row.head),
+        base: toCommitSha(row.base),
+        config: row.config,
+        verdict: row.verdict,
+        report: JSON.parse(row.report) as unknown,
+        decidedAt: row.decided_at,
+      }))
+    },
+  }
 }

@@ -6,10 +6,9 @@ import {
   type RecordedPackage,
 } from '../../pull-request/recorded-package.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
-import type { Database } from './database.ts'
+import { type Database, type SqlQueryExecutor, toStoredKey } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
-import { toStoredKey } from './stored-values.ts'
 
 type RecordedCatalogStore = Pick<
   StatusPageStore,
@@ -26,6 +25,18 @@ type RecordedCatalogStore = Pick<
 const maxPackageBatchCharacters = 1_000_000
 
 export function createRecordedCatalogStore(database: Database): RecordedCatalogStore {
+  return {
+    ...createCatalogRecords(database),
+    ...createImageSightingStore(database),
+  }
+}
+
+function createCatalogRecords(
+  database: Database,
+): Pick<
+  StatusPageStore,
+  'recordCatalogs' | 'listCatalogTotals' | 'packageSummaries' | 'strandedPackages' | 'recordedPackage'
+> {
   return {
     recordCatalogs: (repository, branch, catalogs) =>
       database.transaction(async (sql) => {
@@ -55,23 +66,7 @@ export function createRecordedCatalogStore(database: Database): RecordedCatalogS
              ON CONFLICT (repository, key) DO UPDATE SET catalog = excluded.catalog`,
             [key, branch, catalog.key, JSON.stringify(catalog)],
           )
-          if (packages === undefined) continue
-          await sql.query(
-            `DELETE FROM ${databaseSchemaName}.recorded_package
-             WHERE repository = $1 AND catalog = $2 AND NOT (name = ANY($3::text[]))`,
-            [key, catalog.key, packages.map(({ name }) => toStoredKey(name))],
-          )
-          for (const part of splitPackagesIntoBatches(packages))
-            await sql.query(
-              `INSERT INTO ${databaseSchemaName}.recorded_package (repository, catalog, name, bundles, stranded, summary, package)
-               SELECT $1, $2, row->>'name', (row->>'bundles')::integer, (row->>'stranded')::integer,
-                 row->>'summary', row->>'package'
-               FROM json_array_elements($3::json) AS row
-               ON CONFLICT (repository, catalog, name) DO UPDATE SET bundles = excluded.bundles,
-                 stranded = excluded.stranded, summary = excluded.summary, package = excluded.package
-               WHERE recorded_package.package <> excluded.package`,
-              [key, catalog.key, JSON.stringify(part)],
-            )
+          if (packages !== undefined) await writePackages(sql, key, catalog.key, packages)
         }
       }),
 
@@ -122,7 +117,13 @@ export function createRecordedCatalogStore(database: Database): RecordedCatalogS
       )
       return row && (JSON.parse(row.package) as RecordedPackage)
     },
+  }
+}
 
+function createImageSightingStore(
+  database: Database,
+): Pick<StatusPageStore, 'recordImageSightings' | 'findImageSightings'> {
+  return {
     recordImageSightings: async (repository, images) => {
       const latest = new Map(images.map((image) => [toStoredKey(image.reference), image]))
       const rows = [...latest]
@@ -160,6 +161,30 @@ interface PackageInsertRow {
   readonly stranded: number
   readonly summary: string
   readonly package: string
+}
+
+async function writePackages(
+  sql: SqlQueryExecutor,
+  key: string,
+  catalog: string,
+  packages: readonly RecordedPackage[],
+): Promise<void> {
+  await sql.query(
+    `DELETE FROM ${databaseSchemaName}.recorded_package
+             WHERE repository = $1 AND catalog = $2 AND NOT (name = ANY($3::text[]))`,
+    [key, catalog, packages.map(({ name }) => toStoredKey(name))],
+  )
+  for (const part of splitPackagesIntoBatches(packages))
+    await sql.query(
+      `INSERT INTO ${databaseSchemaName}.recorded_package (repository, catalog, name, bundles, stranded, summary, package)
+               SELECT $1, $2, row->>'name', (row->>'bundles')::integer, (row->>'stranded')::integer,
+                 row->>'summary', row->>'package'
+               FROM json_array_elements($3::json) AS row
+               ON CONFLICT (repository, catalog, name) DO UPDATE SET bundles = excluded.bundles,
+                 stranded = excluded.stranded, summary = excluded.summary, package = excluded.package
+               WHERE recorded_package.package <> excluded.package`,
+      [key, catalog, JSON.stringify(part)],
+    )
 }
 
 /** Names are untrusted, with any characters and length: see stored-values.ts. */

@@ -1,6 +1,11 @@
 import { Pool, type PoolClient } from 'pg'
-import type { Database, SqlQueryExecutor, Transaction } from './database.ts'
-import { toStoreError, getSqlState } from './store-error.ts'
+import {
+  type Database,
+  type SqlQueryExecutor,
+  type Transaction,
+  toStoreError,
+  getSqlState,
+} from './database.ts'
 
 /** `problem` receives broken idle connections; the next query opens another. */
 export function openServerDatabase(url: string, problem: (error: unknown) => void): Database {

@@ -2,9 +2,16 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Clock } from '../../ports/clock.ts'
-import type { Job } from '../../ports/jobs.ts'
-import type { Store } from '../../ports/store.ts'
-import type { Database } from './database.ts'
+import type { Job, LeaseStore } from '../../ports/jobs.ts'
+import type { Store, ReadyPullStore } from '../../ports/store.ts'
+import {
+  type Database,
+  StoreError,
+  splitIntoBatches,
+  toStoredKey,
+  toStoredRows,
+  toStorableJson,
+} from './database.ts'
 import { openEmbeddedDatabase } from './embedded-database.ts'
 import { openJobQueue } from './jobs.ts'
 import { createMergeFreezeStore } from './merge-freezes.ts'
@@ -12,18 +19,12 @@ import { createMergeRecordStore } from './merge-records.ts'
 import { migrateDatabase, databaseSchemaName } from './migrations.ts'
 import { createStatusPageStore } from './page-records.ts'
 import { pruneStore } from './prune.ts'
-import { openPullHistoryStore, recordHeadPush } from './pull-memory.ts'
+import { openPullHistoryStore, recordHeadPush, createVerdictStore } from './pull-memory.ts'
 import { openServerDatabase } from './server-database.ts'
-import { StoreError } from './store-error.ts'
-import { createVerdictStore } from './verdicts.ts'
 import { startJobWorker, type JobWorker } from './worker.ts'
 import type { Cache, CacheNamespace } from '../../ports/cache.ts'
-import { splitIntoBatches, toStoredKey, toStoredRows } from './stored-values.ts'
-import type { LeaseStore } from '../../ports/leases.ts'
 import { toPullNumber } from '../../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../../pull-request/snapshot.ts'
-import type { ReadyPullStore } from '../../ports/ready-pulls.ts'
-import { toStorableJson } from './storable-text.ts'
 import type { StateStore } from '../../ports/state.ts'
 
 const gzipAsync = promisify(gzip)

@@ -36,109 +36,123 @@ export interface JobWorkerOptions {
   readonly silence: number
 }
 
-export function startJobWorker({
-  jobs,
-  clock,
-  handler,
-  concurrency,
-  waiting = () => 0,
-  problem,
-  silence,
-}: JobWorkerOptions): JobWorker {
-  const running = new Map<string, { taken: ClaimedJob; since: number; done: Promise<void> }>()
-  const stopping = new AbortController()
-  const { signal } = stopping
-  let calls = 0
-  let answer: (() => void) | undefined
-  const wake = () => {
-    calls += 1
-    answer?.()
+export function startJobWorker(options: JobWorkerOptions): JobWorker {
+  return new PollingJobWorker(options)
+}
+
+class PollingJobWorker implements JobWorker {
+  readonly #jobs
+  readonly #clock
+  readonly #handler
+  readonly #concurrency
+  readonly #waiting
+  readonly #problem
+  readonly #silence
+  readonly #running = new Map<string, { taken: ClaimedJob; since: number; done: Promise<void> }>()
+  readonly #stopping = new AbortController()
+  #calls = 0
+  #answer: (() => void) | undefined
+  // Continues until the last jobs end, because they still need heartbeats.
+  readonly #over = new AbortController()
+  readonly #looping
+  readonly #living
+
+  constructor(options: JobWorkerOptions) {
+    const { jobs, clock, handler, concurrency, waiting = () => 0, problem, silence } = options
+    this.#jobs = jobs
+    this.#clock = clock
+    this.#handler = handler
+    this.#concurrency = concurrency
+    this.#waiting = waiting
+    this.#problem = problem
+    this.#silence = silence
+    this.#looping = this.#loop()
+    this.#living = this.#sendHeartbeats()
   }
 
-  const run = async (taken: ClaimedJob): Promise<void> => {
+  readonly wake: JobWorker['wake'] = () => {
+    this.#calls += 1
+    this.#answer?.()
+  }
+
+  readonly stop: JobWorker['stop'] = async () => {
+    this.#stopping.abort()
+    this.wake()
+    await this.#looping
+    await Promise.all([...this.#running.values()].map(({ done }) => done))
+    this.#over.abort()
+    await this.#living
+  }
+
+  async #run(taken: ClaimedJob): Promise<void> {
     let failure: { readonly error: unknown } | undefined
     try {
-      await handler(taken.job)
+      await this.#handler(taken.job)
     } catch (error) {
       failure = { error }
-      problem(error, taken.job)
+      this.#problem(error, taken.job)
     }
     try {
-      await (failure ? jobs.fail(taken, failure.error) : jobs.complete(taken))
+      await (failure ? this.#jobs.fail(taken, failure.error) : this.#jobs.complete(taken))
     } catch (error) {
       // The job stays active without heartbeats, and is taken over like a dead process's.
-      problem(error, taken.job)
+      this.#problem(error, taken.job)
     }
-    running.delete(taken.id)
-    wake()
+    this.#running.delete(taken.id)
+    this.wake()
   }
 
-  const countFreeSlots = (): number => {
-    const soon = clock.now() - jobSlotTimeoutMs
-    const jobsInSlots = [...running.values()].filter(
+  #countFreeSlots(): number {
+    const soon = this.#clock.now() - jobSlotTimeoutMs
+    const jobsInSlots = [...this.#running.values()].filter(
       ({ taken, since }) => taken.job.kind !== 'pull' || since > soon,
     ).length
-    const atWork = running.size - waiting()
+    const atWork = this.#running.size - this.#waiting()
     return Math.min(
-      concurrency - jobsInSlots,
-      concurrency * maxJobsPerSlot - atWork,
-      maxConcurrentJobs - running.size,
+      this.#concurrency - jobsInSlots,
+      this.#concurrency * maxJobsPerSlot - atWork,
+      maxConcurrentJobs - this.#running.size,
     )
   }
 
-  const loop = async (): Promise<void> => {
-    while (!signal.aborted) {
-      const seen = calls
+  async #loop(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const seen = this.#calls
       try {
-        const freeSlots = countFreeSlots()
-        const taken = freeSlots > 0 ? await jobs.take(freeSlots) : []
-        for (const one of taken) running.set(one.id, { taken: one, since: clock.now(), done: run(one) })
+        const freeSlots = this.#countFreeSlots()
+        const taken = freeSlots > 0 ? await this.#jobs.take(freeSlots) : []
+        for (const one of taken)
+          this.#running.set(one.id, { taken: one, since: this.#clock.now(), done: this.#run(one) })
         // The batch was full: more jobs may wait, and others may have ended since.
-        if (taken.length > 0 && countFreeSlots() > 0) continue
+        if (taken.length > 0 && this.#countFreeSlots() > 0) continue
       } catch (error) {
-        problem(error)
+        this.#problem(error)
       }
-      if (seen !== calls || signal.aborted) continue
-      const called = new Promise<void>((resolve) => (answer = resolve))
+      if (seen !== this.#calls || this.#stopping.signal.aborted) continue
+      const called = new Promise<void>((resolve) => (this.#answer = resolve))
       const pause = new AbortController()
       // Without room, checks again when running jobs free their slots.
       await Promise.race([
         called,
-        clock.sleep(countFreeSlots() > 0 ? jobPollIntervalMs : jobSlotTimeoutMs, pause.signal),
+        this.#clock.sleep(this.#countFreeSlots() > 0 ? jobPollIntervalMs : jobSlotTimeoutMs, pause.signal),
       ])
       pause.abort()
-      answer = undefined
+      this.#answer = undefined
     }
   }
 
-  // Continues until the last jobs end, because they still need heartbeats.
-  const over = new AbortController()
-  const sendHeartbeats = async (): Promise<void> => {
+  async #sendHeartbeats(): Promise<void> {
     for (;;) {
-      await clock.sleep((silence / heartbeatsPerTakeoverPeriod) * 1000, over.signal)
-      if (over.signal.aborted) return
+      await this.#clock.sleep((this.#silence / heartbeatsPerTakeoverPeriod) * 1000, this.#over.signal)
+      if (this.#over.signal.aborted) return
       try {
-        await jobs.touch([...running.values()].map(({ taken }) => taken))
+        await this.#jobs.touch([...this.#running.values()].map(({ taken }) => taken))
         // Jobs of dead instances, and jobs of this one whose answer was lost.
         // the database alone.
-        if ((await jobs.recover(silence)) > 0) wake()
+        if ((await this.#jobs.recover(this.#silence)) > 0) this.wake()
       } catch (error) {
-        problem(error)
+        this.#problem(error)
       }
     }
-  }
-
-  const looping = loop()
-  const living = sendHeartbeats()
-  return {
-    wake,
-    stop: async () => {
-      stopping.abort()
-      wake()
-      await looping
-      await Promise.all([...running.values()].map(({ done }) => done))
-      over.abort()
-      await living
-    },
   }
 }

@@ -1,7 +1,7 @@
 // The worker's end of the channel: receives orders and sends answers or error messages. It can call back to the parent,
 // and the process ends with its parent.
 
-import { saveCompileCache } from './save-compile-cache.ts'
+import { flushCompileCache } from 'node:module'
 
 export type MessageFromWorker<Answer> =
   | { readonly answer: Answer }
@@ -48,4 +48,27 @@ export function serveWorkerRequests<Order, Answer>(
       }
     })()
   })
+}
+
+/**
+ * Prevents prototype pollution through keys such as `__proto__` in untrusted input. Seals instead of freezing, because
+ * libraries assign properties that shadow those of shared prototypes. The process ends with its parent.
+ */
+export function preventPrototypePollution(): void {
+  const shared: readonly { readonly prototype: object }[] = [
+    Object,
+    Array,
+    Function,
+    String,
+    Number,
+    Map,
+    Set,
+  ]
+  for (const { prototype } of shared) Object.seal(prototype)
+  process.on('disconnect', () => process.exit())
+}
+
+/** Saves the compile cache for the next process; does nothing if there is no cache folder. */
+export function saveCompileCache(): void {
+  flushCompileCache()
 }

@@ -6,7 +6,37 @@ import { getCompileCacheDir } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setPriority } from 'node:os'
 import type { ParentRequestSender, MessageToWorker, MessageFromWorker } from './answer-orders.ts'
-import { toWorkerFault, WorkerFault } from './worker-fault.ts'
+
+type WorkerFaultCode =
+  | 'too-slow'
+  /** V8's heap is full. */
+  | 'too-much-memory'
+  /** The work threw, or the process crashed or exited. */
+  | 'failed'
+  /** Something outside ended the process: an administrator, or a machine out of memory. */
+  | 'ended'
+  | 'not-started'
+  /** Others wait, and the order used up its time for that case. */
+  | 'displaced'
+  /** Too many orders already wait. */
+  | 'crowded'
+  | 'closed'
+
+export class WorkerFault extends Error {
+  override readonly name = 'WorkerFault'
+  readonly code: WorkerFaultCode
+
+  constructor(code: WorkerFaultCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}
+
+/** V8 aborts when it is out of memory. */
+const outOfMemorySignal = 'SIGABRT'
+
+/** Signals caused by the process's own actions. */
+const crashSignals: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP', 'SIGSYS']
 
 export interface WorkerProcess<Order, Answer> {
   /**
@@ -37,107 +67,124 @@ export interface WorkerProcessOptions {
 }
 
 export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): WorkerProcess<Order, Answer> {
-  const child = forkWorker(kind)
-  if (kind.niceness !== undefined && child.pid !== undefined) setNiceness(child.pid, kind.niceness)
-  const exited = Promise.withResolvers<void>()
-  let waiting: PromiseWithResolvers<MessageFromWorker<Answer>> | undefined
-  let fault: WorkerFault | undefined
+  return new ForkedWorker<Order, Answer>(kind)
+}
 
-  function stop(why: WorkerFault): WorkerFault {
-    fault ??= why
-    waiting?.reject(fault)
-    end()
-    return fault
+class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
+  readonly #kind: WorkerProcessOptions
+  readonly #child
+  readonly #exited = Promise.withResolvers<void>()
+  #waiting: PromiseWithResolvers<MessageFromWorker<Answer>> | undefined
+  #fault: WorkerFault | undefined
+  #open = 0
+  #callBack: ParentRequestSender | undefined
+  #stopwatch: Stopwatch | undefined
+
+  constructor(kind: WorkerProcessOptions) {
+    this.#kind = kind
+    this.#child = forkWorker(kind)
+    if (kind.niceness !== undefined && this.#child.pid !== undefined)
+      setNiceness(this.#child.pid, kind.niceness)
+    this.#child.on('message', (reply: MessageFromWorker<Answer>) => {
+      if ('call' in reply) this.#answerCall(reply)
+      else this.#waiting?.resolve(reply)
+    })
+    this.#child.on('exit', (code, signal) => {
+      this.#stop(toWorkerFault(code, signal))
+      this.#exited.resolve()
+    })
+    this.#child.on('error', (cause) => {
+      if (this.#child.pid === undefined) {
+        this.#stop(new WorkerFault('not-started', 'the worker process could not be started', cause))
+        this.#exited.resolve()
+      }
+      // The channel may break before the exit event gives the reason.
+      else this.#kill()
+    })
+    unrefChildProcess(this.#child)
   }
 
-  function end(): void {
-    if (kind.hasChildren === true && child.pid !== undefined && child.exitCode === null)
+  readonly execute: WorkerProcess<Order, Answer>['execute'] = async (order, milliseconds, answering) => {
+    if (this.#fault) throw this.#fault
+    this.#waiting = Promise.withResolvers()
+    this.#callBack = answering
+    this.#open = 0
+    const slow = new WorkerFault('too-slow', `the work took longer than ${milliseconds} milliseconds`)
+    this.#stopwatch = startStopwatch(milliseconds, () => this.#stop(slow))
+    this.#child.ref()
+    this.#child.channel?.ref()
+    try {
+      this.#send({ order })
+      const reply = await this.#waiting.promise
+      if ('answer' in reply) return reply.answer
+      throw this.#stop(
+        new WorkerFault(
+          'failed',
+          'failure' in reply ? reply.failure : 'the worker process did not answer the request',
+        ),
+      )
+    } finally {
+      this.#stopwatch.pause()
+      this.#waiting = undefined
+      this.#callBack = undefined
+      unrefChildProcess(this.#child)
+    }
+  }
+
+  readonly used: WorkerProcess<Order, Answer>['used'] = () =>
+    this.#child.pid === undefined ? undefined : readProcessCpuTimeMs(this.#child.pid)
+  readonly stop: WorkerProcess<Order, Answer>['stop'] = (why) => void this.#stop(why)
+
+  readonly end: WorkerProcess<Order, Answer>['end'] = async () => {
+    this.#stop(
+      new WorkerFault('closed', 'the worker process was stopped because its result is no longer needed'),
+    )
+    this.#child.ref()
+    await this.#exited.promise
+  }
+
+  get isGone() {
+    return this.#fault !== undefined
+  }
+
+  #stop(why: WorkerFault): WorkerFault {
+    this.#fault ??= why
+    this.#waiting?.reject(this.#fault)
+    this.#kill()
+    return this.#fault
+  }
+
+  #kill(): void {
+    if (this.#kind.hasChildren === true && this.#child.pid !== undefined && this.#child.exitCode === null)
       try {
         // The process group that the child leads.
-        process.kill(-child.pid, 'SIGKILL')
+        process.kill(-this.#child.pid, 'SIGKILL')
         return
       } catch {
         // The process has ended, or its group does not exist yet.
       }
-    child.kill('SIGKILL')
+    this.#child.kill('SIGKILL')
   }
 
-  child.on('message', (reply: MessageFromWorker<Answer>) => {
-    if ('call' in reply) called(reply)
-    else waiting?.resolve(reply)
-  })
-  child.on('exit', (code, signal) => {
-    stop(toWorkerFault(code, signal))
-    exited.resolve()
-  })
-  child.on('error', (cause) => {
-    if (child.pid === undefined) {
-      stop(new WorkerFault('not-started', 'the worker process could not be started', cause))
-      exited.resolve()
-    }
-    // The channel may break before the exit event gives the reason.
-    else end()
-  })
-  unrefChildProcess(child)
+  #send(message: MessageToWorker<Order>) {
+    return this.#child.send(message)
+  }
 
-  const send = (message: MessageToWorker<Order>) => child.send(message)
-  let open = 0
-  let callBack: ParentRequestSender | undefined
-  let stopwatch: Stopwatch | undefined
-
-  function called({ call, request }: { call: number; request: unknown }): void {
-    const asked = callBack
-    if (!asked) return void stop(new WorkerFault('failed', 'the worker process sent an unsupported request'))
-    if (++open === 1) stopwatch?.pause()
+  #answerCall({ call, request }: { call: number; request: unknown }): void {
+    const asked = this.#callBack
+    if (!asked)
+      return void this.#stop(new WorkerFault('failed', 'the worker process sent an unsupported request'))
+    if (++this.#open === 1) this.#stopwatch?.pause()
     const settle = (message: MessageToWorker<Order>) => {
       // The order may have ended, and another one may be running.
-      if (callBack !== asked || fault) return
-      if (--open === 0) stopwatch?.resume()
-      send(message)
+      if (this.#callBack !== asked || this.#fault) return
+      if (--this.#open === 0) this.#stopwatch?.resume()
+      this.#send(message)
     }
     asked(request).then(
       (response) => settle({ call, response }),
       (error: unknown) => settle({ call, rejection: String(error) }),
     )
-  }
-
-  return {
-    async execute(order, milliseconds, answering) {
-      if (fault) throw fault
-      waiting = Promise.withResolvers()
-      callBack = answering
-      open = 0
-      const slow = new WorkerFault('too-slow', `the work took longer than ${milliseconds} milliseconds`)
-      stopwatch = startStopwatch(milliseconds, () => stop(slow))
-      child.ref()
-      child.channel?.ref()
-      try {
-        send({ order })
-        const reply = await waiting.promise
-        if ('answer' in reply) return reply.answer
-        throw stop(
-          new WorkerFault(
-            'failed',
-            'failure' in reply ? reply.failure : 'the worker process did not answer the request',
-          ),
-        )
-      } finally {
-        stopwatch.pause()
-        waiting = undefined
-        callBack = undefined
-        unrefChildProcess(child)
-      }
-    },
-    used: () => (child.pid === undefined ? undefined : readProcessCpuTimeMs(child.pid)),
-    stop: (why) => void stop(why),
-    async end() {
-      stop(new WorkerFault('closed', 'the worker process was stopped because its result is no longer needed'))
-      child.ref()
-      await exited.promise
-    },
-    get isGone() {
-      return fault !== undefined
-    },
   }
 }
 
@@ -218,4 +265,14 @@ function forkWorker({
 function unrefChildProcess(child: ChildProcess): void {
   child.unref()
   child.channel?.unref()
+}
+
+/** Why an order has no answer. The caller decides whether that speaks against the input. */
+function toWorkerFault(code: number | null, signal: string | null): WorkerFault {
+  if (signal === outOfMemorySignal)
+    return new WorkerFault('too-much-memory', 'the work exceeded its memory limit')
+  if (signal === null)
+    return new WorkerFault('failed', `the worker process exited with code ${code ?? 'none'}`)
+  if (crashSignals.includes(signal)) return new WorkerFault('failed', `the worker process crashed: ${signal}`)
+  return new WorkerFault('ended', `the worker process was terminated externally: ${signal}`)
 }

@@ -1,8 +1,12 @@
 // Distributes orders to a limited number of processes. Other orders wait, and are rejected if too many wait. A fault
 // ends the process, and the next order gets a new one.
 import type { ParentRequestSender } from './answer-orders.ts'
-import { startWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './start-worker.ts'
-import { WorkerFault } from './worker-fault.ts'
+import {
+  startWorkerProcess,
+  type WorkerProcess,
+  type WorkerProcessOptions,
+  WorkerFault,
+} from './start-worker.ts'
 
 export interface WorkerPool<Order, Answer> {
   /**
@@ -55,188 +59,220 @@ interface PooledWorker<Order, Answer> {
 }
 
 export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>): WorkerPool<Order, Answer> {
-  const {
-    processes,
-    maxWaiting,
-    maxOrders = Infinity,
-    maxIdleMs,
-    maxAttempts = 1,
-    displaceAfterMs,
-    isForOneKey = false,
-    growAfterMs = 0,
-    canReuse = () => true,
-  } = options
-  const workers = new Set<PooledWorker<Order, Answer>>()
-  /** A stack: the last used process is reused first, so that the others can end. */
-  const resting: PooledWorker<Order, Answer>[] = []
-  const atWork = new Set<PooledWorker<Order, Answer>>()
-  const hoping = new Set<{ readonly key: string; readonly over: () => void }>()
-  const queue: { readonly turn: PromiseWithResolvers<void>; readonly key: string }[] = []
-  const underWay = new Map<string, number>()
-  let working = 0
-  let closed = false
-  let displacing: NodeJS.Timeout | undefined
+  return new ProcessPool<Order, Answer>(options)
+}
 
-  async function acquireSlot(key: string): Promise<void> {
-    if (closed) throw createPoolClosedFault()
-    if (working < processes) working += 1
-    else {
-      if (queue.length >= maxWaiting)
-        throw new WorkerFault('crowded', `${maxWaiting} other tasks are already waiting`)
-      const slot = Promise.withResolvers<void>()
-      queue.push({ turn: slot, key })
-      displace()
-      await slot.promise
-    }
-    underWay.set(key, (underWay.get(key) ?? 0) + 1)
+class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
+  readonly #options: WorkerPoolOptions<Answer>
+  readonly #processes
+  readonly #maxWaiting
+  readonly #maxOrders
+  readonly #maxIdleMs
+  readonly #maxAttempts
+  readonly #displaceAfterMs
+  readonly #isForOneKey
+  readonly #growAfterMs
+  readonly #canReuse
+  readonly #workers = new Set<PooledWorker<Order, Answer>>()
+  /** A stack: the last used process is reused first, so that the others can end. */
+  readonly #resting: PooledWorker<Order, Answer>[] = []
+  readonly #atWork = new Set<PooledWorker<Order, Answer>>()
+  readonly #hoping = new Set<{ readonly key: string; readonly over: () => void }>()
+  readonly #queue: { readonly turn: PromiseWithResolvers<void>; readonly key: string }[] = []
+  readonly #underWay = new Map<string, number>()
+  #working = 0
+  #closed = false
+  #displacing: NodeJS.Timeout | undefined
+
+  constructor(options: WorkerPoolOptions<Answer>) {
+    this.#options = options
+    const {
+      processes,
+      maxWaiting,
+      maxOrders = Infinity,
+      maxIdleMs,
+      maxAttempts = 1,
+      displaceAfterMs,
+      isForOneKey = false,
+      growAfterMs = 0,
+      canReuse = () => true,
+    } = options
+    this.#processes = processes
+    this.#maxWaiting = maxWaiting
+    this.#maxOrders = maxOrders
+    this.#maxIdleMs = maxIdleMs
+    this.#maxAttempts = maxAttempts
+    this.#displaceAfterMs = displaceAfterMs
+    this.#isForOneKey = isForOneKey
+    this.#growAfterMs = growAfterMs
+    this.#canReuse = canReuse
   }
 
-  function releaseSlot(key: string): void {
-    const others = (underWay.get(key) ?? 1) - 1
-    if (others > 0) underWay.set(key, others)
-    else underWay.delete(key)
-    const fair = queue.findIndex((waiting) => !underWay.has(waiting.key))
-    const [next] = queue.splice(Math.max(fair, 0), 1)
+  readonly run: WorkerPool<Order, Answer>['run'] = async (order, milliseconds, callBack, key = '') => {
+    await this.#acquireSlot(key)
+    try {
+      for (let tries = 1; ; tries += 1) {
+        if (this.#closed) throw createPoolClosedFault()
+        try {
+          return await this.#tryOnce(order, milliseconds, callBack, key)
+        } catch (error) {
+          if (tries >= this.#maxAttempts || !(error instanceof WorkerFault)) throw error
+        }
+      }
+    } finally {
+      this.#releaseSlot(key)
+    }
+  }
+
+  readonly close: WorkerPool<Order, Answer>['close'] = async () => {
+    this.#closed = true
+    clearTimeout(this.#displacing)
+    for (const { turn } of this.#queue.splice(0)) turn.reject(createPoolClosedFault())
+    await Promise.all([...this.#workers].map(({ worker, clock }) => (clearTimeout(clock), worker.end())))
+  }
+
+  async #acquireSlot(key: string): Promise<void> {
+    if (this.#closed) throw createPoolClosedFault()
+    if (this.#working < this.#processes) this.#working += 1
+    else {
+      if (this.#queue.length >= this.#maxWaiting)
+        throw new WorkerFault('crowded', `${this.#maxWaiting} other tasks are already waiting`)
+      const slot = Promise.withResolvers<void>()
+      this.#queue.push({ turn: slot, key })
+      this.#displace()
+      await slot.promise
+    }
+    this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1)
+  }
+
+  #releaseSlot(key: string): void {
+    const others = (this.#underWay.get(key) ?? 1) - 1
+    if (others > 0) this.#underWay.set(key, others)
+    else this.#underWay.delete(key)
+    const fair = this.#queue.findIndex((waiting) => !this.#underWay.has(waiting.key))
+    const [next] = this.#queue.splice(Math.max(fair, 0), 1)
     if (next) next.turn.resolve()
-    else working -= 1
+    else this.#working -= 1
   }
 
   /** While orders wait, ends the longest-running order once it has had its time. */
-  function displace(): void {
-    if (displaceAfterMs === undefined || displacing || queue.length === 0) return
+  #displace(): void {
+    if (this.#displaceAfterMs === undefined || this.#displacing || this.#queue.length === 0) return
     let oldestRunning: { place: PooledWorker<Order, Answer>; worked: number } | undefined
-    for (const pooled of atWork) {
-      const worked = measureWorkedMs(pooled)
+    for (const pooled of this.#atWork) {
+      const worked = this.#measureWorkedMs(pooled)
       if (oldestRunning === undefined || worked > oldestRunning.worked)
         oldestRunning = { place: pooled, worked }
     }
-    if (oldestRunning && oldestRunning.worked >= displaceAfterMs) {
-      atWork.delete(oldestRunning.place)
+    if (oldestRunning && oldestRunning.worked >= this.#displaceAfterMs) {
+      this.#atWork.delete(oldestRunning.place)
       oldestRunning.place.worker.stop(new WorkerFault('displaced', 'other tasks were waiting'))
     }
-    displacing = setTimeout(() => {
-      displacing = undefined
-      displace()
+    this.#displacing = setTimeout(() => {
+      this.#displacing = undefined
+      this.#displace()
     }, 50).unref()
   }
 
-  function measureWorkedMs({ worker, since, usedBefore }: PooledWorker<Order, Answer>): number {
+  #measureWorkedMs({ worker, since, usedBefore }: PooledWorker<Order, Answer>): number {
     const passed = performance.now() - since
     const used = worker.used()
     return used === undefined ? passed : Math.max(used - usedBefore, passed / 4)
   }
 
   /** Waits until a process of this key is free, none is working, or the time is over. */
-  async function waitForIdleWorker(key: string): Promise<void> {
+  async #waitForIdleWorker(key: string): Promise<void> {
     const over = Promise.withResolvers<void>()
     const one = { key, over: over.resolve }
-    hoping.add(one)
-    const clock = setTimeout(over.resolve, growAfterMs)
+    this.#hoping.add(one)
+    const clock = setTimeout(over.resolve, this.#growAfterMs)
     await over.promise
     clearTimeout(clock)
-    hoping.delete(one)
-    if (closed) throw createPoolClosedFault()
+    this.#hoping.delete(one)
+    if (this.#closed) throw createPoolClosedFault()
   }
 
-  const countIdle = (key: string) => resting.filter((pooled) => pooled.key === key).length
-  const isAnyBusy = (key: string) => [...atWork].some((pooled) => pooled.key === key)
+  #countIdle(key: string) {
+    return this.#resting.filter((pooled) => pooled.key === key).length
+  }
 
-  function wakeWaiting(key: string): void {
-    const those = [...hoping].filter((one) => one.key === key)
+  #isAnyBusy(key: string) {
+    return [...this.#atWork].some((pooled) => pooled.key === key)
+  }
+
+  #wakeWaiting(key: string): void {
+    const those = [...this.#hoping].filter((one) => one.key === key)
     // Each free process goes to the first order; without any, the orders need new ones.
-    const free = countIdle(key)
-    for (const { over } of free > 0 || isAnyBusy(key) ? those.slice(0, free) : those) over()
+    const free = this.#countIdle(key)
+    for (const { over } of free > 0 || this.#isAnyBusy(key) ? those.slice(0, free) : those) over()
   }
 
-  function acquireWorker(key: string): PooledWorker<Order, Answer> {
+  #acquireWorker(key: string): PooledWorker<Order, Answer> {
     for (;;) {
-      const at = resting.findLastIndex((pooled) => pooled.key === key)
-      const [pooled] = at < 0 ? [] : resting.splice(at, 1)
+      const at = this.#resting.findLastIndex((pooled) => pooled.key === key)
+      const [pooled] = at < 0 ? [] : this.#resting.splice(at, 1)
       if (!pooled) break
       clearTimeout(pooled.clock)
       if (!pooled.worker.isGone) return pooled
-      workers.delete(pooled)
+      this.#workers.delete(pooled)
     }
     const pooled = {
-      worker: startWorkerProcess<Order, Answer>(options),
+      worker: startWorkerProcess<Order, Answer>(this.#options),
       key,
       orders: 0,
       since: 0,
       usedBefore: 0,
     }
-    workers.add(pooled)
+    this.#workers.add(pooled)
     return pooled
   }
 
-  function endWorker(pooled: PooledWorker<Order, Answer>): void {
-    void pooled.worker.end().then(() => workers.delete(pooled))
+  #endWorker(pooled: PooledWorker<Order, Answer>): void {
+    void pooled.worker.end().then(() => this.#workers.delete(pooled))
   }
 
-  function keepIdle(pooled: PooledWorker<Order, Answer>): void {
-    resting.push(pooled)
+  #keepIdle(pooled: PooledWorker<Order, Answer>): void {
+    this.#resting.push(pooled)
     // Limits idle processes of many keys to the number of working ones.
-    const oldest = resting.length > processes ? resting.shift() : undefined
+    const oldest = this.#resting.length > this.#processes ? this.#resting.shift() : undefined
     if (oldest) {
       clearTimeout(oldest.clock)
-      endWorker(oldest)
+      this.#endWorker(oldest)
     }
     pooled.clock = setTimeout(() => {
-      resting.splice(resting.indexOf(pooled), 1)
-      endWorker(pooled)
-    }, maxIdleMs).unref()
+      this.#resting.splice(this.#resting.indexOf(pooled), 1)
+      this.#endWorker(pooled)
+    }, this.#maxIdleMs).unref()
   }
 
-  async function tryOnce(
+  async #tryOnce(
     order: Order,
     milliseconds: number,
     callBack: ParentRequestSender | undefined,
     key: string,
   ): Promise<Answer> {
-    const poolKey = isForOneKey ? key : ''
-    if (growAfterMs > 0 && countIdle(poolKey) === 0 && isAnyBusy(poolKey)) await waitForIdleWorker(poolKey)
-    const pooled = acquireWorker(poolKey)
+    const poolKey = this.#isForOneKey ? key : ''
+    if (this.#growAfterMs > 0 && this.#countIdle(poolKey) === 0 && this.#isAnyBusy(poolKey))
+      await this.#waitForIdleWorker(poolKey)
+    const pooled = this.#acquireWorker(poolKey)
     pooled.since = performance.now()
     pooled.usedBefore = pooled.worker.used() ?? 0
-    atWork.add(pooled)
+    this.#atWork.add(pooled)
     try {
       const answer = await pooled.worker.execute(order, milliseconds, callBack)
       pooled.orders += 1
-      atWork.delete(pooled)
+      this.#atWork.delete(pooled)
       const used = (pooled.worker.used() ?? pooled.usedBefore) - pooled.usedBefore
-      if (pooled.orders < maxOrders && canReuse(answer, used)) keepIdle(pooled)
-      else endWorker(pooled)
+      if (pooled.orders < this.#maxOrders && this.#canReuse(answer, used)) this.#keepIdle(pooled)
+      else this.#endWorker(pooled)
       return answer
     } catch (error) {
-      atWork.delete(pooled)
-      endWorker(pooled)
+      this.#atWork.delete(pooled)
+      this.#endWorker(pooled)
       throw error
     } finally {
-      wakeWaiting(pooled.key)
+      this.#wakeWaiting(pooled.key)
     }
-  }
-
-  return {
-    async run(order, milliseconds, callBack, key = '') {
-      await acquireSlot(key)
-      try {
-        for (let tries = 1; ; tries += 1) {
-          if (closed) throw createPoolClosedFault()
-          try {
-            return await tryOnce(order, milliseconds, callBack, key)
-          } catch (error) {
-            if (tries >= maxAttempts || !(error instanceof WorkerFault)) throw error
-          }
-        }
-      } finally {
-        releaseSlot(key)
-      }
-    },
-    async close() {
-      closed = true
-      clearTimeout(displacing)
-      for (const { turn } of queue.splice(0)) turn.reject(createPoolClosedFault())
-      await Promise.all([...workers].map(({ worker, clock }) => (clearTimeout(clock), worker.end())))
-    },
   }
 }
 

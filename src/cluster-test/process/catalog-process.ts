@@ -1,10 +1,13 @@
 // Serves one catalog of a mirror over gRPC during an install test. It reads untrusted input, so it holds no secrets.
 import { buildServedCatalog, parseServedFile } from '@catalog-bot/fbc/api/served-catalog'
 import type { TreeSha } from '../../pull-request/ids.ts'
-import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
-import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
-import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
+import {
+  serveWorkerRequests,
+  type ParentRequestSender,
+  preventPrototypePollution,
+} from '../../adapters/workers/answer-orders.ts'
 import { readCatalogFiles, UnusableCatalogError } from '../../publish/process/catalog-files.ts'
 
 export interface ServeCatalogRequest {

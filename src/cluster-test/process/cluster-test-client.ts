@@ -2,7 +2,6 @@
 // own process does not read the administrator's list.
 import { extname } from 'node:path'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
-import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'
 import type {
@@ -11,6 +10,7 @@ import type {
   ClusterTestProgress,
   ClusterTestWorkerRequest,
 } from './cluster-test-protocol.ts'
+import { WorkerFault } from '../../adapters/workers/start-worker.ts'
 
 export interface ClusterTestClient {
   readonly isAllowed: boolean

@@ -2,8 +2,11 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { systemClock } from '../../adapters/system-clock.ts'
-import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
-import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
+import {
+  serveWorkerRequests,
+  type ParentRequestSender,
+  preventPrototypePollution,
+} from '../../adapters/workers/answer-orders.ts'
 import { parseClusterTargets, type ClusterTarget } from './cluster-targets.ts'
 import { handleClusterTestRequest } from './cluster-test-handler.ts'
 import type {

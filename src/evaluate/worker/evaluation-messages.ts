@@ -6,7 +6,7 @@ import type { VerdictInput } from '../../policy/decide.ts'
 import type { GitErrorCode } from '../../adapters/git/git-error.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { SnapshotEvaluation } from '../evaluate.ts'
-import type { EvaluationBudget } from '../../catalogs/evaluation-budget.ts'
+import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
 import type { EvaluationReport } from '../../report/evaluation-report.ts'
 
 export interface EvaluationRequest {

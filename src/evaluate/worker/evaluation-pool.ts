@@ -6,9 +6,9 @@
 import { extname } from 'node:path'
 import { type PullSnapshot, toPullRequestKey, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { PullSize } from '../../ports/forge.ts'
-import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
+import { WorkerFault } from '../../adapters/workers/start-worker.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
-import type { EvaluationBudget } from '../../catalogs/evaluation-budget.ts'
+import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
 import type { EvaluationResponse, EvaluationRequest, WorkerCallbackRequest } from './evaluation-messages.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
 

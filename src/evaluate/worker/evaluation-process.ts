@@ -3,14 +3,17 @@
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../adapters/git/git-error.ts'
-import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
-import { openContentAddressedCache } from '../../catalogs/blob-facts-cache.ts'
-import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
-import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
+import { openContentAddressedCache } from '../../catalogs/facts-cache.ts'
+import {
+  serveWorkerRequests,
+  type ParentRequestSender,
+  preventPrototypePollution,
+} from '../../adapters/workers/answer-orders.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../evaluate.ts'
 import type { CheckQuestionAnswer } from '../../catalogs/gather-answers.ts'
-import { ChangeTooLargeError } from '../../catalogs/evaluation-budget.ts'
+import { openCatalogFileReaderPool, ChangeTooLargeError } from '../../catalogs/reader-pool.ts'
 import {
   workerPullHistoryMethods,
   type EvaluationResponse,
@@ -18,7 +21,6 @@ import {
   type EvaluationRequest,
   type WorkerCallbackRequest,
 } from './evaluation-messages.ts'
-import { openCatalogFileReaderPool } from '../../catalogs/reader-pool.ts'
 import { prepareReport } from './prepare-report.ts'
 
 // Cached between evaluations of one repository. Keyed by object ids only, so no evaluation can influence another.

@@ -1,6 +1,6 @@
 // Converts failures of registries, images and git to answers. Our own failures stay errors.
 import { GitError } from '../../adapters/git/git-error.ts'
-import { ImageError } from '../../adapters/image/image-error.ts'
+import { ImageError } from '../../adapters/image/catalog-publisher.ts'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'
 import { UnusableCatalogError } from './catalog-files.ts'
 import type { PublishResponse } from './publish-protocol.ts'

@@ -3,7 +3,7 @@
 import { extname } from 'node:path'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { proxyEnvVariableNames } from '../../ports/proxy.ts'
-import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
+import { WorkerFault } from '../../adapters/workers/start-worker.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type {
   PublishIntentDecision,

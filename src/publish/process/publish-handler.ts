@@ -1,7 +1,10 @@
 // Runs one order with its entry's credentials only. The administrator's list is checked first; failures become answers, so
 // that the App's process never sees a credential.
-import type { BuiltCatalogImage, CatalogPublisher } from '../../adapters/image/catalog-publisher.ts'
-import { ImageError } from '../../adapters/image/image-error.ts'
+import {
+  type BuiltCatalogImage,
+  type CatalogPublisher,
+  ImageError,
+} from '../../adapters/image/catalog-publisher.ts'
 import { ensureSignableImage } from '../../adapters/image/provenance/attest-image.ts'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { readCatalogFiles } from './catalog-files.ts'

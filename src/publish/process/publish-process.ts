@@ -2,28 +2,31 @@
 // what is published.
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
 import { openCatalogPublisher } from '../../adapters/image/open-catalog-publisher.ts'
 import { openImagePusher } from '../../adapters/image/open-pusher.ts'
-import { loadCredentialFile } from '../../adapters/registry/auth/credential-files.ts'
-import type { CredentialSource } from '../../adapters/registry/auth/credentials.ts'
 import {
+  loadCredentialFile,
   createDockerConfigCredentials,
   parseDockerConfig,
-} from '../../adapters/registry/auth/docker-config.ts'
+} from '../../adapters/registry/auth/credential-files.ts'
+import type { CredentialSource } from '../../adapters/registry/auth/credentials.ts'
 import { openRegistryClient } from '../../adapters/registry/open-registry.ts'
 import { readRegistryTransportOptions } from '../../adapters/registry/registry-access.ts'
 import { openTransport } from '../../adapters/registry/transport/transport.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
-import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
+import {
+  serveWorkerRequests,
+  type ParentRequestSender,
+  preventPrototypePollution,
+} from '../../adapters/workers/answer-orders.ts'
 import { readPackageVersion } from '../../adapters/package-metadata.ts'
-import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { handlePublishRequest } from './publish-handler.ts'
 import type { PublishContext, RegistryContext } from './publish-context.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
 import type { PublishIntentDecision, PublishResponse, PublishRequest } from './publish-protocol.ts'
 import { parseSigningKeyPem, type SigningKey } from '../../adapters/image/provenance/signing-key.ts'
-import { ImageError } from '../../adapters/image/image-error.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
+import { ImageError } from '../../adapters/image/catalog-publisher.ts'
 
 const processEnvironment = process.env
 const inlinePushCredentials = processEnvironment['PUBLISH_CREDENTIALS']

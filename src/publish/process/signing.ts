@@ -1,7 +1,9 @@
 // Attaches SBOM, provenance and the administrator's signature to published images.
-import type { BuiltCatalogImage } from '../../adapters/image/catalog-publisher.ts'
-import { ImageError } from '../../adapters/image/image-error.ts'
-import type { ListedBundle } from '../../adapters/image/provenance/listed-bundles.ts'
+import {
+  type BuiltCatalogImage,
+  ImageError,
+  type ListedBundle,
+} from '../../adapters/image/catalog-publisher.ts'
 import type { SigningKey } from '../../adapters/image/provenance/signing-key.ts'
 import type { ImageBuildRecord } from '../../adapters/image/provenance/provenance-statement.ts'
 import { attestImage } from '../../adapters/image/provenance/attest-image.ts'

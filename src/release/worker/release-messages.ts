@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import type { GitErrorCode } from '../../adapters/git/git-error.ts'
 import type { DescriptionLine } from '../../report/describe-change.ts'
 import type { CommitFile } from '../../ports/forge.ts'
-import type { EvaluationBudget } from '../../catalogs/evaluation-budget.ts'
+import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
 
 export interface ReleaseRequest {
   /** The folder of the repository's mirror, which has the tree. */

@@ -1,8 +1,8 @@
 // Runs release work in a process, one at a time: releases aren't urgent, and each may need several large catalogs.
 import { extname } from 'node:path'
-import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
+import { WorkerFault } from '../../adapters/workers/start-worker.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
-import type { EvaluationBudget } from '../../catalogs/evaluation-budget.ts'
+import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
 
 export interface ReleasePool {

@@ -1,10 +1,9 @@
 // Reads and renders bundles, templates and catalogs for releases, isolated from the process that answers deliveries. It
 // has no secret and uses only git.
 import { GitError, isGitError } from '../../adapters/git/git-error.ts'
-import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
-import { serveWorkerRequests } from '../../adapters/workers/answer-orders.ts'
-import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
-import { ChangeTooLargeError } from '../../catalogs/evaluation-budget.ts'
+import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
+import { serveWorkerRequests, preventPrototypePollution } from '../../adapters/workers/answer-orders.ts'
+import { ChangeTooLargeError } from '../../catalogs/reader-pool.ts'
 import { UnsafeOverwriteError } from './package-at-base.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
 import { computeRelease } from './compute-release.ts'

@@ -2,7 +2,7 @@
 // leaves nothing running after the answer.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { WebhookDeliveryStore } from '../../ports/deliveries.ts'
+import type { WebhookDeliveryStore } from '../../ports/store.ts'
 import type { PullNumber } from '../../pull-request/ids.ts'
 import {
   parsePassingCommitStatus,

@@ -1,5 +1,5 @@
 import type { JobQueue } from '../../ports/jobs.ts'
-import type { MergeFreezeStore } from '../../ports/merge-freezes.ts'
+import type { MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import type { JobContext } from '../../jobs/job-context.ts'

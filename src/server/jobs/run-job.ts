@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../adapters/github/forge-error.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
-import type { WorkClass } from '../../adapters/github/budget/work-class.ts'
+import type { WorkClass } from '../../adapters/github/budget/request-limits.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'

@@ -1,5 +1,5 @@
 // Job priorities under GitHub's rate limit.
-import type { WorkClass } from '../../adapters/github/budget/work-class.ts'
+import type { WorkClass } from '../../adapters/github/budget/request-limits.ts'
 import type { Job } from '../../ports/jobs.ts'
 
 const workClassByJobKind: Readonly<Record<Job['kind'], WorkClass>> = {

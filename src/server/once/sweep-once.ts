@@ -13,7 +13,6 @@ import { openReleasePool } from '../../release/worker/release-pool.ts'
 import { openEvaluationRegistries } from '../../catalogs/registries.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
 import { createGitHubForge } from '../../adapters/github/forge.ts'
-import { openGitHubTokenClient, type GitHubTokenClient } from '../../adapters/github/token-client.ts'
 import { mismatchMarkerPrefix } from '../../report/base-branch-issues.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
@@ -30,6 +29,7 @@ import { openClusterTestClient } from '../../cluster-test/process/cluster-test-c
 import { getStoreFolder, type BotSettings } from '../../jobs/settings.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { toJobKey } from '../../adapters/store/jobs.ts'
+import { openGitHubTokenClient, type GitHubTokenClient } from '../../adapters/github/github-app.ts'
 
 interface QueueDrainOptions {
   readonly clock: Clock

@@ -3,12 +3,15 @@ import { toPullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { compareBySeverity, formatCheckOutcomeLines } from '../../report/describe-findings.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { MergeFreezeStore } from '../../ports/merge-freezes.ts'
-import type { MergeRecordStore } from '../../ports/merge-records.ts'
-import type { MergedPullRecord, StatusPageStore, PullRecord } from '../../ports/page-records.ts'
+import type { MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
+import type {
+  MergedPullRecord,
+  StatusPageStore,
+  PullRecord,
+  VerdictRecord,
+} from '../../ports/page-records.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
-import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { formatPullUrl } from '../../report/urls.ts'
 import type { MergeExplanation, PullPageModel, FindingView } from '../pages/pull-page.ts'
 import type { StoredEvaluationReport } from '../../jobs/merged-report.ts'

@@ -10,7 +10,7 @@ import { parseRequestTarget } from '../../report/urls.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
 import { isSetupToken } from './setup-token.ts'
-import { isPublicHost } from '../../adapters/registry/transport/public-host.ts'
+import { isPublicHost } from '../../adapters/registry/transport/egress-policy.ts'
 
 interface AppRegistration {
   /** An organization's login; undefined for a personal App. */

@@ -1,7 +1,7 @@
 // Which fetches wait when many run in one mirror. The test ends each fetch explicitly.
 import { expect, test } from '@jest/globals'
 import { GitError } from '../../../src/adapters/git/git-error.ts'
-import { createFetchScheduler, type FetchSchedulerLimits } from '../../../src/adapters/git/fetch-lanes.ts'
+import { createFetchScheduler, type FetchSchedulerLimits } from '../../../src/adapters/git/fetch.ts'
 
 const veryLongTimeoutMs = 1_000_000
 const defaultFetchLaneLimits = {

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
-import { compareTreeObjects } from '../../../src/adapters/git/compare-tree-objects.ts'
+import { compareTreeObjects } from '../../../src/adapters/git/trees.ts'
 import { createTreeListingCache, type TreeListingCache } from '../../../src/adapters/git/listings.ts'
-import { createLocalGit, type LocalGit } from '../../../src/adapters/git/local-git.ts'
+import { createLocalGit, type LocalGit } from '../../../src/adapters/git/run-git.ts'
 import { openCatFileObjectReader, type CatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { parseRawDiff, parseLsTreeOutput } from '../../../src/adapters/git/parse-output.ts'
 import {

@@ -8,7 +8,7 @@ import {
   type TreeSha,
 } from '../../../src/pull-request/ids.ts'
 import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { decodePath, encodePath } from '../../../src/adapters/git/path-text.ts'
+import { decodePath, encodePath } from '../../../src/adapters/git/parse-output.ts'
 import {
   createOriginRepository,
   createTemporaryDirectory,

@@ -1,9 +1,6 @@
 // Rate limits in GitHub's responses, relative to GitHub's own clock.
 import { describe, expect, test } from '@jest/globals'
-import {
-  parseRateLimitQuota,
-  parseRateLimitRejection,
-} from '../../../src/adapters/github/rate-limit-response.ts'
+import { parseRateLimitQuota, parseRateLimitRejection } from '../../../src/adapters/github/forge-error.ts'
 
 const serverDate = 'Mon, 23 Nov 2026 14:00:00 GMT'
 const serverTimeMs = Date.parse(serverDate)

@@ -1,7 +1,7 @@
 // Comments are cached, but no change to them is missed.
 import { describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
-import { createCommentCache } from '../../../src/adapters/github/comment-cache.ts'
+import { createCommentCache } from '../../../src/adapters/github/github-cache.ts'
 import type { Octokit } from '../../../src/adapters/github/github-app.ts'
 import {
   findBotComment,

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { defaultBaseImage, renderDockerfile } from '../../../src/adapters/image/dockerfile.ts'
+import { defaultBaseImage, renderDockerfile } from '../../../src/adapters/image/local-build.ts'
 import { runOpm } from '../../run-opm.ts'
 
 const dockerfileOptions = {

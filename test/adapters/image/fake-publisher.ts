@@ -1,16 +1,16 @@
 // A publisher of catalog images without a registry, for tests of its callers: repositories, tags, and images are in
 // memory. It implements src/adapters/image/catalog-publisher.ts; publisher-contract.ts tests both.
 import { createHash } from 'node:crypto'
-import type {
-  AttachedManifest,
-  ImageAttachment,
-  CatalogImageFile,
-  BuiltCatalogImage,
-  CatalogPublisher,
-  ImagePublishResult,
-  ImagePublishTarget,
+import {
+  type AttachedManifest,
+  type ImageAttachment,
+  type CatalogImageFile,
+  type BuiltCatalogImage,
+  type CatalogPublisher,
+  type ImagePublishResult,
+  type ImagePublishTarget,
+  ImageError,
 } from '../../../src/adapters/image/catalog-publisher.ts'
-import { ImageError } from '../../../src/adapters/image/image-error.ts'
 import type { ManifestToPush } from '../../../src/adapters/image/open-pusher.ts'
 import type { FetchedManifest, RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'

@@ -13,7 +13,7 @@ import {
 } from '../../../src/adapters/image/composite-catalog.ts'
 import { openCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
 import { openImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
-import { readCatalogFolder } from '../../../src/adapters/image/read-catalog-folder.ts'
+import { readCatalogFolder } from '../../../src/adapters/image/local-build.ts'
 import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'

@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
 import { createEgressPolicy } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { getRegistryEndpoints, type RegistryConfRule } from '../../../src/adapters/registry/endpoints.ts'
-import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import {
   toEgressOptions,
   parseRegistriesConf,
   readRegistriesConf,
+  getRegistryEndpoints,
+  type RegistryConfRule,
 } from '../../../src/adapters/registry/registries-conf.ts'
+import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../../../src/adapters/registry/registry-access.ts'
 import { createManualClock } from './manual-clock.ts'
 import { loopbackCertificate, startScriptedRegistry } from './scripted-registry.ts'

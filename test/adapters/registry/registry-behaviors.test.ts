@@ -9,7 +9,7 @@ import {
 import {
   createDockerConfigCredentials,
   parseDockerConfig,
-} from '../../../src/adapters/registry/auth/docker-config.ts'
+} from '../../../src/adapters/registry/auth/credential-files.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import {

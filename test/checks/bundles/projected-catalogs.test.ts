@@ -13,7 +13,6 @@ import { readProjectedCatalogs } from '../../../src/evaluate/read-check-input.ts
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
 import { formatChangeAsText } from '../../../src/report/describe-change.ts'
 import { describeProjectedChange } from '../../../src/report/evaluation-report.ts'
-import { noopCache } from '../../../src/catalogs/null-store.ts'
 import {
   base,
   createBundleDirectoryFiles,
@@ -22,6 +21,7 @@ import {
   result,
   type FileTree,
 } from './bundle-trees.ts'
+import { noopCache } from '../../../src/catalogs/memory-cache.ts'
 
 async function buildProjectedCatalogs(before: FileTree, after: FileTree, image?: string) {
   const { paths, read } = createFakeGitRepository(before, after)

@@ -6,7 +6,7 @@ import {
 } from '../../../src/checks/bundles/validate-bundle-directories.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
-import { noopCache } from '../../../src/catalogs/null-store.ts'
+import { noopCache } from '../../../src/catalogs/memory-cache.ts'
 import {
   base,
   createBundleDirectoryFiles,

@@ -3,7 +3,7 @@
 // `node test/checks/install/live-catalogs.ts [-v] DIR...`; exits with 1 if a result is unknown.
 import { parseArgs } from 'node:util'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
-import { readCatalogDirectory } from '../../../src/catalogs/read-catalog-directory.ts'
+import { readCatalogDirectory } from '../../../src/catalogs/catalog-directory.ts'
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

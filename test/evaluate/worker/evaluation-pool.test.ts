@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import { defaultEvaluationBudget, type EvaluationBudget } from '../../../src/catalogs/evaluation-budget.ts'
+import { defaultEvaluationBudget, type EvaluationBudget } from '../../../src/catalogs/reader-pool.ts'
 import type {
   EvaluationResponse,
   WorkerCallbackRequest,

@@ -17,7 +17,7 @@ import { verifyImage } from '../../../src/adapters/image/provenance/verify-image
 import type { TreeReader } from '../../../src/ports/repository.ts'
 import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
 import { computeDigest, FakePublisher } from '../../adapters/image/fake-publisher.ts'
-import { ImageError } from '../../../src/adapters/image/image-error.ts'
+import { ImageError } from '../../../src/adapters/image/catalog-publisher.ts'
 
 const catalogImage = 'quay.io/coast/catalog'
 const baseImageReference = 'quay.io/opm/opm:latest'

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { createUnfreezeHandler } from '../../../src/web/server/unfreeze.ts'
 import type { MergeFreeze } from '../../../src/policy/merge-freeze.ts'
 import type { ForgeQuestion } from '../../../src/ports/forge.ts'
-import type { UnfreezeRequest } from '../../../src/ports/merge-freezes.ts'
+import type { UnfreezeRequest } from '../../../src/ports/merge-records.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
 const listedPublicRepository = { repository, installation: 1, isPublic: true, listedAt: 0 }

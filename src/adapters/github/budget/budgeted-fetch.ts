@@ -1,13 +1,42 @@
 // An Octokit's fetch within an installation's budget. Each attempt, including retries, waits for leave, revalidates
 // kept answers and reports GitHub's limits. A request that may not be sent gets a GitHub-like answer here.
-import { fetchFromGitHub } from '../github-fetch.ts'
-import { parseRateLimitQuota, parseRateLimitRejection, type RateLimitQuota } from '../rate-limit-response.ts'
-import { isSuccessStatusWithBody, toParsedResponse, type ParsedResponse } from '../parsed-response.ts'
+import { createHash } from 'node:crypto'
+import {
+  fetchFromGitHub,
+  isSuccessStatusWithBody,
+  toParsedResponse,
+  type ParsedResponse,
+} from '../github-fetch.ts'
+import { parseRateLimitQuota, parseRateLimitRejection, type RateLimitQuota } from '../forge-error.ts'
 import type { RequestBudget } from './request-budget.ts'
-import type { RequestWaitReason } from './wait-policy.ts'
-import { toResponseCacheKey, type CachedResponse, type ResponseCache } from './response-cache.ts'
-import { computeRequestCost, type RateLimitResource } from './request-cost.ts'
-import type { WorkClass } from './work-class.ts'
+import {
+  type RequestWaitReason,
+  type WorkClass,
+  computeRequestCost,
+  type RateLimitResource,
+} from './request-limits.ts'
+
+interface CachedResponse {
+  readonly etag: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: Buffer
+}
+
+export interface ResponseCache {
+  get(key: string): CachedResponse | undefined
+  /** Undefined removes the entry. */
+  put(key: string, answer: CachedResponse | undefined): void
+  readonly bytes: number
+}
+
+/** Bytes per installation. */
+const maxResponseCacheBytes = 4 * 1024 * 1024
+
+/** Bytes per answer. Longer ones are lists that change all the time. */
+const maxCachedResponseBytes = 256 * 1024
+
+/** Overhead beside body and key. */
+const cacheEntryOverheadBytes = 1024
 
 /** Marks answers to requests that were never sent. */
 export const throttledRequestHeader = 'x-catalog-bot-held'
@@ -154,4 +183,47 @@ function createThrottledResponse(why: RequestWaitReason, milliseconds: number): 
       },
     },
   )
+}
+
+export function createResponseCache(maxBytes = maxResponseCacheBytes): ResponseCache {
+  const entries = new Map<string, CachedResponse>()
+  let bytes = 0
+  const getWeight = (key: string, { body }: CachedResponse) =>
+    body.length + key.length + cacheEntryOverheadBytes
+  function drop(key: string): void {
+    const answer = entries.get(key)
+    if (answer === undefined) return
+    bytes -= getWeight(key, answer)
+    entries.delete(key)
+  }
+  return {
+    get(key) {
+      const answer = entries.get(key)
+      if (answer === undefined) return undefined
+      entries.delete(key)
+      entries.set(key, answer)
+      return answer
+    },
+    put(key, answer) {
+      drop(key)
+      if (answer === undefined || answer.body.length > maxCachedResponseBytes) return
+      entries.set(key, answer)
+      bytes += getWeight(key, answer)
+      for (const oldest of entries.keys()) {
+        if (bytes <= maxBytes) break
+        drop(oldest)
+      }
+    },
+    get bytes() {
+      return bytes
+    },
+  }
+}
+
+/** Everything an answer depends on. Contains no token. */
+export function toResponseCacheKey(url: string, headers: Headers): string {
+  const credential = createHash('sha256')
+    .update(headers.get('authorization') ?? '')
+    .digest('hex')
+  return [credential, headers.get('accept'), headers.get('x-github-api-version'), url].join(' ')
 }

@@ -4,11 +4,20 @@ import { formatRateLimit } from '../../../report/format-rate-limit.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { ForgeError } from '../forge-error.ts'
 import { getThrottledWorkClasses, createRequestBudget, type RequestBudget } from './request-budget.ts'
-import { createBudgetedFetch, throttledRequestHeader, type BudgetedFetchListeners } from './budgeted-fetch.ts'
-import type { GitHubRateLimits } from './github-limits.ts'
-import { createResponseCache, type ResponseCache } from './response-cache.ts'
-import type { RateLimitResource } from './request-cost.ts'
-import { workClasses, type QuotaReserveByWorkClass, type WorkClass } from './work-class.ts'
+import {
+  createBudgetedFetch,
+  throttledRequestHeader,
+  type BudgetedFetchListeners,
+  createResponseCache,
+  type ResponseCache,
+} from './budgeted-fetch.ts'
+import {
+  workClasses,
+  type QuotaReserveByWorkClass,
+  type WorkClass,
+  type GitHubRateLimits,
+  type RateLimitResource,
+} from './request-limits.ts'
 
 /** An installation, or the App itself with its own key. */
 export type InstallationIdOrApp = number | 'app'

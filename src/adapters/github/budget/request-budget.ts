@@ -1,13 +1,7 @@
 // One installation's request budget: by class, then first come first served. Long waits are rejected with a time instead
 // of blocking the job queue. Knows nothing of HTTP; times are spans of our own clock.
 import type { Clock } from '../../../ports/clock.ts'
-import {
-  defaultRateLimitWaitSeconds,
-  type RateLimitQuota,
-  type RateLimitRejection,
-} from '../rate-limit-response.ts'
-import type { GitHubRateLimits } from './github-limits.ts'
-import type { RateLimitResource } from './request-cost.ts'
+import { defaultRateLimitWaitSeconds, type RateLimitQuota, type RateLimitRejection } from '../forge-error.ts'
 import {
   decideRequestThrottling,
   getNextObstacleCheckTime,
@@ -16,8 +10,13 @@ import {
   type RequestWaitObstacle,
   type WaitingRequest,
   type BudgetedRequest,
-} from './wait-policy.ts'
-import { getWorkClassRank, workClasses, type QuotaReserveByWorkClass, type WorkClass } from './work-class.ts'
+  getWorkClassRank,
+  workClasses,
+  type QuotaReserveByWorkClass,
+  type WorkClass,
+  type GitHubRateLimits,
+  type RateLimitResource,
+} from './request-limits.ts'
 
 /** Milliseconds between two resets. */
 const rateLimitIntervalMsByResource: Readonly<Record<RateLimitResource, number>> = {
@@ -170,144 +169,173 @@ interface PendingRequest extends WaitingRequest {
 
 const msPerMinute = 60_000
 
-export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOptions): RequestBudget {
-  const elapsed = () => clock.elapsed?.() ?? clock.now()
-  const quotas = new RateLimitQuotas()
-  const points = {
-    rest: new SlidingWindowUsage(limits.restPoints, msPerMinute),
-    graphql: new SlidingWindowUsage(limits.graphqlPoints, msPerMinute),
-  }
-  const content = [
-    new SlidingWindowUsage(limits.contentPerMinute, msPerMinute),
-    new SlidingWindowUsage(limits.contentPerHour, 60 * msPerMinute),
-  ]
-  const line: PendingRequest[] = []
-  let underWay = 0
-  let lastWrite = -Infinity
-  let pausedUntil = -Infinity
-  /** Consecutive rejections, not counting those during a pause. */
-  let rejections = 0
-  /** After a pause, a single request tests whether it is over. */
-  let isProbing = false
-  let alarm: AbortController | undefined
+export function createRequestBudget(options: RequestBudgetOptions): RequestBudget {
+  return new InstallationRequestBudget(options)
+}
 
-  const pointsFor = (resource: RateLimitResource) => (resource === 'graphql' ? points.graphql : points.rest)
+class InstallationRequestBudget implements RequestBudget {
+  readonly #limits
+  readonly #reserves
+  readonly #clock
+  readonly #quotas = new RateLimitQuotas()
+  readonly #points
+  readonly #content
+  readonly #line: PendingRequest[] = []
+  #underWay = 0
+  #lastWrite = -Infinity
+  #pausedUntil = -Infinity
+  /** Consecutive rejections, not counting those during a pause. */
+  #rejections = 0
+  /** After a pause, a single request tests whether it is over. */
+  #isProbing = false
+  #alarm: AbortController | undefined
+
+  constructor(options: RequestBudgetOptions) {
+    const { limits, reserves, clock } = options
+    this.#limits = limits
+    this.#reserves = reserves
+    this.#clock = clock
+    this.#points = {
+      rest: new SlidingWindowUsage(limits.restPoints, msPerMinute),
+      graphql: new SlidingWindowUsage(limits.graphqlPoints, msPerMinute),
+    }
+    this.#content = [
+      new SlidingWindowUsage(limits.contentPerMinute, msPerMinute),
+      new SlidingWindowUsage(limits.contentPerHour, 60 * msPerMinute),
+    ]
+  }
+
+  readonly acquirePass: RequestBudget['acquirePass'] = (request) =>
+    new Promise((resolve) => {
+      this.#line.push({ request, since: this.#elapsed(), onDecision: resolve })
+      this.#grantNext()
+    })
+
+  readonly waiting: RequestBudget['waiting'] = (work) =>
+    this.#line.filter(({ request }) => request.work === work).length
+
+  readonly getDelay: RequestBudget['getDelay'] = (work) => {
+    const now = this.#elapsed()
+    const free = (['core', 'graphql'] as const).map((one) =>
+      this.#quotas.freeAt(one, this.#reserves[work], now),
+    )
+    return Math.max(0, Math.max(this.#pausedUntil, ...free) - now)
+  }
+
+  #elapsed() {
+    return this.#clock.elapsed?.() ?? this.#clock.now()
+  }
+
+  #pointsFor(resource: RateLimitResource) {
+    return resource === 'graphql' ? this.#points.graphql : this.#points.rest
+  }
 
   /** A job under way may use half as much again, because restarting it costs more. */
-  const getReserve = ({ work, hasBegun }: Pick<BudgetedRequest, 'work' | 'hasBegun'>): number =>
-    hasBegun ? reserves[work] / 2 : reserves[work]
+  #getReserve({ work, hasBegun }: Pick<BudgetedRequest, 'work' | 'hasBegun'>): number {
+    return hasBegun ? this.#reserves[work] / 2 : this.#reserves[work]
+  }
 
-  function findObstacles(request: BudgetedRequest, now: number): readonly RequestWaitObstacle[] {
+  #findObstacles(request: BudgetedRequest, now: number): readonly RequestWaitObstacle[] {
     const obstacles: RequestWaitObstacle[] = []
     const add = (why: RequestWaitReason, until: number) => {
       if (until > now) obstacles.push({ why, until })
     }
-    add('pause', pausedUntil)
+    add('pause', this.#pausedUntil)
     // A token request has its caller's leave, so it doesn't wait for others.
     if (request.isForToken) return obstacles
-    if (rejections > 0 && isProbing) add('pause', Infinity)
-    const reserve = getReserve(request)
-    add('quota', quotas.freeAt(request.resource, reserve, now))
-    if (underWay >= Math.max(1, limits.concurrent * (1 - reserve))) add('slots', Infinity)
-    add('points', pointsFor(request.resource).freeAt(request.points, reserve, now))
-    if (request.isWrite) add('writes', lastWrite + limits.writePause)
-    if (request.createsContent) for (const recent of content) add('content', recent.freeAt(1, reserve, now))
+    if (this.#rejections > 0 && this.#isProbing) add('pause', Infinity)
+    const reserve = this.#getReserve(request)
+    add('quota', this.#quotas.freeAt(request.resource, reserve, now))
+    if (this.#underWay >= Math.max(1, this.#limits.concurrent * (1 - reserve))) add('slots', Infinity)
+    add('points', this.#pointsFor(request.resource).freeAt(request.points, reserve, now))
+    if (request.isWrite) add('writes', this.#lastWrite + this.#limits.writePause)
+    if (request.createsContent)
+      for (const recent of this.#content) add('content', recent.freeAt(1, reserve, now))
     return obstacles
   }
 
-  function issuePass(request: BudgetedRequest, now: number): RequestSendPermit {
-    const isProbe = rejections > 0 && !request.isForToken
+  #issuePass(request: BudgetedRequest, now: number): RequestSendPermit {
+    const isProbe = this.#rejections > 0 && !request.isForToken
     if (!request.isForToken) {
-      underWay += 1
-      quotas.begin(request.resource)
-      pointsFor(request.resource).add(request.points, now)
-      if (request.isWrite) lastWrite = now
-      if (request.createsContent) for (const recent of content) recent.add(1, now)
-      if (isProbe) isProbing = true
+      this.#underWay += 1
+      this.#quotas.begin(request.resource)
+      this.#pointsFor(request.resource).add(request.points, now)
+      if (request.isWrite) this.#lastWrite = now
+      if (request.createsContent) for (const recent of this.#content) recent.add(1, now)
+      if (isProbe) this.#isProbing = true
     }
     return {
       kind: 'pass',
-      recordResponse({ quota, rejection, isFailure }) {
-        const then = elapsed()
+      recordResponse: ({ quota, rejection, isFailure }) => {
+        const then = this.#elapsed()
         // The App's own limit is separate.
         if (quota !== undefined && !request.isForToken)
-          quotas.recordQuota(quota.resource ?? request.resource, quota, then)
+          this.#quotas.recordQuota(quota.resource ?? request.resource, quota, then)
         if (rejection !== undefined)
-          applyLimitRejection(rejection, quota?.resource ?? request.resource, request.isForToken, then)
-        else if (!isFailure && !request.isForToken && then >= pausedUntil) rejections = 0
+          this.#applyLimitRejection(rejection, quota?.resource ?? request.resource, request.isForToken, then)
+        else if (!isFailure && !request.isForToken && then >= this.#pausedUntil) this.#rejections = 0
       },
-      end() {
+      end: () => {
         if (request.isForToken) return
-        underWay -= 1
-        quotas.end(request.resource)
-        if (isProbe) isProbing = false
-        grantNext()
+        this.#underWay -= 1
+        this.#quotas.end(request.resource)
+        if (isProbe) this.#isProbing = false
+        this.#grantNext()
       },
     }
   }
 
-  function applyLimitRejection(
+  #applyLimitRejection(
     { kind, seconds }: RateLimitRejection,
     resource: RateLimitResource,
     isForToken: boolean,
     now: number,
   ): void {
     if (kind === 'primary' && !isForToken) {
-      quotas.markExhausted(resource, (seconds ?? defaultRateLimitWaitSeconds) * 1000, now)
+      this.#quotas.markExhausted(resource, (seconds ?? defaultRateLimitWaitSeconds) * 1000, now)
       return
     }
     // Concurrent rejections count as one.
-    if (now >= pausedUntil) rejections += 1
-    const unsaid = Math.min(defaultRateLimitWaitSeconds * 1000 * 2 ** (rejections - 1), maxRateLimitPauseMs)
-    pausedUntil = Math.max(pausedUntil, now + (seconds === undefined ? unsaid : seconds * 1000))
+    if (now >= this.#pausedUntil) this.#rejections += 1
+    const unsaid = Math.min(
+      defaultRateLimitWaitSeconds * 1000 * 2 ** (this.#rejections - 1),
+      maxRateLimitPauseMs,
+    )
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + (seconds === undefined ? unsaid : seconds * 1000))
   }
 
-  function grantNext(): void {
-    alarm?.abort()
-    const now = elapsed()
+  #grantNext(): void {
+    this.#alarm?.abort()
+    const now = this.#elapsed()
     let soonest = Infinity
     /** A request for five points must not starve behind later ones for one. */
     const short = new Set<object>()
-    for (const one of line.toSorted(
+    for (const one of this.#line.toSorted(
       (a, b) => getWorkClassRank(a.request.work) - getWorkClassRank(b.request.work),
     )) {
       const { request, onDecision } = one
-      const obstacles = [...findObstacles(request, now)]
-      const its = pointsFor(request.resource)
+      const obstacles = [...this.#findObstacles(request, now)]
+      const its = this.#pointsFor(request.resource)
       if (obstacles.some(({ why }) => why === 'points')) short.add(its)
       else if (short.has(its) && !request.isForToken) obstacles.push({ why: 'points', until: Infinity })
       if (obstacles.length === 0) {
-        line.splice(line.indexOf(one), 1)
-        onDecision(issuePass(request, now))
+        this.#line.splice(this.#line.indexOf(one), 1)
+        onDecision(this.#issuePass(request, now))
         continue
       }
       const held = decideRequestThrottling(one, obstacles, now)
       if (held === undefined) soonest = Math.min(soonest, getNextObstacleCheckTime(one, obstacles))
       else {
-        line.splice(line.indexOf(one), 1)
+        this.#line.splice(this.#line.indexOf(one), 1)
         onDecision(held)
       }
     }
     if (soonest === Infinity) return
     const set = new AbortController()
-    alarm = set
-    void clock.sleep(Math.max(1, soonest - now), set.signal).then(() => {
-      if (!set.signal.aborted) grantNext()
+    this.#alarm = set
+    void this.#clock.sleep(Math.max(1, soonest - now), set.signal).then(() => {
+      if (!set.signal.aborted) this.#grantNext()
     })
-  }
-
-  return {
-    acquirePass: (request) =>
-      new Promise((resolve) => {
-        line.push({ request, since: elapsed(), onDecision: resolve })
-        grantNext()
-      }),
-    waiting: (work) => line.filter(({ request }) => request.work === work).length,
-    getDelay(work) {
-      const now = elapsed()
-      const free = (['core', 'graphql'] as const).map((one) => quotas.freeAt(one, reserves[work], now))
-      return Math.max(0, Math.max(pausedUntil, ...free) - now)
-    },
   }
 }
 

@@ -1,11 +1,9 @@
 // Packs each layer in a separate process, because a catalog fills its memory. Runs at most two processes at once.
 import { extname } from 'node:path'
-import { WorkerFault } from '../../workers/worker-fault.ts'
+import { WorkerFault } from '../../workers/start-worker.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { ImageError } from '../image-error.ts'
-import type { CatalogImageFile } from '../catalog-publisher.ts'
-import type { ListedBundle } from '../provenance/listed-bundles.ts'
+import { type CatalogImageFile, ImageError, type ListedBundle } from '../catalog-publisher.ts'
 import type { LayerWorkerResponse, LayerWorkerRequest, RenderImageRequest } from './layer-process.ts'
 import type { PackLayerRequest, PackedCatalogLayer } from './pack-layer.ts'
 

@@ -2,12 +2,19 @@
 import { sortCatalogForRendering } from '@catalog-bot/fbc/write/blob-order'
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { serveWorkerRequests } from '../../workers/answer-orders.ts'
-import { ImageError, type ImageErrorCode } from '../image-error.ts'
+import {
+  type CatalogImageFile,
+  ImageError,
+  type ImageErrorCode,
+  type ListedBundle,
+} from '../catalog-publisher.ts'
 import { renderImage, type PulledImageFiles } from '../render-image.ts'
-import type { CatalogImageFile } from '../catalog-publisher.ts'
-import type { ListedBundle } from '../provenance/listed-bundles.ts'
-import { extractListedBundles } from './catalog-content.ts'
-import { packLayer, type PackLayerRequest, type PackedCatalogLayer } from './pack-layer.ts'
+import {
+  packLayer,
+  type PackLayerRequest,
+  type PackedCatalogLayer,
+  extractListedBundles,
+} from './pack-layer.ts'
 
 export interface RenderImageRequest extends PulledImageFiles {
   readonly reference: string

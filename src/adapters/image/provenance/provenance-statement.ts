@@ -1,7 +1,6 @@
 // SLSA provenance v1 as an in-toto statement. Pure.
 import type { JsonShape } from '../../registry/strict-json.ts'
-import { parseJsonClaim } from './parse-claim.ts'
-import type { SignedImage } from './simple-signing.ts'
+import { type SignedImage, parseJsonClaim } from './signature-formats.ts'
 
 export const slsaProvenanceType = 'https://slsa.dev/provenance/v1'
 const inTotoStatementType = 'https://in-toto.io/Statement/v1'

@@ -1,9 +1,13 @@
 // Authenticated exchanges. Answers challenges on the real request, caches each host's challenge, and never sends
 // credentials to another host or requests more than the given rights. Does not retry.
 import type { AbortSignalLike } from '../../../ports/registry.ts'
-import { computeCredentialIdentity } from './credential-identity.ts'
-import { findCredential, type RegistryCredential, type CredentialSource } from './credentials.ts'
-import type { RegistryEndpoint } from '../endpoints.ts'
+import {
+  findCredential,
+  type RegistryCredential,
+  type CredentialSource,
+  computeCredentialIdentity,
+} from './credentials.ts'
+import type { RegistryEndpoint } from '../registries-conf.ts'
 import { RegistryError } from '../registry-error.ts'
 import { formatBasicAuthorization, type RegistryTokenRequest, type TokenService } from './token-service.ts'
 import type { TransportRequest, TransportReply, Transport } from '../transport/transport.ts'
@@ -63,106 +67,147 @@ export function createAuthorizedRegistryExchange(
     const credential = await findCredential(sources, endpoint.name, endpoint.repository)
     const memory = `${endpoint.host} ${computeCredentialIdentity(credential)}`
     const origin = originOf(endpoint.host)
-    const url =
-      typeof request.path === 'string'
-        ? new URL(`${origin}/v2/${endpoint.repository}/${request.path}${endpoint.query}`)
-        : request.path
-    // Prevents sending credentials to another host.
-    if (url.origin !== origin)
-      throw new RegistryError('blocked', `a request for ${endpoint.host} would go to ${url.host}`)
-    const send = (authorization: string | undefined): Promise<TransportReply> =>
+    const url = toRequestUrl(request, origin)
+    const authorization = new RequestAuthorization(
+      request,
+      credential,
+      rights,
+      tokens,
+      knownSchemes.get(memory),
+    )
+    const send = (header: string | undefined) =>
       transport.exchange({
         method: request.method,
         url,
-        headers: authorization === undefined ? request.headers : { ...request.headers, authorization },
+        headers: header === undefined ? request.headers : { ...request.headers, authorization: header },
         body: request.body,
         bodyLimit: request.bodyLimit,
         redirects: request.redirects,
         signal,
       })
-    const ownScope = `repository:${endpoint.repository}:${rights}`
-    const tokenRequest = (
-      known: RegistryAuthScheme & { scheme: 'bearer' },
-      scope: string,
-    ): RegistryTokenRequest => ({
-      host: endpoint.host,
-      realm: known.realm,
-      service: known.service,
-      // The required scope comes first because some services read only one.
-      scopes: [scope, ...(request.alsoPulls === undefined ? [] : [`repository:${request.alsoPulls}:pull`])],
-      credential,
-    })
-
-    let known = knownSchemes.get(memory)
-    let used: RegistryTokenRequest | undefined
-    if (known?.scheme === 'bearer' && credential.kind !== 'bearer') used = tokenRequest(known, ownScope)
-    let reply = await send(await authorizationFor(known, credential, used))
-    const attempted = new Set<string>()
+    let reply = await send(await authorization.header())
     // At most three more rounds: a fresh token, then one for the scope that the registry asks for.
     for (let round = 0; round < 3 && reply.status === 401; round += 1) {
       // After a redirect, the challenge is not the registry's.
       if (reply.url.origin !== url.origin) return reply
-      const challenge = await findChallenge(reply, origin, signal)
-      if (!challenge) return reply
-      if (challenge.scheme === 'basic') {
-        if (credential.kind !== 'basic') return reply
-        if (known?.scheme === 'basic')
-          throw new RegistryError('credentials', `${endpoint.name} rejected the configured credentials`)
-        known = { scheme: 'basic' }
-      } else {
-        if (credential.kind === 'bearer')
-          throw new RegistryError('credentials', `${endpoint.name} rejected the configured token`)
-        known = {
-          scheme: 'bearer',
-          realm: challenge.parameters.get('realm') ?? '',
-          service: challenge.parameters.get('service') ?? '',
-        }
-        if (used) tokens.invalidate(used)
-        const requestedScope = restrictTokenScope(challenge.parameters.get('scope') ?? '', rights)
-        const scopes = requestedScope === '' ? [ownScope] : [ownScope, requestedScope]
-        if (challenge.parameters.get('error') === 'insufficient_scope') attempted.add(ownScope)
-        const scope = scopes.find((scope) => !attempted.has(scope))
-        if (scope === undefined) return reply
-        attempted.add(scope)
-        used = tokenRequest(known, scope)
-      }
-      knownSchemes.set(memory, known)
-      reply = await send(await authorizationFor(known, credential, used))
+      const challenge = await findChallenge(transport, reply, origin, signal)
+      const scheme = challenge && authorization.answer(challenge)
+      if (!scheme) return reply
+      knownSchemes.set(memory, scheme)
+      reply = await send(await authorization.header())
     }
     return reply
   }
+}
 
-  async function authorizationFor(
-    known: RegistryAuthScheme | undefined,
+function toRequestUrl({ endpoint, path }: RegistryHttpRequest, origin: string): URL {
+  const url =
+    typeof path === 'string' ? new URL(`${origin}/v2/${endpoint.repository}/${path}${endpoint.query}`) : path
+  // Prevents sending credentials to another host.
+  if (url.origin !== origin)
+    throw new RegistryError('blocked', `a request for ${endpoint.host} would go to ${url.host}`)
+  return url
+}
+
+/** The credential of one request, in the form that the registry's challenges ask for. */
+class RequestAuthorization {
+  readonly #request: RegistryHttpRequest
+  readonly #credential: RegistryCredential
+  readonly #rights: RegistryTokenRights
+  readonly #tokens: TokenService
+  #known: RegistryAuthScheme | undefined
+  #used: RegistryTokenRequest | undefined
+  readonly #attempted = new Set<string>()
+
+  constructor(
+    request: RegistryHttpRequest,
     credential: RegistryCredential,
-    token: RegistryTokenRequest | undefined,
-  ): Promise<string | undefined> {
+    rights: RegistryTokenRights,
+    tokens: TokenService,
+    known: RegistryAuthScheme | undefined,
+  ) {
+    this.#request = request
+    this.#credential = credential
+    this.#rights = rights
+    this.#tokens = tokens
+    this.#known = known
+    if (known?.scheme === 'bearer' && credential.kind !== 'bearer')
+      this.#used = this.#toTokenRequest(known, this.#ownScope)
+  }
+
+  get #ownScope() {
+    return `repository:${this.#request.endpoint.repository}:${this.#rights}`
+  }
+
+  async header(): Promise<string | undefined> {
+    const credential = this.#credential
     if (credential.kind === 'bearer') return `Bearer ${credential.token}`
-    if (known?.scheme === 'bearer' && token) return `Bearer ${await tokens.token(token)}`
-    if (known?.scheme === 'basic' && credential.kind === 'basic') return formatBasicAuthorization(credential)
+    if (this.#known?.scheme === 'bearer' && this.#used)
+      return `Bearer ${await this.#tokens.token(this.#used)}`
+    if (this.#known?.scheme === 'basic' && credential.kind === 'basic')
+      return formatBasicAuthorization(credential)
     return undefined
   }
 
-  async function findChallenge(
-    reply: TransportReply,
-    origin: string,
-    signal: AbortSignalLike | undefined,
-  ): Promise<AuthChallenge | undefined> {
-    const own = selectSupportedAuthChallenge(parseAuthChallenges(reply.headers.get('www-authenticate') ?? []))
-    if (own) return own
-    // Some proxies send their challenge only for `/v2/`.
-    const ping = await transport.exchange({
-      method: 'GET',
-      url: new URL(`${origin}/v2/`),
-      headers: {},
-      bodyLimit: 65_536,
-      redirects: 0,
-      signal,
-    })
-    return ping.status === 401
-      ? selectSupportedAuthChallenge(parseAuthChallenges(ping.headers.get('www-authenticate') ?? []))
-      : undefined
+  /** The scheme for the next attempt; undefined if there is nothing else to try. */
+  answer({ scheme, parameters }: AuthChallenge): RegistryAuthScheme | undefined {
+    const { name } = this.#request.endpoint
+    if (scheme === 'basic') {
+      if (this.#credential.kind !== 'basic') return undefined
+      if (this.#known?.scheme === 'basic')
+        throw new RegistryError('credentials', `${name} rejected the configured credentials`)
+      return (this.#known = { scheme: 'basic' })
+    }
+    if (this.#credential.kind === 'bearer')
+      throw new RegistryError('credentials', `${name} rejected the configured token`)
+    const known = {
+      scheme: 'bearer',
+      realm: parameters.get('realm') ?? '',
+      service: parameters.get('service') ?? '',
+    } as const
+    this.#known = known
+    if (this.#used) this.#tokens.invalidate(this.#used)
+    const requestedScope = restrictTokenScope(parameters.get('scope') ?? '', this.#rights)
+    const scopes = requestedScope === '' ? [this.#ownScope] : [this.#ownScope, requestedScope]
+    if (parameters.get('error') === 'insufficient_scope') this.#attempted.add(this.#ownScope)
+    const scope = scopes.find((one) => !this.#attempted.has(one))
+    if (scope === undefined) return undefined
+    this.#attempted.add(scope)
+    this.#used = this.#toTokenRequest(known, scope)
+    return known
   }
+
+  #toTokenRequest(
+    { realm, service }: RegistryAuthScheme & { readonly scheme: 'bearer' },
+    scope: string,
+  ): RegistryTokenRequest {
+    const { endpoint, alsoPulls } = this.#request
+    // The required scope comes first because some services read only one.
+    const scopes = [scope, ...(alsoPulls === undefined ? [] : [`repository:${alsoPulls}:pull`])]
+    return { host: endpoint.host, realm, service, scopes, credential: this.#credential }
+  }
+}
+
+async function findChallenge(
+  transport: Transport,
+  reply: TransportReply,
+  origin: string,
+  signal: AbortSignalLike | undefined,
+): Promise<AuthChallenge | undefined> {
+  const own = selectSupportedAuthChallenge(parseAuthChallenges(reply.headers.get('www-authenticate') ?? []))
+  if (own) return own
+  // Some proxies send their challenge only for `/v2/`.
+  const ping = await transport.exchange({
+    method: 'GET',
+    url: new URL(`${origin}/v2/`),
+    headers: {},
+    bodyLimit: 65_536,
+    redirects: 0,
+    signal,
+  })
+  return ping.status === 401
+    ? selectSupportedAuthChallenge(parseAuthChallenges(ping.headers.get('www-authenticate') ?? []))
+    : undefined
 }
 
 // A catalog names a few dozen hosts; an attacker's references could name any number.

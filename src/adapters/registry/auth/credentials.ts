@@ -1,3 +1,26 @@
+import { createHash } from 'node:crypto'
+import { spawn } from 'node:child_process'
+import { RegistryError } from '../registry-error.ts'
+
+export interface CredentialHelperOptions {
+  /** Milliseconds, default 10,000. */
+  readonly helperTimeout?: number
+  readonly helperPath?: string
+  /** A monotonic clock, in milliseconds. Default: the process's. */
+  readonly now?: () => number
+}
+
+/** Asks a helper by name for a server's credential, or returns the cached answer. */
+export type CredentialHelperQuery = (name: string, server: string) => Promise<RegistryCredential>
+
+// Cloud helpers call their cloud for each query. Cloud tokens are valid for 12 hours.
+const helperCredentialTtlMs = 3_600_000
+
+// Long enough that a catalog's references do not each wait for the same broken program.
+const helperFailureTtlMs = 5_000
+
+const maxHelperOutputBytes = 65_536
+
 // Credentials go from a source only to the token service or the registry, never into logs or answers.
 
 export type RegistryCredential =
@@ -6,7 +29,7 @@ export type RegistryCredential =
   | { readonly kind: 'identity'; readonly token: string }
   | { readonly kind: 'bearer'; readonly token: string }
 
-export const anonymousCredential: RegistryCredential = { kind: 'anonymous' }
+const anonymousCredential: RegistryCredential = { kind: 'anonymous' }
 
 export interface CredentialSource {
   /**
@@ -34,4 +57,91 @@ export function createStaticCredentialSource(
 ): CredentialSource {
   const known = new Map(Object.entries(byHost).map(([host, value]) => [host.toLowerCase(), value]))
   return { find: async (host) => known.get(host.toLowerCase()) }
+}
+
+/** `anonymous`, or 32 hex digits of a digest over the credential. */
+export function computeCredentialIdentity(credential: RegistryCredential): string {
+  if (credential.kind === 'anonymous') return 'anonymous'
+  return createHash('sha256').update(JSON.stringify(credential)).digest('hex').slice(0, 32)
+}
+
+/** Caches each server's answer for an hour, and a failure for five seconds. */
+export function createCachedHelperQuery(options: CredentialHelperOptions = {}): CredentialHelperQuery {
+  const now = options.now ?? (() => performance.now())
+  const known = new Map<string, { readonly answer: Promise<RegistryCredential>; until: number }>()
+  return (name, server) => {
+    const key = JSON.stringify([name, server])
+    const found = known.get(key)
+    if (found && found.until > now()) return found.answer
+    const entry = {
+      answer: queryCredentialHelper(name, server, options),
+      until: now() + helperCredentialTtlMs,
+    }
+    known.set(key, entry)
+    // The caller handles the failure; this only shortens how long it is cached.
+    entry.answer.catch(() => (entry.until = now() + helperFailureTtlMs))
+    return entry.answer
+  }
+}
+
+/**
+ * Anonymous if the helper has no credential. Rejects with a RegistryError `credentials` if the helper fails, times out
+ * or returns something unreadable.
+ */
+async function queryCredentialHelper(
+  name: string,
+  server: string,
+  options: CredentialHelperOptions = {},
+): Promise<RegistryCredential> {
+  if (!/^[A-Za-z0-9._-]+$/.test(name) || name.startsWith('.'))
+    throw new RegistryError('credentials', `"${name.slice(0, 40)}" is not a valid credential helper name`)
+  const { code, output } = await runCredentialHelper(`docker-credential-${name}`, server, options)
+  if (code !== 0) {
+    if (/credentials not found/i.test(output)) return anonymousCredential
+    throw new RegistryError('credentials', `docker-credential-${name} exited with code ${code}`)
+  }
+  try {
+    const { Username: username, Secret: secret } = JSON.parse(output) as {
+      Username?: unknown
+      Secret?: unknown
+    }
+    if (typeof username === 'string' && typeof secret === 'string')
+      return username === '<token>'
+        ? { kind: 'identity', token: secret }
+        : { kind: 'basic', username, password: secret }
+  } catch {
+    // The output may hold a password, so no message quotes it.
+  }
+  throw new RegistryError('credentials', `docker-credential-${name} returned no user name and secret`)
+}
+
+function runCredentialHelper(
+  program: string,
+  input: string,
+  options: CredentialHelperOptions,
+): Promise<{ code: number; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, ['get'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      timeout: options.helperTimeout ?? 10_000,
+      killSignal: 'SIGKILL',
+      ...(options.helperPath !== undefined && { env: { ...process.env, PATH: options.helperPath } }),
+    })
+    const pieces: Buffer[] = []
+    let length = 0
+    child.stdout.on('data', (piece: Buffer) => {
+      length += piece.length
+      if (length > maxHelperOutputBytes) child.kill('SIGKILL')
+      else pieces.push(piece)
+    })
+    child.on('error', (cause) => reject(new RegistryError('credentials', `cannot run ${program}`, { cause })))
+    child.on('close', (code, signal) => {
+      if (signal !== null || length > maxHelperOutputBytes)
+        reject(new RegistryError('credentials', `${program} timed out or produced too much output`))
+      else resolve({ code: code ?? 1, output: Buffer.concat(pieces).toString('utf8') })
+    })
+    // A helper may exit without reading its input.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(input)
+  })
 }

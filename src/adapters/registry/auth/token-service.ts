@@ -2,8 +2,7 @@
 // realms that the egress policy accepts for the registry.
 import type { Clock } from '../../../ports/clock.ts'
 import type { AbortSignalLike } from '../../../ports/registry.ts'
-import { computeCredentialIdentity } from './credential-identity.ts'
-import type { RegistryCredential } from './credentials.ts'
+import { type RegistryCredential, computeCredentialIdentity } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import { parseRegistryErrorBody, toRegistryReplyError } from '../transport/reply-error.ts'
 import type { TransportReply, Transport } from '../transport/transport.ts'
@@ -35,20 +34,50 @@ const tokenEarlyRefreshSeconds = 30
 const maxCachedTokens = 10_000
 
 export function openTokenService(transport: Transport, clock: Clock): TokenService {
-  const cachedTokens = new Map<string, { readonly token: string; readonly until: number }>()
-  const pendingTokens = new Map<string, Promise<string>>()
+  return new CachingTokenService(transport, clock)
+}
 
-  async function fetchToken(request: RegistryTokenRequest): Promise<string> {
-    const realm = realmUrl(request)
-    const shares = transport.policy.mayShareCredentials(request.host, realm)
+class CachingTokenService implements TokenService {
+  readonly #transport: Transport
+  readonly #clock: Clock
+  readonly #cachedTokens = new Map<string, { readonly token: string; readonly until: number }>()
+  readonly #pendingTokens = new Map<string, Promise<string>>()
+
+  constructor(transport: Transport, clock: Clock) {
+    this.#transport = transport
+    this.#clock = clock
+  }
+
+  readonly token: TokenService['token'] = (request) => {
+    const key = toTokenCacheKey(request)
+    const known = this.#cachedTokens.get(key)
+    if (known && known.until > this.#clock.now()) return Promise.resolve(known.token)
+    let pending = this.#pendingTokens.get(key)
+    if (!pending) {
+      pending = this.#fetchToken(request).finally(() => this.#pendingTokens.delete(key))
+      this.#pendingTokens.set(key, pending)
+    }
+    return pending
+  }
+
+  readonly invalidate: TokenService['invalidate'] = (request) =>
+    void this.#cachedTokens.delete(toTokenCacheKey(request))
+
+  get size() {
+    return this.#cachedTokens.size + this.#pendingTokens.size
+  }
+
+  async #fetchToken(request: RegistryTokenRequest): Promise<string> {
+    const realm = this.#realmUrl(request)
+    const shares = this.#transport.policy.mayShareCredentials(request.host, realm)
     const credential: RegistryCredential = shares ? request.credential : { kind: 'anonymous' }
     let reply: TransportReply | undefined
     if (credential.kind === 'identity') {
-      reply = await postToken(realm, request, credential.token)
+      reply = await this.#postToken(realm, request, credential.token)
       // Services without OAuth2 support only GET.
       if (reply.status === 404 || reply.status === 405) reply = undefined
     }
-    reply ??= await getToken(realm, request, credential)
+    reply ??= await this.#getToken(realm, request, credential)
     if (reply.status === 401 || reply.status === 403) {
       // Red Hat's text explains how to get an account.
       const { text } = parseRegistryErrorBody(reply)
@@ -64,18 +93,18 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
       throw new RegistryError('credentials', `the token service ${realm.host} ${why}`)
     }
     if (reply.status !== 200)
-      throw toRegistryReplyError(reply, clock.now(), `the token service ${realm.host}`)
+      throw toRegistryReplyError(reply, this.#clock.now(), `the token service ${realm.host}`)
     const { token, seconds } = parseTokenResponse(reply, realm.host)
-    if (cachedTokens.size >= maxCachedTokens) dropExpired()
-    cachedTokens.set(toTokenCacheKey(request), {
+    if (this.#cachedTokens.size >= maxCachedTokens) this.#dropExpired()
+    this.#cachedTokens.set(toTokenCacheKey(request), {
       token,
-      until: clock.now() + (seconds - tokenEarlyRefreshSeconds) * 1000,
+      until: this.#clock.now() + (seconds - tokenEarlyRefreshSeconds) * 1000,
     })
     return token
   }
 
   // The first caller's signal is not passed on because others wait for the same token.
-  function getToken(
+  #getToken(
     realm: URL,
     request: RegistryTokenRequest,
     credential: RegistryCredential,
@@ -88,14 +117,16 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
       url.searchParams.set('account', credential.username)
       headers['authorization'] = formatBasicAuthorization(credential)
     }
-    return transport.exchange({ method: 'GET', url, headers, bodyLimit: maxTokenReplyBytes, redirects: 1 })
+    return this.#transport.exchange({
+      method: 'GET',
+      url,
+      headers,
+      bodyLimit: maxTokenReplyBytes,
+      redirects: 1,
+    })
   }
 
-  function postToken(
-    realm: URL,
-    request: RegistryTokenRequest,
-    refreshToken: string,
-  ): Promise<TransportReply> {
+  #postToken(realm: URL, request: RegistryTokenRequest, refreshToken: string): Promise<TransportReply> {
     const form = new URLSearchParams({
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
@@ -103,7 +134,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
       scope: request.scopes.join(' '),
       client_id: 'catalog-bot',
     })
-    return transport.exchange({
+    return this.#transport.exchange({
       method: 'POST',
       url: realm,
       headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
@@ -113,38 +144,25 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     })
   }
 
-  function dropExpired(): void {
-    for (const [key, { until }] of cachedTokens) if (until <= clock.now()) cachedTokens.delete(key)
-    while (cachedTokens.size >= maxCachedTokens) cachedTokens.delete(cachedTokens.keys().next().value ?? '')
+  #dropExpired(): void {
+    for (const [key, { until }] of this.#cachedTokens)
+      if (until <= this.#clock.now()) this.#cachedTokens.delete(key)
+    while (this.#cachedTokens.size >= maxCachedTokens)
+      this.#cachedTokens.delete(this.#cachedTokens.keys().next().value ?? '')
   }
 
-  return {
-    token(request) {
-      const key = toTokenCacheKey(request)
-      const known = cachedTokens.get(key)
-      if (known && known.until > clock.now()) return Promise.resolve(known.token)
-      let pending = pendingTokens.get(key)
-      if (!pending) {
-        pending = fetchToken(request).finally(() => pendingTokens.delete(key))
-        pendingTokens.set(key, pending)
-      }
-      return pending
-    },
-    invalidate: (request) => void cachedTokens.delete(toTokenCacheKey(request)),
-    get size() {
-      return cachedTokens.size + pendingTokens.size
-    },
-  }
-
-  function realmUrl(request: RegistryTokenRequest): URL {
+  #realmUrl(request: RegistryTokenRequest): URL {
     let realm: URL
     try {
       realm = new URL(request.realm)
     } catch {
       throw new RegistryError('blocked', `${request.host} specifies a token service with an invalid URL`)
     }
-    transport.policy.checkUrl(realm)
-    transport.policy.checkHop(new URL(`${transport.policy.schemeOf(request.host)}//${request.host}`), realm)
+    this.#transport.policy.checkUrl(realm)
+    this.#transport.policy.checkHop(
+      new URL(`${this.#transport.policy.schemeOf(request.host)}//${request.host}`),
+      realm,
+    )
     return realm
   }
 }

@@ -3,7 +3,24 @@
 import ipaddr from 'ipaddr.js'
 import type { ProxyServer } from '../../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
-import { canonicalizeHostname, isGlobalUnicast, isInternalHostname, type IpAddress } from './public-host.ts'
+
+type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
+
+// Names that mean this machine or network wherever they are resolved.
+const internalDomainSuffixes = [
+  'localhost',
+  'local',
+  'internal',
+  'intranet',
+  'lan',
+  'home',
+  'corp',
+  'svc',
+  'arpa',
+]
+
+// ipaddr.js calls some dead or translated IPv6 ranges unicast; only 2000::/3 is allocated.
+const [globalNetwork, globalBits] = ipaddr.IPv6.parseCIDR('2000::/3')
 
 export interface EgressOptions {
   /** Hosts (`host` or `host:port`, exact) to reach without TLS. */
@@ -72,31 +89,103 @@ const tokenHostsByRegistryHost: Readonly<Record<string, readonly string[]>> = {
 
 /** Throws a RangeError for an invalid CIDR in the options. */
 export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
-  const plainHttp = new Set((options.plainHttp ?? []).map(lowercaseText))
-  const only = options.onlyHosts && new Set(options.onlyHosts.map(lowercaseText))
-  const ports = new Set(options.ports ?? defaultAllowedPorts)
-  const denied = [...alwaysDeniedCidrRanges, ...(options.deniedAddresses ?? [])].map(parseCidr)
-  const internal = new Map(
-    Object.entries(options.internal ?? {}).map(([host, cidrs]) => [
-      lowercaseText(host),
-      cidrs.map(parseCidr),
-    ]),
-  )
-  const tokenHosts = new Map(
-    [...Object.entries(tokenHostsByRegistryHost), ...Object.entries(options.tokenHosts ?? {})].map(
-      ([host, realms]) => [lowercaseText(host), realms.map(lowercaseText)] as const,
-    ),
-  )
-  const listedPorts = new Set([...plainHttp, ...internal.keys()].filter((host) => /:\d+$/.test(host)))
+  return new ConfiguredEgressPolicy(options)
+}
 
-  const getInternalRanges = (hostname: string, port: number): readonly CidrRange[] | undefined =>
-    internal.get(`${hostname}:${port}`) ?? internal.get(hostname)
+class ConfiguredEgressPolicy implements EgressPolicy {
+  readonly #options: EgressOptions
+  readonly #plainHttp
+  readonly #only
+  readonly #ports
+  readonly #denied
+  readonly #internal
+  readonly #tokenHosts
+  readonly #listedPorts
+  // Origins that passed. Thousands of references share a few origins, and the options never change.
+  readonly #passed = new Set<string>()
 
-  function checkAddress(hostname: string, port: number, address: string): void {
+  constructor(options: EgressOptions = {}) {
+    this.#options = options
+    this.#plainHttp = new Set((options.plainHttp ?? []).map(lowercaseText))
+    this.#only = options.onlyHosts && new Set(options.onlyHosts.map(lowercaseText))
+    this.#ports = new Set(options.ports ?? defaultAllowedPorts)
+    this.#denied = [...alwaysDeniedCidrRanges, ...(options.deniedAddresses ?? [])].map(parseCidr)
+    this.#internal = new Map(
+      Object.entries(options.internal ?? {}).map(([host, cidrs]) => [
+        lowercaseText(host),
+        cidrs.map(parseCidr),
+      ]),
+    )
+    this.#tokenHosts = new Map(
+      [...Object.entries(tokenHostsByRegistryHost), ...Object.entries(options.tokenHosts ?? {})].map(
+        ([host, realms]) => [lowercaseText(host), realms.map(lowercaseText)] as const,
+      ),
+    )
+    this.#listedPorts = new Set(
+      [...this.#plainHttp, ...this.#internal.keys()].filter((host) => /:\d+$/.test(host)),
+    )
+  }
+
+  readonly checkUrl: EgressPolicy['checkUrl'] = (url) => {
+    if (url.username !== '' || url.password !== '')
+      throw createBlockedHostError(`a URL of ${url.host} contains a user name or password`)
+    // Other schemes share the origin "null".
+    const key = `${url.protocol}//${url.host}`
+    if (this.#passed.has(key)) return
+    this.#checkHost(url)
+    if (this.#passed.size >= maxCachedRegistryOrigins) this.#passed.clear()
+    this.#passed.add(key)
+  }
+
+  readonly checkHop: EgressPolicy['checkHop'] = (from, to) => {
+    const isOpenedInternal = (url: URL) =>
+      this.#getInternalRanges(canonicalizeHostname(url.hostname), getUrlPort(url)) !== undefined
+    if (isOpenedInternal(to) && !isOpenedInternal(from))
+      throw createBlockedHostError(`${from.host} redirects to ${to.host}, which is on an internal network`)
+  }
+
+  readonly checkAddresses: EgressPolicy['checkAddresses'] = (host, port, addresses) => {
+    const hostname = canonicalizeHostname(host)
+    if (addresses.length === 0) throw new RegistryError('dns', `${hostname} has no address`)
+    // One bad address among good ones indicates DNS rebinding, so the whole name is rejected.
+    for (const address of addresses) this.#checkAddress(hostname, port, address)
+  }
+
+  readonly schemeOf: EgressPolicy['schemeOf'] = (host) => {
+    const name = lowercaseText(host)
+    return this.#plainHttp.has(name) || this.#plainHttp.has(`${name}:80`) ? 'http:' : 'https:'
+  }
+
+  readonly mayShareCredentials: EgressPolicy['mayShareCredentials'] = (host, realm) => {
+    const name = lowercaseText(host)
+    const realmHost = realm.host.toLowerCase()
+    if (realmHost === name) return true
+    if (this.#tokenHosts.get(name)?.includes(realmHost)) return true
+    // Only the registry's owner controls its subdomains. Parent and sibling domains may belong to others.
+    return (
+      realm.protocol === 'https:' && realm.port === '' && realmHost.endsWith(`.${name.replace(/:443$/, '')}`)
+    )
+  }
+
+  readonly certificateOf: EgressPolicy['certificateOf'] = (hostname) =>
+    this.#options.certificates?.[lowercaseText(hostname)]
+
+  readonly proxyTo: EgressPolicy['proxyTo'] = (hostname, port) => {
+    const { proxy: egressProxy } = this.#options
+    const url = new URL(`https://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`)
+    const proxy = egressProxy?.to(url)
+    return egressProxy && proxy && { proxy, by: egressProxy.by }
+  }
+
+  #getInternalRanges(hostname: string, port: number): readonly CidrRange[] | undefined {
+    return this.#internal.get(`${hostname}:${port}`) ?? this.#internal.get(hostname)
+  }
+
+  #checkAddress(hostname: string, port: number, address: string): void {
     const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
     if (!parsed) throw createBlockedHostError(`"${address}" is not an IP address`)
-    if (getInternalRanges(hostname, port)?.some((cidr) => isInCidr(cidr, parsed))) return
-    if (!isGlobalUnicast(parsed) || denied.some((cidr) => isInCidr(cidr, parsed)))
+    if (this.#getInternalRanges(hostname, port)?.some((cidr) => isInCidr(cidr, parsed))) return
+    if (!isGlobalUnicast(parsed) || this.#denied.some((cidr) => isInCidr(cidr, parsed)))
       throw createBlockedHostError(
         canonicalizeHostname(address) === hostname
           ? `${address} is not a public address`
@@ -104,70 +193,20 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
       )
   }
 
-  function checkHost(url: URL): void {
+  #checkHost(url: URL): void {
     const hostname = canonicalizeHostname(url.hostname)
     const port = getUrlPort(url)
-    const isPlain = plainHttp.has(`${hostname}:${port}`) || (plainHttp.has(hostname) && port === 80)
+    const isPlain =
+      this.#plainHttp.has(`${hostname}:${port}`) || (this.#plainHttp.has(hostname) && port === 80)
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
       throw createBlockedHostError(`${url.host} requires TLS, but the URL uses ${url.protocol}//`)
-    if (only && !only.has(hostname) && !only.has(`${hostname}:${port}`))
+    if (this.#only && !this.#only.has(hostname) && !this.#only.has(`${hostname}:${port}`))
       throw createBlockedHostError(`${url.host} is not one of the allowed registries`)
-    if (!ports.has(port) && !listedPorts.has(`${hostname}:${port}`))
+    if (!this.#ports.has(port) && !this.#listedPorts.has(`${hostname}:${port}`))
       throw createBlockedHostError(`port ${port} of ${hostname} is not an allowed registry port`)
-    if (ipaddr.isValid(hostname)) checkAddress(hostname, port, hostname)
-    else if (!getInternalRanges(hostname, port) && isInternalHostname(hostname))
+    if (ipaddr.isValid(hostname)) this.#checkAddress(hostname, port, hostname)
+    else if (!this.#getInternalRanges(hostname, port) && isInternalHostname(hostname))
       throw createBlockedHostError(`"${hostname}" is an internal host name`)
-  }
-
-  // Origins that passed. Thousands of references share a few origins, and the options never change.
-  const passed = new Set<string>()
-
-  return {
-    checkUrl(url) {
-      if (url.username !== '' || url.password !== '')
-        throw createBlockedHostError(`a URL of ${url.host} contains a user name or password`)
-      // Other schemes share the origin "null".
-      const key = `${url.protocol}//${url.host}`
-      if (passed.has(key)) return
-      checkHost(url)
-      if (passed.size >= maxCachedRegistryOrigins) passed.clear()
-      passed.add(key)
-    },
-    checkHop(from, to) {
-      const isOpenedInternal = (url: URL) =>
-        getInternalRanges(canonicalizeHostname(url.hostname), getUrlPort(url)) !== undefined
-      if (isOpenedInternal(to) && !isOpenedInternal(from))
-        throw createBlockedHostError(`${from.host} redirects to ${to.host}, which is on an internal network`)
-    },
-    checkAddresses(host, port, addresses) {
-      const hostname = canonicalizeHostname(host)
-      if (addresses.length === 0) throw new RegistryError('dns', `${hostname} has no address`)
-      // One bad address among good ones indicates DNS rebinding, so the whole name is rejected.
-      for (const address of addresses) checkAddress(hostname, port, address)
-    },
-    schemeOf(host) {
-      const name = lowercaseText(host)
-      return plainHttp.has(name) || plainHttp.has(`${name}:80`) ? 'http:' : 'https:'
-    },
-    mayShareCredentials(host, realm) {
-      const name = lowercaseText(host)
-      const realmHost = realm.host.toLowerCase()
-      if (realmHost === name) return true
-      if (tokenHosts.get(name)?.includes(realmHost)) return true
-      // Only the registry's owner controls its subdomains. Parent and sibling domains may belong to others.
-      return (
-        realm.protocol === 'https:' &&
-        realm.port === '' &&
-        realmHost.endsWith(`.${name.replace(/:443$/, '')}`)
-      )
-    },
-    certificateOf: (hostname) => options.certificates?.[lowercaseText(hostname)],
-    proxyTo(hostname, port) {
-      const { proxy: egressProxy } = options
-      const url = new URL(`https://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`)
-      const proxy = egressProxy?.to(url)
-      return egressProxy && proxy && { proxy, by: egressProxy.by }
-    },
   }
 }
 
@@ -203,4 +242,30 @@ function createBlockedHostError(message: string): RegistryError {
 
 function lowercaseText(text: string): string {
   return text.toLowerCase()
+}
+
+/** Decides from a name or an address alone whether a host is public. */
+function isGlobalUnicast(address: IpAddress): boolean {
+  const isHandedOut = address.kind() === 'ipv4' || address.match(globalNetwork, globalBits)
+  return address.range() === 'unicast' && isHandedOut
+}
+
+export function canonicalizeHostname(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.+$/, '')
+}
+
+/** `hostname` is canonical. */
+function isInternalHostname(hostname: string): boolean {
+  const labels = hostname.split('.')
+  // Resolvers complete a single label with their search domains.
+  return labels.length === 1 || internalDomainSuffixes.includes(labels.at(-1) ?? '') || labels.includes('svc')
+}
+
+/** Whether a host could be public. Does not resolve names. */
+export function isPublicHost(hostname: string): boolean {
+  const host = canonicalizeHostname(hostname)
+  return ipaddr.isValid(host) ? isGlobalUnicast(ipaddr.process(host)) : !isInternalHostname(host)
 }

@@ -59,38 +59,77 @@ export interface Transport {
 // The number of bytes to read from an error body.
 const maxErrorBodyBytes = 65_536
 
-export function openTransport(
-  options: {
-    readonly egress?: EgressOptions
-    readonly limits?: Partial<TransportLimits> | undefined
-    readonly resolve?: ResolveHostname | undefined
-    /** False restores undici's default of closing the connection after a HEAD, for the benchmark. */
-    readonly keepAliveAfterHead?: boolean | undefined
-  } = {},
-): Transport {
-  const limits = { ...defaultTransportLimits, ...options.limits }
-  const policy = createEgressPolicy(options.egress)
-  const agent = new Agent({
-    connections: limits.connections,
-    allowH2: false,
-    headersTimeout: limits.headersTimeout,
-    bodyTimeout: limits.bodyTimeout,
-    keepAliveTimeout: 30_000,
-    connect: createGuardedConnector(policy, {
-      connectTimeout: limits.connectTimeout,
-      resolve: options.resolve,
-    }),
-  })
+export interface TransportOptions {
+  readonly egress?: EgressOptions
+  readonly limits?: Partial<TransportLimits> | undefined
+  readonly resolve?: ResolveHostname | undefined
+  /** False restores undici's default of closing the connection after a HEAD, for the benchmark. */
+  readonly keepAliveAfterHead?: boolean | undefined
+}
+
+export function openTransport(options: TransportOptions = {}): Transport {
+  return new UndiciTransport(options)
+}
+
+class UndiciTransport implements Transport {
+  readonly policy: EgressPolicy
+  readonly #keepAliveAfterHead
+  readonly #limits
+  readonly #agent
+
+  constructor(options: TransportOptions) {
+    this.#keepAliveAfterHead = options.keepAliveAfterHead
+    this.#limits = { ...defaultTransportLimits, ...options.limits }
+    this.policy = createEgressPolicy(options.egress)
+    this.#agent = new Agent({
+      connections: this.#limits.connections,
+      allowH2: false,
+      headersTimeout: this.#limits.headersTimeout,
+      bodyTimeout: this.#limits.bodyTimeout,
+      keepAliveTimeout: 30_000,
+      connect: createGuardedConnector(this.policy, {
+        connectTimeout: this.#limits.connectTimeout,
+        resolve: options.resolve,
+      }),
+    })
+  }
+
+  readonly exchange: Transport['exchange'] = async (exchange) => {
+    const run: ExchangeAbortHandle = { stop: undefined, stopped: undefined }
+    const abortExchange = (error: RegistryError) => {
+      run.stopped ??= error
+      run.stop?.(run.stopped)
+    }
+    const { host } = exchange.url
+    const deadline = setTimeout(
+      () => abortExchange(new RegistryError('timeout', `${host} did not complete the response in time`)),
+      this.#limits.exchangeTimeout,
+    )
+    const abort = () => abortExchange(new RegistryError('aborted', 'the request was canceled'))
+    exchange.signal?.addEventListener('abort', abort)
+    try {
+      if (exchange.signal?.aborted) abort()
+      if (run.stopped) throw run.stopped
+      return await this.#followRedirects(exchange, run)
+    } catch (error) {
+      throw run.stopped ?? toTransportError(error, host)
+    } finally {
+      clearTimeout(deadline)
+      ;(exchange.signal as Partial<AbortSignal> | undefined)?.removeEventListener?.('abort', abort)
+    }
+  }
+
+  readonly close: Transport['close'] = () => this.#agent.destroy()
 
   // undici's dispatch instead of request() avoids a stream, signal and iterator per reply, which halves the cost of a
   // check.
-  function exchangeOnce(
+  #exchangeOnce(
     exchange: TransportRequest,
     url: URL,
     headers: TransportRequest['headers'],
     run: ExchangeAbortHandle,
   ): Promise<TransportReply> {
-    policy.checkUrl(url)
+    this.policy.checkUrl(url)
     return new Promise((resolve, reject) => {
       const pieces: Uint8Array[] = []
       let status = 0
@@ -100,7 +139,7 @@ export function openTransport(
       const succeed = () => resolve({ status, headers: received, body: Buffer.concat(pieces), url })
       // A queued request has nothing to abort.
       run.stop = reject
-      agent.dispatch(
+      this.#agent.dispatch(
         {
           origin: url.origin,
           path: url.pathname + url.search,
@@ -108,7 +147,7 @@ export function openTransport(
           headers: { 'user-agent': 'catalog-bot', 'accept-encoding': 'identity', ...headers },
           body: exchange.body ?? null,
           // By default, undici closes the connection after every HEAD, which costs a handshake per check.
-          ...(exchange.method === 'HEAD' && options.keepAliveAfterHead !== false && { reset: false }),
+          ...(exchange.method === 'HEAD' && this.#keepAliveAfterHead !== false && { reset: false }),
         },
         {
           onRequestStart(controller) {
@@ -141,14 +180,11 @@ export function openTransport(
     })
   }
 
-  async function followRedirects(
-    exchange: TransportRequest,
-    run: ExchangeAbortHandle,
-  ): Promise<TransportReply> {
+  async #followRedirects(exchange: TransportRequest, run: ExchangeAbortHandle): Promise<TransportReply> {
     let url = exchange.url
     let headers = exchange.headers
     for (let hop = 0; ; hop += 1) {
-      const reply = await exchangeOnce(exchange, url, headers, run)
+      const reply = await this.#exchangeOnce(exchange, url, headers, run)
       const location = redirectStatuses.has(reply.status) ? reply.headers.get('location')?.[0] : undefined
       if (location === undefined || !(exchange.method === 'GET' || exchange.method === 'HEAD')) return reply
       if (hop >= exchange.redirects)
@@ -156,41 +192,12 @@ export function openTransport(
       const next = parseRedirectUrl(location, url)
       if (url.protocol === 'https:' && next.protocol !== 'https:')
         throw new RegistryError('blocked', `${url.host} redirects from https to ${next.protocol}//`)
-      policy.checkHop(url, next)
+      this.policy.checkHop(url, next)
       // Another scheme or port is another origin, which must not receive the headers.
       if (next.origin !== url.origin)
         headers = headers['accept'] === undefined ? {} : { accept: headers['accept'] }
       url = next
     }
-  }
-
-  return {
-    policy,
-    async exchange(exchange) {
-      const run: ExchangeAbortHandle = { stop: undefined, stopped: undefined }
-      const abortExchange = (error: RegistryError) => {
-        run.stopped ??= error
-        run.stop?.(run.stopped)
-      }
-      const { host } = exchange.url
-      const deadline = setTimeout(
-        () => abortExchange(new RegistryError('timeout', `${host} did not complete the response in time`)),
-        limits.exchangeTimeout,
-      )
-      const abort = () => abortExchange(new RegistryError('aborted', 'the request was canceled'))
-      exchange.signal?.addEventListener('abort', abort)
-      try {
-        if (exchange.signal?.aborted) abort()
-        if (run.stopped) throw run.stopped
-        return await followRedirects(exchange, run)
-      } catch (error) {
-        throw run.stopped ?? toTransportError(error, host)
-      } finally {
-        clearTimeout(deadline)
-        ;(exchange.signal as Partial<AbortSignal> | undefined)?.removeEventListener?.('abort', abort)
-      }
-    },
-    close: () => agent.destroy(),
   }
 }
 

@@ -35,46 +35,98 @@ export interface LayeredFiles {
 }
 
 export function createLayeredFiles(): LayeredFiles {
-  let layer = 0
-  const root: LayerDirectoryNode & { layer: number } = { kind: 'directory', children: new Map(), layer }
+  return new LayeredFileTree()
+}
+
+class LayeredFileTree implements LayeredFiles {
+  #layer = 0
+  readonly #root: LayerDirectoryNode & { layer: number } = {
+    kind: 'directory',
+    children: new Map(),
+    layer: this.#layer,
+  }
   // Paths with entries in this layer, which opm keeps in an opaque directory.
-  let entered = new Set<string>()
-  let madeOpaque = new Set<string>()
+  #entered = new Set<string>()
+  #madeOpaque = new Set<string>()
+
+  readonly startLayer: LayeredFiles['startLayer'] = () => {
+    this.#layer += 1
+    this.#entered = new Set()
+    this.#madeOpaque = new Set()
+  }
+
+  readonly add: LayeredFiles['add'] = (entry) => {
+    const { path } = entry
+    const name = getBaseName(path)
+    if (entry.kind === 'global') {
+      // opm removes entries with the name of such a header.
+      if (path === '' || name.startsWith(whiteoutPrefix) || this.#ensureParent(path).children.has(name))
+        throw createRejectedArchiveError(`a global header has the invalid name ${JSON.stringify(path)}`)
+      this.#entered.add(path)
+    } else if (name === opaqueWhiteout) this.#applyOpaqueWhiteout(path)
+    else if (name.startsWith(whiteoutPrefix)) this.#applyWhiteout(path, name)
+    else if (entry.kind === 'hardlink') this.#hardLink(path, entry.target)
+    else this.#put(path, entry)
+  }
+
+  readonly paths: LayeredFiles['paths'] = () => listDescendantPaths(this.#root, '')
+
+  readonly filesBelow: LayeredFiles['filesBelow'] = (directories) => {
+    const found = new Map<string, Uint8Array>()
+    for (const directory of directories) {
+      const start = this.#resolvePath(directory)
+      if (!start) {
+        // A missing directory is allowed. A dangling link is not, because it may resolve elsewhere.
+        if (!isPathMissingWithoutSymlink(this.#root, directory))
+          throw createRejectedArchiveError(`${JSON.stringify(directory)} is a dangling link`)
+        continue
+      }
+      if (start.node.kind !== 'directory') continue
+      const prefix = start.path === '' ? '' : `${start.path}/`
+      for (const path of listDescendantPaths(start.node, prefix)) {
+        const shown = directory === '' ? path : `${directory}/${path.slice(prefix.length)}`
+        const bytes = this.#contentOf(path, shown)
+        if (bytes) found.set(shown, bytes)
+      }
+    }
+    return found
+  }
 
   /** The directory of a path, created if missing. Never writes through a link or file. */
-  function ensureParent(path: string): LayerDirectoryNode {
-    let directory: LayerDirectoryNode & { layer: number } = root
+  #ensureParent(path: string): LayerDirectoryNode {
+    let directory: LayerDirectoryNode & { layer: number } = this.#root
     const parts = path.split('/')
     for (const [index, part] of parts.slice(0, -1).entries()) {
       const quotedPath = () => JSON.stringify(parts.slice(0, index + 1).join('/'))
       if (part.startsWith(whiteoutPrefix))
         throw createRejectedArchiveError(`${quotedPath()} has the name of a whiteout but has content`)
       let child = directory.children.get(part)
-      if (!child) directory.children.set(part, (child = { kind: 'directory', children: new Map(), layer }))
+      if (!child)
+        directory.children.set(part, (child = { kind: 'directory', children: new Map(), layer: this.#layer }))
       if (child.kind === 'symlink')
         throw createRejectedArchiveError(`an entry would be written through the link ${quotedPath()}`)
       if (child.kind !== 'directory')
         throw createRejectedArchiveError(`an entry is below ${quotedPath()}, which is not a directory`)
-      child.layer = layer
+      child.layer = this.#layer
       directory = child
     }
     return directory
   }
 
-  function put(path: string, node: LayerLeafNode | Omit<LayerDirectoryNode, 'children'>): void {
-    const { children } = ensureParent(path)
+  #put(path: string, node: LayerLeafNode | Omit<LayerDirectoryNode, 'children'>): void {
+    const { children } = this.#ensureParent(path)
     const name = getBaseName(path)
-    entered.add(path)
+    this.#entered.add(path)
     const known = children.get(name)
-    if (node.kind !== 'directory') children.set(name, { ...node, layer })
-    else if (known?.kind === 'directory') known.layer = layer
-    else children.set(name, { kind: 'directory', children: new Map(), layer })
+    if (node.kind !== 'directory') children.set(name, { ...node, layer: this.#layer })
+    else if (known?.kind === 'directory') known.layer = this.#layer
+    else children.set(name, { kind: 'directory', children: new Map(), layer: this.#layer })
   }
 
-  function hardLink(path: string, target: string): void {
+  #hardLink(path: string, target: string): void {
     // opm removes any entry with the link's name first, even its target.
-    ensureParent(path).children.delete(getBaseName(path))
-    let source: LayerTreeNode | undefined = root
+    this.#ensureParent(path).children.delete(getBaseName(path))
+    let source: LayerTreeNode | undefined = this.#root
     for (const part of target.split('/')) {
       if (source?.kind === 'symlink') break
       source = source?.kind === 'directory' ? source.children.get(part) : undefined
@@ -83,37 +135,37 @@ export function createLayeredFiles(): LayeredFiles {
       throw createRejectedArchiveError(`the hard link ${JSON.stringify(path)} points to another link`)
     if (source === undefined || source.kind === 'directory')
       throw createRejectedArchiveError(`the target of the hard link ${JSON.stringify(path)} does not exist`)
-    put(path, source)
+    this.#put(path, source)
   }
 
   /** Hides lower layers' entries. Rejects one from the same layer, because opm's result would depend on the order. */
-  function applyWhiteout(path: string, name: string): void {
+  #applyWhiteout(path: string, name: string): void {
     const hidden = name.slice(whiteoutPrefix.length)
     if (hidden === '' || hidden === '.' || hidden === '..')
       throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides nothing`)
-    const { children } = ensureParent(path)
-    if (children.get(hidden)?.layer === layer)
+    const { children } = this.#ensureParent(path)
+    if (children.get(hidden)?.layer === this.#layer)
       throw createRejectedArchiveError(
         `the whiteout ${JSON.stringify(path)} hides an entry in the same layer`,
       )
     children.delete(hidden)
   }
 
-  function applyOpaqueWhiteout(path: string): void {
+  #applyOpaqueWhiteout(path: string): void {
     const directory = path.slice(0, -opaqueWhiteout.length)
-    if (madeOpaque.has(directory))
+    if (this.#madeOpaque.has(directory))
       throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} appears twice`)
-    madeOpaque.add(directory)
-    removeLowerEntries(ensureParent(path), directory)
+    this.#madeOpaque.add(directory)
+    this.#removeLowerEntries(this.#ensureParent(path), directory)
   }
 
   /** Like opm, keeps entries of this layer and their parent directories. */
-  function removeLowerEntries({ children }: LayerDirectoryNode, prefix: string): void {
+  #removeLowerEntries({ children }: LayerDirectoryNode, prefix: string): void {
     for (const [name, child] of children) {
       const path = prefix + name
-      if (entered.has(path)) {
-        if (child.kind === 'directory') removeLowerEntries(child, `${path}/`)
-      } else if (child.layer === layer)
+      if (this.#entered.has(path)) {
+        if (child.kind === 'directory') this.#removeLowerEntries(child, `${path}/`)
+      } else if (child.layer === this.#layer)
         throw createRejectedArchiveError(
           `the opaque whiteout for ${JSON.stringify(prefix)} follows the directory's content`,
         )
@@ -122,19 +174,16 @@ export function createLayeredFiles(): LayeredFiles {
   }
 
   /** The node at a path, following every link inside the tree. */
-  function resolvePath(
-    path: string,
-    depth = 0,
-  ): { readonly path: string; readonly node: LayerTreeNode } | undefined {
+  #resolvePath(path: string, depth = 0): { readonly path: string; readonly node: LayerTreeNode } | undefined {
     const parts = path === '' ? [] : path.split('/')
-    let node: LayerTreeNode = root
+    let node: LayerTreeNode = this.#root
     for (const [index, part] of parts.entries()) {
       const child: LayerTreeNode | undefined = node.kind === 'directory' ? node.children.get(part) : undefined
       if (!child) return undefined
       if (child.kind === 'symlink') {
         if (depth >= maxSymlinkDepth) return undefined
         const here = parts.slice(0, index)
-        const found = resolvePath(
+        const found = this.#resolvePath(
           [...resolveSymlinkTarget(here, part, child.target), ...parts.slice(index + 1)].join('/'),
           depth + 1,
         )
@@ -147,50 +196,8 @@ export function createLayeredFiles(): LayeredFiles {
     return { path, node }
   }
 
-  return {
-    startLayer() {
-      layer += 1
-      entered = new Set()
-      madeOpaque = new Set()
-    },
-    add(entry) {
-      const { path } = entry
-      const name = getBaseName(path)
-      if (entry.kind === 'global') {
-        // opm removes entries with the name of such a header.
-        if (path === '' || name.startsWith(whiteoutPrefix) || ensureParent(path).children.has(name))
-          throw createRejectedArchiveError(`a global header has the invalid name ${JSON.stringify(path)}`)
-        entered.add(path)
-      } else if (name === opaqueWhiteout) applyOpaqueWhiteout(path)
-      else if (name.startsWith(whiteoutPrefix)) applyWhiteout(path, name)
-      else if (entry.kind === 'hardlink') hardLink(path, entry.target)
-      else put(path, entry)
-    },
-    paths: () => listDescendantPaths(root, ''),
-    filesBelow(directories) {
-      const found = new Map<string, Uint8Array>()
-      for (const directory of directories) {
-        const start = resolvePath(directory)
-        if (!start) {
-          // A missing directory is allowed. A dangling link is not, because it may resolve elsewhere.
-          if (!isPathMissingWithoutSymlink(root, directory))
-            throw createRejectedArchiveError(`${JSON.stringify(directory)} is a dangling link`)
-          continue
-        }
-        if (start.node.kind !== 'directory') continue
-        const prefix = start.path === '' ? '' : `${start.path}/`
-        for (const path of listDescendantPaths(start.node, prefix)) {
-          const shown = directory === '' ? path : `${directory}/${path.slice(prefix.length)}`
-          const bytes = contentOf(path, shown)
-          if (bytes) found.set(shown, bytes)
-        }
-      }
-      return found
-    },
-  }
-
-  function contentOf(path: string, shown: string): Uint8Array | undefined {
-    const end = resolvePath(path)
+  #contentOf(path: string, shown: string): Uint8Array | undefined {
+    const end = this.#resolvePath(path)
     if (end?.node.kind === 'file') return end.node.bytes
     if (end?.node.kind === 'directory') {
       if (end.path === path) return undefined

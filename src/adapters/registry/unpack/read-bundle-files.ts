@@ -13,7 +13,11 @@ import { computeBundleInstallFacts, type BundleInstallFacts } from '../../../che
 import type { BundleImageAnswer } from '../../../checks/questions.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { selectMostSevereFindings } from '@catalog-bot/findings/finding-list'
-import { computeGzippedSize } from './gzipped-size.ts'
+import { gzipSync } from 'node:zlib'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+
+/** The size after gzip, in bytes. Cached because validating and unpacking both need it. */
+export const computeGzippedSize = memoizePerObject((bytes: Uint8Array) => gzipSync(bytes).length)
 
 /**
  * Increment this when bundles are read, rendered, or evaluated differently. This invalidates cached answers

@@ -1,6 +1,5 @@
 // Streams an untrusted tar archive (USTAR, PAX, GNU long names). Yields exactly the entries of Go's archive/tar, with
 // clean names and bounded content, and rejects anything ambiguous.
-import { checkGlobalPaxRecords, parsePaxRecords, type PaxRecords } from './pax-records.ts'
 import {
   parseTarHeader,
   createRejectedArchiveError,
@@ -8,6 +7,9 @@ import {
   decodeUtf8,
   sliceUntilNul,
   type TarHeader,
+  checkGlobalPaxRecords,
+  parsePaxRecords,
+  type PaxRecords,
 } from './tar-header.ts'
 
 export type TarEntry =
@@ -50,111 +52,138 @@ export function createTarReader(
   shouldRead: (path: string, size: number) => boolean,
   limits: TarLimits = defaultTarLimits,
 ): TarReader {
-  let pending = new Uint8Array(0)
-  let entries = 0
-  let ended = false
-  let sawZeroBlock = false
-  // The consumer of the current data, and the remaining bytes and padding.
-  let sink: { readonly pieces: Uint8Array[] | undefined; finish: (bytes: Uint8Array) => void } | undefined
-  let dataLeft = 0
-  let paddingLeft = 0
-  let pax: PaxRecords | undefined
-  let longName: string | undefined
-  let longLink: string | undefined
+  return new StreamingTarReader(onEntry, shouldRead, limits)
+}
 
-  function push(piece: Uint8Array): void {
+class StreamingTarReader implements TarReader {
+  readonly #onEntry: (entry: TarEntry) => void
+  readonly #shouldRead: (path: string, size: number) => boolean
+  readonly #limits: TarLimits
+  #pending = new Uint8Array(0)
+  #entries = 0
+  #ended = false
+  #sawZeroBlock = false
+  // The consumer of the current data, and the remaining bytes and padding.
+  #sink: { readonly pieces: Uint8Array[] | undefined; finish: (bytes: Uint8Array) => void } | undefined
+  #dataLeft = 0
+  #paddingLeft = 0
+  #pax: PaxRecords | undefined
+  #longName: string | undefined
+  #longLink: string | undefined
+
+  constructor(
+    onEntry: (entry: TarEntry) => void,
+    shouldRead: (path: string, size: number) => boolean,
+    limits: TarLimits = defaultTarLimits,
+  ) {
+    this.#onEntry = onEntry
+    this.#shouldRead = shouldRead
+    this.#limits = limits
+  }
+
+  readonly push = (piece: Uint8Array): void => {
     let at = 0
     while (at < piece.length) {
-      if (ended) return rejectTrailingData(piece.subarray(at))
-      if (dataLeft > 0) {
-        const take = Math.min(dataLeft, piece.length - at)
-        sink?.pieces?.push(piece.slice(at, at + take))
-        dataLeft -= take
+      if (this.#ended) return rejectTrailingData(piece.subarray(at))
+      if (this.#dataLeft > 0) {
+        const take = Math.min(this.#dataLeft, piece.length - at)
+        this.#sink?.pieces?.push(piece.slice(at, at + take))
+        this.#dataLeft -= take
         at += take
-        if (dataLeft === 0) finishData()
-      } else if (paddingLeft > 0) {
-        const take = Math.min(paddingLeft, piece.length - at)
-        paddingLeft -= take
+        if (this.#dataLeft === 0) this.#finishData()
+      } else if (this.#paddingLeft > 0) {
+        const take = Math.min(this.#paddingLeft, piece.length - at)
+        this.#paddingLeft -= take
         at += take
       } else {
-        const take = Math.min(tarBlockBytes - pending.length, piece.length - at)
-        const joined = new Uint8Array(pending.length + take)
-        joined.set(pending)
-        joined.set(piece.subarray(at, at + take), pending.length)
-        pending = joined
+        const take = Math.min(tarBlockBytes - this.#pending.length, piece.length - at)
+        const joined = new Uint8Array(this.#pending.length + take)
+        joined.set(this.#pending)
+        joined.set(piece.subarray(at, at + take), this.#pending.length)
+        this.#pending = joined
         at += take
-        if (pending.length === tarBlockBytes) {
-          const header = pending
-          pending = new Uint8Array(0)
-          readBlock(header)
+        if (this.#pending.length === tarBlockBytes) {
+          const header = this.#pending
+          this.#pending = new Uint8Array(0)
+          this.#readBlock(header)
         }
       }
     }
   }
 
-  function finishData(): void {
-    const done = sink
-    sink = undefined
+  readonly end: TarReader['end'] = () => {
+    if (this.#dataLeft > 0 || this.#paddingLeft > 0 || this.#pending.length > 0 || this.#isExtended())
+      throw createRejectedArchiveError('it ends in the middle of an entry')
+  }
+
+  #finishData(): void {
+    const done = this.#sink
+    this.#sink = undefined
     done?.finish(done.pieces === undefined ? new Uint8Array(0) : concatBytes(done.pieces))
   }
 
-  function readBlock(block: Uint8Array): void {
+  #readBlock(block: Uint8Array): void {
     if (block.every((byte) => byte === 0)) {
-      if (isExtended()) throw createRejectedArchiveError('it ends after an extended header')
-      if (sawZeroBlock) ended = true
-      sawZeroBlock = true
+      if (this.#isExtended()) throw createRejectedArchiveError('it ends after an extended header')
+      if (this.#sawZeroBlock) this.#ended = true
+      this.#sawZeroBlock = true
       return
     }
     // After one empty block, some readers stop, some continue, and Go fails.
-    if (sawZeroBlock) throw createRejectedArchiveError('it contains data after an empty block')
-    entries += 1
-    if (entries > limits.entries)
-      throw createRejectedArchiveError(`it has more than ${limits.entries} entries`)
+    if (this.#sawZeroBlock) throw createRejectedArchiveError('it contains data after an empty block')
+    this.#entries += 1
+    if (this.#entries > this.#limits.entries)
+      throw createRejectedArchiveError(`it has more than ${this.#limits.entries} entries`)
     const header = parseTarHeader(block)
-    if ('xgLK'.includes(header.type)) readExtension(header)
-    else readEntry(header)
+    if ('xgLK'.includes(header.type)) this.#readExtension(header)
+    else this.#readEntry(header)
   }
 
-  function isExtended(): boolean {
-    return pax !== undefined || longName !== undefined || longLink !== undefined
+  #isExtended(): boolean {
+    return this.#pax !== undefined || this.#longName !== undefined || this.#longLink !== undefined
   }
 
-  function readExtension({ type, name, size }: TarHeader): void {
-    if (size > limits.extension)
-      throw createRejectedArchiveError(`an extended header is larger than ${limits.extension} bytes`)
+  #readExtension({ type, name, size }: TarHeader): void {
+    if (size > this.#limits.extension)
+      throw createRejectedArchiveError(`an extended header is larger than ${this.#limits.extension} bytes`)
     // Readers disagree on which duplicate counts, and on a global header in between.
     const isSecond =
-      type === 'L' ? longName !== undefined : type === 'K' ? longLink !== undefined : isExtended()
-    if (isSecond || pax !== undefined)
+      type === 'L'
+        ? this.#longName !== undefined
+        : type === 'K'
+          ? this.#longLink !== undefined
+          : this.#isExtended()
+    if (isSecond || this.#pax !== undefined)
       throw createRejectedArchiveError('an entry has several extended headers')
-    expectData(size, true, (bytes) => {
-      if (type === 'x') pax = parsePaxRecords(bytes)
-      else if (type === 'L') longName = decodeGnuLongName(bytes)
-      else if (type === 'K') longLink = decodeGnuLongName(bytes)
+    this.#expectData(size, true, (bytes) => {
+      if (type === 'x') this.#pax = parsePaxRecords(bytes)
+      else if (type === 'L') this.#longName = decodeGnuLongName(bytes)
+      else if (type === 'K') this.#longLink = decodeGnuLongName(bytes)
       else {
         checkGlobalPaxRecords(bytes)
-        onEntry({ kind: 'global', path: normalizeEntryPath(decodeUtf8(name)) })
+        this.#onEntry({ kind: 'global', path: normalizeEntryPath(decodeUtf8(name)) })
       }
     })
   }
 
-  function readEntry({ type, name, link, size }: TarHeader): void {
+  #readEntry({ type, name, link, size }: TarHeader): void {
     // A PAX size may only repeat the header's size, because readers disagree otherwise.
-    if ((pax?.size ?? size) !== size) throw createRejectedArchiveError('an entry has two different sizes')
-    const written = pax?.path ?? longName ?? decodeUtf8(name)
-    const target = () => pax?.linkpath ?? longLink ?? decodeUtf8(link)
+    if ((this.#pax?.size ?? size) !== size)
+      throw createRejectedArchiveError('an entry has two different sizes')
+    const written = this.#pax?.path ?? this.#longName ?? decodeUtf8(name)
+    const target = () => this.#pax?.linkpath ?? this.#longLink ?? decodeUtf8(link)
     const path = normalizeEntryPath(written)
     const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
     // Go reads these as files without the slash. Others read them as directories.
     if (type === '0' && written.endsWith('/'))
       throw createRejectedArchiveError(`the name of the file ${quotePath(written)} ends with a slash`)
-    if (isFile) readFile(path, size)
-    else readBodiless(type, path, size, target)
-    pax = longName = longLink = undefined
+    if (isFile) this.#readFile(path, size)
+    else this.#readBodiless(type, path, size, target)
+    this.#pax = this.#longName = this.#longLink = undefined
   }
 
   /** Entries without content. If they have a size, some readers skip that many bytes. Go does not. */
-  function readBodiless(type: string, path: string, size: number, target: () => string): void {
+  #readBodiless(type: string, path: string, size: number, target: () => string): void {
     if (type === 'S') throw createRejectedArchiveError('it contains sparse files')
     const kind = bodilessEntryKindByTypeflag[type]
     if (kind === undefined)
@@ -165,34 +194,26 @@ export function createTarReader(
       )
     if (path === '') {
       if (kind !== 'directory') throw createRejectedArchiveError('a link or device has no name')
-    } else if (kind === 'hardlink') onEntry({ kind, path, target: normalizeEntryPath(target()) })
-    else if (kind === 'symlink') onEntry({ kind, path, target: checkLinkTarget(path, target()) })
-    else onEntry({ kind, path })
+    } else if (kind === 'hardlink') this.#onEntry({ kind, path, target: normalizeEntryPath(target()) })
+    else if (kind === 'symlink') this.#onEntry({ kind, path, target: checkLinkTarget(path, target()) })
+    else this.#onEntry({ kind, path })
   }
 
-  function readFile(path: string, size: number): void {
+  #readFile(path: string, size: number): void {
     if (path === '') throw createRejectedArchiveError('a file has no name')
-    const wanted = shouldRead(path, size)
-    if (wanted && size > limits.file)
-      throw createRejectedArchiveError(`${quotePath(path)} is larger than ${limits.file} bytes`)
-    expectData(size, wanted, (bytes) =>
-      onEntry(wanted ? { kind: 'file', path, bytes } : { kind: 'dropped', path }),
+    const wanted = this.#shouldRead(path, size)
+    if (wanted && size > this.#limits.file)
+      throw createRejectedArchiveError(`${quotePath(path)} is larger than ${this.#limits.file} bytes`)
+    this.#expectData(size, wanted, (bytes) =>
+      this.#onEntry(wanted ? { kind: 'file', path, bytes } : { kind: 'dropped', path }),
     )
   }
 
-  function expectData(size: number, isRetained: boolean, finish: (bytes: Uint8Array) => void): void {
-    dataLeft = size
-    paddingLeft = (tarBlockBytes - (size % tarBlockBytes)) % tarBlockBytes
-    sink = { pieces: isRetained ? [] : undefined, finish }
-    if (size === 0) finishData()
-  }
-
-  return {
-    push,
-    end() {
-      if (dataLeft > 0 || paddingLeft > 0 || pending.length > 0 || isExtended())
-        throw createRejectedArchiveError('it ends in the middle of an entry')
-    },
+  #expectData(size: number, isRetained: boolean, finish: (bytes: Uint8Array) => void): void {
+    this.#dataLeft = size
+    this.#paddingLeft = (tarBlockBytes - (size % tarBlockBytes)) % tarBlockBytes
+    this.#sink = { pieces: isRetained ? [] : undefined, finish }
+    if (size === 0) this.#finishData()
   }
 }
 

@@ -2,7 +2,7 @@
 // reading uses a fresh process per archive.
 import { extname } from 'node:path'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
-import { WorkerFault } from '../../workers/worker-fault.ts'
+import { WorkerFault } from '../../workers/start-worker.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { UnpackRequest, UnpackResult } from './unpack-process.ts'
 

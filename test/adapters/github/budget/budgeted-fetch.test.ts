@@ -7,8 +7,8 @@ import { generatePrivateKey } from '../../../../sandbox/github/github-admin.ts'
 import {
   toResponseCacheKey,
   createResponseCache,
-} from '../../../../src/adapters/github/budget/response-cache.ts'
-import type { WorkClass } from '../../../../src/adapters/github/budget/work-class.ts'
+} from '../../../../src/adapters/github/budget/budgeted-fetch.ts'
+import type { WorkClass } from '../../../../src/adapters/github/budget/request-limits.ts'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
 import { openGitHubApp } from '../../../../src/adapters/github/github-app.ts'
 import { blockUnmockedRequests } from '../block-unmocked-requests.ts'

@@ -4,13 +4,15 @@ import {
   createRequestBudget,
   type RequestSendPermit,
 } from '../../../../src/adapters/github/budget/request-budget.ts'
-import type { ThrottledRequest, BudgetedRequest } from '../../../../src/adapters/github/budget/wait-policy.ts'
 import {
+  type ThrottledRequest,
+  type BudgetedRequest,
+  defaultQuotaReserves,
+  type WorkClass,
   documentedGitHubRateLimits,
   noGitHubRateLimits,
   type GitHubRateLimits,
-} from '../../../../src/adapters/github/budget/github-limits.ts'
-import { defaultQuotaReserves, type WorkClass } from '../../../../src/adapters/github/budget/work-class.ts'
+} from '../../../../src/adapters/github/budget/request-limits.ts'
 import { flushEventLoop, createManualClock } from './manual-clock.ts'
 
 const sampleReadRequest = {

@@ -2,8 +2,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { createImageSbom } from '../../../../src/adapters/image/provenance/image-sbom.ts'
-import { listBundles } from '../../../../src/adapters/image/provenance/listed-bundles.ts'
+import { createImageSbom } from '../../../../src/adapters/image/provenance/provenance-artifacts.ts'
+import { listBundles } from '../../../../src/adapters/image/catalog-publisher.ts'
 
 const createFakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`
 const operandImage = `registry.example.com:5000/org/operand@${createFakeDigest('a')}`

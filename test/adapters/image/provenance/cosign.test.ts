@@ -11,7 +11,7 @@ import { openImagePusher, type ImagePusher } from '../../../../src/adapters/imag
 import {
   createProvenanceAttachments,
   createMissingSignatureAttachments,
-} from '../../../../src/adapters/image/provenance/provenance-attachments.ts'
+} from '../../../../src/adapters/image/provenance/attest-image.ts'
 import { fetchArtifactSubject } from '../../../../src/adapters/image/provenance/provenance-artifacts.ts'
 import {
   parseSigningKeyPem,

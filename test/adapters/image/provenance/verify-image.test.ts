@@ -13,17 +13,17 @@ import {
   createProvenanceAttachments,
   createMissingImageSignature,
   createMissingSignatureAttachments,
-} from '../../../../src/adapters/image/provenance/provenance-attachments.ts'
-import { createSignedEnvelope } from '../../../../src/adapters/image/provenance/dsse-envelope.ts'
+} from '../../../../src/adapters/image/provenance/attest-image.ts'
+import {
+  createSignedEnvelope,
+  findSigningPayloadProblem,
+  createSigningPayload,
+} from '../../../../src/adapters/image/provenance/signature-formats.ts'
 import {
   parseSigningKeyPem,
   parseVerifyingKeyPem,
   type SigningKey,
 } from '../../../../src/adapters/image/provenance/signing-key.ts'
-import {
-  findSigningPayloadProblem,
-  createSigningPayload,
-} from '../../../../src/adapters/image/provenance/simple-signing.ts'
 import {
   createProvenanceStatement,
   parseProvenance,

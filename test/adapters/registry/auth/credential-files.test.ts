@@ -6,16 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
   loadMountedPullSecrets,
   loadSystemCredentials,
-} from '../../../../src/adapters/registry/auth/credential-files.ts'
-import {
-  createCachedHelperQuery,
-  type CredentialHelperOptions,
-} from '../../../../src/adapters/registry/auth/credential-helper.ts'
-import { findCredential } from '../../../../src/adapters/registry/auth/credentials.ts'
-import {
   createDockerConfigCredentials,
   parseDockerConfig,
-} from '../../../../src/adapters/registry/auth/docker-config.ts'
+} from '../../../../src/adapters/registry/auth/credential-files.ts'
+import {
+  findCredential,
+  createCachedHelperQuery,
+  type CredentialHelperOptions,
+} from '../../../../src/adapters/registry/auth/credentials.ts'
 
 const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 const createCredentialSource = (config: unknown, options: CredentialHelperOptions = {}) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   createDockerConfigCredentials,
   parseDockerConfig,
-} from '../../../../src/adapters/registry/auth/docker-config.ts'
+} from '../../../../src/adapters/registry/auth/credential-files.ts'
 
 const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 const createCredentialSource = (config: unknown) =>

@@ -1,7 +1,19 @@
 // Caches pull requests' comments in memory for at most an hour, so that an evaluation reads only changed ones. A merge
 // ignores the cache.
-import type { PullComment } from '../../pull-request/snapshot.ts'
+import { type PullComment, type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { Clock } from '../../ports/clock.ts'
+
+export interface RepositoryCache {
+  /** Undefined: not read within the last minute. */
+  getDefaultBranch(repository: RepositoryName): string | undefined
+  setDefaultBranch(repository: RepositoryName, branch: string): void
+  /** GitHub's global id. Undefined: not read. */
+  getId(repository: RepositoryName): string | undefined
+  setId(repository: RepositoryName, id: string): void
+}
+
+/** Milliseconds. Default branches rarely change, and merges do not use this cache. */
+const maxDefaultBranchAgeMs = 60_000
 
 export interface CachedComments {
   readonly comments: ReadonlyMap<number, PullComment>
@@ -53,5 +65,22 @@ export function createCommentCache(clock: Clock): CommentCache {
       }
     },
     drop: dropEntry,
+  }
+}
+
+export function createRepositoryCache(clock: Pick<Clock, 'now'>): RepositoryCache {
+  const branchByRepository = new Map<string, { readonly branch: string; readonly readAt: number }>()
+  const ids = new Map<string, string>()
+  return {
+    getDefaultBranch: (repository) => {
+      const known = branchByRepository.get(toRepositoryKey(repository))
+      return known !== undefined && clock.now() - known.readAt < maxDefaultBranchAgeMs
+        ? known.branch
+        : undefined
+    },
+    setDefaultBranch: (repository, branch) =>
+      void branchByRepository.set(toRepositoryKey(repository), { branch, readAt: clock.now() }),
+    getId: (repository) => ids.get(toRepositoryKey(repository)),
+    setId: (repository, id) => void ids.set(toRepositoryKey(repository), id),
   }
 }

@@ -1,0 +1,180 @@
+// How long a request waits before the budget defers it.
+
+/** GitHub's separate limits. */
+export type RateLimitResource = 'core' | 'graphql' | 'search'
+
+/** A request's cost, as far as its method and address tell. */
+interface RequestCost {
+  readonly resource: RateLimitResource
+  readonly isWrite: boolean
+  /** Creates content that notifies people. */
+  readonly createsContent: boolean
+  /** Of the limit for a minute. */
+  readonly points: number
+  /** The App's token request, which doesn't count for an installation. */
+  readonly isForToken: boolean
+}
+
+const pointsPerReadRequest = 1
+
+const pointsPerWriteRequest = 5
+
+const readOnlyHttpMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+const accessTokenPathPattern = /\/app\/installations\/[^/]+\/access_tokens$/
+
+const graphqlPathPattern = /\/graphql$/
+
+const searchPathPattern = /^(?:\/api\/v3)?\/search\//
+
+/** GitHub counts merging as notifying, too. */
+const contentCreatingRequestPattern =
+  /^POST .*\/(?:issues|pulls|comments|replies|reviews|requested_reviewers)$|^PUT .*\/merge$/
+
+export interface GitHubRateLimits {
+  readonly concurrent: number
+  /** Points a minute: a read is 1, a write 5. */
+  readonly restPoints: number
+  readonly graphqlPoints: number
+  /** Comments, issues, pull requests and reviews. */
+  readonly contentPerMinute: number
+  readonly contentPerHour: number
+  /** Milliseconds between writes. */
+  readonly writePause: number
+}
+
+/**
+ * GitHub.com's. It allows 100 concurrent requests over all instances; ten is Octokit's throttling, and GitHub
+ * recommends one.
+ */
+export const documentedGitHubRateLimits: GitHubRateLimits = {
+  concurrent: 10,
+  restPoints: 900,
+  graphqlPoints: 2000,
+  contentPerMinute: 80,
+  contentPerHour: 500,
+  writePause: 1000,
+}
+
+/** GitHub Enterprise Server has no such limits by default. */
+export const noGitHubRateLimits: GitHubRateLimits = {
+  concurrent: Infinity,
+  restPoints: Infinity,
+  graphqlPoints: Infinity,
+  contentPerMinute: Infinity,
+  contentPerHour: Infinity,
+  writePause: 0,
+}
+
+/** Highest priority first: merging, pull requests people look at, the sweep, image scans. */
+export const workClasses = ['landing', 'look', 'sweep', 'scan'] as const
+
+/** The classes of requests to GitHub, by priority. */
+export type WorkClass = (typeof workClasses)[number]
+
+export const getWorkClassRank = (work: WorkClass): number => workClasses.indexOf(work)
+
+/**
+ * The fraction of a limit reserved from each class for higher ones. A merge may use the last request. A tenth allows
+ * 33 merges an hour at 15 requests. The sweep repeats every few minutes and a scan has a day, so they leave more.
+ */
+export type QuotaReserveByWorkClass = Readonly<Record<WorkClass, number>>
+
+export const defaultQuotaReserves: QuotaReserveByWorkClass = { landing: 0, look: 0.1, sweep: 0.3, scan: 0.5 }
+
+export interface BudgetedRequest extends Pick<
+  RequestCost,
+  'resource' | 'isWrite' | 'createsContent' | 'points' | 'isForToken'
+> {
+  readonly work: WorkClass
+  /** Its job has started, so coming back would repeat its reads. */
+  readonly hasBegun: boolean
+}
+
+/**
+ * The reason to wait: GitHub's general rejection; the hour used up or reserved; and what GitHub doesn't announce: too
+ * many at once, too many a minute, writes too close, too much content.
+ */
+export type RequestWaitReason = 'pause' | 'quota' | 'slots' | 'points' | 'writes' | 'content'
+
+export interface ThrottledRequest {
+  readonly kind: 'held'
+  readonly why: RequestWaitReason
+  readonly milliseconds: number
+}
+
+export interface RequestWaitObstacle {
+  readonly why: RequestWaitReason
+  /** Infinity: unknown, until another request ends. */
+  readonly until: number
+}
+
+export interface WaitingRequest {
+  readonly request: BudgetedRequest
+  readonly since: number
+}
+
+/** Milliseconds to wait for a known end. A merge holds a lease and would start over; a sweep has hardly started. */
+const waitTimeoutMsByWorkClass: Readonly<Record<WorkClass, number>> = {
+  landing: 20_000,
+  look: 10_000,
+  sweep: 5_000,
+  scan: 5_000,
+}
+/** For jobs that do not block others or are half done, because requeuing would repeat their requests. */
+const longWaitTimeoutMs = 60_000
+/** Milliseconds until a request that waited in vain tries again. */
+const requestSlotRetryMs = 5_000
+const getWaitTimeoutMs = ({ work, hasBegun }: BudgetedRequest, why: RequestWaitReason): number =>
+  why === 'slots' || why === 'writes' || (why === 'points' && hasBegun)
+    ? longWaitTimeoutMs
+    : waitTimeoutMsByWorkClass[work]
+
+/** Defined for a waiter that has waited, or would wait, too long. */
+export function decideRequestThrottling(
+  { request, since }: WaitingRequest,
+  obstacles: readonly RequestWaitObstacle[],
+  now: number,
+): ThrottledRequest | undefined {
+  const isOver = ({ why, until }: RequestWaitObstacle): boolean => {
+    const deadline = since + getWaitTimeoutMs(request, why)
+    return now >= deadline || (until < Infinity && until > deadline)
+  }
+  const reason = obstacles.find(isOver)
+  if (reason === undefined) return undefined
+  const ends = obstacles.map(({ until }) => until).filter((until) => until < Infinity)
+  return { kind: 'held', why: reason.why, milliseconds: Math.max(...ends, now + requestSlotRetryMs) - now }
+}
+
+/** When to check again if nothing else happens. */
+export function getNextObstacleCheckTime(
+  { request, since }: WaitingRequest,
+  obstacles: readonly RequestWaitObstacle[],
+): number {
+  const free = Math.max(...obstacles.map(({ until }) => until))
+  return Math.min(free, ...obstacles.map(({ why }) => since + getWaitTimeoutMs(request, why)))
+}
+
+export function computeRequestCost(method: string, url: string, body: unknown): RequestCost {
+  const { pathname } = new URL(url)
+  const isGraphql = graphqlPathPattern.test(pathname)
+  const isWrite = isGraphql ? isGraphqlMutation(body) : !readOnlyHttpMethods.has(method)
+  return {
+    resource: isGraphql ? 'graphql' : searchPathPattern.test(pathname) ? 'search' : 'core',
+    isWrite,
+    createsContent: !isGraphql && contentCreatingRequestPattern.test(`${method} ${pathname}`),
+    points: isWrite ? pointsPerWriteRequest : pointsPerReadRequest,
+    isForToken: method === 'POST' && accessTokenPathPattern.test(pathname),
+  }
+}
+
+/** In doubt it is one and waits a second. */
+function isGraphqlMutation(body: unknown): boolean {
+  if (typeof body !== 'string') return true
+  try {
+    const { query } = JSON.parse(body) as { query?: unknown }
+    return typeof query !== 'string' || /(?:^|\})\s*mutation\b/.test(query)
+  } catch {
+    return true
+  }
+}

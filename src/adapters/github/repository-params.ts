@@ -1,4 +1,0 @@
-export interface RepositoryParams {
-  readonly owner: string
-  readonly repo: string
-}
