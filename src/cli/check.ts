@@ -1,7 +1,7 @@
 // `check`: makes the whole decision for a local Git repository. Exit code 0: catalog-bot would merge; 1: it would not.
 import type { PullRequestChange } from '../pull-request/change.ts'
 import type { SnapshotEvaluation } from '../evaluate/evaluate.ts'
-import { findBaseBreakingCommits } from '../evaluate/find-base-breaks.ts'
+import { findBaseBreakingCommits } from '../evaluate/trace-findings.ts'
 import { ChangeTooLargeError } from '../catalogs/evaluation-budget.ts'
 import { compareFindings } from '@catalog-bot/findings/finding'
 import { renderText } from '@catalog-bot/findings/render-text'

@@ -20,7 +20,7 @@ import {
   type ReportedPullHead,
 } from '../policy/commands.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
-import type { EvaluatePullOptions } from './evaluate-options.ts'
+import type { BaseBranchState, EvaluatePullOptions } from './load-base.ts'
 import {
   gatherCheckAnswers,
   type CheckQuestionAnswer,
@@ -31,7 +31,6 @@ import {
   defaultEvaluationBudget,
   type EvaluationBudget,
 } from '../catalogs/evaluation-budget.ts'
-import type { BaseBranchState } from './load-base.ts'
 import type { PathChange } from '../pull-request/path-change.ts'
 import type { PullReview, PullSnapshot } from '../pull-request/snapshot.ts'
 import { isGitError } from '../adapters/git/git-error.ts'

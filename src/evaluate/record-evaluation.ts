@@ -5,6 +5,10 @@ import { formatCheckOutcomeLines } from '../report/check-lines.ts'
 import type { StatusPageStore, EvaluationRecord, ApprovalView } from '../ports/page-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
+import type { PullHistoryStore } from '../ports/pull-memory.ts'
+
+/** Differs from every configuration digest. */
+const unservedBranchConfigDigest = 'not served'
 
 const maxNamesPerVerdictReason = 20
 const maxRecordedVerdictReasons = 20
@@ -76,4 +80,19 @@ function truncateText(text: string): string {
   return text.length <= maxRecordedTextLength
     ? text
     : `${text.slice(0, maxRecordedTextLength - 1).toWellFormed()}…`
+}
+
+/** Rejects with a StoreError. */
+export async function recordPullOnUnservedBranch(
+  { repository, pull, head, baseRef, reviews }: PullSnapshot,
+  store: Pick<PullHistoryStore, 'observe' | 'firstSeenReviews'>,
+): Promise<void> {
+  const epoch = await store.observe(repository, pull, { head, baseRef, config: unservedBranchConfigDigest })
+  // GitHub does not tell a review's base branch; one first seen here does not count after the return.
+  await store.firstSeenReviews(
+    repository,
+    pull,
+    epoch,
+    reviews.map(({ id }) => id),
+  )
 }

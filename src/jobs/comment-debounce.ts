@@ -1,9 +1,21 @@
 // Delays the ready report. Most pull requests merge within seconds, so one comment about the merge saves an email and a
 // GitHub write.
+import { z } from 'zod'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
+import { defineCacheNamespace, type Cache, type CacheNamespace } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
-import { createPullHeadTimer, pullHeadTimerCacheFormat } from './head-state-since.ts'
+import { toPullRequestKey } from '../pull-request/repository-key.ts'
+
+const pullHeadTimerStartSchema = z.object({ head: z.string(), since: z.number() })
+
+type PullHeadTimerStart = z.infer<typeof pullHeadTimerStartSchema>
+
+const pullHeadTimerTtlSeconds = 24 * 3600
+
+export const pullHeadTimerCacheFormat = {
+  version: 1,
+  read: (stored: unknown): PullHeadTimerStart | undefined => pullHeadTimerStartSchema.safeParse(stored).data,
+} as const
 
 /**
  * Seconds to wait for the merge, about the time for a queue of a hundred. Check runs appear at once. An outdated
@@ -24,4 +36,20 @@ export async function resolveReadyCommentDelaySeconds(
 ): Promise<number> {
   const ready = await measureMsSinceReadyToMerge(snapshot, ctx)
   return Math.max(0, Math.ceil(commentDelaySecondsByWriteKind[writeKind] - ready / 1000))
+}
+
+/** Entries of a separate cache space. If lost, the time starts over. */
+export function createPullHeadTimer(space: CacheNamespace<PullHeadTimerStart>) {
+  /** Milliseconds since the first call for this head; 0 on that call. */
+  return async (
+    { repository, pull, head }: PullSnapshot,
+    { app: { store, clock } }: JobContext<Cache>,
+  ): Promise<number> => {
+    const key = toPullRequestKey(repository, pull)
+    const now = clock.now()
+    const known = (await store.getCached(space, [key])).get(key)
+    if (known?.head === head) return now - known.since
+    await store.putCached(space, new Map([[key, { head, since: now }]]), pullHeadTimerTtlSeconds)
+    return 0
+  }
 }

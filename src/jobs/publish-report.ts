@@ -1,9 +1,11 @@
 // Publishes a report on GitHub as desired minus observed, so that repeating it changes nothing.
 import { createHash } from 'node:crypto'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
-import { findMissingCheckRuns } from './publish-checks.ts'
 import type { PullReport, ReportedCheck } from '../report/report.ts'
 import type { CheckRunContent, Forge, BotReports, ObservedBotComment } from '../ports/forge.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { formatPullPageUrl } from '../report/page-urls.ts'
+import type { BotSettings } from './settings.ts'
 
 /** Composes a report from the known addresses of our check runs. The check runs do not depend on them. */
 export type ReportComposer = (runs: ReadonlyMap<string, string>) => PullReport
@@ -73,4 +75,34 @@ async function publishComment(
 /** Adds the digest that identifies its content later. */
 export function addDigestToCheckRunContent(check: ReportedCheck): CheckRunContent {
   return { ...check, digest: createHash('sha256').update(JSON.stringify(check)).digest('hex').slice(0, 20) }
+}
+
+/** The check runs in `runs` that are not in `present` with the same content. */
+function findMissingCheckRuns(
+  runs: readonly CheckRunContent[],
+  present: readonly Pick<CheckRunContent, 'name' | 'digest'>[],
+): readonly CheckRunContent[] {
+  const shown = new Map(present.map(({ name, digest }) => [name, digest]))
+  return runs.filter(({ name, digest }) => shown.get(name) !== digest)
+}
+
+/** Rejects with a ForgeError. */
+export async function publishMissingCheckRuns(
+  forge: Forge,
+  head: CommitSha,
+  runs: readonly CheckRunContent[],
+): Promise<void> {
+  const present = await forge.readOwnChecks(head)
+  const missing = findMissingCheckRuns(runs, present)
+  if (missing.length > 0) await forge.perform({ kind: 'put-checks', head, runs: missing, present })
+}
+
+export function formatStatusPageUrl(
+  { pages, publicUrl }: Pick<BotSettings, 'pages' | 'publicUrl'>,
+  repository: RepositoryName,
+  pull: PullNumber,
+): string | undefined {
+  return pages === 'off' || publicUrl === undefined
+    ? undefined
+    : `${publicUrl}${formatPullPageUrl(repository, pull)}`
 }

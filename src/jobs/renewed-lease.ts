@@ -2,6 +2,8 @@
 // process.
 import type { LeaseStore, Lease } from '../ports/leases.ts'
 import type { AppServices } from './job-context.ts'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../pull-request/repository-key.ts'
 
 export interface RenewedLease {
   readonly lease: Lease
@@ -36,4 +38,8 @@ export async function acquireRenewedLease(
       await store.releaseLease(lease)
     },
   }
+}
+
+export function toMergeLeaseName(repository: RepositoryName, branch: string): string {
+  return `land ${toRepositoryKey(repository)} ${branch}`
 }

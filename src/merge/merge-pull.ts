@@ -11,22 +11,20 @@ import {
   findPermitInvalidationReason,
   findBatchInvalidationReasons,
 } from './stale-check.ts'
-import { toMergeLeaseName } from '../jobs/lease-name.ts'
+import { toMergeLeaseName } from '../jobs/renewed-lease.ts'
 import type {
   EvaluatedPullSnapshot,
   MergeOptions,
   MergeOutcome,
   MergeRecoveryOptions,
   RejectedMerge,
-} from './merge-options.ts'
-import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
-import { recordQueueRemoval } from '../evaluate/queue-removals.ts'
-import type {
   MergePreparationResult,
   PreparedMerge,
   MergeAttempt,
   MergeActionResult,
-} from './prepared-merge.ts'
+} from './merge-options.ts'
+import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
+import { recordQueueRemoval } from '../evaluate/merge-backoff.ts'
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
 import type { MergeStrategy } from '../policy/merge-strategy.ts'

@@ -31,7 +31,7 @@ import {
   reportBuildProgress,
   type PublicationRollbackStatus,
 } from './report-publications.ts'
-import { pullPublicationStateNamespace } from '../jobs/pull-publication.ts'
+import { pullPublicationStateNamespace } from '../jobs/merged-report.ts'
 import type { PublicationStatus } from './publication-views.ts'
 
 /** More follow with the next image. */

@@ -14,10 +14,9 @@ import type { JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/verdicts.ts'
-import type { JobContext } from '../jobs/job-context.ts'
-import { requeuePull } from '../jobs/requeue-pull.ts'
+import { type JobContext, requeuePull } from '../jobs/job-context.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
-import { republishMergedReport } from '../jobs/merged-report.ts'
+import { republishMergedReport, pullPublicationStateNamespace } from '../jobs/merged-report.ts'
 import type { PublicationPlanProblem } from './plan-publications.ts'
 import {
   publicationStateNamespace,
@@ -32,7 +31,6 @@ import {
   toPublicationStateView,
   type PublicationStatus as Told,
 } from './publication-views.ts'
-import { pullPublicationStateNamespace } from '../jobs/pull-publication.ts'
 import {
   renderPublishIssue,
   publishIssueClosingComment,

@@ -8,12 +8,11 @@ import { parseHoursOrDaysToMs } from '../config/publish.ts'
 import type { BundleImage, ReadyBundleRelease, ReleaseResult } from './worker/release-messages.ts'
 import { GitError } from '../adapters/git/git-error.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
-import { publishMissingCheckRuns } from '../jobs/publish-checks.ts'
+import { addDigestToCheckRunContent, publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import { renderReleaseCheck, renderReleaseProblem, type ReleasePullProblem } from '../report/release-pull.ts'
 import type { BotPullRequest } from '../ports/forge.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
 import {
   isBranchMovedOnlyByBot,
   openReleasePull,

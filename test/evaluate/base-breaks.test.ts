@@ -5,7 +5,7 @@ import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.t
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import { findBaseBreakingCommits } from '../../src/evaluate/find-base-breaks.ts'
+import { findBaseBreakingCommits } from '../../src/evaluate/trace-findings.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
 import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { renderReport } from '../../src/report/report.ts'

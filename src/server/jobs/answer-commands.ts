@@ -5,7 +5,7 @@ import type { StateStore } from '../../ports/state.ts'
 import type { JobContext } from '../../jobs/job-context.ts'
 import type { PullEvaluation } from '../../evaluate/evaluate-snapshot.ts'
 import { executeRollback } from '../../publish/rollback-command.ts'
-import { executeFreezeCommand } from '../../merge/freeze-commands.ts'
+import { executeFreezeCommand } from '../../merge/manage-freezes.ts'
 
 /**
  * Records each command before it takes effect, then answers it. Returns false if the decision must be made again:

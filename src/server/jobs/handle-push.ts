@@ -2,7 +2,7 @@
 // outcome on the commit.
 import { type CommitSha } from '../../pull-request/ids.ts'
 import { isPathUnder, type CatalogRoot } from '../../pull-request/layout/layout.ts'
-import { findChangedSymlinks } from '../../evaluate/changed-links.ts'
+import { findChangedSymlinks } from '../../catalogs/changed-links.ts'
 import { readRepositoryLayout } from '../../catalogs/find-layout.ts'
 import type { Config } from '../../config/config.ts'
 import { ForgeError } from '../../adapters/github/forge-error.ts'
@@ -15,14 +15,13 @@ import type { LeaseStore } from '../../ports/leases.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
 import { type StateStore } from '../../ports/state.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
-import { publishMissingCheckRuns } from '../../jobs/publish-checks.ts'
+import { addDigestToCheckRunContent, publishMissingCheckRuns } from '../../jobs/publish-report.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
-import { toMergeLeaseName } from '../../jobs/lease-name.ts'
+import { toMergeLeaseName } from '../../jobs/renewed-lease.ts'
 import { createCachedTreeReader } from '../../catalogs/cached-trees.ts'
 import { advanceWebhookRebuild } from '../../publish/rebuild-webhook.ts'
 import { auditPush, reportBrokenCatalogs } from '../../merge/audit-push.ts'
-import { addDigestToCheckRunContent } from '../../jobs/publish-report.ts'
-import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
+import { type JobContext, isBranchServedByBot } from '../../jobs/job-context.ts'
 import { isReleaseJobNeeded } from '../../release/release-bundles.ts'
 import { recordCatalogs } from './record-catalogs.ts'
 import {
@@ -31,7 +30,6 @@ import {
   type BranchState,
   type PendingRebuild,
 } from '../../jobs/branch-state.ts'
-import type { JobContext } from '../../jobs/job-context.ts'
 
 /** Seconds between polls; a webhook usually comes first. */
 const rebuildPollSeconds = 20

@@ -24,8 +24,7 @@ import { readConfig } from '../../catalogs/read-config.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
-import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
-import type { JobContext } from '../../jobs/job-context.ts'
+import { type JobContext, isBranchServedByBot } from '../../jobs/job-context.ts'
 
 /** If lost, the catalogs are compared again. */
 const recordedCatalogTipCache = defineCacheNamespace<string>('recorded catalogs', {

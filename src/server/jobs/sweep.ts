@@ -10,13 +10,12 @@ import type { StatusPageStore } from '../../ports/page-records.ts'
 import type { ReadyPullStore } from '../../ports/ready-pulls.ts'
 import type { Store } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../adapters/github/github-app.ts'
-import { removeLeftoverStagingBranches } from '../../merge/staging-branches.ts'
-import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
+import { removeLeftoverStagingBranches } from '../../merge/push-merge.ts'
+import { type AppServices, type JobContext, isBranchServedByBot } from '../../jobs/job-context.ts'
 import { revalidateCachedVerdictOnNewBase } from '../../evaluate/evaluation-cache.ts'
-import { readMergeQueueBranches } from '../../merge/merge-queue-branches.ts'
+import { readMergeQueueBranches } from '../../merge/merge-queue-state.ts'
 import { retryBranchesWithNewRules } from '../../merge/rejected-pulls.ts'
 import { isScanDue } from '../../image-scan/scan-repository.ts'
-import type { AppServices, JobContext } from '../../jobs/job-context.ts'
 
 /** Seconds until an unchanged pull request is evaluated again, because permissions and registries change too. */
 const pullReevaluationIntervalSeconds = 3600

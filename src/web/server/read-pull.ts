@@ -12,9 +12,8 @@ import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { formatPullUrl } from '../../report/github-urls.ts'
 import type { MergeExplanation, PullPageModel, FindingView } from '../pages/pull-page.ts'
 import { compareBySeverity } from '../../report/describe-findings.ts'
-import type { StoredEvaluationReport } from '../../jobs/merged-report.ts'
+import { type StoredEvaluationReport, pullPublicationStateNamespace } from '../../jobs/merged-report.ts'
 import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
-import { pullPublicationStateNamespace } from '../../jobs/pull-publication.ts'
 
 type PullRecordStore = StatusPageStore &
   MergeRecordStore &
