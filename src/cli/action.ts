@@ -13,9 +13,8 @@ import { commentMarker, renderReport } from '../report/report.ts'
 import { formatWorkflowLog } from '../report/workflow-log.ts'
 import { withLocalPullRequestEvaluation } from './local-pull.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
-import { setExitCode, printToStdout } from './output.ts'
-import { parseRepository } from './parse-repository.ts'
-import { getRulesBaseUrl } from './rule-url.ts'
+import { setExitCode, printToStdout, getRulesBaseUrl } from './output.ts'
+import { parseRepository } from './options.ts'
 import { validateCatalogDirectories, addFallbackLocationToFinding, loadSarifOptions } from './validate.ts'
 
 type GitHubActionRunPlan =

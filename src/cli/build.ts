@@ -31,13 +31,9 @@ import { writeOciLayout } from '../adapters/image/write-oci-layout.ts'
 import { openRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
-import { parseCommaSeparatedKeyValues } from './parse-key-values.ts'
+import { parseCommaSeparatedKeyValues } from './options.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
-import {
-  toRepositoryRelativePath,
-  openImageAttester,
-  type ImageAttestationOptions,
-} from './attest-published.ts'
+import { toRepositoryRelativePath, openImageAttester, type ImageAttestationOptions } from './sign.ts'
 
 export interface RebaseImageOptions extends ImageAttestationOptions {
   readonly baseImage: string

@@ -12,8 +12,7 @@ import { renderJson } from '@catalog-bot/findings/render-json'
 import { renderText } from '@catalog-bot/findings/render-text'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
-import { supportsColor } from './color.ts'
-import { setExitCode, printToStdout } from './output.ts'
+import { setExitCode, printToStdout, supportsColor } from './output.ts'
 import { readBundleDirectory, requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface BundleCommandOptions {

@@ -34,10 +34,9 @@ import {
   type WebhookDeliveryStatus,
   type DiagnosisFinding,
 } from './diagnosis.ts'
-import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
-import { parseRepository } from './parse-repository.ts'
+import { setExitCode, printToStdout, printJson, printToStderr, findNpmPackageFolder } from './output.ts'
+import { parseRepository } from './options.ts'
 import { withRegistryClient } from './pulled-bundles.ts'
-import { findNpmPackageFolder } from './version.ts'
 
 export interface DoctorCommandOptions {
   readonly repository?: string

@@ -2,7 +2,7 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { renderDockerfile } from '../adapters/image/dockerfile.ts'
-import { parseCommaSeparatedKeyValues } from './parse-key-values.ts'
+import { parseCommaSeparatedKeyValues } from './options.ts'
 import { setExitCode, printToStderr } from './output.ts'
 
 export interface GenerateDockerfileOptions {

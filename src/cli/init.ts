@@ -14,9 +14,8 @@ import { getRequiredBotChecks } from '../policy/required-own-checks.ts'
 import { buildRecommendedRulesets } from '../policy/recommended-rulesets.ts'
 import { toPrefixedCheckNames } from '../report/report.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
-import { setExitCode, printToStdout, printToStderr } from './output.ts'
+import { setExitCode, printToStdout, printToStderr, readCatalogBotVersion } from './output.ts'
 import { findDefaultBaseBranch } from './pull-defaults.ts'
-import { readCatalogBotVersion } from './version.ts'
 
 interface InitPackageOptions {
   readonly defaultChannel?: string

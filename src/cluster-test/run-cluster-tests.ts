@@ -18,12 +18,11 @@ import {
   clusterTestRequestStateNamespace,
   type ClusterTestRuns,
   type ClusterTestRequest,
-} from './cluster-test-state.ts'
+} from './request-cluster-test.ts'
 import type { PullNumber } from '../pull-request/ids.ts'
-import { computeCatalogContentKey } from '../publish/content-key.ts'
-import { builtPreviewStateNamespace, previewRequestStateNamespace } from '../publish/preview-state.ts'
+import { loadPublishInputs, computeCatalogContentKey } from '../publish/load-publish-inputs.ts'
+import { builtPreviewStateNamespace, previewRequestStateNamespace } from '../publish/request-preview.ts'
 import { publicationStateNamespace } from '../publish/publication-state.ts'
-import { loadPublishInputs } from '../publish/load-publish-inputs.ts'
 
 /** By catalog root. `coming`: the preview is being built. */
 export type ClusterTestImagesByCatalog = ReadonlyMap<string, ClusterTestCatalogImages | 'coming'>

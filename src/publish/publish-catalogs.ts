@@ -7,7 +7,12 @@ import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/verdicts.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { computeCatalogContentKey } from './content-key.ts'
+import {
+  loadPublishInputs,
+  readBranchTip,
+  type PublishInputs,
+  computeCatalogContentKey,
+} from './load-publish-inputs.ts'
 import type { Publication } from './plan-publications.ts'
 import {
   isPublishDue,
@@ -24,15 +29,14 @@ import {
   rollbackRequestStateNamespace,
   type PublicationState,
   type PublishedImageState,
+  type PublicationStatus,
 } from './publication-state.ts'
-import { loadPublishInputs, readBranchTip, type PublishInputs } from './load-publish-inputs.ts'
 import {
   reportPublications,
   reportBuildProgress,
   type PublicationRollbackStatus,
 } from './report-publications.ts'
 import { pullPublicationStateNamespace } from '../jobs/merged-report.ts'
-import type { PublicationStatus } from './publication-views.ts'
 
 /** More follow with the next image. */
 const maxImageRemovalsPerRun = 20

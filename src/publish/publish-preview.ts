@@ -8,15 +8,14 @@ import type { Job, JobQueue } from '../ports/jobs.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
-import { computeCatalogContentKey } from './content-key.ts'
+import { loadPublishInputs, type PublishInputs, computeCatalogContentKey } from './load-publish-inputs.ts'
 import { isValidTag, createPublishTemplateRenderer, type Publication } from './plan-publications.ts'
 import {
   builtPreviewStateNamespace,
   previewRequestStateNamespace,
   type BuiltPreviews,
   type PreviewRequest,
-} from './preview-state.ts'
-import { loadPublishInputs, type PublishInputs } from './load-publish-inputs.ts'
+} from './request-preview.ts'
 
 type PreviewJob = Extract<Job, { kind: 'preview' }>
 type PreviewJobContext = JobContext<StateStore & JobQueue>

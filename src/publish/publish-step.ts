@@ -7,9 +7,8 @@ import type { StateStore } from '../ports/state.ts'
 import type { PublishClient } from './process/publish-client.ts'
 import type { PublishResponse, PublishedImageResponse } from './process/publish-protocol.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { describeCatalogChange, computeCatalogContentKey } from './content-key.ts'
+import { type BranchTip, describeCatalogChange, computeCatalogContentKey } from './load-publish-inputs.ts'
 import { formatPermanentImageTag, type Publication } from './plan-publications.ts'
-import type { BranchTip } from './load-publish-inputs.ts'
 import {
   publicationStateNamespace,
   type PublicationState,

@@ -23,14 +23,12 @@ import {
   reportedPublicationsStateNamespace,
   type RollbackRequest,
   type ReportedPublications,
-} from './publication-state.ts'
-import {
   getLastAttemptedCommit,
   toPublicationFailureViews,
   toPublishedImageView,
   toPublicationStateView,
   type PublicationStatus as Told,
-} from './publication-views.ts'
+} from './publication-state.ts'
 import {
   renderPublishIssue,
   publishIssueClosingComment,

@@ -18,8 +18,8 @@ import {
   openReleasePull,
   formatReleaseBranchName,
   type ReleaseBaseBranch,
+  type PendingRelease,
 } from './open-release.ts'
-import type { PendingRelease } from './release-state.ts'
 import type { EvaluationRegistries } from '../catalogs/registries.ts'
 
 type RegistryLookupResult<T> =

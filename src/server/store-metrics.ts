@@ -9,7 +9,7 @@ import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
 import type { StatusPageStore } from '../ports/page-records.ts'
 import { findActiveFreezes } from '../policy/merge-freeze.ts'
 import { isSettledWithinTimeout } from './is-done-within.ts'
-import { jobKinds } from './jobs/work-class-of-job.ts'
+import { jobKinds } from './jobs/job-allowance.ts'
 
 /** Milliseconds for which values are reused. */
 const gaugeValuesTtlMs = 5_000

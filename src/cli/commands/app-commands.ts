@@ -1,10 +1,9 @@
 // The commands of the App itself. The package for authors does not include their code: see app-command-stubs.ts.
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import type { DemoCommandOptions } from '../demo.ts'
-import { addExamplesToHelp } from '../help.ts'
+import { createOutputOption, createRepositoryOption, addExamplesToHelp } from '../options.ts'
 import type { FreezeCommandOptions } from '../merge-freezes.ts'
 import type { OnceCommandOptions } from '../once.ts'
-import { createOutputOption, createRepositoryOption } from '../options.ts'
 
 const freezeActions = ['list', 'freeze', 'unfreeze']
 

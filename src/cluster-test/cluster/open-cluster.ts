@@ -10,8 +10,7 @@ import type {
 } from '../../checks/install/cluster-test/kube-object.ts'
 import { getStringAtPath } from '../../checks/install/cluster-test/kube-object.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { KubeClusterClient } from './cluster.ts'
-import { ClusterError } from './cluster-error.ts'
+import { type KubeClusterClient, ClusterError } from './cluster.ts'
 import { openClusterConnection, type KubeconfigOptions } from './kubeconfig.ts'
 
 interface KubeApiResponse {

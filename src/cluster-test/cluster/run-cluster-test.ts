@@ -50,8 +50,7 @@ import {
   type ClusterTestEvent,
 } from '../../checks/install/cluster-test/cluster-test-state.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { KubeClusterClient } from './cluster.ts'
-import { ClusterError } from './cluster-error.ts'
+import { type KubeClusterClient, ClusterError } from './cluster.ts'
 import { isDeploymentAvailable } from '../../checks/install/cluster-test/classify-pods.ts'
 import { olmApiVersion, olmV1ApiVersion } from '../../checks/install/cluster-test/cluster-test-objects.ts'
 

@@ -4,14 +4,14 @@ import {
   type ClusterTestDeadlines,
 } from '../../checks/install/cluster-test/deadlines.ts'
 import { listSupportedInstallTargets } from '../../checks/install/cluster-test/cluster-test-driver.ts'
-import { resolveClosedNetworkEgress } from '../cluster/closed-network.ts'
-import { waitForAdmissionPolicies } from '../cluster/admission-policies.ts'
-import { ClusterError } from '../cluster/cluster-error.ts'
-import type { KubeClusterClient } from '../cluster/cluster.ts'
-import type { ClusterTestEnvironment } from '../cluster/complete-test-plan.ts'
-import { sweepExpiredClusterTests } from '../cluster/janitor.ts'
+import { waitForAdmissionPolicies, resolveClosedNetworkEgress } from '../cluster/admission-policies.ts'
+import { type KubeClusterClient, ClusterError } from '../cluster/cluster.ts'
+import {
+  runClusterTests,
+  type ClusterTestEnvironment,
+  sweepExpiredClusterTests,
+} from '../cluster/run-cluster-tests.ts'
 import { cleanUpClusterTest, type ClusterTestOptions } from '../cluster/run-cluster-test.ts'
-import { runClusterTests } from '../cluster/run-cluster-tests.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { findClusterTarget, computeClusterIdentityKey, type ClusterTarget } from './cluster-targets.ts'
 import type {

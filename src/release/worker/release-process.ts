@@ -5,9 +5,8 @@ import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.
 import { serveWorkerRequests } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { ChangeTooLargeError } from '../../catalogs/evaluation-budget.ts'
-import { UnsafeOverwriteError } from './package-at-base.ts'
+import { computeRelease, UnsafeOverwriteError } from './compute-release.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
-import { computeRelease } from './compute-release.ts'
 
 const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
 

@@ -1,13 +1,30 @@
 // Maps deliveries to jobs. A delivery is a hint: only its repository, pull request and branch are used, and the bot
 // reads everything else again.
 import { z } from 'zod'
-import { toCommitSha, toPullNumber } from '../../pull-request/ids.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../pull-request/ids.ts'
 import { mergeQueueBranchPrefix, temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
 import { checkNamePrefix } from '../../report/report.ts'
 import { botBranchPrefix } from '../../ports/forge.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 import type { Job } from '../../ports/store.ts'
-import { postgresSafeNameSchema } from './push-of-delivery.ts'
+import type { RecordedHeadPush } from '../../ports/pull-memory.ts'
+
+/** Postgres accepts neither NUL nor unpaired surrogates. */
+const postgresSafeNameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
+
+const shaSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
+
+const pushPayloadSchema = z.object({
+  action: z.enum(['opened', 'synchronize']),
+  repository: z.object({ name: postgresSafeNameSchema, owner: z.object({ login: postgresSafeNameSchema }) }),
+  pull_request: z.object({ number: z.number().int().positive(), head: z.object({ sha: shaSchema }) }),
+  after: shaSchema.optional(),
+  sender: z.object({
+    id: z.number().int().positive(),
+    login: postgresSafeNameSchema,
+    type: z.string().optional(),
+  }),
+})
 
 const repositorySchema = z.object({
   name: postgresSafeNameSchema,
@@ -17,7 +34,6 @@ const installationSchema = z.object({ id: z.number().int().positive() })
 const pullSchema = z.object({ number: z.number().int().positive() })
 const accountSchema = z.object({ id: z.number(), type: z.string().optional() })
 const commonEventSchemaFields = { repository: repositorySchema, installation: installationSchema }
-const shaSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 
 const issueCommentSchema = z.object({
   ...commonEventSchemaFields,
@@ -211,4 +227,22 @@ function createPullJobsOrSweep(value: RepositoryEvent, pulls: readonly { number:
 function createSweepJobsForRepository(installationId: number, fullName: string): readonly Job[] {
   const [owner, name] = fullName.split('/')
   return owner && name ? [{ kind: 'sweep', installation: installationId, repository: { owner, name } }] : []
+}
+
+/**
+ * Returns the sender of an `opened` or `synchronize` delivery with the head it pushed. The sender who opens a pull
+ * request counts as the pusher of its head; reopening proves nothing.
+ */
+export function parsePushFromDelivery(event: string, body: unknown): RecordedHeadPush | undefined {
+  if (event !== 'pull_request') return undefined
+  const value = pushPayloadSchema.safeParse(body).data
+  if (!value) return undefined
+  const { repository, pull_request: pull, after, sender } = value
+  if (after !== undefined && after !== pull.head.sha) return undefined
+  return {
+    repository: { owner: repository.owner.login, name: repository.name },
+    pull: toPullNumber(pull.number),
+    head: toCommitSha(pull.head.sha),
+    pusher: { id: toUserId(sender.id), login: sender.login, kind: sender.type === 'Bot' ? 'bot' : 'user' },
+  }
 }

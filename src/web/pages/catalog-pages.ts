@@ -15,8 +15,15 @@ import {
   formatCatalogsPageUrl,
   formatRepositoryPageUrl,
 } from '../../report/page-urls.ts'
-import { renderTable, type Breadcrumb, type PageRequestContext, type StatusPage } from './status-page.ts'
-import { formatCountWithNoun, shortenSha, renderTime } from './page-text.ts'
+import {
+  renderTable,
+  type Breadcrumb,
+  type PageRequestContext,
+  type StatusPage,
+  formatCountWithNoun,
+  shortenSha,
+  renderTime,
+} from './status-page.ts'
 
 export interface CatalogsPageModel {
   readonly repository: RepositoryName

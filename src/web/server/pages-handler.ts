@@ -30,14 +30,14 @@ import { renderNoticePage, httpStatusByNotice, type NoticeKind } from '../pages/
 import { isSetupToken } from '../setup/setup-token.ts'
 import type { BotSettings } from '../../jobs/settings.ts'
 import { sendPageResponse, negotiatePageFormat, type PageResponse } from './page-response.ts'
-import { createRepositoryAccessChecker } from './repository-access.ts'
 import {
+  createRepositoryAccessChecker,
   parseClientIpAddress,
   createConcurrencyLimiter,
   createRequestRateLimiter,
-} from './request-rate-limiter.ts'
+} from './repository-access.ts'
 import type { UnfreezeHandler } from './unfreeze.ts'
-import { readRuleText } from './rule-text.ts'
+import { readRuleText } from '../pages/rule-pages.ts'
 import { renderRequestedPage } from './render-requested-page.ts'
 import { createSignInFlow, type PageSession } from './sign-in.ts'
 

@@ -4,7 +4,14 @@ import { allRules } from '../../checks/all-rules.ts'
 import type { RecordedRepository, StatusPageStore, DailyRulePullCount } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
 import type { StatusPageRequest, StatusPageFormat } from '../../report/page-urls.ts'
-import { renderBadge } from '../pages/badge.ts'
+import {
+  renderOverviewPage,
+  renderRepositoryOverviewPage,
+  type OverviewPageModel,
+  type RepositoryOverviewPageModel,
+  renderHomePage,
+  renderBadge,
+} from '../pages/overview-page.ts'
 import {
   renderCatalogPage,
   renderCatalogsPage,
@@ -13,16 +20,13 @@ import {
   type PackagePageModel,
 } from '../pages/catalog-pages.ts'
 import { renderStatusPage, type PageRequestContext, type StatusPage } from '../pages/status-page.ts'
-import { renderHomePage } from '../pages/home-page.ts'
-import { renderMergedPullsFeed, renderMergedPage, type MergedPageModel } from '../pages/merged-page.ts'
 import {
-  renderOverviewPage,
-  renderRepositoryOverviewPage,
-  type OverviewPageModel,
-  type RepositoryOverviewPageModel,
-} from '../pages/overview-page.ts'
+  renderQueuePage,
+  renderMergedPullsFeed,
+  renderMergedPage,
+  type MergedPageModel,
+} from '../pages/queue-page.ts'
 import { renderPullPage } from '../pages/pull-page.ts'
-import { renderQueuePage } from '../pages/queue-page.ts'
 import { renderRulePage, renderRulesPage } from '../pages/rule-pages.ts'
 import type { PageResponse } from './page-response.ts'
 import { readPullPageModel } from './read-pull.ts'

@@ -1,14 +1,37 @@
 // GitHub sign-in: OAuth with state and PKCE. State and token are sealed in the browser's cookies only. The store lists
 // valid sessions, so that sign-out works on every instance and for copied cookies. Everything expires within an hour.
-import { createHash, randomBytes } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import { createHash, randomBytes, createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import type { IncomingMessage, IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import type { OAuthClient, SignedInUser } from '../../adapters/github/oauth-client.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
-import { formatCookieHeader, findCookie } from '../sign-in/cookies.ts'
-import { toSafeSignInRedirectPath } from '../sign-in/local-path.ts'
 import { isSetupToken } from '../setup/setup-token.ts'
-import { createCookieSealer } from '../sign-in/cookie-sealer.ts'
+import { parsePageUrl } from '../../report/page-urls.ts'
+
+interface CookieSealer {
+  seal(value: unknown): string
+  /** Returns undefined unless the value was sealed for this purpose with this secret. */
+  open(sealed: string): unknown
+}
+
+const cipherAlgorithm = 'aes-256-gcm'
+
+const [nonceLength, tagLength] = [12, 16]
+
+/** Browsers limit cookies to 4096 characters. */
+const maxSealedCookieLength = 4096
+
+interface Cookie {
+  readonly name: string
+  readonly value: string
+  /** 0 deletes the cookie. */
+  readonly seconds: number
+  /** Sent only over HTTPS. */
+  readonly isSecure: boolean
+}
+
+/** Browsers accept a `__Host-` name only with Secure, Path=/ and no Domain, so no other host can set one. */
+const getCookieName = (name: string, isSecure: boolean): string => (isSecure ? `__Host-${name}` : name)
 
 /** Seconds to complete the sign-in, and that a session lasts. */
 const [signInTimeoutSeconds, session] = [600, 3600]
@@ -144,4 +167,64 @@ export function createSignInFlow({
     clearedCookies: [formatCookie(signInCookieNames.session, '', 0)],
     end,
   }
+}
+
+/** Cookies for this host only, hidden from scripts and from cross-site forms. */
+function formatCookieHeader({ name, value, seconds, isSecure }: Cookie): string {
+  return `${getCookieName(name, isSecure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+}
+
+function findCookie(
+  { cookie = '' }: IncomingHttpHeaders,
+  name: string,
+  isSecure: boolean,
+): string | undefined {
+  const wanted = `${getCookieName(name, isSecure)}=`
+  for (const part of cookie.split(';')) {
+    const pair = part.trim()
+    if (pair.startsWith(wanted)) return pair.slice(wanted.length)
+  }
+  return undefined
+}
+
+/** Values that browsers store but cannot read or change: AES-256-GCM with a key from the App's client secret, so all instances share it. Each value is valid for one purpose only. */
+export function createCookieSealer(secret: string, purpose: string): CookieSealer {
+  const key = Buffer.from(hkdfSync('sha256', secret, 'catalog-bot', purpose, 32))
+  return {
+    seal(value) {
+      const nonce = randomBytes(nonceLength)
+      const cipher = createCipheriv(cipherAlgorithm, key, nonce)
+      const text = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')
+    },
+    open(sealed) {
+      if (sealed.length > maxSealedCookieLength || !/^[\w-]+$/.test(sealed)) return undefined
+      const bytes = Buffer.from(sealed, 'base64url')
+      if (bytes.length <= nonceLength + tagLength) return undefined
+      // The last character may have unused bits; accept only the canonical text.
+      if (bytes.toString('base64url') !== sealed) return undefined
+      try {
+        const decipher = createDecipheriv(cipherAlgorithm, key, bytes.subarray(0, nonceLength), {
+          authTagLength: tagLength,
+        })
+        decipher.setAuthTag(bytes.subarray(nonceLength, nonceLength + tagLength))
+        const text = Buffer.concat([
+          decipher.update(bytes.subarray(nonceLength + tagLength)),
+          decipher.final(),
+        ])
+        return JSON.parse(text.toString('utf8')) as unknown
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** The redirect target after signing in: always one of our pages, to prevent open redirects. */
+export function toSafeSignInRedirectPath(wanted: string | null | undefined): string {
+  if (typeof wanted !== 'string' || !/^\/[\w.~%/-]*$/.test(wanted)) return '/'
+  const address = parsePageUrl(wanted)
+  if (address === undefined) return '/'
+  // Prevents redirect loops and an immediate sign-out.
+  return ['sign-in', 'signed-in', 'sign-out', 'resume'].includes(address.pageRequest.page) ? '/' : wanted
 }
