@@ -4,7 +4,7 @@ import {
   computeDeliveryId,
   advanceWebhookRebuild,
   type WebhookRebuild,
-} from '../../src/publish/rebuild-webhook.ts'
+} from '../../src/publish/rebuild.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import type { PublishResponse, PublishRequest } from '../../src/publish/process/publish-protocol.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'

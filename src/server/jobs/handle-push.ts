@@ -19,7 +19,7 @@ import { addDigestToCheckRunContent, publishMissingCheckRuns } from '../../jobs/
 import { readConfig } from '../../catalogs/read-config.ts'
 import { toMergeLeaseName } from '../../jobs/renewed-lease.ts'
 import { createCachedTreeReader } from '../../catalogs/cached-trees.ts'
-import { advanceWebhookRebuild } from '../../publish/rebuild-webhook.ts'
+import { advanceWebhookRebuild } from '../../publish/rebuild.ts'
 import { auditPush, reportBrokenCatalogs } from '../../merge/audit-push.ts'
 import { type JobContext, isBranchServedByBot } from '../../jobs/job-context.ts'
 import { isReleaseJobNeeded } from '../../release/release-bundles.ts'
