@@ -92,6 +92,11 @@ export interface MergeRecoveryOptions {
     base: CommitSha,
     commit: CommitSha,
   ) => Promise<MergedCommitVerdict>
+  /**
+   * Enqueues what follows a merge. Runs before the intent closes, so a process that crashes in between enqueues it
+   * again when the merge is recovered.
+   */
+  readonly onMerged?: (intent: MergeIntent) => Promise<void>
   /** Freezes the branch and reports the mismatch. Runs before the intent closes, so a failure is retried. */
   readonly onMismatch: (mismatch: TreeMismatch) => Promise<void>
   /** Called after the outcome is recorded. */

@@ -168,10 +168,11 @@ async function recordAbandonedMerge(
 
 async function recordMergeIntentOutcome(
   intent: MergeIntent,
-  { store, onEnded }: MergeRecoveryOptions,
+  { store, onMerged, onEnded }: MergeRecoveryOptions,
   outcome: RecordedMergeOutcome,
   commit?: MergeIntent['commit'],
 ): Promise<void> {
+  if (outcome === 'landed') await onMerged?.(intent)
   // A concurrent reader may have recorded the same outcome. Counts it only once.
   if (await store.finishMerge(intent, outcome, commit)) onEnded?.(outcome)
 }
@@ -188,6 +189,8 @@ export function createMergeRecoveryOptions(
     clock,
     leaseSeconds: app.settings.leaseSeconds,
     judgeMerged: (intent, base, commit) => auditMerge(intent, base, commit, ctx),
+    onMerged: ({ repository: name, baseRef }) =>
+      store.enqueue({ kind: 'branch', installation: ctx.installation, repository: name, branch: baseRef }),
     onMismatch: (mismatch) => reportTreeMismatch(mismatch, ctx),
     onEnded: (outcome) => app.metrics.landings.inc({ outcome }),
   }

@@ -236,7 +236,7 @@ async function handleMergeOutcome(
   outcome: MergeOutcome,
   ctx: MergeBatchContext,
 ): Promise<void> {
-  const { app, installation } = ctx
+  const { app } = ctx
   const { repository, pull, baseRef } = evaluation.snapshot
   switch (outcome.kind) {
     case 'landed':
@@ -244,7 +244,6 @@ async function handleMergeOutcome(
       // GitHub's delivery may already have been handled.
       if (await wasMergeAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
       else await requeuePulls([pull], ctx, webhookGraceSeconds)
-      await app.store.enqueue({ kind: 'branch', installation, repository, branch: baseRef })
       return
     case 'queued':
       await recordMergeQueueBranchUse(repository, baseRef, true, app.store)

@@ -86,12 +86,6 @@ async function cleanUpClosedPull(
   }
   triggerCrashPoint('landing-reported')
   await markMergeAnnounced(snapshot.pull, merge.commit, ctx)
-  await app.store.enqueue({
-    kind: 'branch',
-    installation: ctx.installation,
-    repository: forge.repository,
-    branch: merge.baseRef,
-  })
 }
 
 /** A push that was given up may still have arrived; the branch shows that. */
