@@ -148,26 +148,8 @@ export async function evaluateSnapshot(
   const openPulls = () => forge.openPulls()
   const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
   switch (answer.kind) {
-    case 'seen': {
-      const { kind: _kind, gate, ...evaluation } = answer
-      const backoff: MergeBackoff = isMerged ? { stopped: [] } : await readMergeBackoff(snapshot, ctx)
-      const commands = [
-        ...(await store.commands(snapshot.repository, snapshot.pull)),
-        ...evaluation.commands.map(({ record }) => record),
-      ]
-      const removed = isQueued ? undefined : await readMergeQueueRemovalUser(snapshot, commands, store)
-      const verdict = decideVerdict({ ...gate, ...backoff, removedBy: removed })
-      const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
-      return {
-        ...evaluation,
-        snapshot,
-        verdict,
-        hasPreviews,
-        onCluster: gate.config.install.cluster,
-        requiresCluster: gate.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
-        requeueAfterSeconds: computeMinIgnoringUndefined(verdict.retryAfter, backoff.tryAgainAfter),
-      }
-    }
+    case 'seen':
+      return decideEvaluatedPull(answer, { snapshot, isMerged, isQueued }, ctx)
     case 'too-large': {
       await store.putCached(
         tooLargePullCache,
@@ -176,6 +158,32 @@ export async function evaluateSnapshot(
       )
       return createRejectedPullEvaluation(snapshot, configDigest, createTooLargePullReason(answer.why), ctx)
     }
+  }
+}
+
+async function decideEvaluatedPull(
+  answer: Extract<Awaited<ReturnType<typeof requestEvaluation>>, { kind: 'seen' }>,
+  { snapshot, isMerged, isQueued }: { snapshot: PullSnapshot; isMerged: boolean; isQueued: boolean },
+  ctx: JobContext<EvaluationStore>,
+): Promise<PullEvaluation> {
+  const { store } = ctx.app
+  const { kind: _kind, gate, ...evaluation } = answer
+  const backoff: MergeBackoff = isMerged ? { stopped: [] } : await readMergeBackoff(snapshot, ctx)
+  const commands = [
+    ...(await store.commands(snapshot.repository, snapshot.pull)),
+    ...evaluation.commands.map(({ record }) => record),
+  ]
+  const removed = isQueued ? undefined : await readMergeQueueRemovalUser(snapshot, commands, store)
+  const verdict = decideVerdict({ ...gate, ...backoff, removedBy: removed })
+  const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
+  return {
+    ...evaluation,
+    snapshot,
+    verdict,
+    hasPreviews,
+    onCluster: gate.config.install.cluster,
+    requiresCluster: gate.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
+    requeueAfterSeconds: computeMinIgnoringUndefined(verdict.retryAfter, backoff.tryAgainAfter),
   }
 }
 

@@ -16,6 +16,13 @@ function parseFreezeAction(text: string): string {
 }
 
 export function addAppCommands(program: Command): void {
+  addMergingCommand(program)
+  addServeCommand(program)
+  addOnceCommand(program)
+  addDemoCommand(program)
+}
+
+function addMergingCommand(program: Command): void {
   const merging = program
     .command('merging')
     .alias('landings')
@@ -48,6 +55,9 @@ Exit codes:
   1  there was nothing to unfreeze
   2  the command could not run`,
   )
+}
+
+function addServeCommand(program: Command): void {
   const serve = program
     .command('serve')
     .description('Run the GitHub App server')
@@ -57,6 +67,9 @@ Exit codes:
     ['serve'],
     'The server reads its settings from environment variables. See docs/operating.md.',
   )
+}
+
+function addOnceCommand(program: Command): void {
   const once = program
     .command('once')
     .description('Process all open pull requests once and exit')
@@ -79,6 +92,9 @@ Exit codes:
   1  some work is left for the next run, or merging is frozen
   2  the command could not run`,
   )
+}
+
+function addDemoCommand(program: Command): void {
   const demo = program
     .command('demo')
     .description('Run a demo against a simulated GitHub server and registry')

@@ -241,6 +241,10 @@ function addInstallCommand(program: Command): void {
     .action(async (dir: string, options: InstallCommandOptions) =>
       (await import('../install.ts')).runInstall(dir, options),
     )
+  addInstallExamples(command)
+}
+
+function addInstallExamples(command: Command): void {
   addExamplesToHelp(
     command,
     [

@@ -1,7 +1,7 @@
 // `/overview` and `/r/O/R/overview`: problems without an open pull request, and weekly rule warnings.
 import type { Severity } from '@catalog-bot/findings/finding'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { htmlTemplate, emptyHtml, convertHtmlToString } from '../html.ts'
+import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html.ts'
 import {
   formatCatalogPageUrl,
   formatOverviewPageUrl,
@@ -106,9 +106,8 @@ export function renderRepositoryOverviewPage(
   model: RepositoryOverviewPageModel,
   { now }: PageRequestContext,
 ): StatusPage {
-  const { repository, scan, missing, stranded, weeks, rules, owners } = model
+  const { repository, scan, missing, stranded } = model
   const named = `${repository.owner}/${repository.name}`
-  const weekColumns = weeks.map(({ from }) => `#from ${from}`)
   return {
     title: `Overview of ${named}`,
     crumbs: [
@@ -147,32 +146,37 @@ export function renderRepositoryOverviewPage(
           ? `${bundles.slice(0, 10).join(', ')} and ${bundles.length - 10} more`
           : bundles.join(', '),
       ]),
-    )}
-<h2>Findings by rule</h2><p class="faint">Number of pull requests with findings for each rule, by week.</p>${renderTable(
-      {
-        label: 'Findings by rule',
-        columns: ['Rule', 'Severity', ...weekColumns],
-        empty: 'There are no findings.',
-      },
-      rules.map(({ rule, severity, pulls }) => [
-        htmlTemplate`<a href="${formatRulePageUrl(rule)}">${rule}</a>`,
-        htmlTemplate`<span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>`,
-        ...pulls,
-      ]),
-    )}
-<h2>Findings by author</h2>${renderTable(
-      {
-        label: 'Findings by author',
-        columns: ['Author', ...weekColumns, 'Rules'],
-        empty: 'There are no findings.',
-      },
-      owners.map(({ owner, pulls, rules: met }) => [
-        owner === '' ? 'deleted accounts' : owner,
-        ...pulls,
-        met.join(', '),
-      ]),
-    )}`,
+    )}${renderFindingStatistics(model)}`,
   }
+}
+
+function renderFindingStatistics({ weeks, rules, owners }: RepositoryOverviewPageModel): Html {
+  const weekColumns = weeks.map(({ from }) => `#from ${from}`)
+  return htmlTemplate`
+<h2>Findings by rule</h2><p class="faint">Number of pull requests with findings for each rule, by week.</p>${renderTable(
+    {
+      label: 'Findings by rule',
+      columns: ['Rule', 'Severity', ...weekColumns],
+      empty: 'There are no findings.',
+    },
+    rules.map(({ rule, severity, pulls }) => [
+      htmlTemplate`<a href="${formatRulePageUrl(rule)}">${rule}</a>`,
+      htmlTemplate`<span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>`,
+      ...pulls,
+    ]),
+  )}
+<h2>Findings by author</h2>${renderTable(
+    {
+      label: 'Findings by author',
+      columns: ['Author', ...weekColumns, 'Rules'],
+      empty: 'There are no findings.',
+    },
+    owners.map(({ owner, pulls, rules: met }) => [
+      owner === '' ? 'deleted accounts' : owner,
+      ...pulls,
+      met.join(', '),
+    ]),
+  )}`
 }
 
 export function renderHomePage(

@@ -108,8 +108,6 @@ export function renderQueuePage(
 ): StatusPage {
   const { repository, pulls, merging, stops, events, isCut } = model
   const { now } = setting
-  const link = (pull: number): Html =>
-    htmlTemplate`<a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>`
   const named = `${repository.owner}/${repository.name}`
   const counts = Object.entries(Object.groupBy(pulls, (pull) => pull.state))
     .map(([shown, its]) => `${its.length} ${formatPullState(shown as PullDisplayState)}`)
@@ -124,43 +122,53 @@ export function renderQueuePage(
         ? htmlTemplate`<p class="faint">No merges are in progress.</p>`
         : htmlTemplate`<ul class="plain">${merging.map(
             ({ pull, baseRef, since, how }) =>
-              htmlTemplate`<li>${renderPullState('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && htmlTemplate`, started ${renderTime(since, now)}`}</li>`,
+              htmlTemplate`<li>${renderPullState('merging')} ${renderPullLink(repository, pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && htmlTemplate`, started ${renderTime(since, now)}`}</li>`,
           )}</ul>`
     }
-<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : htmlTemplate`${formatCountWithNoun(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderTable(
-      {
-        label: 'Open pull requests',
-        columns: ['Pull request', 'State', 'Since', 'Why', 'Next', 'Opened'],
-        empty: 'No pull requests are open, or catalog-bot has not checked any of them yet.',
-      },
-      pulls.map((pull) => [
-        htmlTemplate`${link(pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
-        renderPullState(pull.state),
-        renderTime(pull.since, now),
-        renderQueuedPullReasons(pull),
-        pull.behind !== undefined
-          ? htmlTemplate`after ${link(pull.behind)}`
-          : pull.who.length > 0
-            ? htmlTemplate`${pull.who.join(', ')}`
-            : htmlTemplate`<span class="faint">${formatWaitingOnLabel(pull.state)}</span>`,
-        renderTime(pull.openedAt, now),
-      ]),
-    )} ${
-      events.length === 0
-        ? emptyHtml
-        : htmlTemplate`
-<h2>Freeze history</h2>${renderTable(
-            { label: 'Freeze history', columns: ['When', 'What', 'Branch', 'By', 'Why'], empty: '' },
-            events.map(({ at, step, kind, branch, by, reason }) => [
-              renderTime(at, now),
-              htmlTemplate`${step === 'stopped' ? 'frozen' : 'unfrozen'}${kind !== 'frozen' && ` (${kind})`}`,
-              branch ?? 'all branches',
-              by,
-              reason === '' ? htmlTemplate`<span class="faint">no reason given</span>` : reason,
-            ]),
-          )}`
+<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : htmlTemplate`${formatCountWithNoun(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderOpenPulls(model, now)} ${
+      events.length === 0 ? emptyHtml : renderFreezeHistory(events, now)
     }`,
   }
+}
+
+function renderPullLink(repository: QueuePageModel['repository'], pull: number): Html {
+  return htmlTemplate`<a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>`
+}
+
+function renderOpenPulls({ repository, pulls }: QueuePageModel, now: number): Html {
+  return renderTable(
+    {
+      label: 'Open pull requests',
+      columns: ['Pull request', 'State', 'Since', 'Why', 'Next', 'Opened'],
+      empty: 'No pull requests are open, or catalog-bot has not checked any of them yet.',
+    },
+    pulls.map((pull) => [
+      htmlTemplate`${renderPullLink(repository, pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
+      renderPullState(pull.state),
+      renderTime(pull.since, now),
+      renderQueuedPullReasons(pull),
+      pull.behind !== undefined
+        ? htmlTemplate`after ${renderPullLink(repository, pull.behind)}`
+        : pull.who.length > 0
+          ? htmlTemplate`${pull.who.join(', ')}`
+          : htmlTemplate`<span class="faint">${formatWaitingOnLabel(pull.state)}</span>`,
+      renderTime(pull.openedAt, now),
+    ]),
+  )
+}
+
+function renderFreezeHistory(events: QueuePageModel['events'], now: number): Html {
+  return htmlTemplate`
+<h2>Freeze history</h2>${renderTable(
+    { label: 'Freeze history', columns: ['When', 'What', 'Branch', 'By', 'Why'], empty: '' },
+    events.map(({ at, step, kind, branch, by, reason }) => [
+      renderTime(at, now),
+      htmlTemplate`${step === 'stopped' ? 'frozen' : 'unfrozen'}${kind !== 'frozen' && ` (${kind})`}`,
+      branch ?? 'all branches',
+      by,
+      reason === '' ? htmlTemplate`<span class="faint">no reason given</span>` : reason,
+    ]),
+  )}`
 }
 
 function renderQueuedPullReasons({ reasons }: QueuedPullView): Html {
