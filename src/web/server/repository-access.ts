@@ -11,7 +11,7 @@ import type { StatusPageAccess } from '../../jobs/settings.ts'
 import type { PageSession } from './sign-in.ts'
 
 /** Limits anonymous requests per address and in total, before they reach the store. */
-interface RequestRateLimiter {
+export interface RequestRateLimiter {
   take(key: string): boolean
 }
 
