@@ -180,18 +180,7 @@ async function runRequestedClusterTests(
     const now = await app.store.readState(clusterTestRequestStateNamespace, forge.repository, key)
     // A newer commit has its own check and job.
     if (now?.key !== request.key || now.isOver) {
-      await publishClusterTestCheck(
-        request,
-        [
-          {
-            kind: 'not-tried',
-            what: 'this commit',
-            why: 'the pull request has a newer commit or was closed',
-          },
-        ],
-        ctx,
-      )
-      if (now !== undefined && !now.isOver) await app.store.enqueue(job)
+      await reportSupersededClusterTests(job, request, now, ctx)
       return
     }
   }
@@ -199,6 +188,26 @@ async function runRequestedClusterTests(
   await saveRuns({ key: request.key, attempts: 0 })
   // The required check may have been the last obstacle to the merge.
   if (request.isRequired) await app.store.enqueue({ ...job, kind: 'pull' })
+}
+
+async function reportSupersededClusterTests(
+  job: ClusterTestJob,
+  request: ClusterTestRequest,
+  now: ClusterTestRequest | undefined,
+  ctx: ClusterTestContext,
+): Promise<void> {
+  await publishClusterTestCheck(
+    request,
+    [
+      {
+        kind: 'not-tried',
+        what: 'this commit',
+        why: 'the pull request has a newer commit or was closed',
+      },
+    ],
+    ctx,
+  )
+  if (now !== undefined && !now.isOver) await ctx.app.store.enqueue(job)
 }
 
 async function runSingleClusterTest(

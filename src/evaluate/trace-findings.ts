@@ -91,10 +91,8 @@ export async function traceFindings(
   return { lines: [...lines.values()], fixes }
 }
 
-function openChangedFileTracer(
-  { head, base, result }: FindingTraceCommits,
-  repository: FindingTraceRepository,
-) {
+function openChangedFileTracer(commits: FindingTraceCommits, repository: FindingTraceRepository) {
+  const { head, base, result } = commits
   const trees = {
     head: memoizeOnce(() => repository.treeOf(head)),
     base: memoizeOnce(() => repository.treeOf(base)),
@@ -122,27 +120,9 @@ function openChangedFileTracer(
       return old === undefined || now === undefined ? undefined : createLineNumberMapper(old, now)
     },
   )
-  const changedLines = memoizeByTreeNameAndFile((_side: 'head', file: string) => linesInDiff(file))
-
-  /** Undefined where the diff is unknown. */
-  async function linesInDiff(file: string): Promise<ReadonlySet<number> | undefined> {
-    const [mergeBase, ...others] = await repository.mergeBases(base, head)
-    if (mergeBase === undefined || others.length > 0) return undefined
-    const now = (await textOf('head', file))?.split('\n')
-    const entry = await repository.entry(await repository.treeOf(mergeBase), file)
-    const bytes = entry && (await readBlobUnlessTooLarge(repository, entry.oid))
-    if (now === undefined || (entry && !bytes)) return undefined
-    const old = bytes ? decodeUtf8LikeGo(bytes).split('\n') : []
-    const edits = findShortestEdits(old, now, maxTracedChangedLines)
-    if (edits === undefined) return undefined
-    const shown = new Set<number>()
-    for (const { new: at, kind } of edits) {
-      // A removal is between two lines of the new text, so the context below it starts one line earlier.
-      const below = kind === '+' ? at + hunkContextLines : at + hunkContextLines - 1
-      for (let line = at - hunkContextLines; line <= below; line++) shown.add(line + 1)
-    }
-    return shown
-  }
+  const changedLines = memoizeByTreeNameAndFile((_side: 'head', file: string) =>
+    readLinesInDiff(file, commits, repository, async () => textOf('head', file)),
+  )
 
   return {
     result: (file: string) => bytesOf('result', file),
@@ -169,6 +149,31 @@ function openChangedFileTracer(
       return true
     },
   }
+}
+
+/** Undefined where the diff is unknown. */
+async function readLinesInDiff(
+  file: string,
+  { head, base }: FindingTraceCommits,
+  repository: FindingTraceRepository,
+  readHeadText: () => Promise<string | undefined>,
+): Promise<ReadonlySet<number> | undefined> {
+  const [mergeBase, ...others] = await repository.mergeBases(base, head)
+  if (mergeBase === undefined || others.length > 0) return undefined
+  const now = (await readHeadText())?.split('\n')
+  const entry = await repository.entry(await repository.treeOf(mergeBase), file)
+  const bytes = entry && (await readBlobUnlessTooLarge(repository, entry.oid))
+  if (now === undefined || (entry && !bytes)) return undefined
+  const old = bytes ? decodeUtf8LikeGo(bytes).split('\n') : []
+  const edits = findShortestEdits(old, now, maxTracedChangedLines)
+  if (edits === undefined) return undefined
+  const shown = new Set<number>()
+  for (const { new: at, kind } of edits) {
+    // A removal is between two lines of the new text, so the context below it starts one line earlier.
+    const below = kind === '+' ? at + hunkContextLines : at + hunkContextLines - 1
+    for (let line = at - hunkContextLines; line <= below; line++) shown.add(line + 1)
+  }
+  return shown
 }
 
 async function readBlobUnlessTooLarge(

@@ -20,12 +20,7 @@ import {
   type PackagePageModel,
 } from '../pages/catalog-pages.ts'
 import { renderStatusPage, type PageRequestContext, type StatusPage } from '../pages/status-page.ts'
-import {
-  renderQueuePage,
-  renderMergedPullsFeed,
-  renderMergedPage,
-  type MergedPageModel,
-} from '../pages/queue-page.ts'
+import { renderQueuePage, renderMergedPullsFeed, renderMergedPage } from '../pages/queue-page.ts'
 import { renderPullPage } from '../pages/pull-page.ts'
 import { renderRulePage, renderRulesPage } from '../pages/rule-pages.ts'
 import type { PageResponse } from './page-response.ts'
@@ -65,100 +60,116 @@ export interface RenderPageOptions {
 /** Undefined if it does not exist. */
 export async function renderRequestedPage(
   order: RenderPageOptions,
-  { store, webUrl, publicUrl, ruleText }: PageDataSources,
+  sources: PageDataSources,
 ): Promise<PageResponse | undefined> {
-  const { asked, form, query, setting, repositories, formToken } = order
-  const renderModel = <Model>(
-    model: Model | undefined,
-    renderPage: (model: Model, setting: PageRequestContext) => StatusPage,
-  ): PageResponse | undefined => {
-    if (model === undefined) return undefined
-    if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }
-    return { status: 200, form: 'html', body: renderStatusPage(renderPage(model, setting), setting) }
+  const { store, ruleText } = sources
+  const { asked, repositories } = order
+  if ('repository' in asked) {
+    const [one] = repositories
+    return one && renderRepositoryPage(asked, one, order, sources)
   }
-  const [one] = repositories
   switch (asked.page) {
     case 'home':
-      return renderModel(await readHomePageModel(store, repositories), renderHomePage)
+      return renderModel(order, await readHomePageModel(store, repositories), renderHomePage)
     case 'overview':
-      return renderModel(await readOverviewPageModel(store, repositories), renderOverviewPage)
-    case 'rules':
-      return renderModel(
-        { rules: allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toRuleTableRow) },
-        renderRulesPage,
-      )
+      return renderModel(order, await readOverviewPageModel(store, repositories), renderOverviewPage)
+    case 'rules': {
+      const rules = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toRuleTableRow)
+      return renderModel(order, { rules }, renderRulesPage)
+    }
     case 'rule': {
       const rule = allRules.find(({ id }) => id === asked.id)
       const text = ruleText(asked.id)
       return renderModel(
+        order,
         rule && { ...toRuleTableRow(rule), since: rule.since, ...(text !== undefined && { page: text }) },
         renderRulePage,
       )
     }
     case 'merged':
-    case 'repository-merged': {
-      const of = asked.page === 'merged' ? undefined : one?.repository
-      const model = await readMergedPageModel(store, repositories, of, parseBeforeCursor(query))
-      return form === 'atom' ? renderFeed(model) : renderModel(model, renderMergedPage)
-    }
-    case 'repository':
-      return (
-        one &&
-        renderModel(await readQueuePageModel(store, one, webUrl), (model, its) =>
-          renderQueuePage(model, its, formToken),
-        )
-      )
-    case 'pull':
-      return (
-        one && renderModel(await readPullPageModel(store, one.repository, asked.pull, webUrl), renderPullPage)
-      )
-    case 'repository-overview':
-      return (
-        one &&
-        renderModel(
-          await readRepositoryOverviewPageModel(store, one.repository, setting.now),
-          renderRepositoryOverviewPage,
-        )
-      )
-    case 'catalogs':
-      return (
-        one &&
-        renderModel(
-          { repository: one.repository, catalogs: await store.listCatalogTotals(one.repository) },
-          renderCatalogsPage,
-        )
-      )
-    case 'catalog':
-      return (
-        one &&
-        renderModel(await readCatalogPageModel(store, one.repository, asked.catalog), renderCatalogPage)
-      )
-    case 'package':
-      return (
-        one &&
-        renderModel(
-          await readPackagePageModel(store, one.repository, asked.catalog, asked.package),
-          renderPackagePage,
-        )
-      )
-    case 'badge':
-      return one && { status: 200, form: 'svg', body: renderBadge(await readBadgeModel(store, one)) }
+      return renderMergedPulls(undefined, order, sources)
     // These do not read the store.
-    case 'resume':
     case 'sign-in':
     case 'sign-out':
     case 'signed-in':
     case 'style':
       return undefined
   }
+}
 
-  function renderFeed(model: MergedPageModel): PageResponse {
-    return {
-      status: 200,
-      form: 'atom',
-      body: renderMergedPullsFeed(model, { publicUrl, webUrl }, setting.now),
+type RepositoryPageRequest = Extract<StatusPageRequest, { readonly repository: RepositoryName }>
+
+async function renderRepositoryPage(
+  asked: RepositoryPageRequest,
+  one: RecordedRepository,
+  order: RenderPageOptions,
+  sources: PageDataSources,
+): Promise<PageResponse | undefined> {
+  const { store, webUrl } = sources
+  const { repository } = one
+  switch (asked.page) {
+    case 'repository':
+      return renderModel(order, await readQueuePageModel(store, one, webUrl), (model, its) =>
+        renderQueuePage(model, its, order.formToken),
+      )
+    case 'pull':
+      return renderModel(
+        order,
+        await readPullPageModel(store, repository, asked.pull, webUrl),
+        renderPullPage,
+      )
+    case 'repository-overview':
+      return renderModel(
+        order,
+        await readRepositoryOverviewPageModel(store, repository, order.setting.now),
+        renderRepositoryOverviewPage,
+      )
+    case 'catalogs': {
+      const catalogs = await store.listCatalogTotals(repository)
+      return renderModel(order, { repository, catalogs }, renderCatalogsPage)
     }
+    case 'catalog':
+      return renderModel(
+        order,
+        await readCatalogPageModel(store, repository, asked.catalog),
+        renderCatalogPage,
+      )
+    case 'package':
+      return renderModel(
+        order,
+        await readPackagePageModel(store, repository, asked.catalog, asked.package),
+        renderPackagePage,
+      )
+    case 'repository-merged':
+      return renderMergedPulls(repository, order, sources)
+    // This only redirects.
+    case 'resume':
+      return undefined
+    case 'badge':
+      return { status: 200, form: 'svg', body: renderBadge(await readBadgeModel(store, one)) }
   }
+}
+
+/** `of`: the repository, or undefined for all of them. */
+async function renderMergedPulls(
+  of: RepositoryName | undefined,
+  order: RenderPageOptions,
+  { store, publicUrl, webUrl }: PageDataSources,
+): Promise<PageResponse | undefined> {
+  const { form, query, setting, repositories } = order
+  const model = await readMergedPageModel(store, repositories, of, parseBeforeCursor(query))
+  if (form !== 'atom') return renderModel(order, model, renderMergedPage)
+  return { status: 200, form, body: renderMergedPullsFeed(model, { publicUrl, webUrl }, setting.now) }
+}
+
+function renderModel<Model>(
+  { form, setting }: RenderPageOptions,
+  model: Model | undefined,
+  renderPage: (model: Model, setting: PageRequestContext) => StatusPage,
+): PageResponse | undefined {
+  if (model === undefined) return undefined
+  if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }
+  return { status: 200, form: 'html', body: renderStatusPage(renderPage(model, setting), setting) }
 }
 
 const toRuleTableRow = ({ id, check, severity, title }: (typeof allRules)[number]) => ({

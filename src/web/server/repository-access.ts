@@ -66,84 +66,89 @@ export interface RepositoryAccessCheckerOptions {
   readonly now: () => number
 }
 
-export function createRepositoryAccessChecker({
-  pages,
-  client,
-  budget,
-  publicFor,
-  now,
-}: RepositoryAccessCheckerOptions): RepositoryAccessChecker {
-  const known = new LruMap<string, { readonly may: 'yes' | 'no'; readonly until: number }>(
-    maxCachedAccessDecisions,
-    () => 1,
-    ({ until }) => until <= now(),
-  )
-  const pendingQueries = new Map<string, Promise<RepositoryAccessDecision>>()
+export function createRepositoryAccessChecker(
+  options: RepositoryAccessCheckerOptions,
+): RepositoryAccessChecker {
+  return new GitHubAccessChecker(options)
+}
 
-  async function queryAccess(
-    session: PageSession,
-    repository: RepositoryName,
-  ): Promise<RepositoryAccessDecision> {
-    if (client === undefined) return 'no'
-    const key = toAccessCacheKey(session, repository)
-    const before = known.get(key)
-    if (before !== undefined) return before.may
-    const underWay = pendingQueries.get(key)
-    if (underWay !== undefined) return underWay
-    if (!budget.take(`questions of ${session.id}`)) return 'too-many'
-    const query = client.checkReadAccess(session.token, repository).then((may): RepositoryAccessDecision => {
-      if (may === 'yes' || may === 'no') known.set(key, { may, until: now() + accessDecisionTtlMs[may] })
-      return may
-    })
-    pendingQueries.set(key, query)
-    return query.finally(() => pendingQueries.delete(key))
+class GitHubAccessChecker implements RepositoryAccessChecker {
+  readonly #options: RepositoryAccessCheckerOptions
+  readonly #known: LruMap<string, { readonly may: 'yes' | 'no'; readonly until: number }>
+  readonly #pendingQueries = new Map<string, Promise<RepositoryAccessDecision>>()
+
+  constructor(options: RepositoryAccessCheckerOptions) {
+    this.#options = options
+    this.#known = new LruMap(
+      maxCachedAccessDecisions,
+      () => 1,
+      ({ until }) => until <= options.now(),
+    )
   }
 
-  async function checkRead(
+  async checkRead(
     session: PageSession | undefined,
     repository: RepositoryName,
     listed: RecordedRepository | undefined,
   ): Promise<RepositoryAccessDecision> {
-    const sight = decideRepositoryVisibility({
+    const sight = this.#decideVisibility(session, listed)
+    if (sight !== 'ask' || session === undefined) return sight === 'yes' ? 'yes' : 'no'
+    const answer = await this.#queryAccess(session, repository)
+    return answer === 'yes' && listed === undefined ? 'no' : answer
+  }
+
+  checkAction(session: PageSession, repository: RepositoryName): Promise<RepositoryAccessDecision> {
+    const key = toAccessCacheKey(session, repository)
+    this.#known.delete(key)
+    this.#pendingQueries.delete(key)
+    return this.#queryAccess(session, repository)
+  }
+
+  async filterReadable(
+    session: PageSession | undefined,
+    listed: readonly RecordedRepository[],
+  ): Promise<readonly RecordedRepository[]> {
+    const readable: RecordedRepository[] = []
+    let queryCount = 0
+    const remaining = listed.values()
+    const checkRemaining = async () => {
+      for (const one of remaining) {
+        const sight = this.#decideVisibility(session, one)
+        if (sight === 'no' || (sight === 'ask' && ++queryCount > maxAccessQueriesPerListing)) continue
+        if ((await this.checkRead(session, one.repository, one)) === 'yes') readable.push(one)
+      }
+    }
+    await Promise.all(Array.from({ length: maxConcurrentAccessQueries }, checkRemaining))
+    return listed.filter((one) => readable.includes(one))
+  }
+
+  #decideVisibility(session: PageSession | undefined, listed: RecordedRepository | undefined) {
+    const { pages, publicFor, now } = this.#options
+    return decideRepositoryVisibility({
       pages,
       listed,
       isSignedIn: session !== undefined,
       now: now(),
       publicFor,
     })
-    if (sight !== 'ask' || session === undefined) return sight === 'yes' ? 'yes' : 'no'
-    const answer = await queryAccess(session, repository)
-    return answer === 'yes' && listed === undefined ? 'no' : answer
   }
 
-  return {
-    checkRead,
-    checkAction(session, repository) {
-      const key = toAccessCacheKey(session, repository)
-      known.delete(key)
-      pendingQueries.delete(key)
-      return queryAccess(session, repository)
-    },
-    async filterReadable(session, listed) {
-      const readable: RecordedRepository[] = []
-      let queryCount = 0
-      const remaining = listed.values()
-      const checkRemaining = async () => {
-        for (const one of remaining) {
-          const sight = decideRepositoryVisibility({
-            pages,
-            listed: one,
-            isSignedIn: session !== undefined,
-            now: now(),
-            publicFor,
-          })
-          if (sight === 'no' || (sight === 'ask' && ++queryCount > maxAccessQueriesPerListing)) continue
-          if ((await checkRead(session, one.repository, one)) === 'yes') readable.push(one)
-        }
-      }
-      await Promise.all(Array.from({ length: maxConcurrentAccessQueries }, checkRemaining))
-      return listed.filter((one) => readable.includes(one))
-    },
+  async #queryAccess(session: PageSession, repository: RepositoryName): Promise<RepositoryAccessDecision> {
+    const { client, budget, now } = this.#options
+    if (client === undefined) return 'no'
+    const key = toAccessCacheKey(session, repository)
+    const before = this.#known.get(key)
+    if (before !== undefined) return before.may
+    const underWay = this.#pendingQueries.get(key)
+    if (underWay !== undefined) return underWay
+    if (!budget.take(`questions of ${session.id}`)) return 'too-many'
+    const query = client.checkReadAccess(session.token, repository).then((may): RepositoryAccessDecision => {
+      if (may === 'yes' || may === 'no')
+        this.#known.set(key, { may, until: now() + accessDecisionTtlMs[may] })
+      return may
+    })
+    this.#pendingQueries.set(key, query)
+    return query.finally(() => this.#pendingQueries.delete(key))
   }
 }
 

@@ -91,81 +91,96 @@ export interface SignInFlowOptions {
   readonly now: () => number
 }
 
-export function createSignInFlow({
-  client,
-  clientSecret,
-  publicUrl,
-  store,
-  now,
-}: SignInFlowOptions): SignInFlow {
-  const isSecure = publicUrl.startsWith('https:')
-  const pendingSignInSeal = createCookieSealer(clientSecret, 'way to GitHub')
-  const sessions = createCookieSealer(clientSecret, 'session')
-  const redirectUrl = `${publicUrl}/sign-in/back`
-  const formatCookie = (name: string, value: string, seconds: number) =>
-    formatCookieHeader({ name, value, seconds, isSecure })
-  const readSession: SignInFlow['readSession'] = async ({ headers }) => {
+export function createSignInFlow(options: SignInFlowOptions): SignInFlow {
+  return new GitHubSignInFlow(options)
+}
+
+class GitHubSignInFlow implements SignInFlow {
+  readonly #client: OAuthClient
+  readonly #store: Cache
+  readonly #now: () => number
+  readonly #isSecure: boolean
+  readonly #redirectUrl: string
+  readonly #pendingSignIns: CookieSealer
+  readonly #sessions: CookieSealer
+  readonly clearedCookies: readonly string[]
+
+  constructor({ client, clientSecret, publicUrl, store, now }: SignInFlowOptions) {
+    this.#client = client
+    this.#store = store
+    this.#now = now
+    this.#isSecure = publicUrl.startsWith('https:')
+    this.#redirectUrl = `${publicUrl}/sign-in/back`
+    this.#pendingSignIns = createCookieSealer(clientSecret, 'way to GitHub')
+    this.#sessions = createCookieSealer(clientSecret, 'session')
+    this.clearedCookies = [this.#formatCookie(signInCookieNames.session, '', 0)]
+  }
+
+  async readSession({ headers }: Pick<IncomingMessage, 'headers'>): Promise<PageSession | undefined> {
     const known = sessionSchema.safeParse(
-      sessions.open(findCookie(headers, signInCookieNames.session, isSecure) ?? ''),
+      this.#sessions.open(findCookie(headers, signInCookieNames.session, this.#isSecure) ?? ''),
     ).data
-    if (known === undefined || known.until <= now()) return undefined
-    const lasting = (await store.getCached(sessionSlotCacheNamespace, [toSessionSlotKey(known)])).get(
+    if (known === undefined || known.until <= this.#now()) return undefined
+    const lasting = (await this.#store.getCached(sessionSlotCacheNamespace, [toSessionSlotKey(known)])).get(
       toSessionSlotKey(known),
     )
     return lasting === computeTokenDigest(known.word) ? known : undefined
   }
-  const end: SignInFlow['end'] = async (ended) => {
-    try {
-      await store.putCached(sessionSlotCacheNamespace, new Map([[toSessionSlotKey(ended), '']]), 0)
-    } finally {
-      await client.revoke(ended.token)
+
+  begin(wanted: string | null): SignInRedirect {
+    const state = randomBytes(32).toString('base64url')
+    const verifier = randomBytes(32).toString('base64url')
+    const challenge = createHash('sha256').update(verifier).digest('base64url')
+    const sealed = this.#pendingSignIns.seal({
+      state,
+      verifier,
+      to: toSafeSignInRedirectPath(wanted),
+      until: this.#now() + signInTimeoutSeconds * 1000,
+    })
+    return {
+      to: this.#client.authorizeUrl({ state, challenge, redirectUrl: this.#redirectUrl }),
+      cookies: [this.#formatCookie(signInCookieNames.way, sealed, signInTimeoutSeconds)],
     }
   }
-  return {
-    readSession,
-    begin(wanted) {
-      const state = randomBytes(32).toString('base64url')
-      const verifier = randomBytes(32).toString('base64url')
-      const challenge = createHash('sha256').update(verifier).digest('base64url')
-      const sealed = pendingSignInSeal.seal({
-        state,
-        verifier,
-        to: toSafeSignInRedirectPath(wanted),
-        until: now() + signInTimeoutSeconds * 1000,
-      })
-      return {
-        to: client.authorizeUrl({ state, challenge, redirectUrl }),
-        cookies: [formatCookie(signInCookieNames.way, sealed, signInTimeoutSeconds)],
-      }
-    },
-    async finish(request, query) {
-      const pending = pendingSignInSchema.safeParse(
-        pendingSignInSeal.open(findCookie(request.headers, signInCookieNames.way, isSecure) ?? ''),
-      ).data
-      const code = query.get('code') ?? ''
-      if (pending === undefined || pending.until <= now()) return undefined
-      if (!isSetupToken(query.get('state'), pending.state) || !/^[\w-]{1,200}$/.test(code)) return undefined
-      const person = await client.exchange({ code, verifier: pending.verifier, redirectUrl })
-      if (person === undefined) return undefined
-      const before = await readSession(request)
-      if (before !== undefined) await end(before)
-      const newSession = { ...person, word: randomBytes(16).toString('base64url') }
-      await store.putCached(
-        sessionSlotCacheNamespace,
-        new Map([[toSessionSlotKey(newSession), computeTokenDigest(newSession.word)]]),
-        session,
-      )
-      const sealed = sessions.seal({ ...newSession, until: now() + session * 1000 })
-      return {
-        to: toSafeSignInRedirectPath(pending.to),
-        cookies: [
-          formatCookie(signInCookieNames.session, sealed, session),
-          formatCookie(signInCookieNames.way, '', 0),
-        ],
-      }
-    },
-    clearedCookies: [formatCookie(signInCookieNames.session, '', 0)],
-    end,
+
+  async finish(request: IncomingMessage, query: URLSearchParams): Promise<SignInRedirect | undefined> {
+    const pending = pendingSignInSchema.safeParse(
+      this.#pendingSignIns.open(findCookie(request.headers, signInCookieNames.way, this.#isSecure) ?? ''),
+    ).data
+    const code = query.get('code') ?? ''
+    if (pending === undefined || pending.until <= this.#now()) return undefined
+    if (!isSetupToken(query.get('state'), pending.state) || !/^[\w-]{1,200}$/.test(code)) return undefined
+    const { verifier, to } = pending
+    const person = await this.#client.exchange({ code, verifier, redirectUrl: this.#redirectUrl })
+    if (person === undefined) return undefined
+    const before = await this.readSession(request)
+    if (before !== undefined) await this.end(before)
+    const newSession = { ...person, word: randomBytes(16).toString('base64url') }
+    await this.#store.putCached(
+      sessionSlotCacheNamespace,
+      new Map([[toSessionSlotKey(newSession), computeTokenDigest(newSession.word)]]),
+      session,
+    )
+    const sealed = this.#sessions.seal({ ...newSession, until: this.#now() + session * 1000 })
+    return {
+      to: toSafeSignInRedirectPath(to),
+      cookies: [
+        this.#formatCookie(signInCookieNames.session, sealed, session),
+        this.#formatCookie(signInCookieNames.way, '', 0),
+      ],
+    }
+  }
+
+  async end(ended: PageSession): Promise<void> {
+    try {
+      await this.#store.putCached(sessionSlotCacheNamespace, new Map([[toSessionSlotKey(ended), '']]), 0)
+    } finally {
+      await this.#client.revoke(ended.token)
+    }
+  }
+
+  #formatCookie(name: string, value: string, seconds: number): string {
+    return formatCookieHeader({ name, value, seconds, isSecure: this.#isSecure })
   }
 }
 
