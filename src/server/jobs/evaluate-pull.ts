@@ -161,6 +161,18 @@ async function readAndEvaluatePull(
     triggerCrashPoint('landing-reported')
     return undefined
   }
+  return fetchAndEvaluatePull(snapshot, { size, present }, ctx, slot, answers)
+}
+
+async function fetchAndEvaluatePull(
+  snapshot: PullSnapshot,
+  { size, present }: { readonly size: PullSize | undefined; readonly present: BotReports | undefined },
+  ctx: JobContext<Store>,
+  slot: JobSlot,
+  answers: Map<string, CheckQuestionAnswer>,
+): Promise<EvaluationWithExistingReports | undefined> {
+  const { forge, app } = ctx
+  const { pull } = snapshot
   await slot.yieldToLightJobs()
   const fetchResult = await fetchCommits(snapshot, ctx)
   if (fetchResult.kind === 'malformed')
