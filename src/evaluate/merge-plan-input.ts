@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import type { Config } from '../config/config.ts'
 import { getRequiredBotChecks } from '../policy/required-own-checks.ts'
 import type { MergePlanInput, TokenPermissions } from '../policy/merge-requirements.ts'
@@ -7,6 +9,35 @@ import { toRepositoryKey } from '../pull-request/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
+import { findActiveFreezes, type MergeFreeze } from '../policy/merge-freeze.ts'
+import type { PullSnapshot, PullComment } from '../pull-request/snapshot.ts'
+import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
+import type { JobContext } from '../jobs/job-context.ts'
+import type { CommandRecord } from '../policy/commands.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
+import { isQueueRemovalByPerson, type QueueRemoval } from '../policy/queue-removal.ts'
+import { defineStateNamespace, type StateStore } from '../ports/state.ts'
+import type { MergeApi } from '../ports/merge-api.ts'
+
+const queueRemovalSchema = z.object({ id: z.string(), head: z.string(), at: z.string(), by: z.string() })
+
+/** Keyed by pull request. src/adapters/store/prune.ts removes the records of merged pull requests. */
+const queueRemovalStateNamespace = defineStateNamespace<z.infer<typeof queueRemovalSchema>>(
+  'merge queue removal',
+  {
+    version: 1,
+    read: (stored) => queueRemovalSchema.safeParse(stored).data,
+  },
+)
+
+type PullHead = Pick<ValidatedMerge, 'repository' | 'pull' | 'head'>
+
+export interface MergeBackoff {
+  readonly stopped: readonly MergeFreeze[]
+  readonly refused?: string
+  /** Seconds until the first of them ends. */
+  readonly tryAgainAfter?: number
+}
 
 interface CachedBranchRules {
   readonly rules: BranchRules
@@ -60,4 +91,104 @@ export async function fetchBranchRules(
   }
   await store.putCached(branchRulesCache, new Map([[key, read]]), branchRulesCacheSeconds)
   return read
+}
+
+/** Reasons other than checks that keep this pull request from merging. */
+export async function readMergeBackoff(
+  snapshot: PullSnapshot,
+  ctx: JobContext<MergeFreezeStore & Cache>,
+): Promise<MergeBackoff> {
+  const { store, clock } = ctx.app
+  const now = clock.now()
+  const stopped = findActiveFreezes(await store.listFreezes(snapshot.repository), snapshot.baseRef, now)
+  const parked = await store.parkedPull(snapshot.repository, snapshot.pull)
+  const isParked =
+    parked !== undefined &&
+    parked.tryAgainAt > now &&
+    parked.state === (await readMergeRejectionInputsDigest(snapshot, parked.reason, ctx))
+  const times = [...stopped.map(({ tryAgainAt }) => tryAgainAt), isParked ? parked.tryAgainAt : undefined]
+  const known = times.filter((time) => time !== undefined)
+  return {
+    stopped,
+    ...(isParked && { refused: parked.reason }),
+    ...(known.length > 0 && { tryAgainAfter: Math.max(1, Math.ceil((Math.min(...known) - now) / 1000)) }),
+  }
+}
+
+/** Everything a rejection of one pull request can depend on: its state, reviews, checks, conversations and rules. */
+export async function readMergeRejectionInputsDigest(
+  snapshot: PullSnapshot,
+  reason: string,
+  ctx: JobContext<Cache>,
+): Promise<string> {
+  const { pull, head, base, baseRef, draft, reviews, comments } = snapshot
+  const parts = [
+    head,
+    base,
+    baseRef,
+    draft,
+    reviews.map(({ id, state }) => [id, state]),
+    comments.flatMap(({ id, author }) => (author?.kind === 'user' ? [id] : [])),
+    await ctx.forge.readOtherChecks(head),
+    /\b(?:conversations?|comments) must be resolved\b/i.test(reason) &&
+      (await ctx.forge.countOpenThreads(pull)),
+    await readBranchRulesDigest(baseRef, ctx),
+  ]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}
+
+/** A digest of the branch's rules and the App's permissions there. */
+export async function readBranchRulesDigest(
+  branch: string,
+  { forge, app }: JobContext<Cache>,
+  options: { readonly fresh?: boolean } = {},
+): Promise<string | undefined> {
+  try {
+    const { rules, permissions } = await fetchBranchRules(
+      { forge, store: app.store, clock: app.clock },
+      branch,
+      options,
+    )
+    return createHash('sha256')
+      .update(JSON.stringify([rules, permissions]))
+      .digest('hex')
+  } catch (error) {
+    app.log.warn({ err: error, branch }, 'the branch rules could not be read')
+    return undefined
+  }
+}
+
+/** Records and returns a person's new removal of this head. */
+export async function recordQueueRemoval(
+  { repository, pull, head }: PullHead,
+  { merging, store }: { readonly merging: Pick<MergeApi, 'readQueueRemoval'>; readonly store: StateStore },
+): Promise<{ readonly removal: QueueRemoval | undefined; readonly isNew: boolean }> {
+  const removal = await merging.readQueueRemoval(pull)
+  if (removal === undefined || !isQueueRemovalByPerson(removal)) return { removal, isNew: false }
+  const { id, at, by } = removal
+  const isNew = (await store.readState(queueRemovalStateNamespace, repository, String(pull)))?.id !== id
+  if (isNew)
+    await store.writeState(
+      queueRemovalStateNamespace,
+      repository,
+      new Map([[String(pull), { id, head, at, by }]]),
+    )
+  return { removal, isNew }
+}
+
+/** Who removed this head from the queue, unless a later /merge requests it again. */
+export async function readMergeQueueRemovalUser(
+  { repository, pull, head, comments }: PullHead & { readonly comments: readonly PullComment[] },
+  commands: readonly CommandRecord[],
+  store: Pick<StateStore, 'readState'>,
+): Promise<string | undefined> {
+  const removal = await store.readState(queueRemovalStateNamespace, repository, String(pull))
+  if (removal === undefined || removal.head !== head) return undefined
+  // GitHub's times are in seconds, so the order within one second is unknown.
+  const later = new Set(comments.filter(({ createdAt }) => createdAt > removal.at).map(({ id }) => id))
+  const isRequestedAgain = commands.some(
+    ({ command, outcome, comment, head: of }) =>
+      command === 'merge' && outcome === 'done' && of === head && later.has(comment),
+  )
+  return isRequestedAgain ? undefined : removal.by
 }

@@ -24,7 +24,7 @@ import type {
   MergeActionResult,
 } from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
-import { recordQueueRemoval } from '../evaluate/merge-backoff.ts'
+import { recordQueueRemoval } from '../evaluate/merge-plan-input.ts'
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
 import type { MergeStrategy } from '../policy/merge-strategy.ts'

@@ -8,11 +8,10 @@ import { renderExternalMergeComment, renderUnservedBranchReport } from '../repor
 import type { BotReports } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { publishReport } from '../jobs/publish-report.ts'
+import { publishReport, createPullHeadTimer, pullHeadTimerCacheFormat } from '../jobs/publish-report.ts'
 import { wasMergeAnnounced, markMergeAnnounced, isMergedByBot } from '../jobs/merged-report.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import { recoverPendingMerge } from './recover-merges.ts'
-import { createPullHeadTimer, pullHeadTimerCacheFormat } from '../jobs/comment-debounce.ts'
 
 /** After this time, a person's push that left the pull request open is reported. */
 const mergedStateTimeoutSeconds = 30

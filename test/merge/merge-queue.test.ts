@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { readMergeQueueRemovalUser } from '../../src/evaluate/merge-backoff.ts'
+import { readMergeQueueRemovalUser } from '../../src/evaluate/merge-plan-input.ts'
 import { evaluateMergeGroups } from '../../src/merge/merge-group.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { createMergeRecoveryOptions } from '../../src/merge/recover-merges.ts'

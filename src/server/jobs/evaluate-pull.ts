@@ -14,7 +14,12 @@ import { resolvePullContainedInBase } from '../../merge/pulls-merged-elsewhere.t
 import { fetchCommits } from '../../evaluate/fetch-commits.ts'
 import { republishMergedReport, isMergedByBot } from '../../jobs/merged-report.ts'
 import { type JobContext, requeuePull, isBranchServedByBot } from '../../jobs/job-context.ts'
-import { cacheEvaluation } from '../../evaluate/evaluation-cache.ts'
+import {
+  recordPullClosedOrMerged,
+  recordEvaluation,
+  recordPullOnUnservedBranch,
+  cacheEvaluation,
+} from '../../evaluate/record-evaluation.ts'
 import {
   evaluateMalformedPull,
   evaluateSnapshot,
@@ -22,16 +27,10 @@ import {
 } from '../../evaluate/evaluate-snapshot.ts'
 import { requestPreview } from '../../publish/request-preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
-import {
-  recordPullClosedOrMerged,
-  recordEvaluation,
-  recordPullOnUnservedBranch,
-} from '../../evaluate/record-evaluation.ts'
 import { reportPullOnUnservedBranch } from '../../merge/pulls-merged-elsewhere.ts'
 import { toVerdictRecord, publishEvaluation, requestReviews } from '../../evaluate/publish-evaluation.ts'
-import { resolveReadyCommentDelaySeconds } from '../../jobs/comment-debounce.ts'
+import { formatStatusPageUrl, resolveReadyCommentDelaySeconds } from '../../jobs/publish-report.ts'
 import { recoverPendingMerge } from '../../merge/recover-merges.ts'
-import { formatStatusPageUrl } from '../../jobs/publish-report.ts'
 import type { Forge, BotReports, PullSize } from '../../ports/forge.ts'
 import type { JobSlot } from '../../jobs/job-scheduler.ts'
 

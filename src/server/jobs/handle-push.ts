@@ -1,10 +1,12 @@
 // Handles a push to a branch: requests publishing and releases, audits what others pushed, and rebuilds what changed.
+import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import { readConfig } from '../../catalogs/read-config.ts'
 import { readBranchState, writeBranchState } from '../../jobs/branch-state.ts'
-import type { JobContext } from '../../jobs/job-context.ts'
+import { type JobContext, isBranchServedByBot } from '../../jobs/job-context.ts'
 import { toMergeLeaseName } from '../../jobs/renewed-lease.ts'
 import { auditPush, reportBrokenCatalogs } from '../../merge/audit-push.ts'
-import type { Cache } from '../../ports/cache.ts'
+import { type Cache, defineCacheNamespace } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { LeaseStore } from '../../ports/leases.ts'
 import type { MergeRecordStore } from '../../ports/merge-records.ts'
@@ -12,7 +14,37 @@ import type { StatusPageStore } from '../../ports/page-records.ts'
 import type { StateStore } from '../../ports/state.ts'
 import { advanceRebuilds, queueRebuild } from '../../publish/rebuild.ts'
 import { isReleaseJobNeeded } from '../../release/release-bundles.ts'
-import { recordCatalogs } from './record-catalogs.ts'
+import type { CommitSha } from '../../pull-request/ids.ts'
+import { findContainingCatalog, isPathUnder, type CatalogRoot } from '../../pull-request/layout/layout.ts'
+import { classifyPath } from '../../pull-request/layout/classify-path.ts'
+import {
+  createCatalogUrlSegments,
+  toRecordedPackages,
+  type RecordedCatalog,
+  type RecordedPackage,
+} from '../../pull-request/recorded-package.ts'
+import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import {
+  listOwnerFilesForLocations,
+  formatPrincipal,
+  readOwnershipAuthority,
+} from '../../checks/ownership/ownership.ts'
+import type { Config } from '../../config/config.ts'
+import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
+import { readRepositoryLayout } from '../../catalogs/find-layout.ts'
+import { isGitError } from '../../adapters/git/git-error.ts'
+
+/** If lost, the catalogs are compared again. */
+const recordedCatalogTipCache = defineCacheNamespace<string>('recorded catalogs', {
+  version: 1,
+  read: (stored) => (typeof stored === 'string' ? stored : undefined),
+})
+
+const recordedCatalogTipTtlSeconds = 7 * 24 * 3600
+
+const maxRecordedCatalogs = 100
+
+const maxRecordedPackages = 5000
 
 type BranchJob = Extract<Job, { kind: 'branch' }>
 
@@ -60,5 +92,110 @@ async function processBranchTip(
     if (pollSeconds !== undefined) await app.store.enqueue(job, pollSeconds)
   } finally {
     await app.store.releaseLease(lease)
+  }
+}
+
+/** Read errors are logged and the catalog is recorded with a later tip: pages must not fail a job. */
+async function recordCatalogs(branch: string, ctx: JobContext<Cache & StatusPageStore>): Promise<void> {
+  const { app, forge, repository } = ctx
+  if (app.settings.pages === 'off') return
+  const tip = await repository.tip(branch)
+  if (tip === undefined || !(await isBranchServedByBot(branch, ctx, { allowCached: true }))) return
+  const key = `${toRepositoryKey(forge.repository)} ${branch}`
+  if ((await app.store.getCached(recordedCatalogTipCache, [key])).get(key) === tip) return
+  try {
+    await recordCatalogsAtCommit(branch, tip, ctx)
+  } catch (error) {
+    if (!isGitError(error)) throw error
+    app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs could not be recorded')
+    return
+  }
+  await app.store.putCached(recordedCatalogTipCache, new Map([[key, tip]]), recordedCatalogTipTtlSeconds)
+}
+
+async function recordCatalogsAtCommit(
+  branch: string,
+  tip: CommitSha,
+  ctx: JobContext<StatusPageStore>,
+): Promise<void> {
+  const { app, forge, repository } = ctx
+  const tree = await repository.treeOf(tip)
+  const { config } = await readConfig(repository, tree)
+  const entries = await repository.list(tree)
+  const layout = await readRepositoryLayout(repository, entries, config.catalogs)
+  const roots = layout.catalogs.slice(0, maxRecordedCatalogs)
+  const keys = createCatalogUrlSegments(roots)
+  const before = new Map((await app.store.listCatalogTotals(forge.repository)).map((row) => [row.key, row]))
+  const owners = await readPackageOwnerLookup(config, layout, entries, ctx)
+  const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []
+  for (const [at, { root, version }] of roots.entries()) {
+    const content = createHash('sha256').update(`${owners.digest}\n`)
+    for (const { path, oid } of entries) if (isPathUnder(path, root)) content.update(`${path} ${oid}\n`)
+    const catalog: RecordedCatalog = {
+      key: keys[at] ?? root,
+      root,
+      branch,
+      commit: tip,
+      ...(version !== undefined && { version }),
+      content: content.digest('hex'),
+      recordedAt: app.clock.now(),
+    }
+    const known = before.get(catalog.key)
+    const isKnown = known?.branch === branch && known.content === catalog.content
+    recorded.push({ catalog, packages: isKnown ? undefined : await toPackageRows(root) })
+  }
+  await app.store.recordCatalogs(forge.repository, branch, recorded)
+
+  async function toPackageRows(root: CatalogRoot['root']): Promise<readonly RecordedPackage[]> {
+    const catalog = await app.loader.load(repository, tree, root)
+    const packages: RecordedPackage[] = []
+    if (catalog === undefined) return packages
+    for (const one of toRecordedPackages(catalog, (name, file) => owners.of(name, file))) {
+      packages.push(one)
+      if (packages.length >= maxRecordedPackages) break
+      // Yield so that deliveries are answered.
+      await turn()
+    }
+    return packages
+  }
+}
+
+async function readPackageOwnerLookup(
+  config: Config,
+  layout: Parameters<typeof findContainingCatalog>[1],
+  entries: readonly {
+    readonly path: string
+    readonly oid: Parameters<typeof readTextBlobOrEmpty>[1]
+    readonly mode: string
+  }[],
+  { repository }: JobContext,
+) {
+  const directoryOf = (path: string): string => {
+    const role = classifyPath(path, layout)
+    return ('directory' in role ? role.directory : undefined) ?? ''
+  }
+  const spots = entries.flatMap(({ path }) => {
+    const directory = findContainingCatalog(path, layout) === undefined ? '' : directoryOf(path)
+    return directory === '' ? [] : [{ path, directory, package: directory }]
+  })
+  const paths = entries.map(({ path }) => path)
+  const needed = new Set(listOwnerFilesForLocations(paths, spots))
+  const textByPath = new Map<string, string>()
+  const digest = createHash('sha256').update(JSON.stringify(config.owners))
+  for (const { path, oid, mode } of entries)
+    if (needed.has(path) && mode.startsWith('100')) {
+      textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
+      digest.update(`${path} ${oid}\n`)
+    }
+  const existing = new Set(paths)
+  const authority = readOwnershipAuthority(
+    { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
+    config,
+  )
+  return {
+    digest: digest.digest('hex'),
+    of: (name: string, path: string): readonly string[] => [
+      ...new Set(authority.ownersOf(path, directoryOf(path), name).map(formatPrincipal)),
+    ],
   }
 }

@@ -25,11 +25,19 @@ import {
   minifiedStylesheet,
   stylesheetVersion,
   type PageRequestContext,
+  renderNoticePage,
+  httpStatusByNotice,
+  type NoticeKind,
 } from '../pages/status-page.ts'
-import { renderNoticePage, httpStatusByNotice, type NoticeKind } from '../pages/notice-page.ts'
 import { isSetupToken } from '../setup/setup-token.ts'
 import type { BotSettings } from '../../jobs/settings.ts'
-import { sendPageResponse, negotiatePageFormat, type PageResponse } from './page-response.ts'
+import {
+  renderRequestedPage,
+  type PageDataSources,
+  sendPageResponse,
+  negotiatePageFormat,
+  type PageResponse,
+} from './render-requested-page.ts'
 import {
   createRepositoryAccessChecker,
   parseClientIpAddress,
@@ -40,7 +48,6 @@ import {
 } from './repository-access.ts'
 import type { UnfreezeHandler } from './unfreeze.ts'
 import { readRuleText } from '../pages/rule-pages.ts'
-import { renderRequestedPage, type PageDataSources } from './render-requested-page.ts'
 import { createSignInFlow, type PageSession, type SignInFlow } from './sign-in.ts'
 
 /** Pages per minute and address, and GitHub requests per minute and person. */
