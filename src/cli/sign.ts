@@ -1,5 +1,5 @@
-// `sign IMAGE --key F`: signs an image in cosign's format and attaches the signature in the image's registry. Exit code 0: the
-// image is signed; 2: the command could not run.
+// `sign`, `verify`, and the attestation of published images, in cosign's format and the image's registry. Exit code
+// 0: the image is signed or verified; 1: the verification failed; 2: the command could not run.
 import { readFileSync } from 'node:fs'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'

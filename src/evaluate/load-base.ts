@@ -1,4 +1,5 @@
-// The first stage: reads the base's tree and configuration, finds who pushed the head, and creates the merge commit.
+// The options of an evaluation, and its first stage: reads the base's tree and configuration, finds who pushed the
+// head, and creates the merge commit.
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'

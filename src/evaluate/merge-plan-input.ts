@@ -1,3 +1,5 @@
+// A branch's rules on GitHub and what a merge plan derives from them, and the reasons why a pull request is not
+// merged for now: freezes, rejections by GitHub, and removals from the merge queue.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Config } from '../config/config.ts'

@@ -1,4 +1,5 @@
 // The third stage: reads the checks' other inputs, apart from reviews and commands, from the repository and memory.
+// Packages that the catalogs serve are read for the changed packages only.
 import { buildServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import { parseServedFile, type ServedFile } from '@catalog-bot/fbc/api/served-file'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'

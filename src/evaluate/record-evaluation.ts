@@ -1,4 +1,5 @@
-// Records a summary of each evaluation for the pages. Decides nothing.
+// Records each evaluation: a summary for the pages, which decides nothing, and a cached verdict that holds until an
+// input changes.
 import { z } from 'zod'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { findLatestReviews } from '../checks/ownership/approvals.ts'

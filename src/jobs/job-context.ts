@@ -1,3 +1,4 @@
+// What every job handler gets, and the two questions that most handlers ask with it.
 import type { Logger } from 'pino'
 import { minimatch } from 'minimatch'
 import type { Forge } from '../ports/forge.ts'

@@ -1,4 +1,5 @@
-// Rebuilds a merged pull request's comment from the records: the verdict it was merged with, and its images.
+// What a merged pull request's comment needs from the records: the verdict it was merged with, its images, and
+// whether the merge is already reported.
 import { z } from 'zod'
 import type { PullNumber, CommitSha } from '../pull-request/ids.ts'
 import type { PullVerdict } from '../policy/verdict.ts'

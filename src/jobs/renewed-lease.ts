@@ -1,5 +1,5 @@
-// Renews a lease while the work under it runs, so that a push that outlasts the lease is not settled by another
-// process.
+// Renews a branch's lease while the work under it runs, so that a push that outlasts the lease is not settled by
+// another process.
 import type { LeaseStore, Lease } from '../ports/leases.ts'
 import type { AppServices } from './job-context.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'

@@ -1,4 +1,4 @@
-// Handles freeze requests from the command line, directly on the store or in the server.
+// Freezes and unfreezes merging, as a comment command, the command line, or the server requests.
 import { z } from 'zod'
 import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../policy/merge-freeze.ts'
 import type { MergeFreezeStore } from '../ports/merge-freezes.ts'

@@ -1,3 +1,4 @@
+// The types that the steps of a merge share: options, plan, preparation, and outcome.
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { BranchRules } from '../policy/branch-rules.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'

@@ -1,4 +1,4 @@
-// Records the merge queue groups that passed, to verify what the queue merges.
+// Records which branches use GitHub's merge queue, and which of its groups passed, to verify what the queue merges.
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { defineStateNamespace } from '../ports/state.ts'

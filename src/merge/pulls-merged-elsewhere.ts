@@ -1,5 +1,5 @@
-// Replaces an outdated report on a pull request whose base is not served or that others merged. If catalog-bot never
-// commented there, it stays silent.
+// Handles pull requests that others merged, that are already on their base, or whose base is not served: waits for
+// GitHub's state, and replaces an outdated report. If catalog-bot never commented there, it stays silent.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { findBaseOfGitHubMerge, auditMerge } from './read-merge-result.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'

@@ -1,5 +1,5 @@
-// Merges with a compare-and-swap push of the validated merge or of GitHub's signed copy. Required checks are first added
-// to that commit on a temporary branch.
+// Merges with a compare-and-swap push of the validated merge or of GitHub's signed copy. Required checks are first
+// added to that commit on a temporary branch, which only this file removes.
 import { checkDefinitions as allChecks } from '@catalog-bot/findings/checks'
 import { z } from 'zod'
 import { type CommitSha, toCommitSha } from '../pull-request/ids.ts'

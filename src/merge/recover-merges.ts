@@ -1,4 +1,5 @@
-// Recovers merges that were started: reads and records their results. Merges with an unclear result remain open.
+// Recovers merges that were started: reads and records their results, and enqueues what follows a merge. Merges with
+// an unclear result remain open.
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import type { MergeApi } from '../ports/merge-api.ts'

@@ -1,5 +1,5 @@
 // Reads what a repository publishes from the default branch's configuration alone, so that pushing another branch
-// cannot select an image or target.
+// cannot select an image or target, and computes the key of a catalog's content.
 import { minimatch } from 'minimatch'
 import { createHash } from 'node:crypto'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'

@@ -1,5 +1,5 @@
-// Creates the commit, branch and pull request of one release, in this order. After a crash it continues with what it
-// finds and creates nothing twice.
+// The state of a release, and its commit, branch and pull request, created in this order. After a crash it continues
+// with what it finds and creates nothing twice.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type CommitSha, type TreeSha, toCommitSha, isObjectId } from '../pull-request/ids.ts'

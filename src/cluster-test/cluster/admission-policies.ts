@@ -1,5 +1,6 @@
-// Checks that the cluster enforces the admission policies in docs/cluster-rights.yaml, which takes several seconds
-// after `kubectl apply`. Until then, the account could delete other users' objects.
+// Checks that the cluster isolates an install test: it enforces the admission policies in docs/cluster-rights.yaml,
+// which takes several seconds after `kubectl apply`, and its API has addresses to which the network can be limited.
+// Without the policies, the account could delete other users' objects.
 import {
   type KubeObject,
   getListAtPath,

@@ -1,5 +1,5 @@
 // Runs the install tests of a package one at a time, because CRDs are cluster-scoped. Retries infrastructure failures
-// twice.
+// twice, and sweeps what expired tests left behind.
 import { randomBytes } from 'node:crypto'
 import {
   defaultClusterTestDeadlines,

@@ -1,4 +1,5 @@
-// Handles a push to a branch: requests publishing and releases, audits what others pushed, and rebuilds what changed.
+// Handles a push to a branch: requests publishing and releases, audits what others pushed, rebuilds what changed, and
+// records the catalogs for the pages, which never read git.
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { readConfig } from '../../catalogs/read-config.ts'

@@ -1,4 +1,5 @@
-// `/overview` and `/r/O/R/overview`: problems without an open pull request, and weekly rule warnings.
+// `/`, `/overview`, `/r/O/R/overview`, and the badge: the repositories, problems without an open pull request, and
+// weekly rule warnings.
 import type { Severity } from '@catalog-bot/findings/finding'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html.ts'

@@ -1,4 +1,5 @@
-// `/r/O/R`: open pull requests with their status, running merges and active stops.
+// `/r/O/R` and `/r/O/R/merged`: open pull requests with their status, running merges, active stops, and what was
+// merged.
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'

@@ -1,3 +1,4 @@
+// The pages of the rules. A rule's text comes from docs/rules, if the docs are installed.
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The frame and style sheet of every status page. No scripts.
+// The frame, the style sheet, and the notices of every status page. No scripts.
 import { createHash } from 'node:crypto'
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html.ts'

@@ -1,4 +1,5 @@
-// Builds the model and page for a request, from the store alone. The caller has checked access.
+// Builds the model and page for a request, from the store alone, and sends the response. The caller has checked
+// access.
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -1,5 +1,5 @@
-// Decides which repositories a visitor may see: repository-visibility.ts, and for private ones GitHub's answer to the visitor's
-// token. Answers are cached for minutes per session; no answer means no.
+// Decides which repositories a visitor may see: by visibility, and for private ones by GitHub's answer to the
+// visitor's token. Answers are cached for minutes per session; no answer means no. Requests are limited per visitor.
 import { isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
 import type { OAuthClient } from '../../adapters/github/oauth-client.ts'
