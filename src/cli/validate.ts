@@ -28,7 +28,6 @@ interface LocalConfig {
 
 /** Seconds since the start of the process. */
 const minUptimeForCompilerSeconds = 0.5
-
 /** Nearly all public catalog files are smaller. */
 const minFileBytesForCompiler = 4 * 1024 * 1024
 
@@ -36,7 +35,6 @@ let isOptimizingCompilerDisabled = true
 
 /** Per rule in text output. Errors are always shown. */
 const maxPrintedFindingsPerRule = 10
-
 /** Per directory. GitHub code scanning shows this many results per run. */
 const maxReportedFindingsPerDirectory = 5000
 

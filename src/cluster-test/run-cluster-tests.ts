@@ -46,7 +46,6 @@ const queuePositionLeaseSeconds = 2 * busyClusterRetrySeconds
 const lastClusterTestRunStateKey = 'last'
 /** Milliseconds between check updates while it runs. */
 const checkRunUpdateIntervalMs = 15_000
-
 const emptyClusterTestRuns: ClusterTestRuns = { key: '', running: [], attempts: 0 }
 /** Retries after a process failure, which also clean up. */
 const maxTestAttempts = 3

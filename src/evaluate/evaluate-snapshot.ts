@@ -104,7 +104,6 @@ export interface PullEvaluation {
 
 /** A faster machine may handle it later. */
 const tooLargePullTtlSeconds = 30 * 24 * 3600
-
 const tooLargePullSchema = z.object({ state: z.string(), why: z.string() })
 /** If lost, it is found again. */
 const tooLargePullCache = defineCacheNamespace<z.infer<typeof tooLargePullSchema>>('too large', {

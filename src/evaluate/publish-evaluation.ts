@@ -25,7 +25,6 @@ import { ForgeError } from '../adapters/github/forge-error.ts'
 
 /** Requests to more people tend to be ignored by all. */
 const maxRequestedReviewers = 5
-
 const reviewerLoginsSchema = z.array(z.string())
 
 const requestedReviewersStateNamespace = defineStateNamespace<readonly string[]>('requested reviews', {

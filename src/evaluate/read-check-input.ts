@@ -45,7 +45,6 @@ interface OpmQueryOptions {
 
 /** Limits over all catalogs. Beyond them nothing more is served, and the check reports it. */
 const totalServedPackageLimits = { packages: 60, bytes: 64 * 1024 * 1024 }
-
 /** Milliseconds for opm in one evaluation. opm reads whole catalogs and builds a cache for each. */
 const opmTimeoutMs = 15_000
 
@@ -66,7 +65,6 @@ interface CatalogProjectionContext {
 
 /** A release touches fewer. Each package costs rendering its catalogs. */
 const maxProjectedPackages = 20
-
 /** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
 const maxProjectedTemplateBytes = 1024 * 1024
 

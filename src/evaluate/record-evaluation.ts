@@ -19,7 +19,6 @@ import { computeEvaluationReportDigest, toVerdictRecord } from './publish-evalua
 
 /** Same as the sweep's interval for unchanged pull requests: permissions and registries change too. */
 const evaluationCacheTtlSeconds = 3600
-
 /** Characters; larger answers are not cached. */
 const maxCachedEvaluationLength = 256 * 1024
 
@@ -37,7 +36,6 @@ const evaluationCache = defineCacheNamespace<z.infer<typeof cachedEvaluationSche
 
 /** Differs from every configuration digest. */
 const unservedBranchConfigDigest = 'not served'
-
 const maxNamesPerVerdictReason = 20
 const maxRecordedVerdictReasons = 20
 const maxRecordedTextLength = 600

@@ -20,13 +20,10 @@ import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/find-ca
 import { LruMap } from '../adapters/lru-map.ts'
 
 const maxFilesSearchedForBreakage = 3
-
 /** First parents that are searched for a change of the file. */
 const maxCommitsSearchedForBreakage = 100
-
 /** Catalogs that are validated for one file. */
 const maxCatalogsValidatedPerFile = 4
-
 /** By base commit and errors, because many pull requests wait for the same fix. */
 const breakingCommitCache = new LruMap<string, { readonly commit: CommitSha | undefined }>(500, () => 1)
 

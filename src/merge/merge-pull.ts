@@ -29,7 +29,7 @@ import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
 import type { MergeStrategy } from '../policy/merge-strategy.ts'
 import { requiresUpToDateHead } from '../policy/merge-requirements.ts'
-import type { MergeCommitMessage } from '../ports/merge-api.ts'
+import type { MergeCommitMessage, RejectionMessage } from '../ports/merge-api.ts'
 
 type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>
 
@@ -247,10 +247,7 @@ async function enqueuePull({ permit, options }: MergeAttempt): Promise<MergeActi
   const answer = await options.merging.enqueue(permit)
   triggerCrashPoint('enqueued')
   if (answer.kind !== 'refused') return answer
-  const { rejection } = answer
-  const reason =
-    rejection.by === 'rest' ? rejection.message : rejection.errors.map(({ message }) => message).join(' ')
-  return { kind: 'refused', reason, words: rejection }
+  return toRefusedMergeAction(answer.rejection)
 }
 
 /** Merges with GitHub's API where a push cannot work. GitHub pins only the head, so read-merge-result.ts compares the result. */
@@ -284,10 +281,12 @@ async function requestGitHubMerge(
   const answer = await options.merging.merge(permit, method, text)
   triggerCrashPoint('merge-asked')
   if (answer.kind !== 'refused') return answer
-  const { rejection } = answer
-  const reason =
-    rejection.by === 'rest' ? rejection.message : rejection.errors.map(({ message }) => message).join(' ')
-  return { kind: 'refused', reason, words: rejection, commit: landing.commit }
+  return { ...toRefusedMergeAction(answer.rejection), commit: landing.commit }
+}
+
+function toRefusedMergeAction(words: RejectionMessage) {
+  const reason = words.by === 'rest' ? words.message : words.errors.map(({ message }) => message).join(' ')
+  return { kind: 'refused', reason, words } as const
 }
 
 /** Splits a commit message into GitHub's title and body. */

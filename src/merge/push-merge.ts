@@ -115,7 +115,6 @@ export async function preparePushMerge(
 
 /** Rejections of the pull request's content, which apply to any branch. */
 const pullContentRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
-
 const requiresStagingBranch = (method: PushStrategy): boolean => method.checksFirst || method.signed
 
 /** GitHub's signed commit with the same parents and tree. src/adapters/git/push-merge.ts verifies them. */

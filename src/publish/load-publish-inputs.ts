@@ -18,7 +18,6 @@ import type { PathChange, TreeEntry } from '../pull-request/path-change.ts'
 
 /** Limit for all files together. */
 const maxTotalChangedFileBytes = 256 * 1024 * 1024
-
 const maxChangeSummaryLines = 40
 
 export interface BranchTip {

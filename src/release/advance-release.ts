@@ -29,7 +29,6 @@ type RegistryLookupResult<T> =
 
 /** Milliseconds for one answer. */
 const registryTimeoutMs = 60_000
-
 /** Milliseconds between registry requests, first and maximum. */
 const minReleaseRetryDelayMs = 30_000
 const maxReleaseRetryDelayMs = 30 * 60_000

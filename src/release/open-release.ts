@@ -17,7 +17,6 @@ import type { JobContext } from '../jobs/job-context.ts'
 import { defineStateNamespace } from '../ports/state.ts'
 
 const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
-
 const millisecondsSchema = z.number()
 
 const pendingReleaseSchema = z.object({

@@ -26,7 +26,6 @@ interface MergedBundle {
 
 /** A larger push fills a repository, where a pull request for each bundle would be noise. */
 const maxMergedBundles = 50
-
 /** Each costs a comparison of two trees. */
 const maxComparedCommits = 300
 

@@ -15,7 +15,6 @@ import { jobKinds } from './jobs/job-allowance.ts'
 const gaugeValuesTtlMs = 5_000
 /** Milliseconds for the store; Prometheus gives up after ten seconds. */
 const storeMetricsTimeoutMs = 2_000
-
 const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
 const freezeKinds = ['frozen', 'audit', 'refused'] as const
 

@@ -42,7 +42,6 @@ export interface ClusterTestEnvironment {
 
 /** Seconds after all deadlines, when no process can still run the test. */
 const clusterTestExpiryMarginSeconds = 600
-
 const clusterTestIdCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 export interface RunClusterTestsOptions extends ClusterTestOptions {

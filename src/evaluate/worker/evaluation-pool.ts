@@ -56,10 +56,8 @@ const maxWaitingEvaluations = 1000
 const maxEvaluationProcessIdleMs = 5 * 60_000
 /** Evaluations per process, to bound leaks. */
 const maxEvaluationsPerProcess = 200
-
 /** Well above an update of some packages in some catalogs. Beyond it only the lane changes. */
 const maxSmallLanePullSize: PullSize = { files: 300, lines: 15_000, comments: 300 }
-
 const evaluationLanes = ['small', 'large', 'slow'] as const
 type EvaluationLane = (typeof evaluationLanes)[number]
 

@@ -23,9 +23,7 @@ type ChannelHeadConflictRepository = Pick<
 
 /** No commit is named when the branch moved further. */
 const maxCommitsSearchedForChannelEntry = 60
-
 const maxChannelHeadConflictFindings = 3
-
 const maxCatalogFileBytesToSearch = 4 * 1024 * 1024
 
 type ChannelEntriesReader = (

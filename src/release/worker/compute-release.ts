@@ -39,7 +39,6 @@ export class UnsafeOverwriteError extends Error {
 
 /** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
 const maxTemplateBytes = 1024 * 1024
-
 /** GitHub rejects files above 100 MB and warns at half of that. */
 const maxCatalogBytes = 48 * 1024 * 1024
 

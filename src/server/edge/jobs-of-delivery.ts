@@ -11,12 +11,15 @@ import type { RecordedHeadPush } from '../../ports/pull-memory.ts'
 
 /** Postgres accepts neither NUL nor unpaired surrogates. */
 const postgresSafeNameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
-
 const shaSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 
+const repositorySchema = z.object({
+  name: postgresSafeNameSchema,
+  owner: z.object({ login: postgresSafeNameSchema }),
+})
 const pushPayloadSchema = z.object({
   action: z.enum(['opened', 'synchronize']),
-  repository: z.object({ name: postgresSafeNameSchema, owner: z.object({ login: postgresSafeNameSchema }) }),
+  repository: repositorySchema,
   pull_request: z.object({ number: z.number().int().positive(), head: z.object({ sha: shaSchema }) }),
   after: shaSchema.optional(),
   sender: z.object({
@@ -26,10 +29,6 @@ const pushPayloadSchema = z.object({
   }),
 })
 
-const repositorySchema = z.object({
-  name: postgresSafeNameSchema,
-  owner: z.object({ login: postgresSafeNameSchema }),
-})
 const installationSchema = z.object({ id: z.number().int().positive() })
 const pullSchema = z.object({ number: z.number().int().positive() })
 const accountSchema = z.object({ id: z.number(), type: z.string().optional() })
@@ -97,7 +96,10 @@ const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
     (it) => {
       const branch = parseBranchFromRef(it.ref)
       return branch !== undefined && !isTemporaryBranch(branch)
-        ? [createBranchJob(it, branch), createSweepJob(it)]
+        ? [
+            { kind: 'branch', ...toJobRepository(it), branch },
+            { kind: 'sweep', ...toJobRepository(it) },
+          ]
         : []
     },
   ),
@@ -107,13 +109,15 @@ const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
       workflow_run: z.object({ head_branch: postgresSafeNameSchema.nullable() }),
     }),
     ({ workflow_run: { head_branch: branch }, ...it }) =>
-      branch !== null && !isTemporaryBranch(branch) ? [createBranchJob(it, branch)] : [],
+      branch !== null && !isTemporaryBranch(branch)
+        ? [{ kind: 'branch', ...toJobRepository(it), branch }]
+        : [],
   ),
   merge_group: createPayloadJobMapper(
     z.object({ ...commonEventSchemaFields, merge_group: z.object({ base_ref: postgresSafeNameSchema }) }),
     (it) => {
       const branch = parseBranchFromRef(it.merge_group.base_ref)
-      return branch === undefined ? [] : [createMergeGroupJob(it, branch)]
+      return branch === undefined ? [] : [{ kind: 'group', ...toJobRepository(it), branch }]
     },
   ),
   installation: createPayloadJobMapper(
@@ -196,32 +200,24 @@ interface RepositoryEvent {
   readonly installation: { readonly id: number }
 }
 
-const toRepositoryName = ({ repository: { name, owner } }: RepositoryEvent) => ({ owner: owner.login, name })
+const toJobRepository = ({ installation, repository: { name, owner } }: RepositoryEvent) => ({
+  installation: installation.id,
+  repository: { owner: owner.login, name },
+})
 
 export function createPullJob(value: RepositoryEvent, { number }: { number: number }): Job {
   return {
     kind: 'pull',
-    installation: value.installation.id,
-    repository: toRepositoryName(value),
+    ...toJobRepository(value),
     pull: toPullNumber(number),
   }
 }
 
-function createBranchJob(value: RepositoryEvent, branch: string): Job {
-  return { kind: 'branch', installation: value.installation.id, repository: toRepositoryName(value), branch }
-}
-
-function createMergeGroupJob(value: RepositoryEvent, branch: string): Job {
-  return { kind: 'group', installation: value.installation.id, repository: toRepositoryName(value), branch }
-}
-
-function createSweepJob(value: RepositoryEvent): Job {
-  return { kind: 'sweep', installation: value.installation.id, repository: toRepositoryName(value) }
-}
-
 /** GitHub leaves `pull_requests` empty for forks, so every open pull request is evaluated. */
 function createPullJobsOrSweep(value: RepositoryEvent, pulls: readonly { number: number }[]): readonly Job[] {
-  return pulls.length > 0 ? pulls.map((each) => createPullJob(value, each)) : [createSweepJob(value)]
+  return pulls.length > 0
+    ? pulls.map((each) => createPullJob(value, each))
+    : [{ kind: 'sweep', ...toJobRepository(value) }]
 }
 
 function createSweepJobsForRepository(installationId: number, fullName: string): readonly Job[] {

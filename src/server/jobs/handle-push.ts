@@ -42,9 +42,7 @@ const recordedCatalogTipCache = defineCacheNamespace<string>('recorded catalogs'
 })
 
 const recordedCatalogTipTtlSeconds = 7 * 24 * 3600
-
 const maxRecordedCatalogs = 100
-
 const maxRecordedPackages = 5000
 
 type BranchJob = Extract<Job, { kind: 'branch' }>

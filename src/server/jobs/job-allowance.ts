@@ -44,7 +44,6 @@ const authorRequestQuota: RequestQuota = [400, 400]
 const busyJobRequestThreshold = 40
 /** Seconds between evaluations while GitHub may merge at any moment, so that a `/hold` takes effect. */
 const maxQueuedPullWaitSeconds = 10
-
 const usedRequestQuotaSchema = z.object({ requests: z.number(), at: z.number() })
 const usedRequestQuotaCache = defineCacheNamespace<z.infer<typeof usedRequestQuotaSchema>>('used allowance', {
   version: 1,

@@ -27,7 +27,6 @@ export interface BadgeModel {
 }
 
 const badgeLabel = 'catalog-bot'
-
 const badgeCharWidthPixels = 6.6
 
 export interface HomePageModel {

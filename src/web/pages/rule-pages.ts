@@ -9,7 +9,6 @@ import { renderTable, type StatusPage } from './status-page.ts'
 import { allRules } from '../../checks/all-rules.ts'
 
 const rulesFolder = join(import.meta.dirname, '..', '..', '..', 'docs', 'rules')
-
 const knownRuleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
 
 export interface RulesPageModel {

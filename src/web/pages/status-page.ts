@@ -69,7 +69,6 @@ const nonVerdictStateLabels = {
 export type PullDisplayState = VerdictKind | keyof typeof nonVerdictStateLabels
 
 export const formatPullState = (shown: PullDisplayState): string => getPullStateLabel(shown).word
-
 /** Shared, because creating one per number takes longer than rendering a page. */
 const englishNumberFormat = new Intl.NumberFormat('en')
 

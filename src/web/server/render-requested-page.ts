@@ -55,9 +55,7 @@ const contentSecurityPolicy =
 type CatalogRecordStore = StatusPageStore & StateStore
 
 const maxHistoryWeeks = 8
-
 const maxTableRows = 200
-
 const millisecondsPerDay = 24 * 3600_000
 
 export interface PageDataSources {
