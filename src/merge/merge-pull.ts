@@ -247,7 +247,7 @@ async function enqueuePull({ permit, options }: MergeAttempt): Promise<MergeActi
   const answer = await options.merging.enqueue(permit)
   triggerCrashPoint('enqueued')
   if (answer.kind !== 'refused') return answer
-  return toRefusedMergeAction(answer.rejection)
+  return toRejectedMergeAction(answer.rejection)
 }
 
 /** Merges with GitHub's API where a push cannot work. GitHub pins only the head, so read-merge-result.ts compares the result. */
@@ -281,10 +281,10 @@ async function requestGitHubMerge(
   const answer = await options.merging.merge(permit, method, text)
   triggerCrashPoint('merge-asked')
   if (answer.kind !== 'refused') return answer
-  return { ...toRefusedMergeAction(answer.rejection), commit: landing.commit }
+  return { ...toRejectedMergeAction(answer.rejection), commit: landing.commit }
 }
 
-function toRefusedMergeAction(words: RejectionMessage) {
+function toRejectedMergeAction(words: RejectionMessage) {
   const reason = words.by === 'rest' ? words.message : words.errors.map(({ message }) => message).join(' ')
   return { kind: 'refused', reason, words } as const
 }
