@@ -1,4 +1,4 @@
-// Builds the package for authors, @catalog-bot/cli: the same commands from the same sources, without the server. It
+// Builds the package for authors: the same commands from the same sources, without the server. It
 // has no dependencies, because it bundles the code that it needs. The result is ready for `npm pack`. Usage: node
 // scripts/build-author-package.ts [DIRECTORY]   (default: dist-author)
 import {
@@ -16,10 +16,15 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { rollUpTypeDeclarations } from './api-report.ts'
-import { createAuthorPackageJson, authorPackageReadme } from './build/author-package.ts'
+import {
+  createAuthorPackageJson,
+  createAuthorPackageReadme,
+  type AppPackageJson,
+} from './build/author-package.ts'
 import { buildSingleFileCommand, createPackageResolutionPlugin } from './build/join-command.ts'
 import { createModuleExclusionPlugin } from './build/author-exclusions.ts'
 import { collectLicenses } from './build/licenses.ts'
+import { writeRulePages } from './build/write-rule-pages.ts'
 import { transpileSources } from './build/transpile-sources.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
@@ -89,29 +94,15 @@ try {
 }
 rollUpTypeDeclarations(join(outputFolder, 'dist', 'index.d.ts'), { isCheck: true })
 
-const appPackageJson = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as Parameters<
-  typeof createAuthorPackageJson
->[0]
+const appPackageJson = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as AppPackageJson
 writeFileSync(
   join(outputFolder, 'package.json'),
   `${JSON.stringify(createAuthorPackageJson(appPackageJson), undefined, 2)}\n`,
 )
-writeFileSync(join(outputFolder, 'README.md'), authorPackageReadme)
+writeFileSync(join(outputFolder, 'README.md'), createAuthorPackageReadme(appPackageJson))
 cpSync(join(projectRoot, 'LICENSE'), join(outputFolder, 'LICENSE'))
 cpSync(join(projectRoot, 'bin'), join(outputFolder, 'bin'), { recursive: true })
-// All pages are in one file, because a disk allocates at least one block for each file.
-const rulePagesFolder = join(projectRoot, 'docs', 'rules')
-writeFileSync(
-  join(outputFolder, 'dist', 'rule-pages.json'),
-  JSON.stringify(
-    Object.fromEntries(
-      readdirSync(rulePagesFolder)
-        .filter((name) => name.endsWith('.md') && name !== 'README.md')
-        .sort()
-        .map((name) => [basename(name, '.md'), readFileSync(join(rulePagesFolder, name), 'utf8')]),
-    ),
-  ),
-)
+writeRulePages(join(outputFolder, 'dist'))
 
 const installedPackageBytes = measureInstalledPackageBytes(outputFolder)
 if (installedPackageBytes > maxInstalledBytes)

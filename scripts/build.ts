@@ -8,6 +8,7 @@ import { build, type Plugin } from 'esbuild'
 import { rollUpTypeDeclarations } from './api-report.ts'
 import { buildSingleFileCommand } from './build/join-command.ts'
 import { toOutputPath, transpileSources } from './build/transpile-sources.ts'
+import { writeRulePages } from './build/write-rule-pages.ts'
 import { createImportResolver, readWorkspacePackages } from './workspaces.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
@@ -57,3 +58,5 @@ await buildSingleFileCommand({
   script: join(distFolder, 'cli.joined.js'),
   nameOf: (path) => path,
 })
+
+writeRulePages(distFolder)

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'prettier'
 import { z } from 'zod'
+import { readPackageMetadata } from '../src/adapters/package-metadata.ts'
 import { configPath } from '../src/config/config-path.ts'
 import { configSchema } from '../src/config/config.ts'
 
@@ -19,8 +20,8 @@ interface JsonSchema {
 }
 
 const projectRoot = join(import.meta.dirname, '..')
-/** The permanent URL of the schema on the documentation site, for editors. */
-const schemaUrl = 'https://catalog-bot.github.io/catalog-bot/catalog-bot.schema.json'
+/** The URL of the schema, for editors: on the site of a release, or the file in a checkout. */
+const schemaUrl = `${readPackageMetadata(projectRoot).distribution?.site ?? ''}catalog-bot.schema.json`
 
 const configJsonSchema = z.toJSONSchema(configSchema, { io: 'input' }) as JsonSchema
 

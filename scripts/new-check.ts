@@ -31,8 +31,7 @@ export function createCheckFiles(id: string, title: string): Map<string, string>
       `src/checks/${id}/${id}.ts`,
       `// The ${id} check. Describe what it checks, and what it does not check.
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
-import type { Check } from '../check.ts'
-import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
+import { applyConfiguredSeverities, type Check } from '../check.ts'
 
 export const ${name}Check: Check<'${id}'> = {
   id: '${id}',

@@ -2,8 +2,7 @@
 // contents of its catalogs. It contains no data from pull requests.
 import type { CommitSha } from '../src/pull-request/ids.ts'
 import { detectLayout } from '../src/pull-request/layout/detect-layout.ts'
-import { getTreeEntryPaths } from '../src/pull-request/incremental-list.ts'
-import { hasPathUnder } from '../src/pull-request/sorted-paths.ts'
+import { getTreeEntryPaths, hasPathUnder } from '../src/pull-request/incremental-list.ts'
 import type { CatalogLoader } from '../src/catalogs/catalog-loader.ts'
 import { noopCache } from '../src/catalogs/null-store.ts'
 import { readSiblingBundleFacts } from '../src/evaluate/read-neighbors.ts'

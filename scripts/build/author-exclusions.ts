@@ -8,7 +8,7 @@ const doctorCommandUnsupportedMessage =
   'This package cannot authenticate as the App. Unset APP_ID and use --app and GITHUB_TOKEN, or run doctor where the App runs.'
 
 const kubeconfigUnsupportedMessage =
-  '--kubeconfig is not available in this package. To run catalog-bot with cluster support, see https://github.com/catalog-bot/catalog-bot/blob/main/docs/start.md'
+  '--kubeconfig is not available in this package. Run catalog-bot from a checkout or its container image instead.'
 
 export function createModuleExclusionPlugin(sources: string): Plugin {
   const client = join(sources, 'adapters', 'github', 'github-app.js')

@@ -1,30 +1,45 @@
 // The npm metadata of the package for authors: its package.json, derived from the App's, and its README.
+import type { ReleaseDistribution } from '../../src/adapters/package-metadata.ts'
 
-interface AppPackageJson {
+export interface AppPackageJson {
   readonly version: string
   readonly license: string
   readonly type: string
   readonly engines: Readonly<Record<string, string>>
+  readonly distribution?: ReleaseDistribution
 }
 
-const repositoryUrl = 'https://github.com/catalog-bot/catalog-bot'
+/** Private, because a checkout does not own a name on npm. */
+const unreleasedPackage = { name: '@catalog-bot/cli', private: true }
 
-/** Scoped, because anyone can register an unscoped name. */
-const authorPackageName = '@catalog-bot/cli'
+/** The fields that npm's page of a package shows. */
+export function createPublishedFields(name: string, distribution: ReleaseDistribution) {
+  const url = `https://github.com/${distribution.repository}`
+  return {
+    name,
+    homepage: distribution.site,
+    repository: { type: 'git', url: `git+${url}.git` },
+    bugs: `${url}/issues`,
+    keywords: ['olm', 'operator-lifecycle-manager', 'file-based-catalog', 'kubernetes', 'operators', 'opm'],
+    publishConfig: { access: 'public', provenance: true },
+    distribution,
+  }
+}
 
 export function createAuthorPackageJson({
   version,
   license,
   type,
   engines,
+  distribution,
 }: AppPackageJson): Readonly<Record<string, unknown>> {
   return {
-    name: authorPackageName,
+    ...(distribution === undefined
+      ? unreleasedPackage
+      : createPublishedFields(distribution.package, distribution)),
     version,
     description: "Checks Operator catalogs in OLM's file-based format, as catalog-bot does on pull requests",
     license,
-    homepage: repositoryUrl,
-    repository: { type: 'git', url: `git+${repositoryUrl}.git` },
     type,
     engines,
     bin: { 'catalog-bot': 'bin/catalog-bot.cjs' },
@@ -33,21 +48,28 @@ export function createAuthorPackageJson({
       './package.json': './package.json',
     },
     files: ['bin', 'dist', 'THIRD-PARTY.txt'],
-    publishConfig: { access: 'public' },
   }
 }
 
-export const authorPackageReadme = `# ${authorPackageName}
+export function createAuthorPackageReadme({ distribution }: AppPackageJson): string {
+  const run = distribution === undefined ? 'catalog-bot' : `npx ${distribution.package}`
+  const more =
+    distribution === undefined
+      ? ''
+      : ` With an older version, let npm install a newer one for a single command:
+\`npx --package node@24 --package ${distribution.package} -- catalog-bot validate\`. For the App and the documentation, see
+${distribution.site}`
+  return `# catalog-bot for catalog authors
 
 Checks Operator catalogs in OLM's file-based format on your machine, as catalog-bot does on pull requests: the verdict of
 \`opm validate\`, with locations, explanations, and additional rules. Requires no dependencies and no container engine.
 
 \`\`\`sh
-npx ${authorPackageName} validate     # validate every catalog in this repository
-npx ${authorPackageName} check        # would catalog-bot merge this branch?
-npx ${authorPackageName} --help
+${run} validate     # validate every catalog in this repository
+${run} check        # would catalog-bot merge this branch?
+${run} --help
 \`\`\`
 
-Requires Node.js 22.20 or later. With an older version, let npm install a newer one for a single command:
-\`npx --package node@24 --package ${authorPackageName} -- catalog-bot validate\`. For the App and the documentation, see ${repositoryUrl}
+Requires Git 2.38 or later and Node.js 22.20 or later.${more}
 `
+}

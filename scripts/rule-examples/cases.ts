@@ -7,7 +7,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../../src/checks/all-rules.ts'
-import type { CatalogSizeLimits } from '../../src/checks/validation/limits.ts'
+import type { CatalogSizeLimits } from '../../src/checks/validation/catalog-rule.ts'
 import type { RuleSubjectKind } from '@catalog-bot/findings/rule'
 
 const ruleFixturesDirectory = join(import.meta.dirname, '../../fixtures/rules')

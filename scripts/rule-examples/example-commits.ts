@@ -5,7 +5,7 @@ import {
   maxPushedFileBytes,
   maxIncomingCommits,
   type IncomingCommits,
-} from '../../src/pull-request/incoming-commits.ts'
+} from '../../src/pull-request/snapshot.ts'
 import {
   toBlobSha,
   toCommitSha,

@@ -10,7 +10,7 @@ import {
   type CommitSha,
   type TreeSha,
 } from '../../src/pull-request/ids.ts'
-import type { PathChange, TreeEntry } from '../../src/pull-request/path-change.ts'
+import type { PathChange, TreeEntry } from '../../src/pull-request/change.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
 import { listFilesRecursively, type ExampleCaseSettings } from './cases.ts'
 import { createIncomingCommits, exampleHeadSha, createOpenPulls } from './example-commits.ts'

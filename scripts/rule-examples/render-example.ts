@@ -2,7 +2,7 @@
 // generated, so the page always matches the rule.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createLinePatch } from '../../src/checks/validation/templates/line-patch.ts'
+import { createLinePatch } from '../../src/checks/validation/templates/suggest-patch.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { listFilesRecursively, readRuleExampleCases, type ExampleCase } from './cases.ts'

@@ -9,7 +9,7 @@ import {
   type CommitSha,
   type TreeSha,
 } from '../../src/pull-request/ids.ts'
-import type { TreeEntry } from '../../src/pull-request/path-change.ts'
+import type { TreeEntry } from '../../src/pull-request/change.ts'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 
 /** Files by full path. */

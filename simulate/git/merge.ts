@@ -1,7 +1,7 @@
 // Merges two commits as Git does with rename detection off. Each file has one line, so two different changes to a
 // file always conflict, and a file never merges partially.
 import type { CommitSha, TreeSha } from '../../src/pull-request/ids.ts'
-import type { TreeEntry } from '../../src/pull-request/path-change.ts'
+import type { TreeEntry } from '../../src/pull-request/change.ts'
 import { findMergeBases } from './history.ts'
 import type { FileTree, GitObjects } from './git-objects.ts'
 

@@ -1,11 +1,11 @@
 // The in-memory Repository port: a mirror with the server's objects and separate refs, as of the last fetch. Object
 // reads return immediately because objects never change. Fetches and pushes wait for their turn.
 import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
-import { maxIncomingCommits, type IncomingCommit } from '../../src/pull-request/incoming-commits.ts'
-import type { PathChange } from '../../src/pull-request/path-change.ts'
+import { maxIncomingCommits, type IncomingCommit } from '../../src/pull-request/snapshot.ts'
+import type { PathChange } from '../../src/pull-request/change.ts'
 import { findBatchChainProblem } from '../../src/policy/batch.ts'
 import { isMergePermit, type MergePermit } from '../../src/policy/merge-permit.ts'
-import { formatTemporaryBranch } from '../../src/policy/temporary-branch.ts'
+import { formatTemporaryBranch } from '../../src/policy/merge-strategy.ts'
 import { parseCommitMessageFields } from '../../src/adapters/git/incoming-commits.ts'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 import { computeMergeDate } from '../../src/adapters/git/merge.ts'

@@ -1,13 +1,19 @@
 // The docs as a site. Pages are those of docs/, unchanged; what they link to outside of it is the project's on GitHub, and must be
 // there. VitePress itself refuses links to pages that are not.
-import { copyFileSync, existsSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
 
 const project = resolve(import.meta.dirname, '../..')
 const docs = join(project, 'docs')
-const source = 'https://github.com/catalog-bot/catalog-bot/blob/main'
+/** Where a release is published (see scripts/release.ts). A site that is built from a checkout links to no repository. */
+const { version, distribution } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
+  readonly version: string
+  readonly distribution?: { readonly repository: string; readonly site: string }
+}
+const repository = distribution && `https://github.com/${distribution.repository}`
+const source = repository && `${repository}/blob/v${version}`
 
 /** Where the schema of the configuration is, for editors everywhere. */
 const schema = 'catalog-bot.schema.json'
@@ -20,13 +26,15 @@ function addressOf(href: string, page: string): string {
   if (target.startsWith(docs) && target.endsWith('.md')) return href
   if (!existsSync(target)) throw new Error(`${page} links to ${href}, which is not there`)
   if (target === join(docs, schema)) return `/${schema}`
-  return `${source}/${relative(project, target)}${anchor === undefined ? '' : `#${anchor}`}`
+  return source === undefined
+    ? '#'
+    : `${source}/${relative(project, target)}${anchor === undefined ? '' : `#${anchor}`}`
 }
 
 export default defineConfig({
   title: 'catalog-bot',
   description: "Checks, merges and publishes Operator catalogs in OLM's file-based format",
-  base: process.env['SITE_BASE'] ?? '/catalog-bot/',
+  base: distribution === undefined ? '/' : new URL(distribution.site).pathname,
   srcDir: '../docs',
   outDir: './.vitepress/dist',
   cleanUrls: true,
@@ -122,7 +130,11 @@ export default defineConfig({
       },
     ],
     search: { provider: 'local' },
-    socialLinks: [{ icon: 'github', link: 'https://github.com/catalog-bot/catalog-bot' }],
+    ...(repository !== undefined && {
+      socialLinks: [{ icon: 'github', link: repository }],
+      editLink: { pattern: `${repository}/edit/main/docs/:path` },
+    }),
+    footer: { message: `catalog-bot ${version}` },
   },
   buildEnd({ outDir }) {
     copyFileSync(join(docs, schema), join(outDir, schema))

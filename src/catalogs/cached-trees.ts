@@ -1,7 +1,7 @@
 // Caches what one evaluation has listed and read of its trees, so that no file is read from git twice.
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
-import type { TreePathEntry, TreeEntry } from '../pull-request/path-change.ts'
-import { findLowerBound } from '../pull-request/sorted-paths.ts'
+import type { TreePathEntry, TreeEntry } from '../pull-request/change.ts'
+import { findLowerBound } from '../pull-request/incremental-list.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
 export interface LoadedGitTrees {

@@ -13,7 +13,7 @@ import {
 import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
 import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
-import type { TreePathEntry } from '../pull-request/path-change.ts'
+import type { TreePathEntry } from '../pull-request/change.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'

@@ -1,7 +1,7 @@
 // Files that change though their own entries don't: symbolic links of the base whose target a change touches. New or
 // edited links are ordinary differing paths, which the checks reject (T07).
 import type { TreeSha } from '../pull-request/ids.ts'
-import type { PathChange, TreePathEntry } from '../pull-request/path-change.ts'
+import type { PathChange, TreePathEntry } from '../pull-request/change.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { resolveSymlinkedFile } from './linked-file.ts'
 import { filterSymlinkEntries } from './find-layout.ts'

@@ -3,7 +3,7 @@
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layout.ts'
 import { getTreeEntryPaths, createPathListFilter } from '../pull-request/incremental-list.ts'
-import type { TreePathEntry, TreeEntry } from '../pull-request/path-change.ts'
+import type { TreePathEntry, TreeEntry } from '../pull-request/change.ts'
 import { detectLayout } from '../pull-request/layout/detect-layout.ts'
 import { toTreeSha } from '../pull-request/ids.ts'
 import { GitError } from '../adapters/git/git-error.ts'

@@ -2,7 +2,7 @@
 // available in time is unknown.
 import { z } from 'zod'
 import { toUserId } from '../pull-request/ids.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import {
   createCheckAnswers,
   toCheckQuestionKey,

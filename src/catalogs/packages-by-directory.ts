@@ -3,7 +3,7 @@
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import { hasPathUnder } from '../pull-request/sorted-paths.ts'
+import { hasPathUnder } from '../pull-request/incremental-list.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'

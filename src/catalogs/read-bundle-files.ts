@@ -1,5 +1,5 @@
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
-import type { TreePathEntry } from '../pull-request/path-change.ts'
+import type { TreePathEntry } from '../pull-request/change.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { ChangeTooLargeError } from './evaluation-budget.ts'

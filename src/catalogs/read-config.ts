@@ -1,7 +1,7 @@
 import { allRules } from '../checks/all-rules.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import { generateAncestorDirectories } from '../pull-request/layout/layout.ts'
-import type { TreeEntry } from '../pull-request/path-change.ts'
+import type { TreeEntry } from '../pull-request/change.ts'
 import { maxConfigBytes, parseConfigFile, type ConfigFileProblem } from '../config/config-file.ts'
 import { configPath } from '../config/config-path.ts'
 import { defaultConfig, type Config } from '../config/config.ts'

@@ -1,22 +1,46 @@
 // A check has two pure functions: `ask` returns the questions it needs answered, `judge` turns the answers into an
 // outcome.
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import type { Config } from '../config/config.ts'
-import type { IncomingCommitsInput } from '../pull-request/incoming-commits.ts'
-import type { PullRequestChange } from '../pull-request/change.ts'
-import type { UserId } from '../pull-request/ids.ts'
-import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import type { LoadedTemplatePair } from '../pull-request/layout/template-pairs.ts'
 import type { CheckId } from '@catalog-bot/findings/checks'
 import type { Finding } from '@catalog-bot/findings/finding'
-import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import type { Approval } from './approval.ts'
-import type { ProjectedCatalog } from './bundles/projected-catalog.ts'
-import type { PackageSources } from './bundles/package-sources.ts'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
-import type { PlannedClusterTest } from './install/cluster-test/plan-cluster-tests.ts'
-import type { InstallSummary } from './install/install-summary.ts'
+import { suiteByBundleRuleId } from '@catalog-bot/bundle/content-rules'
+import type { Config } from '../config/config.ts'
+import type { PullSnapshot, IncomingCommitsInput } from '../pull-request/snapshot.ts'
+import type { PullRequestChange } from '../pull-request/change.ts'
+import type { UserId, CommitSha } from '../pull-request/ids.ts'
+import type { LoadedTemplatePair } from '../pull-request/layout/template-pairs.ts'
+import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
+import type { ProjectedCatalog, PackageSources } from './bundles/projected-catalog.ts'
+import type { PlannedClusterTest } from './install/cluster-test/cluster-test-plan.ts'
+import type { InstallSummary } from './install/install-report.ts'
 import type { CheckAnswers, CheckQuestion } from './questions.ts'
+import { applyRuleSettings, type FindingPackageAndFile } from './validation/rule-settings.ts'
+
+const noFixedSeverityRuleIds: ReadonlySet<string> = new Set()
+
+/**
+ * One person's approval of one exact state of a pull request. It counts only while head, base branch, epoch and
+ * effect of the change stay the same.
+ */
+export interface Approval {
+  readonly user: UserId
+  readonly login: string
+  readonly head: CommitSha
+  readonly baseRef: string
+  /** Counts changes of head and base branch, so that a return to an old head is a new epoch. */
+  readonly epoch: number
+  readonly source: 'review' | 'command'
+  /** The id of the review or comment. */
+  readonly sourceId: number
+  /** What the approved change did (see coverage()). Absent: unknown, so the approval covers nothing. */
+  readonly covers?: ReadonlyMap<string, string>
+  /**
+   * Digest of the configuration at the time. With it an approval can survive a push that leaves a package's files
+   * unchanged, if the configuration allows that.
+   */
+  readonly config?: string
+}
 
 /**
  * Everything a check may read. Rules, owners and configuration come from the base tip, so the author controls none of
@@ -124,4 +148,24 @@ export interface Check<Id extends CheckId = CheckId> {
   /** Called again with more answers until it asks nothing new, because questions can depend on earlier answers. */
   ask(input: CheckInput, answers: CheckAnswers): readonly CheckQuestion[]
   judge(input: CheckInput, answers: CheckAnswers): CheckOutcome
+}
+
+/**
+ * The findings that count. An optional rule counts if its suite is enabled or the configuration gives it a severity.
+ * `locations` reference the image; one location that is not ignored is enough.
+ */
+export function applyConfiguredSeverities(
+  findings: readonly Finding[],
+  config: Pick<Config, 'rules' | 'bundles'>,
+  locations?: readonly FindingPackageAndFile[],
+): Finding[] {
+  const counted = findings.filter(({ rule }) => isRuleEnabled(rule, config))
+  return applyRuleSettings(counted, config.rules, noFixedSeverityRuleIds, locations && (() => locations))
+}
+
+function isRuleEnabled(rule: string, { rules, bundles }: Pick<Config, 'rules' | 'bundles'>): boolean {
+  const suite = suiteByBundleRuleId.get(rule)
+  if (suite === undefined || bundles.suites.includes(suite)) return true
+  const setting = Object.hasOwn(rules, rule) ? rules[rule] : undefined
+  return typeof setting === 'string' || setting?.severity !== undefined
 }

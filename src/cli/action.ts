@@ -9,8 +9,9 @@ import { z } from 'zod'
 import { toPullNumber } from '../pull-request/ids.ts'
 import { prepareReport } from '../evaluate/worker/prepare-report.ts'
 import { toCodeSpan, toLogLine, escapeMarkdown } from '../report/escape.ts'
-import { commentMarker, renderReport } from '../report/report.ts'
-import { formatWorkflowLog } from '../report/workflow-log.ts'
+import { renderReport } from '../report/report.ts'
+import { commentMarker } from '../report/comment.ts'
+import { formatWorkflowLog } from '../report/describe-findings.ts'
 import { withLocalPullRequestEvaluation } from './local-pull.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
 import { setExitCode, printToStdout, getRulesBaseUrl } from './output.ts'
@@ -140,7 +141,7 @@ async function evaluatePullRequestEvent(
     const { comment } = renderReport(verdict, {
       ...reportInputs,
       page,
-      rulesUrl: getRulesBaseUrl().replace(/\/$/, ''),
+      rulesUrl: getRulesBaseUrl()?.replace(/\/$/, ''),
     })
     return {
       verdict: verdict.kind,

@@ -9,14 +9,14 @@ import { ChangeTooLargeError } from '../catalogs/evaluation-budget.ts'
 import { createTooLargePullReason } from '../policy/decide.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
-import { describeBaseBranchBreakagesAsText, type BaseBranchBreakage } from '../report/describe-base-breaks.ts'
+import { describeBaseBranchBreakagesAsText, type BaseBranchBreakage } from '../report/evaluation-report.ts'
 import {
   formatChangeAsText,
   describeChangeLines,
   formatChangeAsMarkdown,
   type DescriptionLine,
 } from '../report/describe-change.ts'
-import { describeProjectedChange, toProjectedChange } from '../report/describe-projected-change.ts'
+import { describeProjectedChange, toProjectedChange } from '../report/evaluation-report.ts'
 import { toSingleLineText } from '../report/escape.ts'
 import {
   withLocalPullRequestEvaluation,
@@ -24,11 +24,11 @@ import {
   evaluateLocalPullRequest,
 } from './local-pull.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
-import { renderChangeAsMermaid, drawPackageChanges } from '../pull-request/draw-change.ts'
+import { renderChangeAsMermaid, drawPackageChanges } from '../pull-request/describe-change.ts'
 import { renderReport } from '../report/report.ts'
 import { summarizeChange } from '../report/summarize-change.ts'
 import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
-import { renderMermaidBlock } from '../report/fenced-mermaid.ts'
+import { renderMermaidBlock } from '../report/escape.ts'
 import { writeGraphFiles } from './graph.ts'
 
 export interface DiffCommandOptions {

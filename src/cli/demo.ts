@@ -1,4 +1,5 @@
 // `demo`: exits with 0 only if every outcome is as expected.
+import { existsSync } from 'node:fs'
 import { extname } from 'node:path'
 import { setExitCode, printToStdout } from './output.ts'
 
@@ -24,11 +25,20 @@ export type DemoRunner = (telling: DemoRunOptions) => Promise<boolean>
  * The sandbox is not part of the server, so the demo is not imported statically. In a checkout, it is a source file. In the
  * published package, it is the single script that scripts/build.ts creates.
  */
-const demoScriptPath =
-  extname(import.meta.url) === '.ts' ? '../../sandbox/demo/run-demo.ts' : '../demo/run-demo.js'
+const demoScriptUrl = new URL(
+  extname(import.meta.url) === '.ts' ? '../../sandbox/demo/run-demo.ts' : '../demo/run-demo.js',
+  import.meta.url,
+)
 
-export async function runDemoCommand({ keep, verbose }: DemoCommandOptions): Promise<void> {
-  const { runDemo } = (await import(new URL(demoScriptPath, import.meta.url).href)) as {
+export async function runDemoCommand(
+  { keep, verbose }: DemoCommandOptions,
+  scriptUrl = demoScriptUrl,
+): Promise<void> {
+  if (!existsSync(scriptUrl))
+    throw new Error(
+      'the demo is part of a checkout of catalog-bot, and this installation does not include it',
+    )
+  const { runDemo } = (await import(scriptUrl.href)) as {
     readonly runDemo: DemoRunner
   }
   // Exits through the `exit` event, which stops the catalog-bot that the demo started.

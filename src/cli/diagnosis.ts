@@ -1,7 +1,7 @@
 // Evaluates what `doctor` collected about permissions, deliveries, clock, proxy, and registries.
 import type { ImageLookupAnswer } from '../checks/questions.ts'
 import { selectProxy, proxyEnvVariableNames } from '../ports/proxy.ts'
-import type { TokenPermissions } from '../policy/merge-requirements.ts'
+import type { TokenPermissions } from '../policy/branch-rules.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 
 export interface DiagnosisFinding {

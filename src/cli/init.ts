@@ -10,11 +10,11 @@ import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { configPath } from '../config/config-path.ts'
 import { defaultConfig } from '../config/config.ts'
-import { getRequiredBotChecks } from '../policy/required-own-checks.ts'
-import { buildRecommendedRulesets } from '../policy/recommended-rulesets.ts'
-import { toPrefixedCheckNames } from '../report/report.ts'
+import { getRequiredBotChecks } from '../policy/required-checks.ts'
+import { buildRecommendedRulesets } from '../policy/merge-advice.ts'
+import { toPrefixedCheckNames } from '../report/report-options.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
-import { setExitCode, printToStdout, printToStderr, readCatalogBotVersion } from './output.ts'
+import { setExitCode, printToStdout, printToStderr, readReleaseDistribution } from './output.ts'
 import { findDefaultBaseBranch } from './pull-defaults.ts'
 
 interface InitPackageOptions {
@@ -26,22 +26,24 @@ interface InitPackageOptions {
 
 export interface InitCommandOptions extends InitPackageOptions {
   readonly action?: boolean
+  /** The action that the workflow uses, `OWNER/NAME@REF`. */
+  readonly uses?: string
   readonly write?: boolean
   readonly app?: number
 }
 
 export async function runInit(name: string | undefined, options: InitCommandOptions): Promise<void> {
-  const { defaultChannel, description, icon, output, action, write, app } = options
+  const { defaultChannel, description, icon, output, action, uses, write, app } = options
   if (name !== undefined) {
-    if (action !== undefined || write !== undefined || app !== undefined)
+    if ([action, uses, write, app].some((given) => given !== undefined))
       throw new Error(
-        '--action, --write, and --app set up a repository and cannot be used with a package name',
+        '--action, --uses, --write, and --app set up a repository and cannot be used with a package name',
       )
     return initPackage(name, options)
   }
   if ([defaultChannel, description, icon, output].some((given) => given !== undefined))
     throw new Error('specify a package name: catalog-bot init NAME')
-  if (action === true) return printToStdout(renderWorkflow())
+  if (action === true) return printToStdout(renderWorkflow(uses))
   await initRepository(write === true, app)
 }
 
@@ -105,8 +107,13 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
     printToStdout(`\n${file}\n${JSON.stringify(ruleset, undefined, 2)}`)
 }
 
-/** Pins actions by commit, because tags can be moved. */
-function renderWorkflow(): string {
+/** Pins the checkout by commit, because tags can be moved. */
+function renderWorkflow(action = readReleaseDistribution()?.action): string {
+  if (action === undefined)
+    throw new Error(
+      'this copy of catalog-bot was not released: push its repository to GitHub, and name it with --uses OWNER/NAME@REF',
+    )
+  if (!/^[\w.-]+\/[\w./-]+@[\w./-]+$/.test(action)) throw new Error('--uses requires the form OWNER/NAME@REF')
   return `# .github/workflows/catalog.yml: checks the catalogs of each pull request. It does not merge, and it does not require the App.
 name: catalog
 on: pull_request
@@ -120,13 +127,7 @@ jobs:
         with:
           fetch-depth: 2
           persist-credentials: false
-      - uses: actions/setup-node@49933ea5288caeca8642d1e84afbd3f7d6820020 # v4.4.0
-        with:
-          node-version: 24
-      # Installs outside the checkout, because an .npmrc file in the pull request could change the package registry.
-      - run: npm install --prefix "$RUNNER_TEMP/catalog-bot" --ignore-scripts @catalog-bot/cli@${readCatalogBotVersion()}
-        working-directory: \${{ runner.temp }}
-      - run: '"$RUNNER_TEMP/catalog-bot/node_modules/.bin/catalog-bot" action'
+      - uses: ${action}
 `
 }
 

@@ -2,24 +2,26 @@
 // during the install tests, so the cluster must be able to reach it.
 import { networkInterfaces } from 'node:os'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
+import type { InstallBundleContent } from '../checks/install/install-facts.ts'
 import type { InstallVerdict } from '../checks/install/install-report.ts'
 import type { CatalogUnderTest } from '../checks/install/resolutions.ts'
 import type { InstallSimulationPlan } from '../checks/install/simulate-install.ts'
 import type { InstallTarget } from '../checks/install/install-targets.ts'
 import {
+  type TestCatalogSource,
   planChannelClusterTests,
   type SkippedClusterTest,
   type PlannedClusterTest,
-} from '../checks/install/cluster-test/plan-cluster-tests.ts'
-import type { TestCatalogSource } from '../checks/install/cluster-test/cluster-test-plan.ts'
-import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
+} from '../checks/install/cluster-test/cluster-test-plan.ts'
+import {
+  type ClusterTestReport,
+  combineClusterTestVerdicts,
+} from '../checks/install/cluster-test/cluster-test-report.ts'
 import { listSupportedInstallTargets } from '../checks/install/cluster-test/cluster-test-driver.ts'
-import { combineClusterTestVerdicts } from '../checks/install/cluster-test/cluster-test-verdict.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { formatElapsedTime, formatClusterTestTitle } from '../report/describe-cluster-tests.ts'
+import { formatElapsedTime, formatClusterTestTitle } from '../report/cluster-test-check.ts'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import type { LoadedInstallCatalog } from './install-catalog.ts'
 import { printToStderr } from './output.ts'

@@ -3,10 +3,9 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
-import { computeBundleInstallFacts } from '../checks/install/install-facts.ts'
+import { computeBundleInstallFacts, type InstallBundleContent } from '../checks/install/install-facts.ts'
 import type { ChannelInstall, InstallReport } from '../checks/install/install-report.ts'
-import { hasBundleObjectProperties, readInlineBundle } from '../checks/install/inline-bundle.ts'
+import { hasBundleObjectProperties, readInlineBundle } from '../checks/install/served-bundles.ts'
 import {
   CatalogUnderTest,
   testCatalogSourceName,
@@ -24,7 +23,7 @@ import {
 } from '../checks/install/install-targets.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { describeInstall } from '../report/describe-install.ts'
-import { describeClusterTests } from '../report/describe-cluster-tests.ts'
+import { describeClusterTests } from '../report/cluster-test-check.ts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { detectBundleFormat } from '@catalog-bot/bundle/bundle-format'
 import { forEachInParallel } from '../catalogs/gather-answers.ts'

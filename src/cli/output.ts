@@ -2,9 +2,7 @@
 
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { join } from 'node:path'
-import { readPackageVersion } from '../adapters/package-version.ts'
-
-const defaultRulesUrl = 'https://github.com/catalog-bot/catalog-bot/blob/main/docs/rules/'
+import { readPackageMetadata, type ReleaseDistribution } from '../adapters/package-metadata.ts'
 
 const messageBySystemErrorCode: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
@@ -112,22 +110,40 @@ export function formatSystemError(error: unknown): string | undefined {
   return subject === undefined ? meaning : `${subject}: ${meaning}`
 }
 
-/** The URL prefix before `<id>.md`. */
-export function getRulesBaseUrl(): string {
-  const { RULES_URL: own } = process.env
-  if (own === undefined || own === '') return defaultRulesUrl
-  return own.endsWith('/') ? own : `${own}/`
-}
-
-export function getRuleUrl(id: string): string {
-  return `${getRulesBaseUrl()}${encodeURIComponent(id)}.md`
-}
-
 /** The root folder of this package. The commands are two folders deep, both in the sources and in the build. */
 export function findNpmPackageFolder(): string {
   return join(import.meta.dirname, '..', '..')
 }
 
 export function readCatalogBotVersion(): string {
-  return readPackageVersion(findNpmPackageFolder())
+  return readPackageMetadata(findNpmPackageFolder()).version
+}
+
+/** Undefined in a checkout. */
+export function readReleaseDistribution(): ReleaseDistribution | undefined {
+  return readPackageMetadata(findNpmPackageFolder()).distribution
+}
+
+export function describeAppInstallation(): string {
+  const repository = readReleaseDistribution()?.repository
+  return repository === undefined
+    ? 'Run the App from a checkout of catalog-bot.'
+    : `To run the App, see https://github.com/${repository}#readme.`
+}
+
+// The URLs of rule pages are below RULES_URL, which a bot administrator can set, or in the repository of the release.
+
+/** The URL prefix before `<id>.md`. Undefined in a checkout, whose pages `catalog-bot rule` prints. */
+export function getRulesBaseUrl(): string | undefined {
+  const { RULES_URL: own } = process.env
+  if (own !== undefined && own !== '') return own.endsWith('/') ? own : `${own}/`
+  const repository = readReleaseDistribution()?.repository
+  return repository === undefined
+    ? undefined
+    : `https://github.com/${repository}/blob/v${readCatalogBotVersion()}/docs/rules/`
+}
+
+export function getRuleUrl(id: string): string | undefined {
+  const base = getRulesBaseUrl()
+  return base === undefined ? undefined : `${base}${encodeURIComponent(id)}.md`
 }

@@ -1,6 +1,6 @@
 // Reads bundles and catalogs for the command line, from a local directory or from registries with the user's credentials.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
@@ -59,13 +59,13 @@ export async function pullBundleOrCatalogImages(
   return pulled
 }
 
-/** The files of a bundle directory, by their path in it. */
+/** The files of a bundle directory, by their path in it, with `/` separators on every platform. */
 export function readBundleDirectory(directory: string): BundleFiles {
   return new Map(
     readdirSync(directory, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
-      .map((path) => [path.slice(join(directory, '/').length), readFileSync(path)]),
+      .map((path) => [relative(directory, path).split(sep).join('/'), readFileSync(path)]),
   )
 }
 

@@ -38,8 +38,11 @@ function printRuleDescription(id: string, output: 'text' | 'json'): void {
   }
   const { severity, check, title } = found
   const page = readRulePageWithoutComments(id)
-  if (output === 'json') printJson({ id, severity, check, title, url: getRuleUrl(id), page })
-  else printToStdout(page ?? `${id}: ${title} (${check}, ${severity})\n${getRuleUrl(id)}`)
+  if (output === 'json') printJson({ id, severity, check, title, url: getRuleUrl(id) ?? null, page })
+  else
+    printToStdout(
+      page ?? [`${id}: ${title} (${check}, ${severity})`, getRuleUrl(id)].filter(Boolean).join('\n'),
+    )
 }
 
 function readRulePageWithoutComments(id: string): string | undefined {

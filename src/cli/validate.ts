@@ -14,7 +14,14 @@ import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
 import { renderJson, type DirectoryReport } from '@catalog-bot/findings/render-json'
 import { setFlagsFromString } from 'node:v8'
 import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
-import { setExitCode, printToStdout, printToStderr, supportsColor, readCatalogBotVersion } from './output.ts'
+import {
+  setExitCode,
+  printToStdout,
+  printToStderr,
+  supportsColor,
+  readCatalogBotVersion,
+  getRulesBaseUrl,
+} from './output.ts'
 import type { RuleSettings } from '../checks/validation/rule-settings.ts'
 import { configPath } from '../config/config-path.ts'
 
@@ -202,8 +209,8 @@ async function printTextReport(report: DirectoryReport, all: boolean): Promise<v
 
 export async function loadSarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
-  const { getRulesBaseUrl: rulePages } = await import('./output.ts')
-  return { version: readCatalogBotVersion(), rules: allRules, pages: rulePages() }
+  const pages = getRulesBaseUrl()
+  return { version: readCatalogBotVersion(), rules: allRules, ...(pages !== undefined && { pages }) }
 }
 
 /** Enables the compiler in a long run, or before a large file is read. */

@@ -3,8 +3,7 @@
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { configPath } from './config-path.ts'
-import { findUnknownRuleIdsInConfig, parseConfig, type Config } from './config.ts'
-import { configUnreadable } from './config-unreadable.ts'
+import { findUnknownRuleIdsInConfig, parseConfig, type Config, configUnreadable } from './config.ts'
 
 /**
  * Four times the size of the list of all package owners in the largest public repository. Limited because the file is also read
@@ -47,10 +46,7 @@ export interface ConfigFileResult {
 }
 
 /** Parses the file, which must be UTF-8 and at most `maxConfigBytes` long. `rules`: the IDs of all rules. */
-export function parseConfigFile(
-  file: Uint8Array | ConfigFileProblem,
-  rules: ReadonlySet<string>,
-): ConfigFileResult {
+export function parseConfigFile(file: Uint8Array | ConfigFileProblem, rules: ReadonlySet<string>) {
   if (typeof file === 'string')
     return createUnreadableConfigResult(createConfigLocation(1, 1), messagesByConfigFileProblem[file])
   if (file.length > maxConfigBytes)

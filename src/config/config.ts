@@ -1,22 +1,37 @@
 // The repository's configuration, `.github/catalog-bot.yml` at the tip of the base branch: schema, defaults, and parsing. It is
 // optional. An unknown key or a wrong type invalidates the whole file, so that a typo blocks merging instead of allowing it
 // (docs/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
-import { automationSchema } from './automation.ts'
-import { bundleImageSchema, bundleReleaseSchema } from './bundle-release.ts'
-import { findDuplicateYamlKey } from './repeated-key.ts'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { createFinding } from '@catalog-bot/findings/rule'
+import { createFinding, defineRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
+import { suiteNames } from '@catalog-bot/findings/suites'
+import { automationSchema, requiredChecksSchema, mergeMessageSchema } from './merge-settings.ts'
+import { bundleImageSchema, bundleReleaseSchema, templatesSchema } from './catalog-sources.ts'
+import { findAmbiguousLineBreak, findInvisibleCharacter, findDuplicateYamlKey } from './text-problems.ts'
 import { configPath } from './config-path.ts'
-import { configUnreadable } from './config-unreadable.ts'
-import { findAmbiguousLineBreak, findInvisibleCharacter } from './ambiguous-characters.ts'
-import { mergeMessageSchema } from './merge-message.ts'
 import { permissionsSchema } from './permissions.ts'
 import { publishSchema } from './publish.ts'
-import { suiteNames } from '@catalog-bot/findings/suites'
-import { requiredChecksSchema } from './required-checks.ts'
-import { templatesSchema } from './templates.ts'
+
+export const configUnreadable = defineRule<{
+  readonly problem: string
+  /** The fix, if it is something other than correcting a line. */
+  readonly fix?: string
+}>({
+  id: 'config-unreadable',
+  check: 'ownership',
+  judges: 'pull request',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'The configuration on the base branch is valid and has no unknown keys',
+  format: ({ problem, fix }) => ({
+    what: `the configuration of this repository is invalid: ${problem}`,
+    why: 'An invalid configuration can’t protect the repository, so catalog-bot does not merge anything until it is fixed.',
+    fix:
+      fix ??
+      'Ask a maintainer to fix .github/catalog-bot.yml on the base branch. docs/configuration.md lists every key.',
+  }),
+})
 
 const severitySchema = z.enum(['off', 'info', 'warning', 'error'])
 
@@ -313,7 +328,7 @@ export function parseConfig(text: string | undefined): ConfigParseResult {
   }
   const document = parseDocument(text, {
     lineCounter: lines,
-    // Duplicates are found below in linear time. repeated-key.ts explains why.
+    // Duplicates are found below in linear time. text-problems.ts explains why.
     uniqueKeys: false,
     prettyErrors: false,
     strict: true,
@@ -349,6 +364,14 @@ export function parseConfig(text: string | undefined): ConfigParseResult {
         problem: `it contains ${Array.isArray(value) ? 'a list' : 'a single value'}, but must contain keys such as \`catalogs:\``,
       },
     ])
+  return validateConfig(value, document, locationAt)
+}
+
+function validateConfig(
+  value: object,
+  document: ReturnType<typeof parseDocument>,
+  locationAt: (offset: number) => Location,
+): ConfigParseResult {
   const result = configSchema.safeParse(value)
   if (result.success) {
     const odd = findUnmatchableOwnerNames(result.data)

@@ -3,22 +3,21 @@ import { createHash } from 'node:crypto'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import {
   createApprovalsFromReviews,
-  computeChangeApprovalCoverage,
   computeFileCoverage,
   hasSameFilesInCoverage,
   type ApprovalCoverage,
-} from '../checks/ownership/ownership.ts'
+} from '../checks/ownership/approvals.ts'
+import { computeChangeApprovalCoverage } from '../checks/ownership/ownership-context.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
 import { toCheckQuestionKey, type CheckQuestion } from '../checks/questions.ts'
 import type { UserId, CommitSha } from '../pull-request/ids.ts'
 import {
-  findCommandApprovals,
   collectCommandQuestions,
   decideCommands,
   type CommandDecision,
-  type CommandRecord,
   type ReportedPullHead,
 } from '../policy/commands.ts'
+import { findCommandApprovals, type CommandRecord } from '../policy/command-records.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
 import type { BaseBranchState, EvaluatePullOptions } from './load-base.ts'
 import {
@@ -31,7 +30,7 @@ import {
   defaultEvaluationBudget,
   type EvaluationBudget,
 } from '../catalogs/evaluation-budget.ts'
-import type { PathChange } from '../pull-request/path-change.ts'
+import type { PathChange } from '../pull-request/change.ts'
 import type { PullReview, PullSnapshot } from '../pull-request/snapshot.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { GitRepository } from '../ports/repository.ts'

@@ -1,19 +1,18 @@
 // The second stage: describes the difference between base and result in catalog terms, and the commits between them.
 import { findChangedSymlinks } from '../catalogs/changed-links.ts'
-import type { IncomingCommits, PullClosedByPush } from '../pull-request/incoming-commits.ts'
+import type { IncomingCommits, PullClosedByPush } from '../pull-request/snapshot.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
-import type { PullRequestChange } from '../pull-request/change.ts'
+import type { PullRequestChange, PathChange } from '../pull-request/change.ts'
 import { describeChange, type BaseAndResultCatalog } from '../pull-request/describe-change.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import {
   findContainingCatalog,
   collectAncestorDirectories,
   type RepositoryLayout,
+  addFirstCatalogsToLayout,
 } from '../pull-request/layout/layout.ts'
-import { addFirstCatalogsToLayout } from '../pull-request/layout/first-catalogs.ts'
 import { addNewCatalogsToLayout } from '../pull-request/layout/detect-layout.ts'
 import { getTreeEntryPaths } from '../pull-request/incremental-list.ts'
-import type { PathChange } from '../pull-request/path-change.ts'
 import { isPossibleCompositeImageListPath } from '../pull-request/references/reference-list.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
@@ -26,8 +25,8 @@ import {
   ChangeTooLargeError,
   defaultEvaluationBudget,
 } from '../catalogs/evaluation-budget.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
-import { findActivePullHold } from '../policy/commands.ts'
+import { toRepositoryKey } from '../pull-request/snapshot.ts'
+import { findActivePullHold } from '../policy/command-records.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { CheckId } from '@catalog-bot/findings/checks'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { toPullRequestKey } from '../pull-request/repository-key.ts'
+import { toPullRequestKey } from '../pull-request/snapshot.ts'
 import { configPath } from '../config/config-path.ts'
 import type { CommandDecision } from '../policy/commands.ts'
 import {
@@ -41,7 +41,7 @@ import {
 import { GitError } from '../adapters/git/git-error.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
-import { excludeOverriddenFindings } from '../policy/overrides.ts'
+import { excludeOverriddenFindings } from '../policy/command-records.ts'
 import { noopPullHistoryStore } from '../catalogs/null-store.ts'
 import type { Store } from '../ports/store.ts'
 

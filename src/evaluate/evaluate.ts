@@ -10,17 +10,15 @@ import type { PullRequestChange } from '../pull-request/change.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Config } from '../config/config.ts'
+import { type CommandDecision, collectCommandQuestions, decideCommands } from '../policy/commands.ts'
 import {
   findActivePullHold,
   isCommandStillValid,
   findMergeCommand,
-  type CommandDecision,
   type CommandRecord,
-  collectCommandQuestions,
-  decideCommands,
-} from '../policy/commands.ts'
+} from '../policy/command-records.ts'
 import { decideVerdict, type VerdictInput, type TestMergeResult } from '../policy/decide.ts'
-import { applyOverrides, findActiveOverrides, type RuleOverride } from '../policy/overrides.ts'
+import { applyOverrides, findActiveOverrides, type RuleOverride } from '../policy/command-records.ts'
 import { toRequiredCheckQuestions, type AnsweredRequiredCheckQuestion } from '../policy/required-checks.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
@@ -29,7 +27,7 @@ import { answerCheckQuestions, type AnsweredCheckQuestions } from './answer-chec
 import { compareTrees, type IncomingCommitsAndClosedPulls, type TreeComparison } from './compare-trees.ts'
 import { loadBaseBranchState, type BaseBranchState, type EvaluatePullOptions } from './load-base.ts'
 import { readCheckInput, readBaseAndResultOwnerFiles } from './read-check-input.ts'
-import { selectOwnerFilePathsToRead } from '../checks/ownership/ownership.ts'
+import { selectOwnerFilePathsToRead } from '../checks/ownership/owner-files.ts'
 import { gatherCheckAnswers } from '../catalogs/gather-answers.ts'
 
 export interface SnapshotEvaluation {

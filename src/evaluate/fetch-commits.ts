@@ -2,8 +2,7 @@
 // fetched again.
 import { z } from 'zod'
 import type { CommitSha } from '../pull-request/ids.ts'
-import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { toPullRequestKey } from '../pull-request/repository-key.ts'
+import { type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { JobContext } from '../jobs/job-context.ts'

@@ -1,6 +1,6 @@
 // Reads the bundle directories that a change touches, and enough of their neighbors to place them in the upgrade graph.
 // Reads git blobs without a checkout and caches results by content.
-import type { TreePathEntry } from '../pull-request/path-change.ts'
+import type { PullRequestChange, TreePathEntry } from '../pull-request/change.ts'
 import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
@@ -8,12 +8,18 @@ import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/
 import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
-import type { PullRequestChange } from '../pull-request/change.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
-import { parseBundlePath, type BundleDirectory } from '../pull-request/layout/bundle-directory.ts'
-import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import type { PackageSources, PackageSettingsFile, TouchedBundle } from '../checks/bundles/package-sources.ts'
-import { listBundleNamesToLookUp } from '../checks/bundles/bundle-edges.ts'
+import {
+  type RepositoryLayout,
+  parseBundlePath,
+  type BundleDirectory,
+} from '../pull-request/layout/layout.ts'
+import type {
+  PackageSources,
+  PackageSettingsFile,
+  TouchedBundle,
+} from '../checks/bundles/projected-catalog.ts'
+import { listBundleNamesToLookUp } from '../checks/bundles/package-settings.ts'
 import { hasUpdateGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { suiteNames } from '@catalog-bot/findings/suites'

@@ -12,8 +12,9 @@ import {
   formatPlaceholderImage,
   type ProjectedCatalog,
   type BundleImageNameFormatter,
+  type PackageSources,
 } from '../checks/bundles/projected-catalog.ts'
-import { selectOwnerFilePathsToRead } from '../checks/ownership/ownership.ts'
+import { selectOwnerFilePathsToRead } from '../checks/ownership/owner-files.ts'
 import type { CheckInput, ServedPackageResponses } from '../checks/check.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import type { TreeReader } from '../ports/repository.ts'
@@ -24,18 +25,17 @@ import type { TreeComparison } from './compare-trees.ts'
 import type { BaseBranchState, EvaluatePullOptions } from './load-base.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
-import { projectCatalogsFromDirectories } from '../checks/bundles/project-from-directories.ts'
+import { projectCatalogsFromDirectories } from '../checks/bundles/project-catalogs.ts'
 import {
   projectCatalogsFromTemplates,
   listTemplatesToRelease,
   type LoadedTemplate,
-} from '../checks/bundles/project-from-templates.ts'
-import type { PackageSources } from '../checks/bundles/package-sources.ts'
+} from '../checks/bundles/project-catalogs.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { CatalogChange, PullRequestChange } from '../pull-request/change.ts'
 import { toRepositoryPath } from '../pull-request/compare-blobs.ts'
-import { simulateCatalogServerResponse } from '../checks/install/query-served-catalog.ts'
-import { hasBundleObjectProperties } from '../checks/install/inline-bundle.ts'
+import { simulateCatalogServerResponse } from '../checks/install/served-bundles.ts'
+import { hasBundleObjectProperties } from '../checks/install/served-bundles.ts'
 
 interface OpmQueryOptions {
   readonly opm: string

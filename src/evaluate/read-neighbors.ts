@@ -1,9 +1,9 @@
 // Reads the few graph fields of a package's untouched bundles, cached by blob id across processes.
-import type { TreePathEntry } from '../pull-request/path-change.ts'
+import type { TreePathEntry } from '../pull-request/change.ts'
 import { createHash } from 'node:crypto'
 import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
-import { parseBundlePath } from '../pull-request/layout/bundle-directory.ts'
+import { parseBundlePath } from '../pull-request/layout/layout.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { LruMap } from '../adapters/lru-map.ts'

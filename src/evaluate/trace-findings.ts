@@ -7,15 +7,15 @@ import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
-import { configUnreadable } from '../config/config-unreadable.ts'
+import { configUnreadable } from '../config/config.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import {
   toFindingIdentityKey,
   type SuggestedFixForFinding,
   type TracedFindingLine,
-} from '../report/traced-line.ts'
+} from '../report/report-options.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import type { BaseBranchBreakage } from '../report/describe-base-breaks.ts'
+import type { BaseBranchBreakage } from '../report/evaluation-report.ts'
 import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/find-catalog-errors.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 

@@ -4,21 +4,18 @@ import { minimatch } from 'minimatch'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { TreeSha } from '../pull-request/ids.ts'
 import { classifyPath } from '../pull-request/layout/classify-path.ts'
-import { isPossibleCompositeImageListPath } from '../pull-request/references/reference-list.ts'
-import { collectCatalogImageReferences } from '../pull-request/references/catalog-references.ts'
 import {
+  isPossibleCompositeImageListPath,
   parseCompositeImageListReferences,
   type LocatedImageReference,
-} from '../pull-request/references/list-references.ts'
+} from '../pull-request/references/reference-list.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import type { TreePathEntry } from '../pull-request/path-change.ts'
-import { isAllowedRegistry } from '../checks/images/named-image.ts'
-import {
-  listOwnerFilesForLocations,
-  formatPrincipal,
-  readOwnershipAuthority,
-} from '../checks/ownership/ownership.ts'
+import type { TreePathEntry } from '../pull-request/change.ts'
+import { collectCatalogImageReferences, isAllowedRegistry } from '../checks/images/named-image.ts'
+import { listOwnerFilesForLocations } from '../checks/ownership/owner-files.ts'
+import { formatPrincipal } from '../checks/ownership/principals.ts'
+import { readOwnershipAuthority } from '../checks/ownership/authority.ts'
 import type { Config } from '../config/config.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { MissingImageLocation } from '../report/missing-images-issue.ts'

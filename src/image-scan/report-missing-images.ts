@@ -1,8 +1,11 @@
 // Lists missing images in one issue as desired minus observed. The issue is remembered, or found again by marker and
 // author. If GitHub rejects it, nothing else fails.
 import { createHash } from 'node:crypto'
-import { decideMissingImagesIssueAction, type DesiredIssue } from '../checks/images/missing-images-issue.ts'
-import { toImageScanFailureKey } from '../checks/images/missing-images.ts'
+import {
+  toImageScanFailureKey,
+  decideMissingImagesIssueAction,
+  type DesiredIssue,
+} from '../checks/images/missing-images.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
   renderMissingImagesIssue,

@@ -16,7 +16,7 @@ import {
   type PublishReportOptions,
   formatStatusPageUrl,
 } from './publish-report.ts'
-import { toPullRequestKey } from '../pull-request/repository-key.ts'
+import { toPullRequestKey } from '../pull-request/snapshot.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Store } from '../ports/store.ts'

@@ -1,8 +1,7 @@
 // Records which jobs wait for GitHub's rate limit, so that pages can say so while GitHub cannot be written to.
 import { z } from 'zod'
-import type { RepositoryName } from '../pull-request/snapshot.ts'
+import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import type { PullNumber } from '../pull-request/ids.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Job } from '../ports/jobs.ts'
 

@@ -3,7 +3,7 @@
 import type { LeaseStore, Lease } from '../ports/leases.ts'
 import type { AppServices } from './job-context.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../pull-request/snapshot.ts'
 
 export interface RenewedLease {
   readonly lease: Lease

@@ -12,7 +12,7 @@ const secondsSchema = z.coerce.number().int().min(1)
 const positiveIntegerSchema = z.coerce.number().int().min(1)
 const bytesPerMegabyte = 1024 * 1024
 
-const environmentSchema = z.object({
+export const environmentSchema = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   HOST: z.string().default('0.0.0.0'),
   /** If set, metrics are served on this port only, so that an ingress for the pages does not expose them. */
@@ -231,14 +231,18 @@ function readStatusPageSettings(
     throw new SettingsError(
       'Set both CLIENT_ID and CLIENT_SECRET to the values in the App settings, or set neither',
     )
+  // The setup page always stores the client, so an http:// URL only disables sign-in.
   const signIn =
-    clientId === undefined || clientSecret === undefined || publicUrl === undefined
+    clientId === undefined ||
+    clientSecret === undefined ||
+    publicUrl === undefined ||
+    !isSafeUrlForCookies(publicUrl)
       ? undefined
       : { clientId, clientSecret }
   if (pages === 'signed-in' && signIn === undefined)
-    throw new SettingsError('PAGES=signed-in requires PUBLIC_URL, CLIENT_ID, and CLIENT_SECRET')
-  if (signIn !== undefined && publicUrl !== undefined && !isSafeUrlForCookies(publicUrl))
-    throw new SettingsError('PUBLIC_URL must start with https:// when sign-in is enabled')
+    throw new SettingsError(
+      'PAGES=signed-in requires CLIENT_ID, CLIENT_SECRET, and a PUBLIC_URL that starts with https://',
+    )
   return { pages, publicUrl, signIn }
 }
 

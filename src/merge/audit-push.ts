@@ -13,7 +13,7 @@ import {
   renderBrokenBaseIssue,
   formatBrokenBaseMarker,
   type BrokenCatalog,
-} from '../report/broken-base.ts'
+} from '../report/base-branch-issues.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
 import type { JobContext } from '../jobs/job-context.ts'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../policy/merge-freeze.ts'
 import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import type { CommandRecord } from '../policy/commands.ts'
+import type { CommandRecord } from '../policy/command-records.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 

@@ -2,11 +2,11 @@
 // mergeable, and the whole must be valid. Our checks on the group's commit then let GitHub merge or drop it.
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { mergeQueueBranchPrefix } from '../policy/temporary-branch.ts'
+import { mergeQueueBranchPrefix } from '../policy/merge-strategy.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { readValidatedQueueGroup, recordValidatedQueueGroup } from './merge-queue-state.ts'
 import { addDigestToCheckRunContent, publishMissingCheckRuns } from '../jobs/publish-report.ts'
-import { renderMergeGroupChecks, type MergeGroupVerdict } from '../report/merge-group-checks.ts'
+import { renderMergeGroupChecks, type MergeGroupVerdict } from '../report/check-runs.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import type { MergeQueueEntry } from '../ports/merge-api.ts'
 import type { Job } from '../ports/jobs.ts'

@@ -1,7 +1,7 @@
 // Merges one pull request. Each step survives a crash: the next process finds the intent and reads the result instead of
 // retrying blindly (docs/threats.md#t38 to T44).
 import { formatFreeze, findActiveFreezes } from '../policy/merge-freeze.ts'
-import { formatQueueRemoval } from '../policy/queue-removal.ts'
+import { type MergeStrategy, formatQueueRemoval } from '../policy/merge-strategy.ts'
 import type { ValidatedMerge, MergePermit } from '../policy/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
@@ -27,8 +27,7 @@ import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import { recordQueueRemoval } from '../evaluate/merge-plan-input.ts'
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
-import type { MergeStrategy } from '../policy/merge-strategy.ts'
-import { requiresUpToDateHead } from '../policy/merge-requirements.ts'
+import { requiresUpToDateHead } from '../policy/branch-rules.ts'
 import type { MergeCommitMessage, RejectionMessage } from '../ports/merge-api.ts'
 
 type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>

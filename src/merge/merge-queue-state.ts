@@ -3,7 +3,7 @@ import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { defineStateNamespace } from '../ports/state.ts'
 import type { MergeRecoveryOptions } from './merge-options.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */

@@ -4,7 +4,7 @@ import { checkDefinitions as allChecks } from '@catalog-bot/findings/checks'
 import { z } from 'zod'
 import { type CommitSha, toCommitSha } from '../pull-request/ids.ts'
 import type { SignedCommit, MergeApi } from '../ports/merge-api.ts'
-import { doesGitHubCompareMergeTrees } from '../policy/merge-requirements.ts'
+import { doesGitHubCompareMergeTrees } from '../policy/branch-rules.ts'
 import type { MergeStrategy } from '../policy/merge-strategy.ts'
 import type { MergePermit, ValidatedMerge } from '../policy/merge-permit.ts'
 import type { MergePushResult, GitRepository } from '../ports/repository.ts'
@@ -12,8 +12,8 @@ import {
   formatTemporaryBranch,
   parseTemporaryBranch,
   temporaryBranchPrefix,
-} from '../policy/temporary-branch.ts'
-import { toPrefixedCheckNames } from '../report/reported-check.ts'
+} from '../policy/merge-strategy.ts'
+import { toPrefixedCheckNames } from '../report/report-options.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import type {
@@ -23,7 +23,7 @@ import type {
   MergeAttempt,
 } from './merge-options.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { LeaseStore } from '../ports/leases.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'

@@ -15,7 +15,7 @@ import {
   renderRevertPull,
   type TreeMismatchView,
   type RevertPullRequestView,
-} from '../report/mismatch-issue.ts'
+} from '../report/base-branch-issues.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { MergeFreezeStore } from '../ports/merge-freezes.ts'
 import { toMergeLeaseName } from '../jobs/renewed-lease.ts'

@@ -1,8 +1,7 @@
 // Handles GitHub's rejections: parks a pull request or stops its branch, and retries both later.
 import { z } from 'zod'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
-import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import { type PullSnapshot, toRepositoryKey } from '../pull-request/snapshot.ts'
 import { computeRejectionBackOffMs, type MergeFreeze } from '../policy/merge-freeze.ts'
 import type { MergeRejection } from './classify-rejection.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'

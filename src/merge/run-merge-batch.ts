@@ -2,8 +2,7 @@
 // its evaluation; then all are read once from GitHub and pushed together. Where each must merge alone, they follow one
 // another for a few seconds. A shutdown waits for the push; the next process continues.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
-import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { type PullSnapshot, toRepositoryKey } from '../pull-request/snapshot.ts'
 import {
   maxBatchSize,
   canBatchInOnePush,

@@ -1,20 +1,23 @@
 // Chooses how a pull request is merged; decide.ts decides whether it is. docs/landing.md describes the choice in a table.
 // If the effect of a push is unknown, GitHub merges.
-import type { BranchRules, MergeMethod } from './branch-rules.ts'
+import {
+  type BranchRules,
+  type MergeMethod,
+  hasPermission,
+  doesGitHubCompareMergeTrees,
+  computeMergeRequirements,
+  formatListWithAnd,
+  requiresUpToDateHead,
+  type MergeRequirements,
+  type MergePlanInput,
+  type ConfiguredMergeMethod,
+} from './branch-rules.ts'
 import {
   describeMergeConditions,
   describeUncertainMergeRequirements,
   suggestFasterMergeSettings,
 } from './merge-advice.ts'
 import type { MergeStrategy, MergePlan } from './merge-strategy.ts'
-import {
-  hasPermission,
-  doesGitHubCompareMergeTrees,
-  computeMergeRequirements,
-  formatListWithAnd,
-  requiresUpToDateHead,
-} from './merge-requirements.ts'
-import type { MergeRequirements, MergePlanInput, ConfiguredMergeMethod } from './merge-requirements.ts'
 
 export function chooseMergeStrategy(input: MergePlanInput): MergePlan {
   const requirements = computeMergeRequirements(input)

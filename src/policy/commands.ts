@@ -2,22 +2,24 @@
 // effect, so that a command works only once.
 import { parseComment } from '../pull-request/command.ts'
 import type { SlashCommand, CommandName } from '../pull-request/command.ts'
-import type { CommitSha, UserId } from '../pull-request/ids.ts'
+import type { CommitSha } from '../pull-request/ids.ts'
 import type { PullComment, GitHubAccount } from '../pull-request/snapshot.ts'
-import type { Approval } from '../checks/approval.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { allRules, overridableRuleIds } from '../checks/all-rules.ts'
+import { createPullAuthorizationChecker } from '../checks/ownership/ownership.ts'
+import { computeChangeApprovalCoverage } from '../checks/ownership/ownership-context.ts'
 import {
-  computeChangeApprovalCoverage,
-  isChangeCoveredByApproval,
-  createPullAuthorizationChecker,
-  type ApprovalCoverage,
-} from '../checks/ownership/ownership.ts'
-import type { PermissionCheckResult, UnansweredCheckQuestion } from '../checks/ownership/principal-matcher.ts'
-import { normalizeLogin } from '../checks/ownership/principal.ts'
+  type PermissionCheckResult,
+  type UnansweredCheckQuestion,
+  normalizeLogin,
+} from '../checks/ownership/principals.ts'
 import { toCheckQuestionKey } from '../checks/questions.ts'
 import type { CheckAnswers, CheckQuestion, InconclusiveAnswer } from '../checks/questions.ts'
-import type { FreezeKind } from './merge-freeze.ts'
+import {
+  findActivePullHold,
+  parseOverrideCommand,
+  type CommandRecord,
+  type FreezeCommand,
+} from './command-records.ts'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 
 /** A head that catalog-bot's comment showed. */
@@ -28,54 +30,6 @@ export interface ReportedPullHead {
   readonly at: string
   /** The id of the change's effect. Absent in records from before comments included it. */
   readonly change?: string
-}
-
-/** The outcome of one command, keyed by the comment's id. */
-export interface CommandRecord {
-  readonly comment: number
-  readonly command: CommandName | 'unclear'
-  readonly user: UserId
-  readonly login: string
-  /**
-   * `done`: took effect. `denied`: not permitted. `stale`: for another state of the pull request. `unclear`: not understood.
-   */
-  readonly outcome: 'done' | 'denied' | 'stale' | 'unclear'
-  readonly head: CommitSha
-  readonly baseRef: string
-  readonly epoch: number
-  /** For approvals: the digest of the configuration. `covers` is the effect of the change (see computeChangeApprovalCoverage()). */
-  readonly config?: string
-  readonly covers?: ApprovalCoverage
-  /** For `freeze` and `thaw`. */
-  readonly stop?: FreezeCommand
-  /** For `override`. */
-  readonly override?: OverrideCommand
-  /** For `rollback`. */
-  readonly rollback?: RollbackCommand
-}
-
-export interface OverrideCommand {
-  readonly rule: string
-  /** Untrusted text: escape it where it is shown. */
-  readonly reason: string
-}
-
-export interface RollbackCommand {
-  /** Untrusted text: escape it where it is shown. */
-  readonly words: string
-  readonly image?: string
-  readonly tag?: string
-  readonly digest?: string
-  readonly why?: string
-}
-
-export interface FreezeCommand {
-  /** Absent for every branch. */
-  readonly branch?: string
-  /** Untrusted text: escape it where it is shown. */
-  readonly reason: string
-  /** The kinds of freezes to end. A freeze requested by an audit ends only if it is named. */
-  readonly kinds: readonly FreezeKind[]
 }
 
 export interface CommandEvaluationInput {
@@ -146,10 +100,7 @@ export function collectCommandQuestions(
  * Decides on each unrecorded command, in comment order. Stops at the first command whose author's permissions are not
  * known yet, because order matters.
  */
-export function decideCommands(
-  input: CommandEvaluationInput,
-  answers: CheckAnswers,
-): CommandDecisionsWithQuestions {
+export function decideCommands(input: CommandEvaluationInput, answers: CheckAnswers) {
   return evaluateCommands(input, answers, { stops: true })
 }
 
@@ -164,24 +115,9 @@ function evaluateCommands(
   answers: CheckAnswers,
   { stops }: { stops: boolean },
 ): CommandDecisionsWithQuestions {
-  const { snapshot } = input.check
-  const known = new Set(input.records.map(({ comment }) => comment))
   const decisions: CommandDecision[] = []
-  const isOpen = snapshot.state === 'open'
   const authorisation = memoizeOnce(() => createPullAuthorizationChecker(input.check, answers))
-  const commandCountByAccount = new Map(input.recent ?? [])
-  for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
-    const { author } = comment
-    if (known.has(comment.id) || author === null || author.kind === 'bot') continue
-    // Ignore edited comments. Maintainers can edit any comment, so a year-old comment could take effect today.
-    if (comment.createdAt !== comment.updatedAt) continue
-    const parsed = parseComment(comment.body)
-    if (parsed.kind === 'none') continue
-    if (!isOpen && !(parsed.kind === 'command' && commandsAllowedAfterClose.has(parsed.command.name)))
-      continue
-    const count = (commandCountByAccount.get(author.id) ?? 0) + 1
-    commandCountByAccount.set(author.id, count)
-    if (count > maxCommandsPerHour) continue
+  for (const { comment, author, parsed } of findNewCommands(input)) {
     if (parsed.kind === 'unclear') {
       decisions.push({
         record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
@@ -227,10 +163,37 @@ function evaluateCommands(
   return { decisions, open: [] }
 }
 
-function toUnansweredCommentEditQuestion(
-  { id }: PullComment,
-  { reason, retryAfter }: InconclusiveAnswer,
-): UnansweredCheckQuestion {
+interface NewCommand {
+  readonly comment: PullComment
+  readonly author: GitHubAccount
+  readonly parsed: Exclude<ReturnType<typeof parseComment>, { kind: 'none' }>
+}
+
+/** Commands of people that have no record yet, in order, within the hourly limit of each account. */
+function* findNewCommands({
+  check: { snapshot },
+  records,
+  recent,
+}: CommandEvaluationInput): Generator<NewCommand> {
+  const known = new Set(records.map(({ comment }) => comment))
+  const isOpen = snapshot.state === 'open'
+  const commandCountByAccount = new Map(recent ?? [])
+  for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
+    const { author } = comment
+    if (known.has(comment.id) || author === null || author.kind === 'bot') continue
+    // Ignore edited comments. Maintainers can edit any comment, so a year-old comment could take effect today.
+    if (comment.createdAt !== comment.updatedAt) continue
+    const parsed = parseComment(comment.body)
+    if (parsed.kind === 'none') continue
+    if (!isOpen && !(parsed.kind === 'command' && commandsAllowedAfterClose.has(parsed.command.name)))
+      continue
+    const count = (commandCountByAccount.get(author.id) ?? 0) + 1
+    commandCountByAccount.set(author.id, count)
+    if (count <= maxCommandsPerHour) yield { comment, author, parsed }
+  }
+}
+
+function toUnansweredCommentEditQuestion({ id }: PullComment, { reason, retryAfter }: InconclusiveAnswer) {
   return {
     question: `whether the command in comment ${id} was written by the author of the comment`,
     reason,
@@ -328,6 +291,11 @@ function toCommandDecision(
     record: { ...toCommandRecord(input, comment, author, command.name, 'done'), ...more },
     reaction,
   })
+  const rejected = (outcome: 'stale' | 'unclear', answer: string): CommandDecision => ({
+    record: toCommandRecord(input, comment, author, outcome === 'stale' ? command.name : outcome, outcome),
+    reaction: 'confused',
+    answer,
+  })
   switch (command.name) {
     case 'help':
     case 'recheck':
@@ -339,41 +307,24 @@ function toCommandDecision(
     case 'preview':
     case 'test-install': {
       const stale = findStaleCommandReason(command, comment, input)
-      return stale === undefined
-        ? done('+1')
-        : {
-            record: toCommandRecord(input, comment, author, command.name, 'stale'),
-            reaction: 'confused',
-            answer: stale,
-          }
+      return stale === undefined ? done('+1') : rejected('stale', stale)
     }
     case 'freeze':
     case 'thaw':
       return stop === undefined
-        ? {
-            record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
-            reaction: 'confused',
-            answer: 'this branch does not exist; use /unfreeze, /unfreeze BRANCH, or /unfreeze BRANCH audit',
-          }
+        ? rejected(
+            'unclear',
+            'this branch does not exist; use /unfreeze, /unfreeze BRANCH, or /unfreeze BRANCH audit',
+          )
         : done('+1', { stop })
     case 'unhold':
     case 'approve':
     case 'override':
     case 'merge': {
       const override = command.name === 'override' ? parseOverrideCommand(command) : undefined
-      if (typeof override === 'string')
-        return {
-          record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
-          reaction: 'confused',
-          answer: override,
-        }
+      if (typeof override === 'string') return rejected('unclear', override)
       const stale = findStaleCommandReason(command, comment, input)
-      if (stale !== undefined)
-        return {
-          record: toCommandRecord(input, comment, author, command.name, 'stale'),
-          reaction: 'confused',
-          answer: stale,
-        }
+      if (stale !== undefined) return rejected('stale', stale)
       const { configDigest } = input.check
       return done('+1', {
         ...(configDigest !== undefined && { config: configDigest }),
@@ -420,23 +371,6 @@ function formatCommandForPullHead({ name, words = '' }: SlashCommand, head: Comm
   return name === 'unhold' ? '/unhold' : `/${name} ${head.slice(0, 12)}`
 }
 
-const overrideArgumentsPattern = /^(?<rule>[a-z][a-z0-9-]*)[ \t]+because[ \t]+(?<reason>.*[\p{L}\p{N}].*)$/u
-/** Limit for the comment, the merge message and the records, in characters. */
-const maxOverrideReasonLength = 300
-
-/** The requested override, or why it is not allowed. */
-function parseOverrideCommand({ words = '' }: SlashCommand): OverrideCommand | string {
-  const { rule, reason } = overrideArgumentsPattern.exec(words)?.groups ?? {}
-  if (rule === undefined || reason === undefined) return 'use the form /override RULE because REASON'
-  if (!knownRuleIds.has(rule)) return 'this rule does not exist'
-  if (!overridableRuleIds.has(rule)) return 'this rule cannot be overridden'
-  if (reason.length > maxOverrideReasonLength)
-    return `the reason is longer than ${maxOverrideReasonLength} characters`
-  return { rule, reason }
-}
-
-const knownRuleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
-
 function toCommandRecord(
   { check }: CommandEvaluationInput,
   comment: PullComment,
@@ -455,102 +389,4 @@ function toCommandRecord(
     baseRef,
     epoch: check.epoch ?? 0,
   }
-}
-
-/**
- * Approvals by command. Deleted or edited comments do not count. The check handles approvers who later request changes.
- */
-export function findCommandApprovals(
-  records: readonly CommandRecord[],
-  comments: readonly PullComment[],
-): Approval[] {
-  const currentCommands = parseUneditedCommentCommands(comments)
-  return records
-    .filter(
-      ({ command, outcome, comment }) =>
-        command === 'approve' && outcome === 'done' && currentCommands.get(comment)?.name === 'approve',
-    )
-    .map(({ user, login, head, baseRef, epoch, comment, config, covers }) => ({
-      user,
-      login,
-      head,
-      baseRef,
-      epoch,
-      source: 'command',
-      sourceId: comment,
-      ...(config !== undefined && { config }),
-      ...(covers && { covers }),
-    }))
-}
-
-export interface ActivePullHold {
-  readonly user: UserId
-  readonly login: string
-  /** The hold was removed, but for another state of the change. */
-  readonly isBack: boolean
-}
-
-/**
- * Who put the pull request on hold. A hold survives new pushes, and removing it counts for one state only. `check` is
- * undefined if nothing can be compared, as in a conflict. Then any removal counts, because nothing is merged.
- */
-export function findActivePullHold(
-  records: readonly CommandRecord[],
-  check: CheckInput | undefined,
-): ActivePullHold | undefined {
-  const inOrder = records
-    .filter(({ command, outcome }) => outcome === 'done' && (command === 'hold' || command === 'unhold'))
-    .toSorted((a, b) => a.comment - b.comment)
-  const hold = inOrder.findLast(({ command }) => command === 'hold')
-  if (hold === undefined) return undefined
-  const lifted = inOrder.filter(({ command, comment }) => command === 'unhold' && comment > hold.comment)
-  if (lifted.some((record) => check === undefined || isCommandStillValid(record, check))) return undefined
-  return { user: hold.user, login: hold.login, isBack: lifted.length > 0 }
-}
-
-/** Who requested the merge of this exact state. */
-export function findMergeCommand(
-  records: readonly CommandRecord[],
-  check: CheckInput,
-): CommandRecord | undefined {
-  return records.find(
-    (record) => record.command === 'merge' && record.outcome === 'done' && isCommandStillValid(record, check),
-  )
-}
-
-/**
- * The commands that comments still contain, by comment id. Edited comments contain none. GitHub's times hide an edit
- * within the same second, so callers compare the text.
- */
-function parseUneditedCommentCommands(comments: readonly PullComment[]): ReadonlyMap<number, SlashCommand> {
-  const commands = new Map<number, SlashCommand>()
-  for (const { id, body, createdAt, updatedAt } of comments) {
-    const parsed = createdAt === updatedAt ? parseComment(body) : undefined
-    if (parsed?.kind === 'command') commands.set(id, parsed.command)
-  }
-  return commands
-}
-
-/** Whether the approved state is still the current one, and the comment still contains the command. */
-export function isCommandStillValid(record: CommandRecord, check: CheckInput): boolean {
-  const { snapshot, epoch = 0 } = check
-  return (
-    record.head === snapshot.head &&
-    record.baseRef === snapshot.baseRef &&
-    record.epoch === epoch &&
-    isCommandStillInComment(record, parseUneditedCommentCommands(snapshot.comments).get(record.comment)) &&
-    record.covers !== undefined &&
-    isChangeCoveredByApproval(computeChangeApprovalCoverage(check), record.covers)
-  )
-}
-
-/** Whether a comment still contains the recorded command with the same text. */
-function isCommandStillInComment(
-  { command, override }: CommandRecord,
-  current: SlashCommand | undefined,
-): boolean {
-  if (current?.name !== command) return false
-  if (override === undefined) return command !== 'override'
-  const parsed = parseOverrideCommand(current)
-  return typeof parsed !== 'string' && parsed.rule === override.rule && parsed.reason === override.reason
 }

@@ -6,14 +6,14 @@ import type { Config } from '../config/config.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
-import { getRequiredBotChecks } from './required-own-checks.ts'
-import { formatFreeze, type MergeFreeze } from './merge-freeze.ts'
-import { createMergePermit } from './merge-permit.ts'
 import {
   findRequiredCheckReasons,
   requiredCheckRetrySeconds,
   type AnsweredRequiredCheckQuestion,
+  getRequiredBotChecks,
 } from './required-checks.ts'
+import { formatFreeze, type MergeFreeze } from './merge-freeze.ts'
+import { createMergePermit } from './merge-permit.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict, VerdictKind } from './verdict.ts'
 
 export type TestMergeResult =

@@ -1,16 +1,34 @@
 // Advice for maintainers in addition to the chosen method, as clauses without a period. src/report/merge-plan.ts formats
 // them.
-import type { BranchRules } from './branch-rules.ts'
 import {
+  type BranchRules,
   hasPermission,
   doesGitHubCompareMergeTrees,
   formatRuleNames,
   requiresUpToDateHead,
   formatCheckNames,
-} from './merge-requirements.ts'
-import type { MergeRequirements, MergePlanInput } from './merge-requirements.ts'
-import type { MergeStrategy } from './merge-strategy.ts'
-import { temporaryBranchPattern } from './temporary-branch.ts'
+  type MergeRequirements,
+  type MergePlanInput,
+} from './branch-rules.ts'
+import { type MergeStrategy, temporaryBranchPattern } from './merge-strategy.ts'
+
+export interface RecommendedRuleset {
+  readonly name: string
+  readonly target: 'branch'
+  readonly enforcement: 'active'
+  readonly conditions: {
+    readonly ref_name: { readonly include: readonly string[]; readonly exclude: readonly string[] }
+  }
+  readonly bypass_actors: readonly {
+    readonly actor_id: number
+    readonly actor_type: 'Integration'
+    readonly bypass_mode: 'always'
+  }[]
+  readonly rules: readonly {
+    readonly type: string
+    readonly parameters?: Readonly<Record<string, unknown>>
+  }[]
+}
 
 export function describeMergeConditions(
   { rules, permissions, pull }: MergePlanInput,
@@ -41,10 +59,7 @@ export function describeMergeConditions(
   ]
 }
 
-function describeReviewConditions(
-  requirement: NonNullable<BranchRules['pullRequest']>,
-  isPush: boolean,
-): string[] {
+function describeReviewConditions(requirement: NonNullable<BranchRules['pullRequest']>, isPush: boolean) {
   const { approvals } = requirement
   return [
     ...(isPush ? ['the pull request must be open; catalog-bot pushes one pull request at a time'] : []),
@@ -87,7 +102,7 @@ export function suggestFasterMergeSettings(
   ]
 }
 
-/** Ruleset A: only the App can update the branch. Ruleset B: catalog-bot's checks are required. See recommended-rulesets.ts. */
+/** Ruleset A: only the App can update the branch. Ruleset B: catalog-bot's checks are required. See buildRecommendedRulesets(). */
 function suggestMissingRulesets(
   { rules, app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
   method: MergeStrategy | undefined,
@@ -113,10 +128,7 @@ function suggestMissingRulesets(
   ]
 }
 
-function suggestPushMergeSettings(
-  { rules, wanted }: MergePlanInput,
-  { foreign }: MergeRequirements,
-): string[] {
+function suggestPushMergeSettings({ rules, wanted }: MergePlanInput, { foreign }: MergeRequirements) {
   if (wanted !== 'auto')
     return [
       'set merge.method to auto, so that catalog-bot pushes the validated merge itself where the rules allow it',
@@ -168,4 +180,45 @@ export function describeUncertainMergeRequirements(
     ...(permissions === undefined ? ["catalog-bot could not read the App's permissions"] : []),
     ...(method?.kind === 'push' ? doubtful.map((why) => `${why}: GitHub may reject the push`) : []),
   ]
+}
+
+/**
+ * The two recommended rulesets for a branch, in GitHub's import format. A: only the App can update the branch. B: the
+ * checks of catalog-bot are required, without bypass. There are two because a bypass applies to a whole ruleset.
+ */
+export function buildRecommendedRulesets(
+  branch: string,
+  app: number,
+  ownChecks: readonly string[],
+): { readonly a: RecommendedRuleset; readonly b: RecommendedRuleset } {
+  const about = {
+    target: 'branch',
+    enforcement: 'active',
+    conditions: { ref_name: { include: [`refs/heads/${branch}`], exclude: [] } },
+  } as const
+  return {
+    a: {
+      name: `catalog-bot A: only the App can update ${branch}`,
+      ...about,
+      bypass_actors: [{ actor_id: app, actor_type: 'Integration', bypass_mode: 'always' }],
+      rules: [{ type: 'update' }],
+    },
+    b: {
+      name: `catalog-bot B: ${branch} requires passing checks`,
+      ...about,
+      bypass_actors: [],
+      rules: [
+        { type: 'deletion' },
+        { type: 'non_fast_forward' },
+        {
+          type: 'required_status_checks',
+          parameters: {
+            // catalog-bot validates every merge against the tip, so branches need no manual update.
+            strict_required_status_checks_policy: false,
+            required_status_checks: ownChecks.map((context) => ({ context, integration_id: app })),
+          },
+        },
+      ],
+    },
+  }
 }

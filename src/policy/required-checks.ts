@@ -1,8 +1,10 @@
 // Checks of other Apps that the configuration requires (`merge.requires`). A missing check never passes.
+import { checkDefinitions, type CheckId } from '@catalog-bot/findings/checks'
 import type { CommitSha } from '../pull-request/ids.ts'
 import { toCheckQuestionKey, type CheckRunAnswer, type CheckQuestion } from '../checks/questions.ts'
-import type { RequiredExternalCheck } from '../config/required-checks.ts'
+import type { RequiredExternalCheck } from '../config/merge-settings.ts'
 import type { VerdictReasonCode, VerdictKind } from './verdict.ts'
+import type { Config } from '../config/config.ts'
 
 export type CheckRunQuestion = Extract<CheckQuestion, { kind: 'check-run' }>
 
@@ -58,4 +60,12 @@ export function* findRequiredCheckReasons(
         yield { kind: 'unknown', code: 'unanswered', text: `${which} has not been requested yet` }
     }
   }
+}
+
+// The checks of catalog-bot that must pass before a merge: all except those that the configuration makes optional.
+/** A configurable check reads the setting with its id. A check without such a setting does not type-check. */
+export function getRequiredBotChecks(config: Pick<Config, 'install'>): readonly CheckId[] {
+  return checkDefinitions
+    .filter((check) => check.requirement === 'required' || config[check.id].required)
+    .map(({ id }) => id)
 }

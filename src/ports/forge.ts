@@ -2,10 +2,9 @@
 import type { CommitSha, PullNumber, TreeSha, UserId } from '../pull-request/ids.ts'
 import type { GitHubAccount, RepositoryName, PullSnapshot } from '../pull-request/snapshot.ts'
 import type { AnswerByQuestionKind, CheckQuestion } from '../checks/questions.ts'
-import type { BranchRules } from '../policy/branch-rules.ts'
-import type { TokenPermissions } from '../policy/merge-requirements.ts'
-import type { ReportedCheck } from '../report/reported-check.ts'
-import type { ReviewSuggestion } from '../report/suggestions.ts'
+import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
+import type { ReportedCheck } from '../report/report-options.ts'
+import type { ReviewSuggestion } from '../report/report.ts'
 
 export type ForgeQuestion = Exclude<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 

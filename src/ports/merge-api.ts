@@ -3,7 +3,7 @@
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import type { MergeMethod } from '../policy/branch-rules.ts'
 import type { MergePermit } from '../policy/merge-permit.ts'
-import type { QueueRemoval } from '../policy/queue-removal.ts'
+import type { QueueRemoval } from '../policy/merge-strategy.ts'
 
 /** GitHub's answer to a single request. */
 export type MergeApiResponse =

@@ -1,8 +1,9 @@
 // Records about pull requests that GitHub and Git don't provide. A recorded command never changes.
 import type { CommitSha, PullNumber, UserId } from '../pull-request/ids.ts'
 import type { GitHubAccount, RepositoryName } from '../pull-request/snapshot.ts'
-import type { ApprovalCoverage } from '../checks/ownership/ownership.ts'
-import type { CommandRecord, ReportedPullHead } from '../policy/commands.ts'
+import type { ApprovalCoverage } from '../checks/ownership/approvals.ts'
+import type { ReportedPullHead } from '../policy/commands.ts'
+import type { CommandRecord } from '../policy/command-records.ts'
 
 /** A change in any of these starts a new epoch (docs/threats.md#t21). */
 export interface PullEpochState {

@@ -1,8 +1,8 @@
 // The Git content of one repository. Blobs are read but never checked out, and no method accepts a ref name that a pull request
 // could choose.
 import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../pull-request/ids.ts'
-import type { IncomingCommits } from '../pull-request/incoming-commits.ts'
-import type { PathChange, TreePathEntry, TreeEntry } from '../pull-request/path-change.ts'
+import type { IncomingCommits } from '../pull-request/snapshot.ts'
+import type { PathChange, TreePathEntry, TreeEntry } from '../pull-request/change.ts'
 import type { MergePermit } from '../policy/merge-permit.ts'
 
 export type GitMergeResult =

@@ -14,7 +14,7 @@ import { isGitError } from '../adapters/git/git-error.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../report/describe-change.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
-import type { PathChange, TreeEntry } from '../pull-request/path-change.ts'
+import type { PathChange, TreeEntry } from '../pull-request/change.ts'
 
 /** Limit for all files together. */
 const maxTotalChangedFileBytes = 256 * 1024 * 1024

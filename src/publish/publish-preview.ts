@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { parseHoursOrDaysToMs } from '../config/publish.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
-import { renderPreviewCheck, type PreviewImageView } from '../report/preview-check.ts'
+import { renderPreviewCheck, type PreviewImageView } from '../report/publish-check.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'

@@ -15,7 +15,7 @@ import { addDigestToCheckRunContent, publishMissingCheckRuns } from '../jobs/pub
 import type { ForgeAction } from '../ports/forge.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import { isPathUnder, type CatalogRoot } from '../pull-request/layout/layout.ts'
-import { renderRebuildCheck, type RebuildState } from '../report/rebuild-check.ts'
+import { renderRebuildCheck, type RebuildState } from '../report/publish-check.ts'
 
 /** Seconds between polls; a webhook usually comes first. */
 const rebuildPollSeconds = 20

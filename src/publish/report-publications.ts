@@ -9,7 +9,14 @@ import {
   renderPublishCheck,
   formatPublishedImageLines,
 } from '../report/publish-check.ts'
-import { renderRollbackResult } from '../report/rollback.ts'
+import {
+  renderPublishIssue,
+  publishIssueClosingComment,
+  renderPublishIssueResolved,
+  publishIssueMarker,
+  type PublishFailureView,
+  renderRollbackResult,
+} from '../report/publish-issue.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
@@ -29,13 +36,6 @@ import {
   toPublicationStateView,
   type PublicationStatus as Told,
 } from './publication-state.ts'
-import {
-  renderPublishIssue,
-  publishIssueClosingComment,
-  renderPublishIssueResolved,
-  publishIssueMarker,
-  type PublishFailureView,
-} from '../report/publish-issue.ts'
 
 type PublishIssueState = ReportedPublications['issue']
 

@@ -2,7 +2,7 @@
 // all checks passed. A separate job builds it.
 import { checkIds } from '@catalog-bot/findings/checks'
 import { z } from 'zod'
-import type { CommandRecord } from '../policy/commands.ts'
+import type { CommandRecord } from '../policy/command-records.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { CheckOutcome } from '../checks/check.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'

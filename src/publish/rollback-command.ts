@@ -1,7 +1,8 @@
 // Parses /rollback and records the request. Only the publishing job writes to the registry, so that a tag has one
 // writer.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import type { CommandDecision, RollbackCommand } from '../policy/commands.ts'
+import type { CommandDecision } from '../policy/commands.ts'
+import type { RollbackCommand } from '../policy/command-records.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'

@@ -6,6 +6,8 @@ import type {
   DeprecationEntry,
   CustomSchemaBlob,
   PackageBlob,
+  ChannelBlob,
+  ChannelEntry,
 } from '@catalog-bot/fbc/facts/catalog'
 import {
   fieldShapesByBlobSchema,
@@ -16,16 +18,21 @@ import {
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { isJsonObject } from '@catalog-bot/fbc/go/json/json-fields'
 import type { BlobFields } from '@catalog-bot/fbc/load/blob-fields'
+import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import {
   toCanonicalJson,
   findDifferingFields,
   toRepositoryPath,
   type BlobPairComparer,
+  getBundleVersion,
+  getBlobLocations,
+  type PackageBlobs,
 } from './compare-blobs.ts'
-import type { PackageChange } from './change.ts'
+import type { PackageChange, ChannelChange } from './change.ts'
 import { getCatalogSubdirectory } from './layout/classify-path.ts'
-import { compareChannels } from './compare-channels.ts'
-import { getBundleVersion, getBlobLocations, type PackageBlobs } from './package-blobs.ts'
+
+// Compares the channels of one package: entries, edges, and heads. Ignores the order of entries.
+const emptyChannelChanges = { added: [], removed: [], changed: [] } as const
 
 type BlobFieldValue = BlobFields extends ReadonlyMap<string, infer Held> ? Held | undefined : never
 
@@ -128,11 +135,7 @@ function compareBundles(
   }
 }
 
-function hasSameBundleBytes(
-  base: BundleBlob | undefined,
-  result: BundleBlob,
-  comparer: BlobPairComparer,
-): boolean {
+function hasSameBundleBytes(base: BundleBlob | undefined, result: BundleBlob, comparer: BlobPairComparer) {
   return base !== undefined && comparer.sameBytes(base.place, result.place)
 }
 
@@ -233,9 +236,7 @@ function hasSameBlobValue(base: BlobLocation, result: BlobLocation, comparer: Bl
   return values !== undefined && findDifferingFields(values.base, values.result).length === 0
 }
 
-function groupBlobsByName<Blob extends { readonly name: string }>(
-  blobs: readonly Blob[],
-): Map<string, Blob[]> {
+function groupBlobsByName<Blob extends { readonly name: string }>(blobs: readonly Blob[]) {
   const named = new Map<string, Blob[]>()
   for (const blob of blobs) {
     const known = named.get(blob.name)
@@ -295,4 +296,76 @@ function toValueAsReadByOlm(value: Json, shape: FieldShape): Json {
       return below === undefined ? [] : [[name, held]]
     }),
   )
+}
+
+/** Sorted by name. */
+function compareChannels(
+  base: readonly ChannelBlob[],
+  result: readonly ChannelBlob[],
+  comparer: BlobPairComparer,
+): PackageChange['channels'] {
+  if (base.length + result.length === 0) return emptyChannelChanges
+  const before = new Map(base.map((channel) => [channel.name, channel]))
+  const after = new Map(result.map((channel) => [channel.name, channel]))
+  const changed: ChannelChange[] = []
+  for (const [name, channel] of after) {
+    const old = before.get(name)
+    const change = old && compareChannel(old, channel, comparer)
+    if (change) changed.push(change)
+  }
+  return {
+    added: [...after.keys()].filter((name) => !before.has(name)).sort(),
+    removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
+    changed: changed.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  }
+}
+
+function compareChannel(
+  base: ChannelBlob,
+  result: ChannelBlob,
+  comparer: BlobPairComparer,
+): ChannelChange | undefined {
+  if (comparer.sameBytes(base.place, result.place)) return undefined
+  const before = new Map(base.entries.map((entry) => [entry.name, entry]))
+  const after = new Map(result.entries.map((entry) => [entry.name, entry]))
+  const added = [...after.keys()].filter((name) => !before.has(name)).sort()
+  const removed = [...before.keys()].filter((name) => !after.has(name)).sort()
+  const changed = [...after.values()]
+    .filter((entry) => {
+      const old = before.get(entry.name)
+      return old !== undefined && !hasSameEdges(old, entry)
+    })
+    .map(({ name }) => name)
+    .sort()
+  if (added.length + removed.length + changed.length === 0) {
+    // Equal entries with different text: a property, an unknown field, or only formatting.
+    const values = comparer.values(base.place, result.place)
+    if (values && findDifferingFields(values.base, values.result, new Set(['entries'])).length === 0)
+      return undefined
+  }
+  const [headBefore, headAfter] = [findSingleChannelHead(base.entries), findSingleChannelHead(result.entries)]
+  return {
+    name: result.name,
+    head: {
+      ...(headBefore !== undefined && { before: headBefore }),
+      ...(headAfter !== undefined && { after: headAfter }),
+    },
+    entries: { added, removed, changed },
+  }
+}
+
+function hasSameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
+  return (
+    a.replaces === b.replaces &&
+    a.skipRange === b.skipRange &&
+    a.skips.length === b.skips.length &&
+    new Set([...a.skips, ...b.skips]).size === new Set(a.skips).size &&
+    new Set(a.skips).size === new Set(b.skips).size
+  )
+}
+
+/** Returns undefined unless the channel has exactly one head. */
+function findSingleChannelHead(entries: readonly ChannelEntry[]): string | undefined {
+  const { heads } = analyzeUpgradeGraph(entries)
+  return heads.length === 1 ? heads[0] : undefined
 }

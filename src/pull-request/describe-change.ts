@@ -1,8 +1,16 @@
 // Describes the difference of two trees in catalog terms: classified paths, changed packages, and new images. Reads
 // only differing files, through the caller's `texts`.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { createBlobPairComparer, toRepositoryPath, type TreeFileReader } from './compare-blobs.ts'
-import { compareCatalogs } from './layout/catalog-version.ts'
+import { drawPackageDiff, type PackageDrawing } from '@catalog-bot/fbc/graph/drawing'
+import { drawMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
+import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
+import {
+  createBlobPairComparer,
+  toRepositoryPath,
+  type TreeFileReader,
+  groupBlobsByPackage,
+} from './compare-blobs.ts'
+import { collectAncestorDirectories, type RepositoryLayout, compareCatalogs } from './layout/layout.ts'
 import type {
   CatalogChange,
   PullRequestChange,
@@ -10,13 +18,16 @@ import type {
   CompositeImageListChange,
   TouchedPath,
   NewImageReference,
+  PathChange,
 } from './change.ts'
 import { classifyPath } from './layout/classify-path.ts'
 import { comparePackage } from './compare-package.ts'
-import { collectAncestorDirectories, type RepositoryLayout } from './layout/layout.ts'
-import { groupBlobsByPackage } from './package-blobs.ts'
-import type { PathChange } from './path-change.ts'
 import { isPossibleCompositeImageListPath, parseCompositeImageList } from './references/reference-list.ts'
+
+interface PackageChangeDrawing {
+  readonly catalogs: readonly string[]
+  readonly drawing: PackageDrawing
+}
 
 export interface DescribeChangeInput {
   readonly paths: readonly PathChange[]
@@ -101,10 +112,7 @@ function describeCatalogChange(
 }
 
 /** Files whose content differs, or that only one side reads because an .indexignore changed. */
-function findTouchedFiles(
-  { root, base, result }: BaseAndResultCatalog,
-  differing: ReadonlySet<string>,
-): Set<string> {
+function findTouchedFiles({ root, base, result }: BaseAndResultCatalog, differing: ReadonlySet<string>) {
   const before = new Set(base?.files.map(({ path }) => path))
   const after = new Set(result?.files.map(({ path }) => path))
   const touched = new Set<string>()
@@ -134,10 +142,7 @@ function compareStrings(a: string, b: string): number {
  * Returns the change of one list. Returns undefined if either side is not a list or a plain file, if the lines around
  * the entries differ, if the remaining entries changed their order, or if no entry differs.
  */
-function compareCompositeImageLists(
-  change: PathChange,
-  treeFiles: TreeFileReader,
-): CompositeImageListChange | undefined {
+function compareCompositeImageLists(change: PathChange, treeFiles: TreeFileReader) {
   const { path, before, after } = change
   if (!isPossibleCompositeImageListPath(path) || before?.mode !== '100644' || after?.mode !== '100644')
     return undefined
@@ -220,4 +225,26 @@ function findNewCompositeListReferences({
       bundle: name,
       role: 'listed',
     }))
+}
+
+/** Returns drawings in the order of catalogs and packages. Removed packages have no drawing. */
+export function drawPackageChanges(change: PullRequestChange): PackageChangeDrawing[] {
+  const found = new Map<string, { catalogs: string[]; drawing: PackageDrawing }>()
+  for (const { root, version, base, result, packages } of change.catalogs)
+    for (const { name, kind } of packages) {
+      if (kind === 'removed' || !result) continue
+      const before = base && buildPackageGraphs(base, name)[0]
+      const drawing = drawPackageDiff(before, buildPackageGraphs(result, name)[0])
+      if (drawing.channels.length === 0) continue
+      const key = JSON.stringify(drawing)
+      const known = found.get(key)
+      if (known) known.catalogs.push(version ?? root)
+      else found.set(key, { catalogs: [version ?? root], drawing })
+    }
+  return [...found.values()]
+}
+
+/** Returns the Mermaid source of all legible drawings, or undefined if there are none. */
+export function renderChangeAsMermaid(change: PullRequestChange): string | undefined {
+  return drawMermaid(drawPackageChanges(change).map(({ drawing }) => drawing))
 }

@@ -1,7 +1,8 @@
 // Caches values derived from a tree's path list. Successive trees differ in a few of tens of thousands of paths, so
 // values are updated from the difference. Results are the same as without the cache.
-import type { TreePathEntry } from './path-change.ts'
-import { findLowerBound } from './sorted-paths.ts'
+import type { TreePathEntry } from './change.ts'
+
+const returnPathUnchanged = (path: string): string => path
 
 type PathOrPathEntry = string | { readonly path: string }
 
@@ -88,9 +89,7 @@ export function memoizePerPathList<Entry extends PathOrPathEntry, Value>(
 }
 
 /** Filters a list in order. Returns the same object until a member changes. */
-export function createPathListFilter<Entry extends PathOrPathEntry>(
-  isWanted: (entry: Entry) => boolean,
-): (list: readonly Entry[]) => readonly Entry[] {
+export function createPathListFilter<Entry extends PathOrPathEntry>(isWanted: (entry: Entry) => boolean) {
   return memoizePerPathList<Entry, readonly Entry[]>(
     (list) => list.filter(isWanted),
     (wanted, { removed, added }) =>
@@ -143,3 +142,44 @@ export const getTreeEntryPaths = memoizePerPathList<TreePathEntry, readonly stri
     })
   },
 )
+
+/**
+ * Returns the first index at or after `start` whose path is not before `path`, or the length if there is no such path.
+ */
+export function findLowerBound<Entry>(
+  sorted: readonly Entry[],
+  path: string,
+  pathOf: (entry: Entry) => string,
+  start = 0,
+): number {
+  let low = start
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const entry = sorted[middle]
+    if (entry !== undefined && pathOf(entry) < path) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Binary search in sorted paths, because trees have tens of thousands of paths. */
+export function hasPath(sorted: readonly string[], path: string): boolean {
+  return sorted[findLowerBound(sorted, path, returnPathUnchanged)] === path
+}
+
+/** Whether any path is below the directory. All paths are below ''. */
+export function hasPathUnder(sorted: readonly string[], directory: string): boolean {
+  if (directory === '') return sorted.length > 0
+  const prefix = `${directory}/`
+  return sorted[findLowerBound(sorted, prefix, returnPathUnchanged)]?.startsWith(prefix) === true
+}
+
+export function findPathsUnder(sorted: readonly string[], directory: string): readonly string[] {
+  if (directory === '') return sorted
+  // '0' follows the slash in ASCII.
+  return sorted.slice(
+    findLowerBound(sorted, `${directory}/`, returnPathUnchanged),
+    findLowerBound(sorted, `${directory}0`, returnPathUnchanged),
+  )
+}

@@ -1,7 +1,6 @@
 // A package of a catalog as stored for web pages: plain JSON that is created once for each state of the catalog, so
 // that a page reads one row.
-import type { PackageGraph } from '@catalog-bot/fbc/graph/package-graph'
-import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
+import { buildPackageGraphs, type PackageGraph } from '@catalog-bot/fbc/graph/package-graph'
 import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
 import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version'
 import type { BundleBlob, Catalog, CsvMetadata } from '@catalog-bot/fbc/facts/catalog'
@@ -122,40 +121,9 @@ export function* toRecordedPackages(
     const blob = blobs.get(name)
     const its = channels.get(name) ?? []
     const graph = graphs.get(name)
-    const deprecatedAs = (schema: string, object: string) => deprecations.get(`${name}\n${schema}\n${object}`)
+    const deprecatedAs: DeprecationLookup = (schema, object) =>
+      deprecations.get(`${name}\n${schema}\n${object}`)
     const own = sortBundlesNewestFirst(bundles.get(name) ?? []).slice(0, maxRecordedBundles)
-    const versions = new Map(own.map(({ bundle, parsed }) => [bundle.name, parsed]))
-    const reaching = new Set(
-      its.flatMap(({ entries }) => [
-        ...findBundlesReachingChannelHead(
-          entries,
-          entries.map((entry) => {
-            const version = versions.get(entry.name)
-            return { name: entry.name, ...(version?.ok === true && { version: version.value }) }
-          }),
-        ),
-      ]),
-    )
-    const recorded = own.map(({ bundle, version }) => {
-      const metadata = findCsvMetadata(bundle)
-      const inChannels = its.filter(({ entries }) => entries.some((entry) => entry.name === bundle.name))
-      const deprecated = deprecatedAs('olm.bundle', bundle.name)
-      return {
-        name: bundle.name,
-        version,
-        image: truncateText(bundle.image),
-        channels: inChannels.map((channel) => channel.name),
-        ...(deprecated !== undefined && { deprecated: truncateText(deprecated) }),
-        ...(metadata &&
-          metadata.minKubeVersion !== '' && { minKubeVersion: truncateText(metadata.minKubeVersion) }),
-        ...(metadata && {
-          installModes: metadata.installModes
-            .filter(({ supported }) => supported)
-            .map(({ type }) => truncateText(type)),
-        }),
-        ...(inChannels.length > 0 && !reaching.has(bundle.name) && { isStranded: true as const }),
-      }
-    })
     const newest = own[0] && findCsvMetadata(own[0].bundle)
     const deprecated = deprecatedAs('olm.package', '')
     const edges = graph?.channels.reduce(
@@ -179,11 +147,52 @@ export function* toRecordedPackages(
           ...(reason !== undefined && { deprecated: truncateText(reason) }),
         }
       }),
-      bundles: recorded,
+      bundles: toRecordedBundles(own, its, deprecatedAs),
       images: collectRecordedImages(own.map(({ bundle }) => bundle)),
       ...(graph && edges !== undefined && edges <= maxGraphEdges && { graph }),
     }
   }
+}
+
+type DeprecationLookup = (schema: string, object: string) => string | undefined
+
+function toRecordedBundles(
+  own: ReturnType<typeof sortBundlesNewestFirst>,
+  channels: Catalog['channels'],
+  deprecatedAs: DeprecationLookup,
+): RecordedPackage['bundles'] {
+  const versions = new Map(own.map(({ bundle, parsed }) => [bundle.name, parsed]))
+  const reaching = new Set(
+    channels.flatMap(({ entries }) => [
+      ...findBundlesReachingChannelHead(
+        entries,
+        entries.map((entry) => {
+          const version = versions.get(entry.name)
+          return { name: entry.name, ...(version?.ok === true && { version: version.value }) }
+        }),
+      ),
+    ]),
+  )
+  return own.map(({ bundle, version }) => {
+    const metadata = findCsvMetadata(bundle)
+    const inChannels = channels.filter(({ entries }) => entries.some((entry) => entry.name === bundle.name))
+    const deprecated = deprecatedAs('olm.bundle', bundle.name)
+    return {
+      name: bundle.name,
+      version,
+      image: truncateText(bundle.image),
+      channels: inChannels.map((channel) => channel.name),
+      ...(deprecated !== undefined && { deprecated: truncateText(deprecated) }),
+      ...(metadata &&
+        metadata.minKubeVersion !== '' && { minKubeVersion: truncateText(metadata.minKubeVersion) }),
+      ...(metadata && {
+        installModes: metadata.installModes
+          .filter(({ supported }) => supported)
+          .map(({ type }) => truncateText(type)),
+      }),
+      ...(inChannels.length > 0 && !reaching.has(bundle.name) && { isStranded: true as const }),
+    }
+  })
 }
 
 function getDeprecationMessages(catalog: Catalog): ReadonlyMap<string, string> {

@@ -1,6 +1,69 @@
 // The state of one pull request as GitHub reported it at one moment. Titles, labels, and comments do not grant any
 // authority. Accounts are identified by numeric ids.
-import type { CommitSha, PullNumber, UserId } from './ids.ts'
+import type { CommitSha, PullNumber, UserId, BlobSha } from './ids.ts'
+
+/**
+ * Finds the issues and pull requests that GitHub closes because of a commit message.
+ * https://docs.github.com/en/issues/tracking-your-work-with-issues/linking-a-pull-request-to-an-issue
+ */
+interface ClosingReference {
+  /** `owner/name` in lower case; absent for the commit's own repository. */
+  readonly repository?: string
+  readonly number: number
+}
+
+/** Real messages close fewer. The limit bounds the processing time. */
+const maxClosingReferences = 200
+
+const closingKeywordPattern =
+  /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) ?:? ?(?:(?:https?:\/\/[\w.:-]{1,200}\/)?(?<repository>[\w.-]{1,100}\/[\w.-]{1,100}?)(?:#|\/(?:issues|pull|pulls)\/)|#|gh-)(?<number>\d{1,10})(?!\d)/giu
+
+/** GitHub does not list more commits of a pull request, so reviewers could not see the others. */
+export const maxIncomingCommits = 250
+
+/** In bytes. The messages of larger commit objects are not read, because authors don't write such commits. */
+export const maxCommitObjectBytes = 256 * 1024
+
+/** GitHub rejects a push with a file above 100 MiB in any commit. */
+export const maxPushedFileBytes = 100 * 1024 * 1024
+
+/**
+ * The commits that a merge adds to the base branch, and the other pull requests that it closes. checks/commits
+ * evaluates them.
+ */
+export interface IncomingCommits {
+  /** False if a limit was exceeded, so that the other fields are unknown. */
+  readonly isWhole: boolean
+  /** Commits reachable from the head but not the base, newest first, without the merge commit. */
+  readonly commits: readonly IncomingCommit[]
+  /** Files above `maxPushedFileBytes` in any commit. */
+  readonly largeFiles: readonly BlobSha[]
+}
+
+export interface IncomingCommit {
+  readonly id: CommitSha
+  /** Whether its workflow files differ from those of its commit on the base branch. */
+  readonly editsWorkflows: boolean
+  readonly isSigned: boolean
+  /** Undefined if the message is too large or not UTF-8, because readers might interpret it differently. */
+  readonly closes: readonly ClosingReference[] | undefined
+}
+
+export interface PullClosedByPush {
+  readonly pull: PullNumber
+  /** `commits`: its head is among the commits. `words`: a message closes it. */
+  readonly by: 'commits' | 'words'
+  /** Whether one account wrote both pull requests. */
+  readonly isOwn: boolean
+  /** Whether the result includes all its changes. */
+  readonly isKept: boolean
+  /** Why it must not be merged now, such as being a draft or held. */
+  readonly heldBack?: string
+}
+
+export interface IncomingCommitsInput extends IncomingCommits {
+  readonly pulls: readonly PullClosedByPush[]
+}
 
 export interface RepositoryName {
   readonly owner: string
@@ -69,4 +132,28 @@ export interface PullComment {
   readonly body: string
   readonly createdAt: string
   readonly updatedAt: string
+}
+
+// Normalized names of repositories and pull requests, for keys and comparison.
+/** `owner/name` in lowercase, because GitHub ignores case. */
+export function toRepositoryKey({ owner, name }: RepositoryName): string {
+  return `${owner}/${name}`.toLowerCase()
+}
+
+/** `owner/name#7` in lowercase. */
+export function toPullRequestKey(repository: RepositoryName, pull: PullNumber): string {
+  return `${toRepositoryKey(repository)}#${pull}`
+}
+
+/** Without duplicates, in order. */
+export function findClosingReferences(message: string): readonly ClosingReference[] {
+  const found = new Map<string, ClosingReference>()
+  const line = message.normalize('NFKC').replace(/\s+/g, ' ')
+  for (const { groups = {} } of line.matchAll(closingKeywordPattern)) {
+    const repository = groups['repository']?.toLowerCase()
+    const number = Number(groups['number'])
+    found.set(`${repository ?? ''}#${number}`, { ...(repository !== undefined && { repository }), number })
+    if (found.size >= maxClosingReferences) break
+  }
+  return [...found.values()]
 }

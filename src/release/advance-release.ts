@@ -2,7 +2,7 @@
 // reason if it does not open one.
 import { createHash } from 'node:crypto'
 import type { PullNumber } from '../pull-request/ids.ts'
-import { expandBundleImageTemplate } from '../config/bundle-release.ts'
+import { expandBundleImageTemplate } from '../config/catalog-sources.ts'
 import type { Config } from '../config/config.ts'
 import { parseHoursOrDaysToMs } from '../config/publish.ts'
 import type { BundleImage, ReadyBundleRelease, ReleaseResult } from './worker/release-messages.ts'

@@ -12,7 +12,7 @@ import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { releaseStateNamespace, type ReleaseState, type PendingRelease } from './open-release.ts'
 import { advanceRelease } from './advance-release.ts'
-import { parseBundlePath } from '../pull-request/layout/bundle-directory.ts'
+import { parseBundlePath } from '../pull-request/layout/layout.ts'
 import { hasManifestsDirectory } from '../catalogs/read-bundle-files.ts'
 import type { GitRepository } from '../ports/repository.ts'
 

@@ -1,19 +1,44 @@
 // Renders a verdict as check runs with annotations on lines of the head.
 import type { Finding } from '@catalog-bot/findings/finding'
-import type { CheckId } from '@catalog-bot/findings/checks'
+import { type CheckId, checkIds } from '@catalog-bot/findings/checks'
 import type { CheckOutcome } from '../checks/check.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
-import { countFindings, formatFindingCounts } from './count-findings.ts'
-import { compareBySeverity, describeFinding } from './describe-findings.ts'
-import { toCodeSpan, toSingleLineText, escapeMarkdown, toTableCodeSpan } from './escape.ts'
-import { truncateText } from './truncate-text.ts'
-import type { ReportOptions } from './report-options.ts'
-import { capitalizeFirstLetter } from './sentence.ts'
-import { checkNamePrefix, type ReportedAnnotation, type ReportedCheck } from './reported-check.ts'
-import { createTracedLineLookup } from './traced-line.ts'
-import type { InstallStep, InstallVerdict, InstallStepOutcome } from '../checks/install/install-report.ts'
-import type { InstallSummary } from '../checks/install/install-summary.ts'
+import {
+  compareBySeverity,
+  describeFinding,
+  countFindings,
+  formatFindingCounts,
+} from './describe-findings.ts'
+import {
+  toCodeSpan,
+  toSingleLineText,
+  escapeMarkdown,
+  toTableCodeSpan,
+  capitalizeFirstLetter,
+  truncateText,
+} from './escape.ts'
+import {
+  type ReportOptions,
+  checkNamePrefix,
+  type ReportedAnnotation,
+  type ReportedCheck,
+  createTracedLineLookup,
+} from './report-options.ts'
+import type {
+  InstallStep,
+  InstallVerdict,
+  InstallStepOutcome,
+  InstallSummary,
+} from '../checks/install/install-report.ts'
 import { installRemarkLabels } from './describe-install.ts'
+
+export type MergeGroupVerdict =
+  | { readonly kind: 'good'; readonly pulls: readonly number[] }
+  /** `reasons`: sentences that contain untrusted text. */
+  | { readonly kind: 'bad'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
+  | { readonly kind: 'waiting'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
+
+const maxDisplayedGroupReasons = 20
 
 const iconByInstallStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   passed: '✅',
@@ -179,4 +204,32 @@ function renderInstallStep({ title, outcome, facts, remarks }: InstallStep): rea
         `  - ${installRemarkLabels[kind]} ${targets.join(', ')}: ${escapeMarkdown(says)}`,
     ),
   ]
+}
+
+/** Check runs for a merge queue group. All have the same result, because the queue merges the whole group or nothing. */
+export function renderMergeGroupChecks(verdict: MergeGroupVerdict): readonly ReportedCheck[] {
+  const pulls = verdict.pulls.map((pull) => toCodeSpan(`#${pull}`)).join(', ')
+  const reasons =
+    'reasons' in verdict
+      ? verdict.reasons.slice(0, maxDisplayedGroupReasons).map((each) => `- ${escapeMarkdown(each)}`)
+      : []
+  const summary = [`Merged together: ${pulls}.`, ...reasons].join('\n')
+  return checkIds.map((id): ReportedCheck => {
+    const run = { name: `${checkNamePrefix}${id}`, summary, annotations: [] }
+    switch (verdict.kind) {
+      case 'good':
+        // The install check runs only on pull requests.
+        if (id === 'install')
+          return { ...run, status: 'completed', conclusion: 'neutral', title: 'Checked on each pull request' }
+        return { ...run, status: 'completed', conclusion: 'success', title: 'Passed together' }
+      case 'bad':
+        return { ...run, status: 'completed', conclusion: 'failure', title: 'This group cannot be merged' }
+      case 'waiting':
+        return {
+          ...run,
+          status: 'in_progress',
+          title: 'Waiting for a registry or GitHub; catalog-bot retries automatically',
+        }
+    }
+  })
 }

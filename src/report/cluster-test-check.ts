@@ -1,13 +1,24 @@
 // The check run for install tests on a cluster. It passes only if everything installs, and fails only if the change is at
 // fault. Cluster and network failures do neither. Escapes untrusted text.
-import { failureClassByCode } from '../checks/install/cluster-test/cluster-test-outcome.ts'
-import type { PlannedClusterTest } from '../checks/install/cluster-test/plan-cluster-tests.ts'
-import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
-import { formatElapsedTime } from './describe-cluster-tests.ts'
-import { toCodeSpan, escapeMarkdown } from './escape.ts'
-import { renderFencedBlock } from './fenced-block.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { checkNamePrefix, type ReportedCheck } from './reported-check.ts'
+import {
+  failureClassByCode,
+  type ClusterTestOutcome,
+} from '../checks/install/cluster-test/cluster-test-outcome.ts'
+import type {
+  PlannedClusterTest,
+  SkippedClusterTest,
+} from '../checks/install/cluster-test/cluster-test-plan.ts'
+import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
+import { toCodeSpan, escapeMarkdown, renderFencedBlock } from './escape.ts'
+import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
+
+const labelByTestFailureClass = {
+  content: 'the bundles or their dependencies',
+  catalog: 'the catalog image',
+  environment: 'the cluster; unrelated to the change',
+  infra: 'the network or a server; unrelated to the change',
+} as const
 
 export type ClusterTestView =
   /** Waits for the cluster or the catalog image. */
@@ -69,10 +80,10 @@ function* describeClusterTest(view: ClusterTestView): Generator<string> {
         : 'Another install test is running on the cluster. This test starts when that test ends.'
       return
     case 'planned':
-      yield `⏳ ${formatClusterTestTitle(view.trial)}`
+      yield `⏳ ${formatClusterTestHeading(view.trial)}`
       return
     case 'running':
-      yield `🔄 ${formatClusterTestTitle(view.trial)}\n\nWaiting for ${escapeMarkdown(view.says)}`
+      yield `🔄 ${formatClusterTestHeading(view.trial)}\n\nWaiting for ${escapeMarkdown(view.says)}`
       return
     case 'not-tried':
       yield `➖ ${escapeMarkdown(view.what)} was not tested: ${escapeMarkdown(view.why)}`
@@ -94,7 +105,7 @@ const networkPolicyNote =
 function* describeClusterTestReport(report: ClusterTestReport): Generator<string> {
   const { outcome, target, package: its, channel, steps, cluster, mode, namespace, started, ended } = report
   const mark = { installs: '✅', 'does not install': '❌', 'could not be found out': '❔' }[outcome.verdict]
-  const testTitle = formatClusterTestTitle({
+  const testTitle = formatClusterTestHeading({
     target,
     package: its,
     channel,
@@ -126,7 +137,7 @@ function* describeClusterTestReport(report: ClusterTestReport): Generator<string
     ].join('\n')
 }
 
-function formatClusterTestTitle({
+function formatClusterTestHeading({
   package: its,
   channel,
   target,
@@ -138,4 +149,54 @@ function formatClusterTestTitle({
   const subject =
     others.length === 0 ? `install of ${first ?? ''}` : `upgrade ${[first, ...others].join(' → ')}`
   return `Package ${toCodeSpan(its)}, channel ${toCodeSpan(channel)}, ${target}: ${subject}`
+}
+
+/** `0:42`. */
+export function formatElapsedTime(from: number, to: number): string {
+  const seconds = Math.max(0, Math.round((to - from) / 1000))
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+/** Renders install tests on a cluster as plain text and makes every line printable. */
+export function formatClusterTestTitle({
+  package: its,
+  channel,
+  target,
+  steps,
+}: Pick<ClusterTestReport, 'package' | 'channel' | 'target' | 'steps'>): string {
+  const [first = '', ...others] = steps
+  const subject = others.length === 0 ? `install of ${first}` : `upgrade ${[first, ...others].join(' → ')}`
+  return `${its}, channel ${channel}, ${target}: ${subject}`
+}
+
+function formatClusterTestOutcome(outcome: ClusterTestOutcome): string {
+  if (!('code' in outcome)) return 'installs'
+  const verdict = outcome.verdict === 'could not be found out' ? 'inconclusive' : outcome.verdict
+  return `${verdict} (${outcome.code}; ${labelByTestFailureClass[failureClassByCode[outcome.code]]})`
+}
+
+export function describeClusterTests(
+  reports: readonly ClusterTestReport[],
+  notRun: readonly SkippedClusterTest[] = [],
+): string {
+  return [
+    ...reports.flatMap((report) => [...formatClusterTestLines(report), '']),
+    ...notRun.map(({ target, channel, why }) => `channel ${channel}, ${target}: not tested: ${why}`),
+  ]
+    .map(escapeNonPrintableCharacters)
+    .join('\n')
+}
+
+function formatClusterTestLines(report: ClusterTestReport): readonly string[] {
+  const { outcome, cluster, mode, namespace, events, evidence, leftovers, started, ended } = report
+  return [
+    `${formatClusterTestTitle(report)}: ${formatClusterTestOutcome(outcome)}`,
+    ...('says' in outcome ? [`  ${outcome.says}`] : []),
+    `  On ${cluster.length === 0 ? 'the cluster' : cluster.join(', ')}; mode ${mode}, namespace ${namespace}, ${formatElapsedTime(started, ended)}`,
+    ...events.map(({ at, says }) => `  ${formatElapsedTime(started, at).padStart(6)}  ${says}`),
+    ...evidence.flatMap(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `      ${line}`)]),
+    ...(leftovers.length > 0
+      ? ['  These objects remain on the cluster:', ...leftovers.map((one) => `      ${one}`)]
+      : []),
+  ]
 }

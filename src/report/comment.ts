@@ -2,22 +2,26 @@
 // reader who sees nothing else. Escapes untrusted text.
 import type { CheckOutcome, SuggestedPatch } from '../checks/check.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
-import { countFindings, formatFindingCounts } from './count-findings.ts'
-import { truncateText, maxGitHubTextLength } from './truncate-text.ts'
 import {
   compareBySeverity,
   renderErrorDetails,
   formatOverrideHelp,
   renderBaseErrorsTable,
   renderWarningsTable,
+  countFindings,
+  formatFindingCounts,
 } from './describe-findings.ts'
-import { toCodeSpan, escapeMarkdown } from './escape.ts'
-import { renderFencedBlock } from './fenced-block.ts'
-import { renderMermaidBlock } from './fenced-mermaid.ts'
-import { formatChecksUrl, formatCommitUrl } from './github-urls.ts'
+import {
+  toCodeSpan,
+  escapeMarkdown,
+  renderFencedBlock,
+  renderMermaidBlock,
+  truncateText,
+  maxGitHubTextLength,
+} from './escape.ts'
+import { formatChecksUrl, formatCommitUrl } from './urls.ts'
 import { collectRequiredCheckErrors, decideNextSteps, type NextStep } from './next-steps.ts'
-import type { ReportOptions } from './report-options.ts'
-import { checkNamePrefix } from './reported-check.ts'
+import { type ReportOptions, checkNamePrefix } from './report-options.ts'
 
 /** The hidden first line that identifies this comment among the comments of the same App (docs/threats.md#t56). */
 export const commentMarker = '<!-- catalog-bot:report -->'
@@ -31,10 +35,7 @@ interface CommentShorteningOptions {
 }
 
 /** Omits whole parts that do not fit, because part of a patch or graph is useless. */
-export function renderComment(
-  verdict: PullVerdict,
-  options: ReportOptions & CommentShorteningOptions,
-): string {
+export function renderComment(verdict: PullVerdict, options: ReportOptions & CommentShorteningOptions) {
   const body = renderCommentSections(verdict, options).join('\n\n')
   if (body.length > maxGitHubTextLength && options.graph !== undefined)
     return renderComment(verdict, { ...options, graph: undefined })
@@ -43,10 +44,7 @@ export function renderComment(
   return `${truncateText(body)}\n\n${renderFooter(verdict, options)}`
 }
 
-function renderCommentSections(
-  verdict: PullVerdict,
-  options: ReportOptions & CommentShorteningOptions,
-): readonly string[] {
+function renderCommentSections(verdict: PullVerdict, options: ReportOptions & CommentShorteningOptions) {
   const { landed, traceId } = options
   const steps = landed === undefined && traceId === undefined ? decideNextSteps(verdict) : []
   const change = renderCatalogChangeSummary(options)
@@ -76,10 +74,7 @@ function renderCommentSections(
   ]
 }
 
-function collectFindingsExceptErrors(
-  { outcomes }: PullVerdict,
-  errors: CheckOutcome['findings'],
-): CheckOutcome['findings'] {
+function collectFindingsExceptErrors({ outcomes }: PullVerdict, errors: CheckOutcome['findings']) {
   const shown = new Set(errors)
   return outcomes
     .flatMap(({ findings }) => findings)
@@ -107,10 +102,7 @@ function renderCommentHeadline(
 }
 
 /** The summary or a few lines, with the rest collapsed. */
-function renderCatalogChangeSummary({ summary, changeLines }: ReportOptions): {
-  open: readonly string[]
-  folded: readonly string[]
-} {
+function renderCatalogChangeSummary({ summary, changeLines }: ReportOptions) {
   const list = changeLines.join('\n')
   if (summary === undefined && changeLines.length <= maxUncollapsedChangeLines)
     return { open: list === '' ? [] : [list], folded: [] }
@@ -120,10 +112,7 @@ function renderCatalogChangeSummary({ summary, changeLines }: ReportOptions): {
   return { open: summary === undefined ? [] : [summary], folded: isSummarized || list === '' ? [] : [folded] }
 }
 
-function renderMergeResultSection(
-  mergeCommit: string,
-  { published, page }: ReportOptions,
-): readonly string[] {
+function renderMergeResultSection(mergeCommit: string, { published, page }: ReportOptions) {
   if (published === undefined) return []
   const failed =
     published.state === 'failed'
@@ -211,7 +200,7 @@ function renderFooter(verdict: PullVerdict, { change, page, statusPage }: Report
     ...(change === undefined ? [] : [`change ${toCodeSpan(change.slice(0, 12))}`]),
     ...(page === undefined ? [] : [`[all details](${formatChecksUrl(page)})`]),
     ...(statusPage === undefined ? [] : [`[history](${statusPage})`]),
-    `locally: ${toCodeSpan('npx @catalog-bot/cli check')}`,
+    `locally: ${toCodeSpan('catalog-bot check')}`,
     toCodeSpan('/help'),
   ]
   return `<sub>${parts.join(' · ')}</sub>`

@@ -8,7 +8,7 @@ import type {
   CompositeImageListChange,
   TouchedPath,
 } from '../pull-request/change.ts'
-import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../pull-request/package-blobs.ts'
+import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../pull-request/compare-blobs.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { toCodeSpan } from './escape.ts'
 
@@ -141,11 +141,7 @@ function createBundleLabeler(
   }
 }
 
-function describeAddedBundles(
-  change: PackageChange,
-  result: PackageBlobs | undefined,
-  label: BundleLabeler,
-): DescriptionLineSegment[][] {
+function describeAddedBundles(change: PackageChange, result: PackageBlobs | undefined, label: BundleLabeler) {
   const listed = new Map<string, { channel: string; entry: ChannelEntry }[]>()
   for (const { name, entries } of result?.channels ?? [])
     // If a name appears twice in a channel, the first entry wins.
@@ -193,10 +189,7 @@ function describeEditedBundles({ bundles }: PackageChange, label: BundleLabeler)
   return lines
 }
 
-function describeChannels(
-  { channels, bundles }: PackageChange,
-  label: BundleLabeler,
-): DescriptionLineSegment[][] {
+function describeChannels({ channels, bundles }: PackageChange, label: BundleLabeler) {
   const lines: DescriptionLineSegment[][] = []
   if (channels.added.length > 0)
     lines.push([
@@ -311,20 +304,14 @@ function describeTouchedFiles(paths: readonly TouchedPath[]): DescriptionLine[] 
   return lines
 }
 
-function formatUntrustedNames(
-  values: readonly string[],
-  limit = maxDisplayedNames,
-): DescriptionLineSegment[] {
+function formatUntrustedNames(values: readonly string[], limit = maxDisplayedNames) {
   return formatDescriptionSegments(
     values.map((name) => ({ name })),
     limit,
   )
 }
 
-function formatDescriptionSegments(
-  items: readonly DescriptionLineSegment[],
-  limit = maxDisplayedNames,
-): DescriptionLineSegment[] {
+function formatDescriptionSegments(items: readonly DescriptionLineSegment[], limit = maxDisplayedNames) {
   const shown = items.length > limit ? items.slice(0, limit - 1) : items
   const joined = shown.flatMap((segment, at) => (at === 0 ? [segment] : [', ', segment]))
   return shown.length === items.length ? joined : [...joined, ` and ${items.length - shown.length} more`]

@@ -1,6 +1,6 @@
 // Renders the outcomes of commands from their records, so that the text is reproducible.
 import type { CommitSha } from '../pull-request/ids.ts'
-import type { CommandRecord, RollbackCommand } from '../policy/commands.ts'
+import type { CommandRecord, RollbackCommand } from '../policy/command-records.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 
 /** Older commands remain visible in their own comments and reactions. */

@@ -1,15 +1,28 @@
 // Renders findings in Markdown: boxes for errors, a table for the rest, and a list for check runs. Locations are links.
 // Escapes untrusted text.
-import { overridableRuleIds } from '../checks/all-rules.ts'
-import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { compareFindings, type Finding, type Severity } from '@catalog-bot/findings/finding'
 import { formatFixAsDiff } from '@catalog-bot/findings/fix'
+import { overridableRuleIds } from '../checks/all-rules.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
-import { toCodeSpan, toTableCodeSpan, escapeMarkdown, escapeSentenceWithCodeSpans } from './escape.ts'
-import { renderFencedBlock } from './fenced-block.ts'
-import { formatLineRangeUrl } from './github-urls.ts'
-import type { FindingLinkOptions } from './report-options.ts'
-import { endWithPeriod } from './sentence.ts'
-import { toFindingIdentityKey, createTracedLineLookup, type TracedFindingLine } from './traced-line.ts'
+import {
+  toCodeSpan,
+  toTableCodeSpan,
+  escapeMarkdown,
+  escapeSentenceWithCodeSpans,
+  renderFencedBlock,
+  endWithPeriod,
+  escapeWorkflowCommandMessage,
+  escapeWorkflowCommandProperty,
+  toLogLine,
+} from './escape.ts'
+import { formatLineRangeUrl } from './urls.ts'
+import {
+  type FindingLinkOptions,
+  toFindingIdentityKey,
+  createTracedLineLookup,
+  type TracedFindingLine,
+} from './report-options.ts'
+import type { CheckOutcome } from '../checks/check.ts'
 
 /** The check runs list the other errors. */
 const maxDetailedErrorGroups = 4
@@ -85,7 +98,6 @@ function renderSuggestedFixDiff(finding: Finding, { fixes = [] }: FindingLinkOpt
   return renderFencedBlock('diff', lines.map((line) => removeInvisibleCharacters(line)).join('\n'))
 }
 
-/** Removes invisible and bidirectional characters. */
 function removeInvisibleCharacters(line: string): string {
   return line.slice(0, 300).replace(/[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/gu, '\ufffd')
 }
@@ -173,11 +185,7 @@ export function formatOverrideHelp(errors: readonly Finding[]): string[] {
   ]
 }
 
-export function describeFinding(
-  finding: Finding,
-  commits: VerdictCommits,
-  options: FindingLinkOptions,
-): string {
+export function describeFinding(finding: Finding, commits: VerdictCommits, options: FindingLinkOptions) {
   const location = getFindingLocation(finding, commits, options)
   const why = finding.why === '' ? '' : ` ${formatEscapedSentence(finding.why)}`
   const fix = finding.fix === '' ? '' : ` *${formatEscapedSentence(finding.fix)}*`
@@ -217,10 +225,7 @@ function getFindingLocation(
 }
 
 /** Shows the file's name and folder, because most catalog files share a name and a full path would hide the line number. */
-function formatLocation(
-  path: string,
-  { first, last }: { readonly first: number; readonly last: number },
-): string {
+function formatLocation(path: string, { first, last }: { readonly first: number; readonly last: number }) {
   const name = path.split('/').slice(-2).join('/')
   const where = last > first && last - first < 20 ? `lines ${first}–${last}` : `line ${first}`
   return `${toTableCodeSpan(name)}, ${where}`
@@ -250,4 +255,91 @@ function quoteMarkdown(text: string): string {
     .split('\n')
     .map((line) => (line === '' ? '>' : `> ${line}`))
     .join('\n')
+}
+
+export function countFindings(findings: readonly Finding[]): {
+  readonly errors: number
+  readonly warnings: number
+} {
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  return { errors, warnings: findings.length - errors }
+}
+
+/** `2 errors, 1 warning`. */
+export function formatFindingCounts(errors: number, warnings: number): string {
+  const parts = []
+  if (errors > 0) parts.push(`${errors} ${errors === 1 ? 'error' : 'errors'}`)
+  if (warnings > 0) parts.push(`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)
+  return parts.join(', ')
+}
+
+// Formats each check as one line of plain text. The page escapes it.
+/** `validation: 1 error`, `images: passed`. In the order of the outcomes. */
+export function formatCheckOutcomeLines(outcomes: readonly CheckOutcome[]): readonly string[] {
+  return outcomes.map((outcome) => `${outcome.check}: ${formatCheckOutcome(outcome)}`)
+}
+
+function formatCheckOutcome({ findings, unanswered, waiting, isOptional, summary }: CheckOutcome): string {
+  const { errors, warnings } = countFindings(findings)
+  const optional = isOptional ? ', not required to merge' : ''
+  if (errors > 0) return `${formatFindingCounts(errors, warnings)}${optional}`
+  if (unanswered.length > 0)
+    return isOptional
+      ? 'inconclusive, not required to merge'
+      : `waiting for ${unanswered.length} ${unanswered.length === 1 ? 'response' : 'responses'}`
+  if (waiting.some(({ isAgreed }) => isAgreed !== true)) return 'waiting for approval'
+  const passed = warnings > 0 ? `passed with ${formatFindingCounts(0, warnings)}` : 'passed'
+  return summary === '' ? passed : `${passed} (${summary})`
+}
+
+// Renders findings as annotations and log lines of a workflow. Escapes untrusted text so that the runner finds no
+// commands in it.
+/** GitHub shows this many annotations of each kind per step and drops the rest. */
+const maxAnnotationsPerKind = 10
+
+const workflowCommandBySeverity: Readonly<Record<Severity, string>> = {
+  error: 'error',
+  warning: 'warning',
+  info: 'notice',
+}
+
+const severitiesInLogOrder = Object.keys(workflowCommandBySeverity) as readonly Severity[]
+
+/** Lines for standard output. Findings without a location or beyond the limit are only logged. */
+export function formatWorkflowLog(findings: readonly Finding[]): readonly string[] {
+  const sorted = findings.filter(({ overridden }) => overridden === undefined).toSorted(compareFindings)
+  return severitiesInLogOrder.flatMap((severity) => {
+    const those = sorted.filter((finding) => finding.severity === severity)
+    const shown = those.filter(({ at }) => at !== undefined).slice(0, maxAnnotationsPerKind)
+    return [
+      ...shown.map(formatAnnotation),
+      ...those
+        .filter((finding) => !shown.includes(finding))
+        .map((finding) => toLogLine(formatFindingLine(finding))),
+    ]
+  })
+}
+
+function formatAnnotation(finding: Finding): string {
+  const { severity, at, rule, what, why, fix } = finding
+  const location = at && [
+    ['file', at.file],
+    ['line', at.line],
+    ['col', at.column],
+    ...(at.endLine === undefined ? [] : [['endLine', at.endLine]]),
+    // GitHub rejects an end column for a range of several lines.
+    ...(at.endColumn === undefined || (at.endLine ?? at.line) !== at.line
+      ? []
+      : [['endColumn', at.endColumn]]),
+  ]
+  const properties = [...(location ?? []), ['title', rule]]
+    .map(([name, value]) => `${name}=${escapeWorkflowCommandProperty(String(value))}`)
+    .join(',')
+  const text = [what, why, fix].filter((part) => part !== '').join('\n')
+  return `::${workflowCommandBySeverity[severity]} ${properties}::${escapeWorkflowCommandMessage(text)}`
+}
+
+function formatFindingLine({ severity, at, rule, what, fix }: Finding): string {
+  const location = at === undefined ? '' : `${at.file}:${at.line}: `
+  return `${severity}: ${location}${what} (${rule}) ${fix}`
 }

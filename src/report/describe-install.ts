@@ -46,11 +46,7 @@ export function describeInstall(
     .join('\n')
 }
 
-function describeChannelInstall(
-  packageName: string,
-  install: ChannelInstall,
-  verbose: boolean,
-): readonly string[] {
+function describeChannelInstall(packageName: string, install: ChannelInstall, verbose: boolean) {
   const { channel, bundle, installs, steps, comesAlong, acceptance, provisioner } = install
   const bundleSuffix = bundle === undefined ? '' : `: ${bundle}`
   const shown = new Set(steps.flatMap(({ remarks }) => remarks.map(({ says }) => says)))
@@ -80,10 +76,7 @@ function describeChannelInstall(
   ]
 }
 
-function describeInstallStep(
-  { title, outcome, facts, remarks }: InstallStep,
-  verbose: boolean,
-): readonly string[] {
+function describeInstallStep({ title, outcome, facts, remarks }: InstallStep, verbose: boolean) {
   const more = remarks.length - maxRemarksPerInstallStep
   return [
     `  ${labelByInstallStepOutcome[outcome]}${title}`,

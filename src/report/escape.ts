@@ -1,3 +1,13 @@
+/** GitHub rejects longer comments and summaries (65,536 and 65,535). Leaves room for the footer. */
+export const maxGitHubTextLength = 60_000
+
+/** The product name and configuration keys such as `merge.method` keep their case. */
+export const capitalizeFirstLetter = (text: string): string =>
+  /^(?:catalog-bot\b|\w+\.\w)/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
+/** Adds a period unless the text already ends a sentence. */
+export const endWithPeriod = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
+
 // Converts untrusted text (paths, names, titles, registry responses) to Markdown or terminal text. No other file does so.
 // The output cannot mention users, link, embed, close an issue, or contain markup (docs/threats.md#t55).
 
@@ -124,4 +134,21 @@ function removeCommitTriggerWords(text: string): string {
       .replace(/\s+/g, ' ')
       .trim()
   )
+}
+
+/** Makes the fence longer than every run of backticks in the text, so that the text cannot end the block. */
+export function renderFencedBlock(language: string, text: string): string {
+  const maxRunLength = Math.max(2, ...[...text.matchAll(/`+/g)].map((run) => run[0].length))
+  const fence = '`'.repeat(maxRunLength + 1)
+  return `${fence}${language}\n${text}\n${fence}`
+}
+
+export function renderMermaidBlock(source: string): string {
+  return renderFencedBlock('mermaid', source)
+}
+
+export function truncateText(text: string): string {
+  if (text.length <= maxGitHubTextLength) return text
+  const end = text.lastIndexOf('\n', maxGitHubTextLength)
+  return `${text.slice(0, end > 0 ? end : maxGitHubTextLength)}\n\n… This text is too long for GitHub. To see all of it, run catalog-bot check.`
 }

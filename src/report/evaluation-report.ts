@@ -1,7 +1,35 @@
 import type { CommentPolicy } from '../config/config.ts'
-import type { BaseBranchBreakage } from './describe-base-breaks.ts'
-import type { ChannelHeadConflict } from './describe-head-conflict.ts'
-import type { SuggestedFixForFinding, TracedFindingLine } from './traced-line.ts'
+import type { SuggestedFixForFinding, TracedFindingLine } from './report-options.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import { toCodeSpan } from './escape.ts'
+import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './urls.ts'
+import type { PullRequestChange } from '../pull-request/change.ts'
+import { placeholderRegistryPrefix, type ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
+import { describeChangeLines, type DescriptionLine } from './describe-change.ts'
+
+/**
+ * Describes changes that were merged while a pull request was open and that cause its conflict. Uses only recorded
+ * facts.
+ */
+export interface ChannelHeadConflict {
+  readonly commit: CommitSha
+  /** `replaces` is '' if the entry replaces nothing. */
+  readonly entry: string
+  readonly replaces: string
+  /** The channel head that the pull request adds. */
+  readonly mine: string
+  /** Whether both heads replace the same entry. */
+  readonly isSame: boolean
+}
+
+/** Names the commits that broke the base branch, so that an author doesn't look for the fault in their own change. */
+export interface BaseBranchBreakage {
+  /** From the repository's root. */
+  readonly file: string
+  readonly errors: number
+  /** Absent if the commit wasn't found in recent history. */
+  readonly commit?: CommitSha
+}
 
 /** What a report shows in addition to the verdict. Computed in the evaluation process, and stored with the verdict. */
 export interface EvaluationReport {
@@ -21,4 +49,89 @@ export interface EvaluationReport {
   /** Whether the repository wants a comment and suggestions. */
   readonly comment?: CommentPolicy | undefined
   readonly suggestions?: boolean | undefined
+}
+
+/** One line of Markdown per file. `pulls`: pull requests that catalog-bot merged, by their merge commits. */
+export function describeBaseBranchBreakages(
+  breaks: readonly BaseBranchBreakage[] | undefined,
+  pulls: ReadonlyMap<CommitSha, PullNumber>,
+  page: PullUrlParts,
+  branch: string,
+): readonly string[] {
+  return (breaks ?? []).map(({ file, errors, commit }) => {
+    const count = errors === 1 ? 'an error' : `${errors} errors`
+    const state = `${toCodeSpan(file)} already has ${count} on ${toCodeSpan(branch)}`
+    if (commit === undefined) return `${state}.`
+    const pull = pulls.get(commit)
+    const cause =
+      pull === undefined
+        ? `[${toCodeSpan(commit.slice(0, 12))}](${formatCommitUrl(page, commit)})`
+        : `[#${pull}](${formatPullUrl(page, pull)})`
+    return `${state}, since ${cause}. This pull request didn't cause ${errors === 1 ? 'it' : 'them'}.`
+  })
+}
+
+/** One line per file, for a terminal. */
+export function describeBaseBranchBreakagesAsText(breaks: readonly BaseBranchBreakage[]): readonly string[] {
+  return breaks.map(({ file, errors, commit }) => {
+    const since = commit === undefined ? '' : ` since commit ${commit.slice(0, 12)}`
+    return `The base branch already has ${errors === 1 ? 'an error' : `${errors} errors`} in ${file}${since}. Your change didn't cause ${errors === 1 ? 'it' : 'them'}.`
+  })
+}
+
+/** Limited to one screen. `pulls`: pull requests that catalog-bot merged, by merge commit. */
+export function describeChannelHeadConflicts(
+  moved: readonly ChannelHeadConflict[] | undefined,
+  pulls: ReadonlyMap<CommitSha, PullNumber>,
+  page: PullUrlParts,
+  branch: string,
+): readonly string[] {
+  return (moved ?? []).slice(0, 2).map(({ commit, entry, replaces, mine, isSame }) => {
+    const pull = pulls.get(commit)
+    const origin =
+      pull === undefined
+        ? `[${toCodeSpan(commit.slice(0, 12))}](${formatCommitUrl(page, commit)}) reached ${toCodeSpan(branch)} first`
+        : `[#${pull}](${formatPullUrl(page, pull)}) was merged first`
+    const effect =
+      replaces === ''
+        ? `adds ${toCodeSpan(entry)}`
+        : isSame
+          ? `also replaces ${toCodeSpan(replaces)}`
+          : `replaces ${toCodeSpan(replaces)} with ${toCodeSpan(entry)}`
+    return `${origin} and ${effect}. Make either ${toCodeSpan(mine)} or ${toCodeSpan(entry)} replace or skip the other.`
+  })
+}
+
+/** The projected change, without paths of the pull request. */
+export function toProjectedChange(projected: readonly ProjectedCatalog[]): PullRequestChange {
+  return { paths: [], catalogs: projected.flatMap(({ changes }) => changes), references: [] }
+}
+
+/** Empty if nothing changes. */
+export function describeProjectedChange(projected: readonly ProjectedCatalog[]): DescriptionLine[] {
+  const change = toProjectedChange(projected)
+  const isChanged = change.catalogs.some(({ packages }) => packages.length > 0)
+  const unknown = projected.flatMap(({ unknown: why }): DescriptionLine[] =>
+    why === undefined ? [] : [{ depth: 0, words: ['Could not determine ', { name: why }] }],
+  )
+  if (!isChanged) return unknown
+  const images = new Map(projected.flatMap((one) => one.images.map(({ name, image }) => [name, image])))
+  const names = [...images.values()]
+  const isNamed = names.some((name) => !name.startsWith(placeholderRegistryPrefix))
+  return [
+    { depth: 0, words: ['After the bundle images are built and added to the catalogs:'] },
+    ...describeChangeLines(change).map((line): DescriptionLine => ({ ...line, depth: 1 })),
+    ...(images.size === 0
+      ? []
+      : [
+          {
+            depth: 1 as const,
+            words: [
+              isNamed ? 'expected image: ' : 'image not built yet: ',
+              ...names.slice(0, 3).map((name) => ({ name })),
+            ].flatMap((segment, at) => (at > 1 ? [', ', segment] : [segment])),
+          },
+        ]),
+    ...unknown,
+  ]
 }

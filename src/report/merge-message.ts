@@ -1,12 +1,12 @@
 // Formats the merge commit message. It depends only on the snapshot and the configuration, so the commit id is
 // reproducible. Removes words that trigger actions in GitHub or CI systems.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import type { RuleOverride } from '../policy/overrides.ts'
+import type { RuleOverride } from '../policy/command-records.ts'
 import {
   mergeMessagePlaceholderPattern,
   type MergeMessageTemplate,
   type MergeMessagePlaceholder,
-} from '../config/merge-message.ts'
+} from '../config/merge-settings.ts'
 import { toCommitTitle } from './escape.ts'
 
 /** `overrides`: rules that a maintainer overrode. */

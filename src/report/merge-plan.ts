@@ -1,6 +1,5 @@
 import type { MergeStrategy, MergePlan } from '../policy/merge-strategy.ts'
-import { toCodeSpan, toSingleLineText, escapeMarkdown } from './escape.ts'
-import { capitalizeFirstLetter } from './sentence.ts'
+import { toCodeSpan, toSingleLineText, escapeMarkdown, capitalizeFirstLetter } from './escape.ts'
 
 export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): string {
   const shown = (clause: string) => formatClauseAsSentence(escapeMarkdown(clause, maxCheckNameListLength))
@@ -38,7 +37,6 @@ export function formatMergeMethod(method: MergeStrategy | undefined): string {
   }
 }
 
-/** The maximum length of a list of checks. */
 const maxCheckNameListLength = 1500
 
 /** Titles, each with clauses without a period. */

@@ -5,8 +5,13 @@ import { collectUnblockingPeople } from '../policy/decide.ts'
 import { configPath } from '../config/config-path.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../policy/verdict.ts'
 import { groupSimilarFindings } from './describe-findings.ts'
-import { toCodeSpan, escapeMarkdown, escapeSentenceWithCodeSpans } from './escape.ts'
-import { capitalizeFirstLetter, endWithPeriod } from './sentence.ts'
+import {
+  toCodeSpan,
+  escapeMarkdown,
+  escapeSentenceWithCodeSpans,
+  capitalizeFirstLetter,
+  endWithPeriod,
+} from './escape.ts'
 
 export interface NextStep {
   /** The comment's headline, if this is the first step. */
@@ -56,10 +61,7 @@ function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
 }
 
 /** Adds that the merge follows, if only an approval is missing. */
-function addAutomaticMergeNote(
-  steps: readonly NextStep[],
-  { reasons, waiting }: PullVerdict,
-): readonly NextStep[] {
+function addAutomaticMergeNote(steps: readonly NextStep[], { reasons, waiting }: PullVerdict) {
   const [only, ...others] = steps
   const isAll =
     reasons.every(({ code: reason }) => reason === 'approval') &&
@@ -108,7 +110,6 @@ function getAuthorSteps(verdict: PullVerdict): readonly NextStep[] {
   })
 }
 
-/** The errors of required checks. */
 export function collectRequiredCheckErrors({ outcomes }: PullVerdict): CheckOutcome['findings'] {
   return outcomes
     .filter(({ isOptional }) => isOptional !== true)
@@ -152,10 +153,7 @@ function getErrorFixSteps(verdict: PullVerdict): readonly NextStep[] {
   ]
 }
 
-function describeApprovalAfterFix(
-  reasons: PullVerdict['reasons'],
-  waiting: PullVerdict['waiting'],
-): readonly string[] {
+function describeApprovalAfterFix(reasons: PullVerdict['reasons'], waiting: PullVerdict['waiting']) {
   if (waiting.length > 0) return ['catalog-bot asks for approvals after the errors are fixed.']
   return reasons.some(({ code }) => code === 'unanswered') ? [] : ['No approval is needed.']
 }

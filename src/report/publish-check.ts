@@ -1,7 +1,32 @@
 // Renders the publication of a catalog image as a check run, as lines in the comment on a merged pull request, and as the
 // description of a deployment.
 import { toCodeSpan, toTableCodeSpan, toSingleLineText, escapeMarkdown } from './escape.ts'
-import { checkNamePrefix, type ReportedCheck } from './report.ts'
+import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
+import { configPath } from '../config/config-path.ts'
+
+export type RebuildState =
+  | { readonly kind: 'announced' }
+  /** A newer push arrived before the dispatch, and its rebuild includes this one. */
+  | { readonly kind: 'superseded'; readonly by: string }
+  | { readonly kind: 'running'; readonly url?: string }
+  | { readonly kind: 'succeeded' | 'failed'; readonly url?: string }
+  /** A webhook accepted the request. No outcome follows. */
+  | { readonly kind: 'received' }
+  | { readonly kind: 'retrying'; readonly why: string }
+  /** Dispatched, but GitHub does not report the outcome. */
+  | { readonly kind: 'no-outcome' }
+  | { readonly kind: 'not-dispatched'; readonly why: string }
+
+export interface PreviewImageView {
+  readonly root: string
+  readonly image: string
+  readonly tag: string
+  /** `until`: a date such as 2026-11-30. */
+  readonly state:
+    | { readonly kind: 'published'; readonly digest: string; readonly until: string }
+    | { readonly kind: 'failed'; readonly why: string; readonly again: boolean }
+    | { readonly kind: 'removed' }
+}
 
 export interface PublishedImageView {
   /** Directory of the catalog, or '' for the repository root. */
@@ -183,10 +208,7 @@ export function formatDeploymentDescription(state: PublicationView): string {
   }
 }
 
-export function formatImageTagsTableCell({
-  image,
-  tags,
-}: Pick<PublishedImageView, 'image' | 'tags'>): string {
+export function formatImageTagsTableCell({ image, tags }: Pick<PublishedImageView, 'image' | 'tags'>) {
   return tags.map((tag) => toTableCodeSpan(`${image}:${tag}`)).join(', ')
 }
 
@@ -197,4 +219,89 @@ function formatByteSize(bytes: number): string {
 
 function formatCountWithNoun(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`
+}
+
+/** The check run for preview images. It never fails, because no merge depends on a preview. */
+export function renderPreviewCheck(previews: readonly PreviewImageView[]): ReportedCheck {
+  const failed = previews.some(({ state }) => state.kind === 'failed')
+  const areAllRemoved = previews.every(({ state }) => state.kind === 'removed')
+  return {
+    name: `${checkNamePrefix}preview`,
+    status: 'completed',
+    conclusion: 'neutral',
+    title: failed
+      ? 'catalog-bot could not publish a preview image'
+      : areAllRemoved
+        ? 'Preview images removed'
+        : `${previews.length} preview ${previews.length === 1 ? 'image' : 'images'}`,
+    summary: previews.map(describePreview).join('\n\n').slice(0, 60_000),
+    annotations: [],
+  }
+}
+
+function describePreview({ root, image, tag, state }: PreviewImageView): string {
+  const heading = `**${toCodeSpan(root === '' ? '.' : root)}** → ${toCodeSpan(`${image}:${tag}`)}`
+  switch (state.kind) {
+    case 'published':
+      return `${heading}\n\nTo test the catalog as it would be after the merge, use ${toCodeSpan(`${image}@${state.digest}`)}. catalog-bot removes this image when the pull request is closed, or on ${state.until} at the latest.`
+    case 'failed':
+      return `${heading}\n\nNot published: ${escapeMarkdown(state.why)}.${state.again ? ' catalog-bot retries automatically.' : ''}`
+    case 'removed':
+      return `${heading}\n\nRemoved.`
+  }
+}
+
+export function renderRebuildCheck(catalogs: readonly string[], state: RebuildState): ReportedCheck {
+  const base = { name: `${checkNamePrefix}rebuild`, annotations: [] }
+  const catalogsLine = `Changed catalogs: ${catalogs.map((root) => toCodeSpan(root === '' ? '.' : root)).join(', ')}.`
+  const link =
+    'url' in state && state.url !== undefined && /^https?:\/\/[^\s()<>]+$/.test(state.url)
+      ? ` [Run](${state.url}).`
+      : ''
+  const completed = (
+    conclusion: NonNullable<ReportedCheck['conclusion']>,
+    title: string,
+    more: string,
+  ): ReportedCheck => ({ ...base, status: 'completed', conclusion, title, summary: `${catalogsLine}${more}` })
+  switch (state.kind) {
+    case 'announced':
+      return { ...base, status: 'queued', title: 'Rebuild requested', summary: catalogsLine }
+    case 'running':
+      return { ...base, status: 'in_progress', title: 'Rebuilding', summary: `${catalogsLine}${link}` }
+    case 'superseded':
+      return completed(
+        'neutral',
+        'Included in the rebuild of a newer commit',
+        ` The rebuild of ${toCodeSpan(state.by.slice(0, 12))} includes them.`,
+      )
+    case 'succeeded':
+      return completed('success', 'Rebuilt', link)
+    case 'failed':
+      return completed('failure', 'The rebuild failed', link)
+    case 'no-outcome':
+      return completed(
+        'neutral',
+        'Rebuild requested; result unknown',
+        ' GitHub does not show a workflow run for this commit. Check that the App has the "Actions: read" permission, and that the workflow runs on this commit.',
+      )
+    case 'received':
+      return completed(
+        'neutral',
+        'Rebuild requested; result unknown',
+        ' The webhook accepted the request but does not report the result of the build.',
+      )
+    case 'retrying':
+      return {
+        ...base,
+        status: 'in_progress',
+        title: 'The webhook does not respond; catalog-bot retries automatically',
+        summary: `${catalogsLine} ${escapeMarkdown(state.why)}.`,
+      }
+    case 'not-dispatched':
+      return completed(
+        'failure',
+        'catalog-bot could not request the rebuild',
+        ` ${escapeMarkdown(state.why)}. Check ${toCodeSpan('rebuild')} in ${toCodeSpan(configPath)} and the App's permissions (Contents: write, and Actions: write for ${toCodeSpan('rebuild.workflow')}).`,
+      )
+  }
 }

@@ -2,9 +2,8 @@
 // not opened. Names and reasons are untrusted.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { formatChangeAsMarkdown, type DescriptionLine } from './describe-change.ts'
-import { toCodeSpan, toSingleLineText, escapeMarkdown } from './escape.ts'
-import { renderMermaidBlock } from './fenced-mermaid.ts'
-import { checkNamePrefix, type ReportedCheck } from './report.ts'
+import { toCodeSpan, toSingleLineText, escapeMarkdown, renderMermaidBlock } from './escape.ts'
+import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
 
 export interface MergedBundleDirectory {
   readonly directory: string

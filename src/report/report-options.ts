@@ -1,6 +1,50 @@
+import { checkIds, type CheckId } from '@catalog-bot/findings/checks'
+import type { SuggestedFix } from '@catalog-bot/findings/fix'
+import type { Finding } from '@catalog-bot/findings/finding'
 import type { CommentPolicy } from '../config/config.ts'
-import type { PullUrlParts } from './github-urls.ts'
-import type { SuggestedFixForFinding, TracedFindingLine } from './traced-line.ts'
+import type { PullUrlParts } from './urls.ts'
+
+export interface TracedFindingLine {
+  readonly file: string
+  /** In the merge result. */
+  readonly line: number
+  readonly side: 'head' | 'base'
+  /** Line numbers in that commit. */
+  readonly first: number
+  readonly last: number
+}
+
+export interface SuggestedFixForFinding {
+  /** See toFindingIdentityKey(). */
+  readonly finding: string
+  readonly fix: SuggestedFix
+  /** The lines of the head to replace, all within the diff of the pull request. */
+  readonly suggestion?: { readonly first: number; readonly last: number }
+}
+
+export const checkNamePrefix = 'catalog-bot / '
+
+export const botCheckNames: readonly string[] = toPrefixedCheckNames(checkIds)
+
+export interface ReportedAnnotation {
+  readonly path: string
+  readonly startLine: number
+  readonly endLine: number
+  readonly level: 'failure' | 'warning' | 'notice'
+  readonly title: string
+  readonly message: string
+}
+
+export interface ReportedCheck {
+  readonly name: string
+  readonly status: 'queued' | 'in_progress' | 'completed'
+  readonly conclusion?: 'success' | 'failure' | 'neutral' | 'action_required'
+  readonly title: string
+  readonly summary: string
+  readonly annotations: readonly ReportedAnnotation[]
+  /** If absent, GitHub links the App's page. */
+  readonly detailsUrl?: string
+}
 
 export interface FindingLinkOptions {
   /** The page of a rule is `<rulesUrl>/<id>.md`. If absent, rules are not linked. */
@@ -25,7 +69,7 @@ export interface ReportOptions extends FindingLinkOptions {
   readonly graph?: string | undefined
   /** The id of the change, to which approvals apply. */
   readonly change?: string | undefined
-  /** Markdown sentences made by describe-head-conflict.ts. */
+  /** Markdown sentences made by evaluation-report.ts. */
   readonly meanwhile?: readonly string[] | undefined
   /** URLs of catalog-bot's check runs by name. Unknown ones link to the list of all check runs. */
   readonly runs?: ReadonlyMap<string, string> | undefined
@@ -40,4 +84,23 @@ export interface ReportOptions extends FindingLinkOptions {
     { readonly state: 'published' | 'pending' | 'failed'; readonly lines: readonly string[] } | undefined
   /** The id of catalog-bot's internal error in the log. */
   readonly traceId?: string | undefined
+}
+
+export function toPrefixedCheckNames(ids: readonly CheckId[]): readonly string[] {
+  return ids.map((id) => `${checkNamePrefix}${id}`)
+}
+
+/**
+ * Maps lines of the merge result, which GitHub never shows, to lines of the head, or of the base if the head lacks
+ * the line.
+ */
+export function toFindingIdentityKey({ rule, at, what }: Finding): string {
+  return JSON.stringify([rule, at?.file, at?.line, at?.column, what])
+}
+
+export function createTracedLineLookup(
+  lines: readonly TracedFindingLine[] | undefined,
+): (file: string, line: number) => TracedFindingLine | undefined {
+  const known = new Map(lines?.map((traced) => [`${traced.line} ${traced.file}`, traced]))
+  return (file, line) => known.get(`${line} ${file}`)
 }

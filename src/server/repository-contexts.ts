@@ -1,7 +1,6 @@
 // Opens job contexts: one mirror per repository, opened on first use, and GitHub as the acting account.
 import { resolve } from 'node:path'
-import type { RepositoryName } from '../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import { openGitMirror, type GitMirror } from '../adapters/git/mirror.ts'
 import { createCommentCache } from '../adapters/github/comment-cache.ts'
 import { createGitHubForge } from '../adapters/github/forge.ts'

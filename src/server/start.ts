@@ -4,7 +4,7 @@ import { startApp, type RunningApp } from './serve.ts'
 import { readSavedCredentials } from '../jobs/saved-credentials.ts'
 import { readSettings } from '../jobs/settings.ts'
 import { startSetup } from './setup/set-up.ts'
-import { readPackageVersion } from '../adapters/package-version.ts'
+import { readPackageVersion } from '../adapters/package-metadata.ts'
 
 const npmPackageFolder = join(import.meta.dirname, '..', '..')
 
@@ -49,7 +49,7 @@ export async function startFromEnvironment({
   )
   if (settings.pages !== 'off' && settings.publicUrl !== undefined && settings.signIn === undefined)
     log.warn(
-      'CLIENT_ID and CLIENT_SECRET are not set, so no one can sign in or view pages of private repositories',
+      'no one can sign in or view pages of private repositories, because CLIENT_ID or CLIENT_SECRET is not set, or PUBLIC_URL does not start with https://',
     )
   const reportServing = ({ address, metricsUrl }: RunningApp) => {
     say(

@@ -2,7 +2,7 @@
 // work.
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
-import { toRepositoryKey } from '../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../pull-request/snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JobQueueStatistics } from '../ports/jobs.ts'
 import type { MergeFreezeStore } from '../ports/merge-freezes.ts'

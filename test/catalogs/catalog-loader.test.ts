@@ -6,7 +6,7 @@ import type { CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import type { Catalog } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { toBlobSha, toTreeSha } from '../../src/pull-request/ids.ts'
-import { runCatalogRules } from '../../src/checks/validation/run-catalog-rules.ts'
+import { runCatalogRules } from '../../src/checks/validation/validate-fully.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
 
 type TreeFileContent = string | { readonly link: string }

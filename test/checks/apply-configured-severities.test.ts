@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { imagesCheck } from '../../src/checks/images/images.ts'
-import { applyConfiguredSeverities } from '../../src/checks/apply-configured-severities.ts'
-import type { CheckInput } from '../../src/checks/check.ts'
+import { type CheckInput, applyConfiguredSeverities } from '../../src/checks/check.ts'
 import { defaultConfig, type Config } from '../../src/config/config.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 

@@ -74,7 +74,7 @@ afterAll(async () => {
 test('a nonexistent path is reported as neither a file, a directory, nor an image reference', async () => {
   const { code, err } = await runCli('bundle', 'validate', './not-there')
   expect(code).toBe(2)
-  expect(err).toContain('"./not-there" is not an existing file or directory, and not an image reference')
+  expect(err).toContain('"./not-there" is neither an existing file or directory nor an image reference')
 })
 
 describe('bundle', () => {

@@ -27,7 +27,7 @@ const runCheckCommand = (...more: string[]) =>
 test('a head without new commits is reported in one sentence', async () => {
   expect(await runCheckCommand()).toEqual({
     code: 1,
-    out: 'Nothing to merge: HEAD has no commits that main lacks.\n',
+    out: 'Nothing to merge: all commits in HEAD are already on main.\n',
     err: '',
   })
 })
@@ -36,12 +36,12 @@ test('the JSON output has one reason', async () => {
   const { out } = await runCheckCommand('-o', 'json')
   expect(JSON.parse(out)).toMatchObject({
     verdict: 'blocked',
-    reasons: [{ code: 'nothing-to-merge', text: 'the pull request has no commits that main lacks' }],
+    reasons: [{ code: 'nothing-to-merge', text: 'all commits in the pull request are already on main' }],
   })
 })
 
 test('an unknown author owns nothing, and the command says how to name one', async () => {
   const { code, out, err } = await runCatalogBot('check', '--repo', repositoryDirectory, '--base', 'main')
-  expect([code, out]).toEqual([1, 'Nothing to merge: HEAD has no commits that main lacks.\n'])
+  expect([code, out]).toEqual([1, 'Nothing to merge: all commits in HEAD are already on main.\n'])
   expect(err).toMatch(/^The author of the pull request is unknown, .*Use --author LOGIN/)
 })

@@ -12,8 +12,8 @@ import {
 import { privateKey } from '../sandbox/github/github-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { saveCredentials } from '../../src/jobs/saved-credentials.ts'
-import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
-import { toPrefixedCheckNames } from '../../src/report/report.ts'
+import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
+import { toPrefixedCheckNames } from '../../src/report/report-options.ts'
 
 let mergeRulesFixture: MergeRulesFixture
 beforeAll(async () => {

@@ -91,22 +91,23 @@ test('the rulesets name the App and the default branch', async () => {
   expect(b).toMatchObject({ bypass_actors: [], conditions: { ref_name: { include: ['refs/heads/main'] } } })
 })
 
-test('the workflow is read-only, pins what it runs, and uses a package in our own npm scope', async () => {
-  const { out } = await runInitCommand({ action: true })
+test('the workflow is read-only, pins the checkout, and uses the given action', async () => {
+  const { out } = await runInitCommand({ action: true, uses: 'coast/catalog-bot@v0.1.0' })
   const { permissions, jobs } = parse(out) as {
     permissions: unknown
-    jobs: { validate: { steps: { uses?: string; run?: string }[] } }
+    jobs: { validate: { steps: { uses: string }[] } }
   }
   expect(permissions).toEqual({ contents: 'read' })
-  for (const { uses, run } of jobs.validate.steps) {
-    if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/)
-    if (run?.startsWith('npm') === true)
-      expect(run).toMatch(/^npm install .* --ignore-scripts @catalog-bot\/cli@\d+\.\d+\.\d+$/)
-  }
-  // The same step as in action.yml, which has its own test.
-  expect(jobs.validate.steps.at(-1)?.run).toBe(
-    '"$RUNNER_TEMP/catalog-bot/node_modules/.bin/catalog-bot" action',
-  )
+  const [checkout, action] = jobs.validate.steps
+  expect(checkout?.uses).toMatch(/^actions\/checkout@[0-9a-f]{40}$/)
+  expect(action?.uses).toBe('coast/catalog-bot@v0.1.0')
+})
+
+test.each([
+  ['no action', {}, '--uses OWNER/NAME@REF'],
+  ['an action without a ref', { uses: 'coast/catalog-bot' }, 'OWNER/NAME@REF'],
+])('a checkout prints no workflow with %s, because none is published', async (_what, options, message) => {
+  await expect(runInitCommand({ action: true, ...options })).rejects.toThrow(message)
 })
 
 test('check without options compares with the default branch, as the user in the git config', async () => {

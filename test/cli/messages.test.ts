@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { findClosestNames } from '../../src/cli/rule.ts'
-import { supportsColor, formatSystemError, getRuleUrl } from '../../src/cli/output.ts'
+import { supportsColor } from '../../src/cli/output.ts'
 import {
   diagnoseClockSkew,
   diagnoseWebhookDeliveries,
@@ -10,7 +10,9 @@ import {
   diagnoseProxy,
   diagnoseRegistries,
 } from '../../src/cli/diagnosis.ts'
-import { createAuthorPackageJson } from '../../scripts/build/author-package.ts'
+import { getRuleUrl } from '../../src/cli/output.ts'
+import { formatSystemError } from '../../src/cli/output.ts'
+import { createAuthorPackageJson, createAuthorPackageReadme } from '../../scripts/build/author-package.ts'
 
 test.each([
   [true, {}, true],
@@ -126,7 +128,8 @@ test('a rule links to its page, at RULES_URL if that is set', () => {
   const before = process.env['RULES_URL']
   try {
     delete process.env['RULES_URL']
-    expect(getRuleUrl('a')).toBe('https://github.com/catalog-bot/catalog-bot/blob/main/docs/rules/a.md')
+    // A checkout is published nowhere.
+    expect(getRuleUrl('a')).toBeUndefined()
     process.env['RULES_URL'] = 'https://rules.example'
     expect(getRuleUrl('a')).toBe('https://rules.example/a.md')
   } finally {
@@ -135,13 +138,35 @@ test('a rule links to its page, at RULES_URL if that is set', () => {
   }
 })
 
-test('the package for authors has no dependencies, and a name in our own npm scope', () => {
-  const made = createAuthorPackageJson({
-    version: '1.2.3',
-    license: 'X',
-    type: 'module',
-    engines: { node: '>=22.20' },
+describe('the package for authors', () => {
+  const app = { version: '1.2.3', license: 'X', type: 'module', engines: { node: '>=22.20' } }
+  const distribution = {
+    repository: 'coast/bot',
+    package: '@coast/catalog-bot-cli',
+    appPackage: '@coast/catalog-bot',
+    image: 'ghcr.io/coast/catalog-bot',
+    chart: 'oci://ghcr.io/coast/charts/catalog-bot',
+    action: 'coast/bot@v1.2.3',
+    site: 'https://coast.github.io/bot/',
+  }
+
+  test('has no dependencies, and cannot be published from a checkout, which owns no name on npm', () => {
+    const made = createAuthorPackageJson(app)
+    expect(made).toMatchObject({ private: true, version: '1.2.3', engines: { node: '>=22.20' } })
+    expect(Object.keys(made).filter((key) => /dependencies|scripts/i.test(key))).toEqual([])
+    expect(createAuthorPackageReadme(app)).not.toContain('npx')
   })
-  expect(made).toMatchObject({ name: '@catalog-bot/cli', version: '1.2.3', engines: { node: '>=22.20' } })
-  expect(Object.keys(made).filter((key) => /dependencies|scripts/i.test(key))).toEqual([])
+
+  test('of a release has the name that the release was given, in its metadata and its README', () => {
+    const made = createAuthorPackageJson({ ...app, distribution })
+    expect(made).toMatchObject({
+      name: '@coast/catalog-bot-cli',
+      bugs: 'https://github.com/coast/bot/issues',
+      distribution,
+    })
+    expect(made).not.toHaveProperty('private')
+    expect(createAuthorPackageReadme({ ...app, distribution })).toContain(
+      'npx @coast/catalog-bot-cli validate',
+    )
+  })
 })

@@ -207,7 +207,7 @@ describe('a mistake that only shows when a command runs', () => {
       [['doctor'], 'specify exactly one repository'],
       [['doctor', 'acme'], 'must have the form OWNER/NAME'],
       [['rule', 'several-haeds'], 'did you mean several-heads'],
-      [['list', 'packages', 'nowhere'], 'is not an existing file or directory, and not an image reference'],
+      [['list', 'packages', 'nowhere'], 'is neither an existing file or directory nor an image reference'],
       [['sign', 'localhost:1/a/b:c', '--key', 'nokey'], 'nokey: no such file or directory'],
     ]
     for (const [line, says] of lines) {

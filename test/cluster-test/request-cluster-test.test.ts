@@ -5,9 +5,9 @@ import {
   type ClusterTestCandidate,
 } from '../../src/cluster-test/request-cluster-test.ts'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
-import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
-import type { CommandRecord } from '../../src/policy/commands.ts'
+import type { CommandRecord } from '../../src/policy/command-records.ts'
 
 const headCommitSha = toCommitSha('1'.repeat(40))
 const baseTree = toTreeSha('2'.repeat(40))

@@ -1,6 +1,6 @@
 // The configuration of releases: where the images of bundle directories will be, and when releases are opened.
 import { describe, expect, test } from '@jest/globals'
-import { expandBundleImageTemplate } from '../../src/config/bundle-release.ts'
+import { expandBundleImageTemplate } from '../../src/config/catalog-sources.ts'
 import { parseConfig } from '../../src/config/config.ts'
 
 const findConfigProblems = (text: string) => {

@@ -2,76 +2,63 @@
 // check the recorded output (test/deploy/rendered), and that it was rendered from the current chart.
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { Ajv } from 'ajv'
-import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { spawnSync } from 'node:child_process'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import { coerceToSchema } from '../../packages/bundle/src/kubernetes/coerce-to-schema.ts'
 import { findSchemaName, type SchemaType } from '../../packages/bundle/src/kubernetes/schemas.ts'
+import { readSettings } from '../../src/jobs/settings.ts'
 import { parseDocumentTree } from '../../packages/fbc/src/go/read-tree.ts'
 import { findMissingProgram } from '../left-out.ts'
+import {
+  chartDirectory,
+  chartValues,
+  rejectedChartValues,
+  renderChart,
+  type ChartCase,
+} from './chart-cases.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const chartDirectory = join(projectRoot, 'deploy', 'chart')
 const renderedDirectory = join(import.meta.dirname, 'rendered')
 const readTextFile = (...path: readonly string[]) => readFileSync(join(...path), 'utf8')
-
-/** Values that enable every part of the chart, the minimum, and values without persistent storage. */
-const chartValues = {
-  least: { credentials: { existingSecret: 'app' } },
-  full: {
-    credentials: { existingSecret: 'app' },
-    database: { existingSecret: 'postgres' },
-    replicas: 2,
-    settings: { SWEEP_SECONDS: 60, GITHUB_URL: 'https://github.company.example' },
-    pullSecrets: ['quay'],
-    imagePullSecrets: [{ name: 'registry' }],
-    certificates: { existingConfigMap: 'company' },
-    publishing: { existingSecret: 'targets' },
-    persistence: { storageClass: 'fast' },
-    ingress: { enabled: true, host: 'bot.example', className: 'nginx', tlsSecret: 'bot-tls' },
-    networkPolicy: {
-      enabled: true,
-      from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
-      egress: [
-        {
-          to: [{ podSelector: { matchLabels: { app: 'postgres' } } }],
-          ports: [{ port: 5432, protocol: 'TCP' }],
-        },
-      ],
-    },
-    serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
-    topologySpreadConstraints: [
-      { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
-    ],
-    priorityClassName: 'high',
-  },
-  memory: {
-    credentials: { existingSecret: 'app' },
-    persistence: { enabled: false },
-    serviceAccount: { existing: 'mine' },
-  },
-} as const
-type ChartTestCase = keyof typeof chartValues
 
 /** The digest of the chart and its values. If it changes, the recorded output is outdated. */
 const chartHash = createHash('sha256')
 for (const path of readdirSync(chartDirectory, { recursive: true, encoding: 'utf8' }).sort())
-  if (statSync(join(chartDirectory, path)).isFile())
+  if (statSync(join(chartDirectory, path)).isFile() && !path.startsWith('README'))
     chartHash.update(`${path}\n${readTextFile(chartDirectory, path)}\n`)
-chartHash.update(JSON.stringify(chartValues))
+chartHash.update(JSON.stringify([chartValues, rejectedChartValues]))
 const chartDigestComment = `# Made by helm of the chart ${chartHash.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
 
-const renderChart = (name: ChartTestCase): string =>
-  execFileSync(
-    'helm',
-    ['template', 'coast', chartDirectory, '--kube-version', '1.35.0', '--namespace', 'bots', '--values', '-'],
-    {
-      input: JSON.stringify(chartValues[name]),
-      encoding: 'utf8',
-    },
-  )
+/** What helm prints for values that it rejects, one line per problem. */
+function renderRejections(): string {
+  const lines = rejectedChartValues.flatMap(([what, values]) => {
+    try {
+      renderChart(values)
+      return [`${what}: accepted`]
+    } catch (error) {
+      const { stderr } = error as { readonly stderr: string }
+      const problems = stderr.split('\n').filter((line) => /^(?:Error: execution|- )/.test(line))
+      return problems.map((line) => `${what}: ${line}`)
+    }
+  })
+  return `${lines.join('\n')}\n`
+}
+
+/** As the setup page stores them, or a Secret contains them. */
+const appCredentials = {
+  APP_ID: '12',
+  PRIVATE_KEY: generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  }).privateKey,
+  WEBHOOK_SECRET: 'sixteen or more characters',
+  CLIENT_ID: 'Iv1.1',
+  CLIENT_SECRET: 'x'.repeat(20),
+}
 
 interface KubernetesResource {
   readonly apiVersion: string
@@ -88,6 +75,7 @@ const serviceMonitorSchema: SchemaType = {
     'metadata*': 'meta.v1.ObjectMeta',
     'spec*': {
       fields: {
+        jobLabel: ':string',
         'selector*': 'meta.v1.LabelSelector',
         'endpoints*': [{ fields: { port: ':string', path: ':string', interval: ':string' } }],
       },
@@ -102,32 +90,19 @@ describe('the values', () => {
     string,
     Record<string, unknown>
   >
+  const isMap = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
   /** Combines values as helm does: objects are merged, everything else is replaced. */
   const withDefaults = (given: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(
       [...new Set([...Object.keys(defaults), ...Object.keys(given)])].map((key) => {
         const [before, after] = [defaults[key], given[key]]
-        const isMap = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
-        return [key, isMap(before) && isMap(after) ? { ...before, ...(after as object) } : (after ?? before)]
+        return [key, isMap(before) && isMap(after) ? { ...before, ...after } : (after ?? before)]
       }),
     )
 
   test.each(Object.entries(chartValues))('of the case %s are valid', (_name, given) => {
     expect({ ok: isValid(withDefaults(given)), errors: isValid.errors }).toEqual({ ok: true, errors: null })
-  })
-
-  const credentials = { existingSecret: 'app' }
-  test.each([
-    ['no credentials', {}],
-    ['a misspelled value', { credentials, replicaCount: 2 }],
-    ['a misspelled nested value', { credentials, ingress: { enable: true } }],
-    ['two replicas without a database', { credentials, replicas: 2 }],
-    ['an ingress without a host', { credentials, ingress: { enabled: true } }],
-    ['a secret in the settings', { credentials, settings: { WEBHOOK_SECRET: 'in the clear' } }],
-    ['a setting that the chart controls', { credentials, settings: { DATA_DIR: '/elsewhere' } }],
-    ['a volume that several pods share', { credentials, persistence: { accessModes: ['ReadWriteMany'] } }],
-  ])('with %s are rejected', (_what, given) => {
-    expect(isValid(withDefaults(given))).toBe(false)
   })
 
   test('are exactly the properties of the schema', () => {
@@ -141,28 +116,65 @@ describe('the values', () => {
     ).toEqual(Object.keys(defaults).sort())
   })
 
+  test('are each set by a case', () => {
+    const listPaths = (value: unknown, path: string): string[] =>
+      isMap(value) && Object.keys(value).length > 0
+        ? Object.entries(value).flatMap(([name, one]) =>
+            listPaths(one, path === '' ? name : `${path}.${name}`),
+          )
+        : [path]
+    const given = Object.values(chartValues).flatMap((values) => listPaths(values, ''))
+    const isGiven = (path: string) => given.some((one) => one === path || one.startsWith(`${path}.`))
+    expect(listPaths(defaults, '').filter((path) => !isGiven(path))).toEqual([])
+  })
+
+  test('the schema lists the documented settings, and Chart.yaml contains the icon', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', 'scripts/chart.ts', '--check'], {
+      cwd: projectRoot,
+      encoding: 'utf8',
+    })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+
   test('the chart has the version of the project', () => {
     const { version } = JSON.parse(readTextFile(projectRoot, 'package.json')) as { version: string }
     expect(parse(readTextFile(chartDirectory, 'Chart.yaml'))).toMatchObject({ version, appVersion: version })
+    expect(readTextFile(projectRoot, 'docs', 'start.md')).toContain(`/catalog-bot:${version} .`)
   })
 })
 
-const chartCaseNames = Object.keys(chartValues) as ChartTestCase[]
-const resourcesByCase = new Map<ChartTestCase, readonly KubernetesResource[]>()
+const chartCaseNames = Object.keys(chartValues) as ChartCase[]
+const resourcesByCase = new Map<ChartCase, readonly KubernetesResource[]>()
+let rejections = ''
+/** The recorded output, which is current if helm is here. */
+function readRecordedOutput(fileName: string, render: () => string): string {
+  const file = join(renderedDirectory, fileName)
+  if (findMissingProgram('helm') !== undefined) return existsSync(file) ? readTextFile(file) : ''
+  const current = `${chartDigestComment}${render()}`
+  if (process.env['UPDATE'] === '1') writeFileSync(file, current)
+  expect(readTextFile(file)).toBe(current)
+  return current
+}
 beforeAll(() => {
-  const isHere = findMissingProgram('helm') === undefined
   for (const name of chartCaseNames) {
-    const file = join(renderedDirectory, `${name}.yaml`)
-    if (isHere && process.env['UPDATE'] === '1')
-      writeFileSync(file, `${chartDigestComment}${renderChart(name)}`)
-    const recorded = existsSync(file) ? readTextFile(file) : ''
-    if (isHere) expect(`${chartDigestComment}${renderChart(name)}`).toBe(recorded)
+    const recorded = readRecordedOutput(`${name}.yaml`, () => renderChart(chartValues[name]))
     resourcesByCase.set(
       name,
       parseAllDocuments(recorded).map((document) => document.toJS() as KubernetesResource),
     )
   }
+  rejections = readRecordedOutput('rejected.txt', renderRejections)
 }, 60_000)
+
+test.each(rejectedChartValues)(
+  'values with %s are rejected, and the message names the value',
+  (what, _values, named) => {
+    expect(rejections.startsWith(chartDigestComment)).toBe(true)
+    const messages = rejections.split('\n').filter((line) => line.startsWith(`${what}: `))
+    expect(messages).not.toContain(`${what}: accepted`)
+    expect(messages.join('\n')).toContain(named)
+  },
+)
 
 describe.each(chartCaseNames)('the rendered chart of the case %s', (name) => {
   const all = () => resourcesByCase.get(name) ?? []
@@ -188,21 +200,27 @@ describe.each(chartCaseNames)('the rendered chart of the case %s', (name) => {
     if (set === undefined) throw new Error('there is no StatefulSet')
     const { spec } = (set.spec as unknown as { template: { spec: RenderedPodSpec } }).template
     const [container] = spec.containers
-    expect(spec).toMatchObject({
-      automountServiceAccountToken: false,
-      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
-    })
+    const testPod = one('Pod')?.spec as unknown as RenderedPodSpec
+    for (const pod of [spec, testPod])
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+        containers: [
+          {
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            },
+          },
+        ],
+      })
     expect(container).toMatchObject({
-      securityContext: {
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
-      },
       livenessProbe: { httpGet: { path: '/livez' } },
       readinessProbe: { httpGet: { path: '/readyz' } },
     })
     const secret =
-      container?.env.filter(({ name: variable }) => /SECRET|KEY|DATABASE_URL/.test(variable)) ?? []
+      container?.env.filter(({ name: variable }) => /SECRET|KEY|PASSWORD|DATABASE_URL/.test(variable)) ?? []
     expect(
       secret.filter(
         ({ valueFrom, name: variable }) => valueFrom === undefined && variable !== 'PULL_SECRETS',
@@ -213,41 +231,146 @@ describe.each(chartCaseNames)('the rendered chart of the case %s', (name) => {
     const stop = Number(container?.env.find(({ name: variable }) => variable === 'STOP_SECONDS')?.value)
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(stop)
   })
+
+  test('sets an environment that catalog-bot accepts, also after a restart with stored credentials', () => {
+    const secrets: Readonly<Record<string, string>> = {
+      ...appCredentials,
+      DATABASE_URL: 'postgres://bot@database/bot',
+    }
+    const given = Object.entries(listEnvironment(name)).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value : secrets[key],
+    ])
+    const environment = Object.fromEntries(given) as Record<string, string | undefined>
+    const settings = readSettings(environment)
+    expect(settings).toMatchObject({ port: 3000, metricsPort: 9090, dataDirectory: '/data' })
+    expect(settings.credentials === undefined).toBe(environment['SETUP'] === '1')
+    expect(settings.setupHost).toBe(environment['SETUP'] === '1' ? '0.0.0.0' : '127.0.0.1')
+    expect(readSettings({ ...appCredentials, ...environment }).credentials?.appId).toBe(12)
+  })
+
+  test('sets each variable once', () => {
+    const names = Object.keys(listEnvironment(name))
+    expect(names).toEqual([...new Set(names)])
+    expect(getContainer(name).env).toHaveLength(names.length)
+  })
+
+  test('exposes metrics on no port that the ingress and the Service for pages use', () => {
+    const services = all().filter(({ kind }) => kind === 'Service')
+    const ports = services.map(({ spec }) => spec as unknown as RenderedServiceSpec)
+    const withMetrics = ports.filter((spec) => spec.ports.some(({ targetPort }) => targetPort === 'metrics'))
+    expect(withMetrics).toEqual([expect.objectContaining({ clusterIP: 'None' })])
+    expect(listEnvironment(name)).toMatchObject({ PORT: '3000', METRICS_PORT: '9090' })
+    expect(JSON.stringify(one('Ingress') ?? {})).not.toMatch(/metrics|9090|-pods/)
+  })
 })
 
+interface RenderedContainer {
+  readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[]
+  readonly envFrom?: readonly object[]
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
+}
+
 interface RenderedPodSpec {
-  readonly containers: readonly {
-    readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[]
-    readonly volumeMounts: readonly { readonly name: string }[]
-  }[]
+  readonly containers: readonly RenderedContainer[]
   readonly volumes?: readonly { readonly name: string }[]
   readonly terminationGracePeriodSeconds: number
 }
 
+interface RenderedServiceSpec {
+  readonly clusterIP?: string
+  readonly ports: readonly { readonly targetPort: string }[]
+}
+
+function getContainer(name: ChartCase): RenderedContainer {
+  const set = resourcesByCase.get(name)?.find(({ kind }) => kind === 'StatefulSet')?.spec
+  const [container] = (set as unknown as { template: { spec: RenderedPodSpec } }).template.spec.containers
+  if (container === undefined) throw new Error('there is no container')
+  return container
+}
+
+const listEnvironment = (name: ChartCase): Record<string, unknown> =>
+  Object.fromEntries(
+    getContainer(name).env.map(({ name: key, value, valueFrom }) => [key, value ?? valueFrom]),
+  )
+
 describe('the rendered charts', () => {
-  const kinds = (name: ChartTestCase) => (resourcesByCase.get(name) ?? []).map(({ kind }) => kind).sort()
+  const kinds = (name: ChartCase) => (resourcesByCase.get(name) ?? []).map(({ kind }) => kind).sort()
+  const specOf = (name: ChartCase, wanted: string) =>
+    resourcesByCase.get(name)?.find(({ kind }) => kind === wanted)?.spec
 
   test('contain exactly the enabled resources', () => {
-    expect(kinds('least')).toEqual(['Service', 'Service', 'ServiceAccount', 'StatefulSet'])
-    expect(kinds('memory')).toEqual(['Service', 'Service', 'StatefulSet'])
+    expect(kinds('setup')).toEqual(['Pod', 'Service', 'Service', 'ServiceAccount', 'StatefulSet'])
+    expect(kinds('least')).toEqual(['Pod', 'Service', 'Service', 'ServiceAccount', 'StatefulSet'])
+    expect(kinds('memory')).toEqual(['Pod', 'Service', 'Service', 'StatefulSet'])
     expect(kinds('full')).toEqual(
-      ['Ingress', 'NetworkPolicy', 'PodDisruptionBudget', 'Service', 'Service', 'ServiceAccount', 'ServiceMonitor', 'StatefulSet'], // prettier-ignore
+      ['Ingress', 'NetworkPolicy', 'Pod', 'PodDisruptionBudget', 'Service', 'Service', 'ServiceAccount', 'ServiceMonitor', 'StatefulSet'], // prettier-ignore
     )
   })
 
-  test('expose the exact webhook path in the ingress', () => {
-    const ingress = resourcesByCase.get('full')?.find(({ kind }) => kind === 'Ingress')?.spec
-    expect(JSON.stringify(ingress)).toContain('"path":"/api/github/webhooks","pathType":"Exact"')
+  test('start with the setup page only without credentials, and keep what it stores', () => {
+    const setup = listEnvironment('setup')
+    expect(setup).toMatchObject({ SETUP: '1', DATA_DIR: '/data' })
+    expect(Object.keys(setup)).not.toContain('APP_ID')
+    expect(specOf('setup', 'StatefulSet')).toMatchObject({
+      volumeClaimTemplates: [{ metadata: { name: 'data' } }],
+    })
+    expect(listEnvironment('least')).not.toHaveProperty('SETUP')
   })
-})
 
-test('the compose file runs catalog-bot read-only without capabilities, and contains no secret', () => {
-  const compose = parse(readTextFile(projectRoot, 'deploy', 'compose.yaml')) as {
-    services: { bot: { environment: Record<string, string>; stop_grace_period: string } }
-  }
-  const { bot } = compose.services
-  expect(bot).toMatchObject({ read_only: true, cap_drop: ['ALL'], restart: 'unless-stopped' })
-  for (const [name, value] of Object.entries(bot.environment))
-    if (name !== 'STOP_SECONDS') expect(value).toMatch(/\$\{[A-Z_]+:\?\}/)
-  expect(parseInt(bot.stop_grace_period, 10)).toBeGreaterThan(Number(bot.environment['STOP_SECONDS']))
+  test('read the credentials from the Secret, and do not require those of sign-in and of a rotation', () => {
+    const fromSecret = (key: string, optional?: boolean) => ({
+      secretKeyRef: { name: 'app', key, ...(optional === true && { optional }) },
+    })
+    expect(listEnvironment('least')).toMatchObject({
+      APP_ID: fromSecret('APP_ID'),
+      PRIVATE_KEY: fromSecret('PRIVATE_KEY'),
+      WEBHOOK_SECRET: fromSecret('WEBHOOK_SECRET'),
+      WEBHOOK_SECRET_PREVIOUS: fromSecret('WEBHOOK_SECRET_PREVIOUS', true),
+      CLIENT_ID: fromSecret('CLIENT_ID', true),
+      CLIENT_SECRET: fromSecret('CLIENT_SECRET', true),
+    })
+  })
+
+  test('expose the pages in the ingress, or the exact webhook path', () => {
+    expect(JSON.stringify(specOf('full', 'Ingress'))).toContain('"path":"/","pathType":"Prefix"')
+    expect(JSON.stringify(specOf('webhooks', 'Ingress'))).toContain(
+      '"path":"/api/github/webhooks","pathType":"Exact"',
+    )
+  })
+
+  test('derive the public URL from the ingress', () => {
+    expect(listEnvironment('full')['PUBLIC_URL']).toBe('https://bot.example')
+    expect(listEnvironment('externalTls')['PUBLIC_URL']).toBe('https://bot.example')
+    expect(listEnvironment('plainHttp')['PUBLIC_URL']).toBe('http://bot.example')
+    expect(listEnvironment('webhooks')['PUBLIC_URL']).toBe('https://pages.example')
+    expect(listEnvironment('least')).not.toHaveProperty('PUBLIC_URL')
+  })
+
+  test('let only the listed peers read metrics', () => {
+    const { ingress } = specOf('full', 'NetworkPolicy') as unknown as {
+      readonly ingress: readonly {
+        readonly ports: readonly { readonly port: unknown }[]
+        readonly from?: unknown
+      }[]
+    }
+    const rules = ingress.filter(({ ports }) => ports.some(({ port }) => port === 'metrics' || port === 9090))
+    expect(rules).toEqual([
+      {
+        ports: [{ protocol: 'TCP', port: 'metrics' }],
+        from: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
+      },
+    ])
+    expect(specOf('full', 'ServiceMonitor')).toMatchObject({
+      jobLabel: 'app.kubernetes.io/name',
+      endpoints: [{ port: 'metrics', path: '/metrics' }],
+    })
+  })
+
+  test('mount the targets of publishing and of cluster tests where the variables point', () => {
+    const { PUBLISH_TARGETS: publishing, CLUSTER_TARGETS: clusters } = listEnvironment('full')
+    const paths = getContainer('full').volumeMounts.map(({ mountPath }) => `${mountPath}/targets.yaml`)
+    expect(paths).toEqual(expect.arrayContaining([publishing, clusters]))
+    expect(getContainer('full').envFrom).toEqual([{ secretRef: { name: 'proxy' } }])
+  })
 })

@@ -9,6 +9,10 @@ const documentationPages = [
   'README.md',
   'CONTRIBUTING.md',
   'ARCHITECTURE.md',
+  'CODE_OF_CONDUCT.md',
+  'MAINTAINERS.md',
+  'SECURITY.md',
+  'SUPPORT.md',
   ...readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),
@@ -42,7 +46,8 @@ function findBrokenLinks(page: string): readonly string[] {
   void markdownParser.walkTokens(parseMarkdownPage(page), (token: Token) => {
     if (token.type !== 'link' && token.type !== 'image') return
     const { href } = token as Tokens.Link
-    if (/^[a-z]+:/i.test(href)) return
+    // GitHub's own page of the repository, relative to its files.
+    if (/^[a-z]+:/i.test(href) || href === '../../security/advisories/new') return
     const [path = '', part] = href.split('#')
     const target =
       path === ''

@@ -1,5 +1,5 @@
 // Facts about the other bundles of a package: read once, cached by content, and identical whether read or cached.
-import type { TreePathEntry } from '../../src/pull-request/path-change.ts'
+import type { TreePathEntry } from '../../src/pull-request/change.ts'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'

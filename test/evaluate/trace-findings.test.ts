@@ -6,7 +6,7 @@ import { traceFindings } from '../../src/evaluate/trace-findings.ts'
 import { findChannelHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { createLineNumberMapper } from '../../packages/findings/src/line-map.ts'
-import { toFindingIdentityKey } from '../../src/report/traced-line.ts'
+import { toFindingIdentityKey } from '../../src/report/report-options.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 

@@ -55,6 +55,14 @@ describe('the settings', () => {
       publicUrl: 'https://bot.example.com',
     })
   })
+  test('only disable sign-in with an http:// address, because the setup page always stores a client', () => {
+    const client = { CLIENT_ID: 'Iv1.1', CLIENT_SECRET: 'x'.repeat(20) }
+    const read = (PUBLIC_URL: string, PAGES = 'public') =>
+      readSettings({ ...validEnvironment, ...client, PUBLIC_URL, PAGES }).signIn
+    expect(read('https://bot.example.com')).toEqual({ clientId: 'Iv1.1', clientSecret: 'x'.repeat(20) })
+    expect(read('http://bot.example.com')).toBeUndefined()
+    expect(() => read('http://bot.example.com', 'signed-in')).toThrow('PUBLIC_URL that starts with https://')
+  })
   test('have no credentials on a first start', () => {
     expect(readSettings({}).credentials).toBeUndefined()
     expect(readSettings({ APP_ID: '', PRIVATE_KEY: '' }).credentials).toBeUndefined()

@@ -20,8 +20,8 @@ import {
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { MergeFixture, type MergeScenario } from './merge-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
-import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report.ts'
+import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
+import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report-options.ts'
 
 let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import type { BranchRules, PullRequestRuleSettings } from '../../src/policy/branch-rules.ts'
+import type { BranchRules, PullRequestRuleSettings, MergePlanInput } from '../../src/policy/branch-rules.ts'
 import { chooseMergeStrategy } from '../../src/policy/choose-merge-strategy.ts'
-import type { MergePlanInput } from '../../src/policy/merge-requirements.ts'
 import type { MergeStrategy, MergePlan } from '../../src/policy/merge-strategy.ts'
 
 const appId = 42
@@ -176,7 +175,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   "restricted, in a person's repository": {
     rules: { closedToUs: true, reservedForUs: false, owner: 'user' },
     method: undefined,
-    expectedText: "a user's repository cannot list an App",
+    expectedText: 'a user-owned repository cannot list an App',
   },
   'restricted, the App on the list for pull requests': {
     rules: { closedToPushes: true },
@@ -276,13 +275,13 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: {},
     more: { permissions: { ...appPermissions, contents: 'read' } },
     method: undefined,
-    expectedText: 'the App lacks the permission contents: write, which is required to push',
+    expectedText: 'the App lacks the "contents: write" permission, which is required to push',
   },
   'no right to report checks': {
     rules: {},
     more: { permissions: { contents: 'write' } },
     method: undefined,
-    expectedText: 'checks: write, which is required to add checks to a merge before the push',
+    expectedText: '"checks: write" permission, which is required to add checks to a merge before the push',
   },
   'no right to report checks, where none are put first': {
     rules: permissiveBranchRules,
@@ -294,7 +293,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     rules: { linearHistory: true },
     more: { permissions: {} },
     method: undefined,
-    expectedText: 'contents: write, which is required to merge',
+    expectedText: '"contents: write" permission, which is required to merge',
   },
   'unknown rights': {
     rules: {},
@@ -428,7 +427,7 @@ describe('a plan', () => {
     const all = conditions.join('\n')
     for (const words of [
       '2 approving reviews',
-      'a code owner',
+      'code owners, one of them must approve',
       'every conversation',
       'verified signature',
       '"ci"',

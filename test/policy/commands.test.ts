@@ -8,14 +8,16 @@ import { createCheckAnswers, toCheckQuestionKey } from '../../src/checks/questio
 import type { AnswerByQuestionKind, CheckQuestion } from '../../src/checks/questions.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import {
-  findCommandApprovals,
   collectCommandQuestions,
   decideCommands,
+  type CommandEvaluationInput,
+} from '../../src/policy/commands.ts'
+import {
+  findCommandApprovals,
   findActivePullHold,
   findMergeCommand,
-  type CommandEvaluationInput,
   type CommandRecord,
-} from '../../src/policy/commands.ts'
+} from '../../src/policy/command-records.ts'
 import { computeCatalogChange, buildPackageBlob } from '../pull-request/build-catalog.ts'
 import { createSnapshot, createHexSha } from './gate-builders.ts'
 

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { decideVerdict, type VerdictInput } from '../../src/policy/decide.ts'
-import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
+import { toRequiredCheckQuestions, getRequiredBotChecks } from '../../src/policy/required-checks.ts'
 import { isMergePermit } from '../../src/policy/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 import type { CheckRunAnswer } from '../../src/checks/questions.ts'
-import { toRequiredCheckQuestions } from '../../src/policy/required-checks.ts'
 import {
   createGateInput,
   createSnapshot,
@@ -145,7 +144,7 @@ describe('the gate', () => {
       }),
     )
     expect(verdict.reasons).toEqual([
-      { code: 'nothing-to-merge', text: 'the pull request has no commits that main lacks' },
+      { code: 'nothing-to-merge', text: 'all commits in the pull request are already on main' },
     ])
     expect(verdict.retryAfter).toBeUndefined()
   })

@@ -25,14 +25,14 @@ describe('a freeze', () => {
 
   test('reports who froze the branch, when, and why', () => {
     expect(formatFreeze(createMergeFreeze())).toBe(
-      'merging into main was frozen by @max at 2026-11-22 10:00 UTC: release day. To unfreeze it, a maintainer can comment /unfreeze',
+      'merging into main was frozen by @max at 2026-11-22 10:00 UTC: release day. To unfreeze merging, a maintainer can comment /unfreeze',
     )
     expect(
       formatFreeze(
         createMergeFreeze({ branch: undefined, by: { kind: 'command-line', user: 'ops' }, reason: '' }),
       ),
     ).toBe(
-      'merging into all branches was frozen by ops (command line) at 2026-11-22 10:00 UTC. To unfreeze it, a maintainer can comment /unfreeze all',
+      'merging into all branches was frozen by ops (command line) at 2026-11-22 10:00 UTC. To unfreeze merging, a maintainer can comment /unfreeze all',
     )
     expect(
       formatFreeze(
@@ -46,7 +46,7 @@ describe('a freeze', () => {
       'GitHub has rejected merges into main since 2026-11-22 10:00 UTC: Cannot change this locked branch. catalog-bot retries periodically, and when the settings change',
     )
     expect(formatFreeze(createMergeFreeze({ kind: 'audit', by: { kind: 'bot' }, reason: 'x' }))).toContain(
-      'checked: x. To unfreeze it, a maintainer can comment /unfreeze audit',
+      'checked: x. To unfreeze merging, a maintainer can comment /unfreeze audit',
     )
   })
 })

@@ -18,7 +18,11 @@ import {
   type CommandEvaluationInput,
 } from '../../src/policy/commands.ts'
 import { decideVerdict as verdictOf } from '../../src/policy/decide.ts'
-import { excludeOverriddenFindings, applyOverrides, findActiveOverrides } from '../../src/policy/overrides.ts'
+import {
+  excludeOverriddenFindings,
+  applyOverrides,
+  findActiveOverrides,
+} from '../../src/policy/command-records.ts'
 import { describeCommands } from '../../src/report/describe-commands.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
 import { renderReport } from '../../src/report/report.ts'

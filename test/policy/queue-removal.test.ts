@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { formatQueueRemoval, isQueueRemovalByPerson } from '../../src/policy/queue-removal.ts'
+import { formatQueueRemoval, isQueueRemovalByPerson } from '../../src/policy/merge-strategy.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderReport } from '../../src/report/report.ts'
 import { createGateInput } from './gate-builders.ts'

@@ -12,7 +12,7 @@ import { loadTestImagesByCatalog } from '../../src/cluster-test/run-cluster-test
 import type { ClusterTestRequest } from '../../src/cluster-test/request-cluster-test.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
-import type { CommandRecord } from '../../src/policy/commands.ts'
+import type { CommandRecord } from '../../src/policy/command-records.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'

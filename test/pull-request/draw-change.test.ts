@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { renderChangeAsMermaid, drawPackageChanges } from '../../src/pull-request/draw-change.ts'
+import { renderChangeAsMermaid, drawPackageChanges } from '../../src/pull-request/describe-change.ts'
 import { buildBundleBlob, computeCatalogChange, buildChannelBlob, buildPackageBlob } from './build-catalog.ts'
 
 const twoCatalogLayout = {

@@ -6,9 +6,11 @@ import {
   getTreeEntryPaths,
   memoizePerPathList,
   createPathListFilter,
+  hasPathUnder,
+  hasPath,
+  findPathsUnder,
 } from '../../src/pull-request/incremental-list.ts'
 import type { BlobSha } from '../../src/pull-request/ids.ts'
-import { hasPathUnder, hasPath, findPathsUnder } from '../../src/pull-request/sorted-paths.ts'
 
 type TreeFileEntry = { readonly path: string; readonly mode: string; readonly oid: BlobSha }
 

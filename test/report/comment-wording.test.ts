@@ -96,7 +96,7 @@ describe('people who can unblock the pull request', () => {
     expect(text).toMatch(/\*\*Also: @olga\.\*\* Approve this pull request in a review/)
     expect(text).toMatch(/\*\*Also: @maria\.\*\* .*merge it manually/)
     expect(text).toMatch(
-      /\*\*Also: @vera\.\*\* When your comments are addressed, approve this pull request or dismiss your review/,
+      /\*\*Also: @vera\.\*\* Once your comments have been addressed, approve this pull request or dismiss your review/,
     )
     expect(text).toMatch(/\*\*Next: @alice\.\*\* .*comment `\/approve`/)
     expect(text).toContain('### ⏳ Waiting for **alice** to confirm the push\n')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
-import type { CommandRecord } from '../../src/policy/commands.ts'
+import type { CommandRecord } from '../../src/policy/command-records.ts'
 import { describeCommands } from '../../src/report/describe-commands.ts'
 
 const headCommitSha = toCommitSha('a'.repeat(40))

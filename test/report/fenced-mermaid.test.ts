@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
-import { renderMermaidBlock } from '../../src/report/fenced-mermaid.ts'
+import { renderMermaidBlock } from '../../src/report/escape.ts'
 
 test('a picture is a block of Mermaid', () => {
   expect(renderMermaidBlock('flowchart BT')).toBe('```mermaid\nflowchart BT\n```')

@@ -125,7 +125,7 @@ describe("a merged pull request's comment", () => {
       /^### ❌ Merged, but not published$/m,
     )
     expect(comment([successfulPublishView, createFailedPublishView(true)])).toMatch(
-      /Users do not get this change yet/,
+      /Users cannot get this change yet/,
     )
     expect(comment([successfulPublishView, createFailedPublishView(false)])).toMatch(
       /^### 🔄 Merged; publishing the catalog image$/m,

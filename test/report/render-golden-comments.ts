@@ -3,8 +3,7 @@
 import { toBlobSha, toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import { describeChange } from '../../src/pull-request/describe-change.ts'
-import { renderChangeAsMermaid } from '../../src/pull-request/draw-change.ts'
+import { describeChange, renderChangeAsMermaid } from '../../src/pull-request/describe-change.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
 import { computeFindingFix } from '../../src/checks/fixes/fix-finding.ts'
 import { imageByTag, imageMissing } from '../../src/checks/images/rules.ts'
@@ -16,20 +15,20 @@ import type { Finding } from '../../packages/findings/src/finding.ts'
 import { createFinding } from '../../packages/findings/src/rule.ts'
 import { decideVerdict, type VerdictInput } from '../../src/policy/decide.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../src/report/describe-change.ts'
-import { describeChannelHeadConflicts } from '../../src/report/describe-head-conflict.ts'
+import { describeChannelHeadConflicts } from '../../src/report/evaluation-report.ts'
 import {
   summarizePublication,
   formatPublishedImageLines,
   type PublishedImageView,
 } from '../../src/report/publish-check.ts'
 import { renderReport } from '../../src/report/report.ts'
-import type { ReportOptions } from '../../src/report/report-options.ts'
-import { summarizeChange } from '../../src/report/summarize-change.ts'
 import {
+  type ReportOptions,
   toFindingIdentityKey,
   type SuggestedFixForFinding,
   type TracedFindingLine,
-} from '../../src/report/traced-line.ts'
+} from '../../src/report/report-options.ts'
+import { summarizeChange } from '../../src/report/summarize-change.ts'
 import {
   createGateInput,
   createSnapshot,
@@ -371,7 +370,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
         ],
         waiting: [
           {
-            what: 'a maintainer must merge it manually because 1 file is outside all packages',
+            what: 'a maintainer must merge the pull request manually because 1 file is outside all packages',
             who: ['maria'],
             how: 'merges-by-hand',
           },
@@ -386,7 +385,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       ownership: {
         waiting: [
           {
-            what: 'a maintainer must merge it manually because 1 file is outside all packages',
+            what: 'a maintainer must merge the pull request manually because 1 file is outside all packages',
             who: ['maria'],
             how: 'merges-by-hand',
             isAgreed: true,

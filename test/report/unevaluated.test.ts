@@ -4,7 +4,8 @@ import {
   createUncheckablePullVerdict,
   createTooLargePullReason,
 } from '../../src/policy/decide.ts'
-import { renderReport, botCheckNames } from '../../src/report/report.ts'
+import { renderReport } from '../../src/report/report.ts'
+import { botCheckNames } from '../../src/report/report-options.ts'
 import { createGateInput } from '../policy/gate-builders.ts'
 
 describe.each([

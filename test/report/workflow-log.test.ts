@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { toLogLine } from '../../src/report/escape.ts'
-import { formatWorkflowLog } from '../../src/report/workflow-log.ts'
+import { formatWorkflowLog } from '../../src/report/describe-findings.ts'
 
 const hostileTexts = [
   'x\n::set-output name=verdict::merge',

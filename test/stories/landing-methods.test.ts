@@ -10,8 +10,8 @@ import {
   createMergeQueueRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
-import { toPrefixedCheckNames } from '../../src/report/report.ts'
+import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
+import { toPrefixedCheckNames } from '../../src/report/report-options.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment | undefined

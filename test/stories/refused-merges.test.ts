@@ -1,4 +1,4 @@
-// GitHub rejects merges for different reasons. After a person fixes the cause, the pull requests are merged, without
+// GitHub is rejecting merges for different reasons. After a person fixes the cause, the pull requests are merged, without
 // manual changes to a database.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'

@@ -14,8 +14,8 @@ import { startSecondGitHub, createUserToken, type SecondGitHub } from './second-
 import { pushFiles } from './second-github/push-files.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
-import { toPrefixedCheckNames } from '../../src/report/report.ts'
+import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
+import { toPrefixedCheckNames } from '../../src/report/report-options.ts'
 
 const repositoryName = 'coast/operators'
 const appPermissions = {

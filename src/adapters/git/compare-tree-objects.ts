@@ -1,6 +1,6 @@
 // Compares trees object by object without opening equal subtrees. Beyond a budget, git compares them.
 import { toBlobSha, type TreeSha } from '../../pull-request/ids.ts'
-import type { PathChange } from '../../pull-request/path-change.ts'
+import type { PathChange } from '../../pull-request/change.ts'
 import { isGitError } from './git-error.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import { parseTreeObject } from './parse-output.ts'

@@ -7,11 +7,11 @@ import {
   maxIncomingCommits,
   type IncomingCommit,
   type IncomingCommits,
-} from '../../pull-request/incoming-commits.ts'
+  findClosingReferences,
+} from '../../pull-request/snapshot.ts'
 import { readCommit } from './commits.ts'
 import { readTreeObjectEntries } from './compare-tree-objects.ts'
 import { readLinearHistory } from './linear-history.ts'
-import { findClosingReferences } from '../../pull-request/closing-keywords.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { GitObjectReader } from './object-reader.ts'

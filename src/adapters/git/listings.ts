@@ -1,9 +1,8 @@
 // Lists and compares whole trees. Recent listings are kept by tree id, and a similar tree's listing is derived from
 // one, so a moved base costs only its changes.
 import type { TreeSha } from '../../pull-request/ids.ts'
-import { applyPathListPatch } from '../../pull-request/incremental-list.ts'
-import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/path-change.ts'
-import { findLowerBound } from '../../pull-request/sorted-paths.ts'
+import { applyPathListPatch, findLowerBound } from '../../pull-request/incremental-list.ts'
+import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/change.ts'
 import { compareTreeObjects } from './compare-tree-objects.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'

@@ -18,7 +18,7 @@ import { parseMergeTreeOutput } from './parse-output.ts'
 import { readCommit } from './commits.ts'
 import { readLinearHistory } from './linear-history.ts'
 import type { TreeListingCache } from './listings.ts'
-import type { PathChange, TreeEntry } from '../../pull-request/path-change.ts'
+import type { PathChange, TreeEntry } from '../../pull-request/change.ts'
 
 type TreeDiffFunction = (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
 

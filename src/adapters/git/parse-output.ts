@@ -1,7 +1,7 @@
 // Reads what git prints with `-z`: raw differences, tree listings, merge results. Records end with NUL, so no path
 // can pretend to be another record (T03, T08).
 import { toBlobSha, toTreeSha, type TreeSha } from '../../pull-request/ids.ts'
-import type { PathChange, TreeEntry } from '../../pull-request/path-change.ts'
+import type { PathChange, TreeEntry } from '../../pull-request/change.ts'
 import { GitError } from './git-error.ts'
 import { compareByPath, decodePath } from './path-text.ts'
 

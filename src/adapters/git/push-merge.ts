@@ -3,7 +3,7 @@
 // temporary branch with an exact commit.
 import { toCommitSha } from '../../pull-request/ids.ts'
 import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../policy/merge-permit.ts'
-import { parseTemporaryBranch, formatTemporaryBranch } from '../../policy/temporary-branch.ts'
+import { parseTemporaryBranch, formatTemporaryBranch } from '../../policy/merge-strategy.ts'
 import { findBatchChainProblem } from '../../policy/batch.ts'
 import type { CommitSha } from '../../pull-request/ids.ts'
 import type { MergePushResult, RejectedPush, StagingPushResult } from '../../ports/repository.ts'

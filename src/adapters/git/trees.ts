@@ -1,7 +1,7 @@
 // Reads trees: differences, listings, single entries. Paths go to git neither as arguments nor as patterns: a path is
 // followed tree by tree through its objects, byte for byte.
 import { toBlobSha, toTreeSha, type TreeSha } from '../../pull-request/ids.ts'
-import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/path-change.ts'
+import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/change.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { GitObjectReader } from './object-reader.ts'

@@ -3,7 +3,7 @@
 import { Probot, ProbotOctokit } from 'probot'
 import type { Logger } from 'pino'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import type { TokenPermissions } from '../../policy/merge-requirements.ts'
+import type { TokenPermissions } from '../../policy/branch-rules.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { createApiVersionPlugin } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'

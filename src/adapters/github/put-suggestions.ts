@@ -1,7 +1,6 @@
 // Our suggestions on the lines of a pull request's diff: desired minus present, so that repeating a call changes nothing.
 // Outdated suggestions are deleted, or folded if they have replies.
-import type { ReviewSuggestion } from '../../report/suggestions.ts'
-import { reviewSuggestionMarker } from '../../report/suggestions.ts'
+import { type ReviewSuggestion, reviewSuggestionMarker } from '../../report/report.ts'
 import type { ForgeAction } from '../../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'

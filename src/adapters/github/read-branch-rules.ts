@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { BranchRules, MergeMethod } from '../../policy/branch-rules.ts'
-import { temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
+import { temporaryBranchPrefix } from '../../policy/merge-strategy.ts'
 import {
   branchResponseSchema,
   parseBranchProtection,

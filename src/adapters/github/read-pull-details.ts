@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { toCommitSha, type CommitSha } from '../../pull-request/ids.ts'
 import type { PullComment, RepositoryName, PullReview } from '../../pull-request/snapshot.ts'
 import type { BotCheckRun, BotComment } from '../../ports/forge.ts'
-import { commentMarker } from '../../report/report.ts'
+import { commentMarker } from '../../report/comment.ts'
 import type { Octokit } from './github-app.ts'
 import {
   hasSamePullFields,

@@ -1,6 +1,5 @@
 // Keeps a repository's default branch (for a minute) and global id in memory.
-import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 export interface RepositoryCache {

@@ -12,7 +12,7 @@
 import { PgBoss } from 'pg-boss'
 import type { Job, JobKindStatistics } from '../../ports/jobs.ts'
 import { toPgBossDatabase, type Database, type Transaction, type SqlQueryExecutor } from './database.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { toStorableText } from './storable-text.ts'
 import { toStoreError } from './store-error.ts'
 

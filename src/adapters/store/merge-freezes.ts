@@ -1,5 +1,5 @@
 import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
-import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type {
   MergeFreeze,
   FreezeAuthor,
@@ -9,7 +9,6 @@ import type {
 } from '../../policy/merge-freeze.ts'
 import type { MergeFreezeStore, RejectedPullRecord } from '../../ports/merge-freezes.ts'
 import type { Database, SqlQueryExecutor } from './database.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { databaseSchemaName } from './migrations.ts'
 import { toStorableText } from './storable-text.ts'
 

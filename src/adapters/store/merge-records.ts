@@ -1,7 +1,6 @@
 // Merges of the bot: recorded before the push, settled after it.
 import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
-import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { ValidatedMerge } from '../../policy/merge-permit.ts'
 import type { PendingMerge, MergeIntent } from '../../ports/merge-records.ts'
 import type { Lease } from '../../ports/leases.ts'

@@ -11,7 +11,7 @@ import type {
   VerdictChange,
 } from '../../ports/page-records.ts'
 import type { Database } from './database.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 import { createRecordedCatalogStore } from './recorded-catalogs.ts'
 

@@ -1,10 +1,10 @@
 import { toCommitSha, toUserId } from '../../pull-request/ids.ts'
 import type { UserId } from '../../pull-request/ids.ts'
-import type { ApprovalCoverage } from '../../checks/ownership/ownership.ts'
-import type { CommandRecord } from '../../policy/commands.ts'
+import type { ApprovalCoverage } from '../../checks/ownership/approvals.ts'
+import type { CommandRecord } from '../../policy/command-records.ts'
 import type { PullHistoryStore, RecordedHeadPush } from '../../ports/pull-memory.ts'
 import type { Database } from './database.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 
 export function openPullHistoryStore(database: Database): Required<PullHistoryStore> {

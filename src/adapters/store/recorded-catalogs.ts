@@ -7,7 +7,7 @@ import {
 } from '../../pull-request/recorded-package.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
 import type { Database } from './database.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 import { toStoredKey } from './stored-values.ts'
 

@@ -2,7 +2,7 @@
 import { toCommitSha } from '../../pull-request/ids.ts'
 import type { VerdictStore } from '../../ports/verdicts.ts'
 import type { Database } from './database.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 
 interface VerdictRow {

@@ -1,5 +1,35 @@
 // Schemas of `ci.yaml` and `release-config.yaml` in the format of operator-pipelines; see docs/bundle-directories.md.
 import { z } from 'zod'
+import { LineCounter, parseAllDocuments, type Document } from 'yaml'
+import type { Location } from '@catalog-bot/findings/finding'
+import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { findDuplicateYamlKey } from '../../config/text-problems.ts'
+import type { PackageSettingsFile, PackageSources } from './projected-catalog.ts'
+
+export const indexDirectoriesByBundleName = memoizePerObject(
+  ({
+    bundles = new Map<string, BundleUpgradeFacts>(),
+  }: PackageSources): ReadonlyMap<string, readonly string[]> => {
+    const found = new Map<string, string[]>()
+    for (const [version, { name }] of bundles)
+      if (name) found.set(name.text, [...(found.get(name.text) ?? []), version])
+    return found
+  },
+)
+
+/** Reads YAML settings against a schema and locates every problem. */
+export interface SettingsReadResult<T> {
+  /** Absent if the file is invalid. */
+  readonly value?: T
+  readonly problems: readonly { readonly at: Location; readonly problem: string }[]
+  /** Keys that the schema does not define. The other values remain usable. */
+  readonly unknown: readonly { readonly at: Location; readonly key: string; readonly path: string }[]
+  /** The location of a value, or of its nearest existing parent. */
+  readonly locationOf: (path: SettingsKeyPath) => Location
+}
+
+type SettingsKeyPath = readonly (string | number)[]
 
 const nonEmptyStringSchema = z.string().min(1)
 /** YAML parses a login or ID that consists of digits as a number. */
@@ -53,3 +83,131 @@ export const releaseConfigSchema = z.strictObject({
 })
 
 export type ReleaseConfig = z.output<typeof releaseConfigSchema>
+
+/** If `isYaml` is false, there is exactly one problem. */
+export function parsePackageSettings<T>(
+  { path: file, text }: PackageSettingsFile,
+  schema: z.ZodType<T>,
+): SettingsReadResult<T> & { readonly isYaml: boolean } {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
+  const [document, ...more] = Array.isArray(documents) ? documents : []
+  const toLocation = (offset: number): Location => {
+    const { line, col } = lines.linePos(offset)
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const locationOf = (path: SettingsKeyPath) => toLocation(findKeyPathOffset(document, path))
+  const unreadable = (offset: number, problem: string) => ({
+    isYaml: false,
+    problems: [{ at: toLocation(offset), problem }],
+    unknown: [],
+    locationOf,
+  })
+  if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'it contains more than one document')
+  const [error] = document?.errors ?? []
+  if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'it is not valid YAML')
+  const repeated = document && (findDuplicateYamlKey(document) as { range?: readonly number[] } | undefined)
+  if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'it contains a duplicate key')
+  let data: unknown
+  try {
+    data = document?.toJS({ maxAliasCount: 0 }) ?? {}
+  } catch {
+    return unreadable(0, 'it uses an alias')
+  }
+  const unknown: { at: Location; key: string; path: string }[] = []
+  const problems: { at: Location; problem: string }[] = []
+  const { success, data: value, error: parseError } = schema.safeParse(data)
+  for (const issue of parseError?.issues ?? []) {
+    const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
+    if (issue.code === 'unrecognized_keys')
+      for (const key of issue.keys)
+        unknown.push({ at: locationOf([...path, key]), key, path: [...path, key].join('.') })
+    else problems.push({ at: locationOf(path), problem: `${path.join('.') || 'the file'}: ${issue.message}` })
+  }
+  return {
+    isYaml: true,
+    problems,
+    unknown,
+    locationOf,
+    // The rest is read despite unknown keys.
+    ...(success
+      ? { value }
+      : problems.length === 0 && {
+          value: schema.parse(omitUnrecognizedKeys(data, parseError?.issues ?? [])),
+        }),
+  }
+}
+
+function omitUnrecognizedKeys(data: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+  const copy: unknown = JSON.parse(JSON.stringify(data))
+  for (const issue of issues) {
+    if (issue.code !== 'unrecognized_keys') continue
+    let holder: unknown = copy
+    for (const step of issue.path) holder = (holder as Record<PropertyKey, unknown>)[step]
+    for (const key of issue.keys) delete (holder as Record<string, unknown>)[key]
+  }
+  return copy
+}
+
+function findKeyPathOffset(document: Document.Parsed | undefined, path: SettingsKeyPath): number {
+  for (let depth = path.length; depth > 0; depth--) {
+    const above = document?.getIn(path.slice(0, depth - 1), true) as
+      { items?: readonly { key?: { value?: unknown; range?: readonly number[] } }[] } | undefined
+    const holder = depth === 1 ? document?.contents : above
+    const items = (holder as typeof above)?.items
+    // Points to the key, because its value may begin on another line.
+    const key = items?.find((item) => item.key?.value === path[depth - 1])?.key
+    if (key?.range?.[0] !== undefined) return key.range[0]
+    const node = document?.getIn(path.slice(0, depth), true) as { range?: readonly number[] } | undefined
+    if (node?.range?.[0] !== undefined) return node.range[0]
+  }
+  return 0
+}
+
+/** The touched bundles, without removed ones. */
+export function listTouchedBundlesWithFacts({ touched, bundles }: PackageSources) {
+  return touched.flatMap((bundle) => {
+    const facts = bundle.kind === 'removed' ? undefined : bundles?.get(bundle.version)
+    return facts ? [{ bundle, facts }] : []
+  })
+}
+
+/** Names to look up in catalogs: removed bundles, and upgrade targets that are in no directory. */
+export function listBundleNamesToLookUp(sources: PackageSources): ReadonlySet<string> {
+  if (sources.bundles === undefined) return new Set()
+  const known = indexDirectoriesByBundleName(sources)
+  const edges = listTouchedBundlesWithFacts(sources).flatMap(({ facts: { replaces, skips } }) =>
+    [...(replaces ? [replaces] : []), ...skips].map(({ text }) => text),
+  )
+  const released = sources.releaseConfigs.flatMap((file) =>
+    (parsePackageSettings(file, releaseConfigSchema).value?.catalog_templates ?? []).flatMap(
+      ({ replaces, skips = [] }) => [...(replaces === undefined ? [] : [replaces]), ...skips],
+    ),
+  )
+  const removed = sources.touched.flatMap(({ removed: removedBundle }) =>
+    removedBundle?.name ? [removedBundle.name.text] : [],
+  )
+  return new Set([...[...edges, ...released].filter((name) => !known.has(name)), ...removed])
+}
+
+/** Follows upgrade edges of bundle directories into other directories or catalogs. */
+export function isBundleInSourcesOrCatalogs(name: string, sources: PackageSources): boolean {
+  return indexDirectoriesByBundleName(sources).has(name) || sources.catalogs.has(name)
+}
+
+/** The cycle of `replaces` through this bundle, starting and ending with it. Undefined without a cycle. */
+export function findReplacesCycle(name: string, sources: PackageSources): readonly string[] | undefined {
+  const byName = indexDirectoriesByBundleName(sources)
+  const path = [name]
+  const seen = new Set(path)
+  for (;;) {
+    const [version] = byName.get(path.at(-1) ?? '') ?? []
+    const next = version === undefined ? undefined : sources.bundles?.get(version)?.replaces?.text
+    if (next === undefined) return undefined
+    path.push(next)
+    if (next === name) return path.length > 2 ? path : undefined
+    // This cycle does not include the bundle.
+    if (seen.has(next)) return undefined
+    seen.add(next)
+  }
+}

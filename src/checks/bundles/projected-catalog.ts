@@ -5,11 +5,54 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
 import { formatCatalogAsJsonLines } from '@catalog-bot/fbc/write/format-json'
+import type { Location, Finding } from '@catalog-bot/findings/finding'
+import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
+import type { BundleUpgradeFacts } from '@catalog-bot/bundle/bundle-upgrade-facts'
 import type { CatalogChange } from '../../pull-request/change.ts'
-import { expandBundleImageTemplate } from '../../config/bundle-release.ts'
+import { expandBundleImageTemplate } from '../../config/catalog-sources.ts'
 import { describeChange } from '../../pull-request/describe-change.ts'
 import { toBlobSha } from '../../pull-request/ids.ts'
-import type { Location } from '@catalog-bot/findings/finding'
+
+export interface PackageSources {
+  /** The package's directory below `operators/`. */
+  readonly directory: string
+  /** Sorted by name. */
+  readonly touched: readonly TouchedBundle[]
+  /** All bundle directories of the result by name. Absent if they exceed the size limit; edges are then not checked. */
+  readonly bundles?: ReadonlyMap<string, BundleUpgradeFacts>
+  readonly published?: ReadonlyMap<string, BundleUpgradeFacts>
+  /** Package names declared by the base's bundle directories. */
+  readonly declared: ReadonlySet<string>
+  /** The requested bundle names that this package's catalogs in the result contain, with those catalogs. */
+  readonly catalogs: ReadonlyMap<string, readonly string[]>
+  readonly ciYaml?: PackageSettingsFile & { readonly isTouched: boolean }
+  /** Present only if the change touches it and the base has one. */
+  readonly ciYamlBefore?: PackageSettingsFile
+  /** Only files that the change touches. */
+  readonly releaseConfigs: readonly PackageSettingsFile[]
+  /** Bundles of which the change touches only `release-config.yaml`. */
+  readonly configured?: readonly Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[]
+  /** File names in `catalog-templates/` of the result. */
+  readonly templates: ReadonlySet<string>
+}
+
+export interface PackageSettingsFile {
+  readonly path: string
+  readonly text: string
+}
+
+export interface TouchedBundle {
+  /** `operators/foo/1.2.3`. */
+  readonly root: string
+  readonly version: string
+  readonly kind: 'added' | 'changed' | 'removed'
+  /** The base's bundle, if the change removes it. */
+  readonly removed?: BundleUpgradeFacts
+  /** The catalog form of the bundle without its image. Absent if the bundle is removed or opm can't read it. */
+  readonly rendered?: RenderedBundle
+  /** Findings in the result, including optional suites. Locations are relative to the bundle. */
+  readonly findings: readonly Finding[]
+}
 
 /** All catalogs of one template, or the catalog generated from bundle directories. */
 export interface ProjectedCatalog {

@@ -1,6 +1,6 @@
 // The rules of the validation check about bundle directories.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { formatTruncatedNames } from '../validation/format-names.ts'
+import { formatTruncatedNames } from '../validation/names.ts'
 
 const bundleDirectoryRuleDefaults = { check: 'validation', judges: 'pull request', since: '0.1.0' } as const
 

@@ -1,12 +1,31 @@
 // The part of the validation check that covers bundle directories and package settings.
 import { z } from 'zod'
-import type { Finding } from '@catalog-bot/findings/finding'
-import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
-import type { CheckInput } from '../check.ts'
+import type { Finding, Location } from '@catalog-bot/findings/finding'
+import type { BundleUpgradeFacts, LocatedString } from '@catalog-bot/bundle/bundle-upgrade-facts'
+import { createFinding } from '@catalog-bot/findings/rule'
+import { type CheckInput, applyConfiguredSeverities } from '../check.ts'
 import { parseCiYaml, validatePackageSettings } from './validate-package-settings.ts'
-import { validateTouchedBundles } from './validate-touched-bundles.ts'
-import type { PackageSources } from './package-sources.ts'
-import { parsePackageSettings } from './settings-file.ts'
+import type { PackageSources, TouchedBundle } from './projected-catalog.ts'
+import {
+  parsePackageSettings,
+  type PackageCiYaml,
+  indexDirectoriesByBundleName,
+  isBundleInSourcesOrCatalogs,
+  findReplacesCycle,
+  listTouchedBundlesWithFacts,
+} from './package-settings.ts'
+import {
+  bundleDirectoryEdgeToNowhere,
+  bundleDirectoryNameTaken,
+  bundleDirectoryOfOtherPackage,
+  bundleDirectoryOfOtherVersion,
+  bundleDirectorySkipsUnknown,
+  bundleDirectoryUnconnected,
+  bundleDirectoryUpgradeLoop,
+  missingDefaultChannel,
+  removedBundleInUse,
+  unconventionalBundleName,
+} from './rules.ts'
 
 export function validateBundleDirectories({
   bundleDirectories = [],
@@ -67,4 +86,147 @@ const autoMergeSettingSchema = z.looseObject({ merge: z.unknown() })
 /** YAML parsers disagree about which words mean false, so any value except a plain true disables merging. */
 function isAutoMergeDisabled(merge: unknown): boolean {
   return merge !== undefined && merge !== null && !/^"?(?:true|yes|on)"?$/i.test(JSON.stringify(merge))
+}
+
+/** `settings` come from the result, if readable. */
+function* validateTouchedBundles(
+  sources: PackageSources,
+  settings: PackageCiYaml | undefined,
+): Generator<Finding> {
+  for (const { bundle, facts } of listTouchedBundlesWithFacts(sources)) {
+    const hasTemplates = settings?.fbc?.enabled === true
+    yield* validateBundleNames(bundle, facts, sources, hasTemplates)
+    // Packages with templates define edges and channels in them.
+    if (!hasTemplates) yield* validateBundleEdges(bundle, facts, sources, settings)
+  }
+  for (const bundle of sources.touched)
+    if (bundle.kind === 'removed') yield* validateBundleRemoval(bundle, sources)
+}
+
+function createRepositoryLocationMapper({ root }: TouchedBundle): (reported: LocatedString) => Location {
+  return ({ at }) => ({ ...at, file: `${root}/${at.file}` })
+}
+
+function* validateBundleNames(
+  bundle: TouchedBundle,
+  facts: BundleUpgradeFacts,
+  sources: PackageSources,
+  hasTemplates: boolean,
+): Generator<Finding> {
+  const locationOf = createRepositoryLocationMapper(bundle)
+  const { name, version, package: its } = facts
+  if (version && version.text !== bundle.version)
+    yield createFinding(bundleDirectoryOfOtherVersion, locationOf(version), {
+      directory: bundle.version,
+      version: version.text,
+    })
+  // The package that the base's bundles declare counts, regardless of the directory name.
+  const known = sources.declared.size === 0 ? [sources.directory] : [...sources.declared]
+  if (its && !known.includes(its.text))
+    yield createFinding(bundleDirectoryOfOtherPackage, locationOf(its), {
+      directory: sources.directory,
+      package: its.text,
+      known,
+    })
+  if (!name) return
+  const other = indexDirectoriesByBundleName(sources)
+    .get(name.text)
+    ?.find((directory) => directory !== bundle.version)
+  if (other !== undefined)
+    yield createFinding(bundleDirectoryNameTaken, locationOf(name), {
+      name: name.text,
+      other: `operators/${sources.directory}/${other}`,
+      hasTemplates,
+    })
+  if (version && its && !isConventionalBundleName(name.text, version.text, its.text, sources))
+    yield createFinding(unconventionalBundleName, locationOf(name), {
+      name: name.text,
+      wanted: `${its.text}.v${version.text}`,
+    })
+}
+
+/** Whether the name follows the pattern of the other bundles, or consists of package and version. */
+function isConventionalBundleName(name: string, version: string, its: string, { bundles }: PackageSources) {
+  if ([`${its}.v${version}`, `${its}.${version}`].includes(name)) return true
+  const shape = stripVersionFromBundleName(name, version)
+  return [...(bundles?.values() ?? [])].some(
+    (other) =>
+      other.name &&
+      other.version &&
+      other.name.text !== name &&
+      stripVersionFromBundleName(other.name.text, other.version.text) === shape,
+  )
+}
+
+/** The name without its version; unchanged if it does not contain the version. */
+function stripVersionFromBundleName(name: string, version: string): string {
+  return name.endsWith(version) ? name.slice(0, name.length - version.length) : name
+}
+
+function* validateBundleEdges(
+  bundle: TouchedBundle,
+  facts: BundleUpgradeFacts,
+  sources: PackageSources,
+  settings: PackageCiYaml | undefined,
+): Generator<Finding> {
+  const locationOf = createRepositoryLocationMapper(bundle)
+  const { replaces, skips, skipRange, channels, defaultChannel } = facts
+  const name = facts.name?.text ?? bundle.version
+  const isByName = (settings?.updateGraph ?? 'replaces-mode') === 'replaces-mode'
+  const itself = replaces !== undefined && replaces.text === facts.name?.text
+  // Other modes order bundles by version.
+  if (isByName && replaces && (itself || !isBundleInSourcesOrCatalogs(replaces.text, sources)))
+    yield createFinding(bundleDirectoryEdgeToNowhere, locationOf(replaces), {
+      name,
+      replaced: replaces.text,
+      itself,
+    })
+  const unknown = skips.filter(({ text }) => !isBundleInSourcesOrCatalogs(text, sources))
+  const [first] = unknown
+  if (first)
+    yield createFinding(bundleDirectorySkipsUnknown, locationOf(first), {
+      name,
+      skipped: unknown.map(({ text }) => text),
+    })
+  const loop = facts.name && !itself ? findReplacesCycle(facts.name.text, sources) : undefined
+  if (loop && replaces) yield createFinding(bundleDirectoryUpgradeLoop, locationOf(replaces), { loop })
+
+  const others = [...(sources.bundles ?? [])].filter(([version]) => version !== bundle.version)
+  const all = new Set(
+    [...(sources.bundles?.values() ?? [])].flatMap((one) => one.channels.map(({ text }) => text)),
+  )
+  if (defaultChannel && !all.has(defaultChannel.text))
+    yield createFinding(missingDefaultChannel, locationOf(defaultChannel), {
+      channel: defaultChannel.text,
+      channels: [...all].sort(),
+    })
+  const isConnected =
+    replaces !== undefined ||
+    skips.length > 0 ||
+    skipRange !== undefined ||
+    others.some(([, other]) => other.replaces?.text === name || other.skips.some(({ text }) => text === name))
+  if (!isByName || isConnected || bundle.kind !== 'added' || !facts.name) return
+  for (const channel of channels) {
+    const beside = others.filter(([, other]) => other.channels.some(({ text }) => text === channel.text))
+    if (beside.length > 0)
+      yield createFinding(bundleDirectoryUnconnected, locationOf(facts.name), {
+        name,
+        channel: channel.text,
+        others: beside.length,
+      })
+  }
+}
+
+function* validateBundleRemoval(
+  { root, removed }: TouchedBundle,
+  sources: PackageSources,
+): Generator<Finding> {
+  const name = removed?.name?.text
+  if (name === undefined || indexDirectoriesByBundleName(sources).has(name)) return
+  const replacing = [...(sources.bundles ?? [])].flatMap(([version, { replaces }]) =>
+    replaces?.text === name ? [`operators/${sources.directory}/${version}`] : [],
+  )
+  const by = [...replacing, ...(sources.catalogs.get(name) ?? [])]
+  const file = `${root}/${removed?.name?.at.file ?? 'manifests'}`
+  if (by.length > 0) yield createFinding(removedBundleInUse, { file, line: 1, column: 1 }, { name, by })
 }

@@ -2,17 +2,22 @@
 import type { UpdateGraphMode } from '@catalog-bot/fbc/graph/derive-channels'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { findSimilarName } from '../validation/similar-name.ts'
-import { isBundleInSourcesOrCatalogs } from './bundle-edges.ts'
-import type { PackageSources, PackageSettingsFile } from './package-sources.ts'
-import { ciYamlSchema, releaseConfigSchema, type PackageCiYaml } from './package-settings.ts'
+import { findSimilarName } from '../validation/names.ts'
+import {
+  ciYamlSchema,
+  releaseConfigSchema,
+  type PackageCiYaml,
+  parsePackageSettings,
+  type SettingsReadResult,
+  isBundleInSourcesOrCatalogs,
+} from './package-settings.ts'
+import type { PackageSources, PackageSettingsFile } from './projected-catalog.ts'
 import {
   malformedPackageSettings,
   noUpdateGraph,
   releaseConfigMismatch,
   unknownPackageSetting,
 } from './rules.ts'
-import { parsePackageSettings, type SettingsReadResult } from './settings-file.ts'
 
 /** Undefined if unreadable. */
 export function parseCiYaml({ ciYaml }: PackageSources): PackageCiYaml | undefined {

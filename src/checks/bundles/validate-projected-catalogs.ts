@@ -5,8 +5,7 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import { toFindingSubjectKey, type Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
-import { dropFindingsOnPublishedBundles } from '../validation/new-bundle-rules.ts'
-import { runCatalogRules } from '../validation/run-catalog-rules.ts'
+import { runCatalogRules, dropFindingsOnPublishedBundles } from '../validation/validate-fully.ts'
 import type { RuleSettings } from '../validation/rule-settings.ts'
 import { upgradeRules } from '../validation/upgrade/rules.ts'
 import { runUpgradeRule } from '../validation/upgrade/upgrade-rule.ts'
@@ -33,10 +32,7 @@ export function validateProjectedCatalogs(
   })
 }
 
-function hasFindingForProjectedCatalog(
-  { directory, kind }: ProjectedCatalog,
-  reported: readonly Finding[],
-): boolean {
+function hasFindingForProjectedCatalog({ directory, kind }: ProjectedCatalog, reported: readonly Finding[]) {
   return reported.some(
     ({ at, rule, severity }) =>
       at?.file.startsWith(`operators/${directory}/`) === true &&

@@ -1,7 +1,6 @@
 // The rules of the ownership check about the commits of a pull request.
-import { type PullClosedByPush, maxIncomingCommits } from '../../pull-request/incoming-commits.ts'
 import { defineRule } from '@catalog-bot/findings/rule'
-import { formatOmittedCountSuffix } from './format-more.ts'
+import { type PullClosedByPush, maxIncomingCommits } from '../../pull-request/snapshot.ts'
 
 const commitRuleDefaults = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
 
@@ -112,3 +111,7 @@ export const workflowEditInHistory = defineRule<{ commit: string; more: number; 
       : 'Squash the commits so that none of them changes .github/workflows.',
   }),
 })
+
+function formatOmittedCountSuffix(more: number): string {
+  return more === 0 ? '' : ` (and ${more} more)`
+}

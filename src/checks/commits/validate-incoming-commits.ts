@@ -1,6 +1,6 @@
 // Checks what a push includes in addition to its tree: commits that remain reachable forever, and other pull requests
 // that it closes.
-import type { IncomingCommit, PullClosedByPush } from '../../pull-request/incoming-commits.ts'
+import type { IncomingCommit, PullClosedByPush } from '../../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { CheckInput } from '../check.ts'

@@ -124,12 +124,7 @@ export class FixableDocument {
   }
 
   /** Adds a field after (in JSON: before) the key `beside`, in a map whose keys are on separate lines. */
-  addField(
-    map: MapValue,
-    beside: string,
-    field: string,
-    value: string | readonly string[],
-  ): SuggestedFix | undefined {
+  addField(map: MapValue, beside: string, field: string, value: string | readonly string[]) {
     const entry = map.entries.find(({ key }) => key === beside)
     if (entry === undefined) return undefined
     const [key, end] = [this.positionAt(entry.keyStart), this.positionAt(entry.value.end)]

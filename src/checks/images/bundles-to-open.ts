@@ -106,10 +106,7 @@ function listChangedBundles({ result, packages }: CatalogChange): readonly Bundl
 type PublishedBundleIndex = ReadonlyMap<string, readonly PublishedBundle[]>
 
 /** All bundles of the base, by name and image. */
-function indexPublishedBundles(
-  catalogs: readonly CatalogChange[],
-  elsewhere: readonly PublishedBundle[],
-): PublishedBundleIndex {
+function indexPublishedBundles(catalogs: readonly CatalogChange[], elsewhere: readonly PublishedBundle[]) {
   const published = new Map<string, PublishedBundle[]>()
   const add = (one: PublishedBundle) => {
     const key = `${toBundleKey(one.bundle)}\n${one.bundle.image}`

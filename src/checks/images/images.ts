@@ -4,10 +4,15 @@ import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-refere
 import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { Check, CheckInput, CheckOutcome } from '../check.ts'
+import { type Check, type CheckInput, type CheckOutcome, applyConfiguredSeverities } from '../check.ts'
 import type { CheckAnswers, ImageLookupAnswer, CheckQuestion } from '../questions.ts'
-import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
-import { isAllowedRegistry, collectReferencedImages, type ReferencedImage } from './named-image.ts'
+import {
+  isAllowedRegistry,
+  collectReferencedImages,
+  type ReferencedImage,
+  findUnpinnedImage,
+  validateImageReferenceText,
+} from './named-image.ts'
 import {
   moveFindingToImageReference,
   groupBundlesToPullByImage,
@@ -28,7 +33,6 @@ import {
   registryBlocked,
   tagMoved,
 } from './rules.ts'
-import { findUnpinnedImage, validateImageReferenceText } from './validate-reference-text.ts'
 
 export const imagesCheck: Check<'images'> = {
   id: 'images',
@@ -192,10 +196,7 @@ function isPermanentImageFailure({ kind }: FailedImageAnswer): boolean {
   return kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed' || kind === 'blocked'
 }
 
-function createBundlePullFailureFindings(
-  image: ReferencedImage,
-  answer: FailedImageAnswer,
-): readonly Finding[] {
+function createBundlePullFailureFindings(image: ReferencedImage, answer: FailedImageAnswer) {
   if (answer.kind !== 'unsupported') return createImageAnswerFindings(image, answer)
   return [
     moveFindingToImageReference(createFinding(unreadableBundle, undefined, { reason: answer.reason }), image),
@@ -219,9 +220,7 @@ function* groupPullFailuresByReason(
       }
 }
 
-function findInconclusiveAnswerReason(
-  answer: ImageLookupAnswer,
-): { reason: string; retryAfter: number } | undefined {
+function findInconclusiveAnswerReason(answer: ImageLookupAnswer) {
   if (answer.kind === 'unknown') return { reason: answer.reason, retryAfter: answer.retryAfter }
   if (answer.kind === 'missing-or-private')
     return {

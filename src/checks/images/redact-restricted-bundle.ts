@@ -4,6 +4,10 @@
 import type { BundleDifference } from '@catalog-bot/bundle/render/compare-with-image'
 import { bundleRules } from '@catalog-bot/bundle/rules'
 import type { Finding } from '@catalog-bot/findings/finding'
+import type { BundleInstallFacts } from '../install/install-facts.ts'
+
+const hiddenDetailsNotice =
+  'details are hidden, because readers of this page might not have access to the image'
 
 export interface BundleDifferenceDescription {
   readonly isIdentity: boolean
@@ -49,4 +53,41 @@ export function redactBundleDifferences(
       description: `the image has ${unsaid.other} ${unsaid.other === 1 ? 'property or related image' : 'properties and related images'} that the catalog lacks`,
     })
   return described
+}
+
+/**
+ * Limits facts about a private bundle to public information: the kind and number of problems, without names or values.
+ */
+export function redactBundleInstallFacts(facts: BundleInstallFacts, reference: string): BundleInstallFacts {
+  const { unpacked, rendering } = facts
+  const redact = (findings: BundleInstallFacts['invalid']) => redactBundleFindings(findings, reference)
+  const counted = (items: readonly string[], what: string) =>
+    items.length === 0 ? [] : [`${items.length} ${what}: ${hiddenDetailsNotice}`]
+  return {
+    ...(facts.format !== undefined && { format: facts.format }),
+    // The images check reports differences from the catalog.
+    ...(unpacked && {
+      unpacked: {
+        ...unpacked,
+        keys: unpacked.keys.map(() => ''),
+        largest: [],
+        problems: counted(unpacked.problems, 'unpacking problems'),
+      },
+    }),
+    invalid: redact(facts.invalid),
+    rendering: {
+      ...(rendering.format !== undefined && { format: rendering.format }),
+      refusals: counted(rendering.refusals, 'renderer errors'),
+      open: counted(rendering.open, 'inconclusive renderer checks'),
+      findings: redact(rendering.findings),
+      kinds: [],
+    },
+    rukPak: counted(facts.rukPak, 'converter errors'),
+    manifests: redact(facts.manifests),
+    examples: redact(facts.examples),
+    ...(facts.crds && { crds: facts.crds }),
+    ...(facts.installModes && { installModes: facts.installModes }),
+    ...(facts.exceededCrdLimit !== undefined && { exceededCrdLimit: facts.exceededCrdLimit }),
+    isRestricted: true,
+  }
 }

@@ -1,13 +1,59 @@
 import type { RenderedObject } from '@catalog-bot/bundle/plain/rendering'
-import type { ProvisionerRequirement } from './provisioner-checklist.ts'
+import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 import type { InstallTarget } from './install-targets.ts'
+
+interface ProvisionerRequirement {
+  readonly number: number
+  readonly asks: string
+  /**
+   * `holds`: the simulation shows it. `cluster`: only a cluster can show it. `not asked`: not required for this format.
+   */
+  readonly told: 'holds' | 'cluster' | 'not asked'
+  readonly says: string
+}
+
+/** RukPak's provisioner classes for the Bundle and the BundleDeployment. */
+const provisionerClasses: Readonly<
+  Record<BundleFormat, { readonly bundle: string; readonly deployment: string }>
+> = {
+  'plain+v0': { bundle: 'core-rukpak-io-plain', deployment: 'core-rukpak-io-plain' },
+  'registry+v1': { bundle: 'core-rukpak-io-registry', deployment: 'core-rukpak-io-plain' },
+  'helm+v3': { bundle: 'core-rukpak-io-helm', deployment: 'core-rukpak-io-helm' },
+}
+
+const clusterOnlyRequirements: readonly (readonly [number, string])[] = [
+  [2, 'acts only on objects of its class'],
+  [4, 'uses only declared condition types, reasons, and phases'],
+  [5, 'writes every condition type on each update (Unknown if undetermined)'],
+  [6, 'sets observedGeneration on the bundle'],
+  [7, 'sets contentURL and serves the content'],
+  [8, 'denies content to anonymous callers'],
+  [9, 'serves content to subjects with the ClusterRole bundle-reader'],
+  [10, 'sets activeBundle on the deployment'],
+  [12, 'ensures that a Bundle matching its template exists'],
+  [13, 'proceeds only after that Bundle is unpacked'],
+  [14, 'removes superseded Bundles promptly'],
+]
+
+export interface InstallSummary {
+  readonly package: string
+  readonly channel: string
+  /** The roots of the catalogs with this result. */
+  readonly catalogs: readonly string[]
+  readonly bundle?: string
+  readonly installs: InstallVerdict
+  readonly comesAlong: readonly string[]
+  readonly acceptance: ChannelInstall['acceptance']
+  readonly steps: readonly InstallStep[]
+}
+
+/** Limits for the check run. The command line shows everything. */
+const installSummaryLimits = { remarks: 5, facts: 5, because: 3, text: 600 }
 
 export type InstallVerdict = 'yes' | 'no' | 'unknown'
 
 export interface InstallNote {
-  /**
-   * `refused`: it does not install with these targets. `unknown`: the check is inconclusive. `warning`: it installs.
-   */
+  /** `refused`: it does not install with these targets. `unknown`: the check is inconclusive. `warning`: it installs. */
   readonly kind: 'refused' | 'unknown' | 'warning'
   readonly says: string
   /** The installer's own message, if `says` summarizes it. */
@@ -73,4 +119,124 @@ export interface InstallReport {
 /** Returns the worst result. A failure outranks unknown. An empty list is unknown. */
 export function findWorstInstallVerdict(all: readonly InstallVerdict[]): InstallVerdict {
   return all.includes('no') ? 'no' : all.includes('unknown') || all.length === 0 ? 'unknown' : 'yes'
+}
+
+/** The result of a simulated install, shortened for the check run. */
+export function summarizeInstall(
+  packageName: string,
+  catalog: string,
+  channel: ChannelInstall,
+): InstallSummary {
+  const { comesAlong, acceptance, steps, bundle, installs } = channel
+  return {
+    package: packageName,
+    channel: channel.channel,
+    catalogs: [catalog],
+    ...(bundle !== undefined && { bundle }),
+    installs,
+    comesAlong: comesAlong.map(({ name, package: its }) => truncateSummaryText(`${name} (package ${its})`)),
+    acceptance: acceptance.map((row) => ({
+      ...row,
+      because: truncateSummaryTexts(row.because, installSummaryLimits.because, truncateSummaryText),
+    })),
+    steps: steps.map((step) => ({
+      ...step,
+      facts: truncateSummaryTexts(step.facts, installSummaryLimits.facts, truncateSummaryText),
+      remarks: selectTopInstallNotes(step.remarks),
+    })),
+  }
+}
+
+/** Merges equal results of several catalogs, in the order of the first. */
+export function mergeInstallSummaries(summaries: readonly InstallSummary[]): readonly InstallSummary[] {
+  const alike = Map.groupBy(summaries, ({ catalogs: _, ...rest }) => JSON.stringify(rest))
+  return [...alike.values()].flatMap((same) => {
+    const [first] = same
+    return first ? [{ ...first, catalogs: same.flatMap(({ catalogs }) => catalogs) }] : []
+  })
+}
+
+function selectTopInstallNotes(remarks: readonly InstallNote[]): readonly InstallNote[] {
+  const order = { refused: 0, unknown: 1, warning: 2 }
+  return remarks
+    .toSorted((a, b) => order[a.kind] - order[b.kind])
+    .slice(0, installSummaryLimits.remarks)
+    .map(({ detail: _, hint: __, ...remark }) => ({ ...remark, says: truncateSummaryText(remark.says) }))
+}
+
+function truncateSummaryTexts(items: readonly string[], count: number, cut: (text: string) => string) {
+  const more = items.length - count
+  return [...items.slice(0, count).map(cut), ...(more > 0 ? [`and ${more} more`] : [])]
+}
+
+function truncateSummaryText(text: string): string {
+  return text.length <= installSummaryLimits.text
+    ? text
+    : `${text.slice(0, installSummaryLimits.text).toWellFormed()}…`
+}
+
+/**
+ * The fourteen requirements of RukPak's provisioner specification. Most describe a controller's behavior over time,
+ * which only a cluster can show.
+ */
+export function createProvisionerChecklist(format: BundleFormat): readonly ProvisionerRequirement[] {
+  const { bundle, deployment } = provisionerClasses[format]
+  const both = bundle === deployment ? bundle : `${bundle} and ${deployment}`
+  const simulated: readonly ProvisionerRequirement[] = [
+    { number: 1, asks: 'has an RFC 1123 label as its class name', told: 'holds', says: both },
+    bundle === deployment
+      ? {
+          number: 3,
+          asks: 'may convert a bundle for another provisioner',
+          told: 'not asked',
+          says: `${bundle} handles ${format} without conversion`,
+        }
+      : {
+          number: 3,
+          asks: 'may convert a bundle for another provisioner',
+          told: 'holds',
+          says: `${bundle} converts ${format} to plain+v0, which ${deployment} applies`,
+        },
+    {
+      number: 11,
+      asks: 'supports every source type or reports that it does not',
+      told: 'cluster',
+      says: 'only the image source was simulated',
+    },
+  ]
+  const others = clusterOnlyRequirements.map(([number, asks]): ProvisionerRequirement => ({
+    number,
+    asks,
+    told: 'cluster',
+    says: 'only a cluster test can show this',
+  }))
+  return [...simulated, ...others].sort((a, b) => a.number - b.number)
+}
+
+/** Creates a step whose outcome is its worst remark. Omits remarks that apply to no target. */
+export function createInstallStep(
+  id: InstallStep['id'],
+  title: string,
+  facts: readonly string[],
+  found: readonly InstallNote[],
+): InstallStep {
+  const remarks = found.filter(({ targets }) => targets.length > 0)
+  const has = (kind: InstallNote['kind']) => remarks.some((remark) => remark.kind === kind)
+  const outcome: InstallStepOutcome = has('refused')
+    ? 'failed'
+    : has('unknown')
+      ? 'unknown'
+      : has('warning')
+        ? 'warning'
+        : 'passed'
+  return { id, title, outcome, facts, remarks }
+}
+
+/** A step that was not checked. It never counts as a pass. */
+export function createSkippedInstallStep(
+  id: InstallStep['id'],
+  title: string,
+  ...facts: readonly string[]
+): InstallStep {
+  return { id, title, outcome: 'left out', facts, remarks: [] }
 }

@@ -6,26 +6,35 @@ import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { Config } from '../../config/config.ts'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { Check, CheckInput, CheckOutcome, ServedPackageResponses } from '../check.ts'
-import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
+import {
+  type Check,
+  type CheckInput,
+  type CheckOutcome,
+  type ServedPackageResponses,
+  applyConfiguredSeverities,
+} from '../check.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
 import type { CheckAnswers, ImageLookupAnswer, CheckQuestion } from '../questions.ts'
-import type { InstallBundleContent } from './bundle-content.ts'
-import { computeBundleInstallFacts } from './install-facts.ts'
+import { computeBundleInstallFacts, type InstallBundleContent } from './install-facts.ts'
 import {
+  evaluateInstall,
   getOpmValidationResult,
   isBundleAddedOrChanged,
   planChangedPackageInstalls,
   type PackageInstallPlan,
-} from './plan-changed-packages.ts'
-import { readInlineBundle } from './inline-bundle.ts'
-import type { ChannelInstall, InstallReport } from './install-report.ts'
-import { redactBundleInstallFacts } from './redact-install-facts.ts'
+} from './simulate-install.ts'
+import { readInlineBundle } from './served-bundles.ts'
+import {
+  type ChannelInstall,
+  type InstallReport,
+  mergeInstallSummaries,
+  summarizeInstall,
+  type InstallSummary,
+} from './install-report.ts'
+import { redactBundleInstallFacts } from '../images/redact-restricted-bundle.ts'
 import { doesNotInstall } from './rules.ts'
-import { evaluateInstall } from './simulate-install.ts'
 import { parseInstallTargetId, type InstallTarget } from './install-targets.ts'
-import { planChannelClusterTests } from './cluster-test/plan-cluster-tests.ts'
-import { mergeInstallSummaries, summarizeInstall, type InstallSummary } from './install-summary.ts'
+import { planChannelClusterTests } from './cluster-test/cluster-test-plan.ts'
 
 export const installCheck: Check<'install'> = {
   id: 'install',
@@ -272,10 +281,7 @@ function findBundleImageContent(
   const unknown = (
     reason: string,
     retryAfter: number = defaultContentRetrySeconds,
-  ): BundleContentWithRetry => ({
-    content: { kind: 'unknown', reason },
-    retryAfter,
-  })
+  ): BundleContentWithRetry => ({ content: { kind: 'unknown', reason }, retryAfter })
   const { reference } = parseImageReference(blob.image)
   if (!reference)
     return { content: { kind: 'missing', reason: `${blob.image} is not a valid image reference` } }
@@ -349,10 +355,7 @@ function mergeDuplicateFindings(findings: readonly Finding[]): Finding[] {
     const first = once.get(key)
     if (!first) once.set(key, one)
     else if (one.at && !hasFindingAtSameLine(first, one))
-      once.set(key, {
-        ...first,
-        related: [...(first.related ?? []), { at: one.at, note: 'Also here' }],
-      })
+      once.set(key, { ...first, related: [...(first.related ?? []), { at: one.at, note: 'Also here' }] })
   }
   return [...once.values()]
 }

@@ -2,8 +2,12 @@
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import type { InstallStep, InstallNote } from './install-report.ts'
-import { createSkippedInstallStep, createInstallStep } from './steps/create-step.ts'
+import {
+  type InstallStep,
+  type InstallNote,
+  createSkippedInstallStep,
+  createInstallStep,
+} from './install-report.ts'
 import { installTargets } from './install-targets.ts'
 
 export interface CatalogServerImageConfig {
@@ -116,10 +120,7 @@ function validateCatalogServerImage({
   command,
   user,
   platform,
-}: CatalogServerImageConfig): {
-  readonly problems: readonly string[]
-  readonly warnings: readonly string[]
-} {
+}: CatalogServerImageConfig): { readonly problems: readonly string[]; readonly warnings: readonly string[] } {
   const problems: string[] = []
   const warnings: string[] = []
   const which = `${reference} for ${platform}`

@@ -3,19 +3,24 @@
 import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { validateCatalog, type CatalogVerdict } from '@catalog-bot/fbc/model/validate-catalog'
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
-import type {
-  ChannelInstall,
-  InstallReport,
-  InstallStep,
-  InstallVerdict,
-  InstallNote,
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import {
+  type ChannelInstall,
+  type InstallReport,
+  type InstallStep,
+  type InstallVerdict,
+  type InstallNote,
+  findWorstInstallVerdict,
+  createProvisionerChecklist,
+  createInstallStep,
 } from './install-report.ts'
-import { findWorstInstallVerdict } from './install-report.ts'
-import { createProvisionerChecklist } from './provisioner-checklist.ts'
 import { createCatalogServerStep, type CatalogServerObservation } from './running-catalog.ts'
-import { getRenderedBundleManifests } from './rendered-bundle.ts'
+import {
+  type InstallBundleContent,
+  type InstallSimulationPorts,
+  getRenderedBundleManifests,
+} from './install-facts.ts'
 import { CatalogUnderTest, type ChannelInstallResolution } from './resolutions.ts'
-import type { InstallBundleContent, InstallSimulationPorts } from './bundle-content.ts'
 import {
   createBundleContentSteps,
   type InstallTargetBundle,
@@ -27,8 +32,66 @@ import {
   createResolutionStep,
   createUpgradePathsStep,
 } from './steps/resolution-steps.ts'
-import { createInstallStep } from './steps/create-step.ts'
 import { installTargets, listInstallTargetsForFormat, type InstallTarget } from './install-targets.ts'
+import type { CatalogChange, PullRequestChange, PackageChange } from '../../pull-request/change.ts'
+
+export interface PackageInstallPlan {
+  readonly catalog: CatalogChange
+  readonly change: PackageChange
+  readonly plan: InstallSimulationPlan
+  readonly test: CatalogUnderTest
+  readonly otherChannels: readonly string[]
+}
+
+interface InstallPlanningResult {
+  readonly packages: readonly PackageInstallPlan[]
+  readonly skippedCount: number
+}
+
+/**
+ * Counted once per catalog. An update changes one package in about twelve catalogs. Each takes tens of milliseconds,
+ * and the check has one minute.
+ */
+const maxChangedPackages = 60
+
+const maxChannelsPerPackage = 6
+
+/** Almost all channels of public catalogs have fewer versions. */
+const maxVersionsPerChannel = 200
+
+export const getOpmValidationResult = memoizePerObject((catalog: Catalog) =>
+  validateCatalog(catalog, { profile: 'opm' }),
+)
+
+export const planChangedPackageInstalls = memoizePerObject(
+  ({ catalogs }: PullRequestChange): InstallPlanningResult => {
+    const wanted = catalogs.flatMap((catalog) =>
+      catalog.packages
+        .filter(({ name }) => catalog.result?.packages.some((blob) => blob.name === name))
+        .map((change) => ({ catalog, change })),
+    )
+    const tests = new Map<CatalogChange, CatalogUnderTest>()
+    const packages = wanted
+      .slice(0, maxChangedPackages)
+      .flatMap(({ catalog, change }): PackageInstallPlan[] => {
+        const { base, result } = catalog
+        if (!result) return []
+        const test =
+          tests.get(catalog) ?? new CatalogUnderTest(result, base, { maxVersions: maxVersionsPerChannel })
+        tests.set(catalog, test)
+        const { tried, others } = selectChannelsToTest(change, test)
+        const request = {
+          catalog: result,
+          base,
+          package: change.name,
+          channels: tried,
+          verdict: getOpmValidationResult(result),
+        }
+        return [{ catalog, change, plan: planInstallSimulation(request, test), test, otherChannels: others }]
+      })
+    return { packages, skippedCount: Math.max(0, wanted.length - maxChangedPackages) }
+  },
+)
 
 export interface InstallRequest {
   readonly catalog: Catalog
@@ -248,4 +311,29 @@ function createCatalogValidityStep(rejection: string | undefined): InstallStep {
           ]),
     ],
   )
+}
+
+function selectChannelsToTest({ name, bundles, channels }: PackageChange, test: CatalogUnderTest) {
+  const all = test.channelsOf(name) ?? []
+  const added = new Set([...bundles.added, ...bundles.changed].map((bundle) => bundle.name))
+  const heads = new Set(
+    channels.changed.filter(({ head }) => head.before !== head.after).map((channel) => channel.name),
+  )
+  const differing = new Set([...channels.added, ...channels.changed.map((channel) => channel.name)])
+  const rank = ({ name: its, isDefault, entries }: (typeof all)[number]) => {
+    if (isDefault) return 0
+    if (heads.has(its) || channels.added.includes(its)) return 1
+    return differing.has(its) || entries.some((entry) => added.has(entry.name)) ? 2 : 3
+  }
+  const ranked = all
+    .filter((channel) => rank(channel) < 3)
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((channel) => channel.name)
+  return { tried: ranked.slice(0, maxChannelsPerPackage), others: ranked.slice(maxChannelsPerPackage) }
+}
+
+/** Selects the packages and channels of a change that the install check simulates. */
+export function isBundleAddedOrChanged({ change }: PackageInstallPlan, { package: its, name }: BundleBlob) {
+  const { added, changed } = change.bundles
+  return its === change.name && [...added, ...changed].some((bundle) => bundle.name === name)
 }

@@ -1,26 +1,28 @@
 // Finds the owners of a path: the union of all configured sources in one tree. Decisions use the base tip's tree. An
 // invalid source does not grant authority.
 import type { Config } from '../../config/config.ts'
-import { parseCatalogOwners } from './sources/catalog-owners.ts'
-import { parseOwnershipCiYaml } from './sources/ci-yaml.ts'
+import {
+  createBrokenOwnerSource,
+  type OwnerSourceReadResult,
+  type OwnerSourceProblem,
+  parseCatalogOwners,
+  parseOwnershipCiYaml,
+  configYamlPath,
+  parseMaintainers,
+} from './sources/owner-source.ts'
 import { codeownersPaths } from '../../pull-request/layout/classify-path.ts'
 import { generateAncestorDirectories } from '../../pull-request/layout/layout.ts'
 import { findCodeowners, parseCodeownersFile } from './sources/codeowners.ts'
-import type { CodeownersLine } from './sources/codeowners.ts'
-import { configYamlPath, parseMaintainers } from './sources/config-yaml.ts'
 import { catalogOwnersFileName, toPackageCiYamlPath } from './owner-files.ts'
-import { createBrokenOwnerSource } from './sources/owner-source.ts'
-import type { OwnerSourceReadResult, OwnerSourceProblem } from './sources/owner-source.ts'
 import {
   ownersAliasesPath,
   findInheritedApprovers,
   ownersFileName,
   parseOwnersAliases,
   parseOwnersFile,
+  type OwnersFile,
 } from './sources/owners-file.ts'
-import type { OwnersAliases, OwnersFile } from './sources/owners-file.ts'
-import { removeDuplicatePrincipals, parsePrincipal, toPrincipalKey } from './principal.ts'
-import type { Principal } from './principal.ts'
+import { removeDuplicatePrincipals, parsePrincipal, toPrincipalKey, type Principal } from './principals.ts'
 
 export interface OwnershipAuthority {
   /** Owners of a package's part of `path`. `directory` is its package directory, '' if the layout has none. */
@@ -35,85 +37,130 @@ export interface OwnerFileTreeReader {
   text(path: string): string | undefined
 }
 
-const noOwners: readonly Principal[] = []
-
 /** Reads each owner file once, when it is needed. */
 export function readOwnershipAuthority(tree: OwnerFileTreeReader, config: Config): OwnershipAuthority {
-  const sources = new Set(config.owners.sources)
-  const problems = new Map<string, readonly OwnerSourceProblem[]>()
-  const cached = new Map<string, OwnerSourceReadResult<unknown>>()
+  return new OwnershipSources(tree, config)
+}
 
-  function read<T>(
-    path: string,
-    parse: (file: string, text: string) => OwnerSourceReadResult<T>,
-  ): OwnerSourceReadResult<T> | undefined {
-    if (!tree.has(path)) return undefined
-    if (!cached.has(path)) {
-      const text = tree.text(path)
+class OwnershipSources implements OwnershipAuthority {
+  readonly maintainers: readonly Principal[]
+  readonly #tree: OwnerFileTreeReader
+  readonly #config: Config
+  readonly #sources: ReadonlySet<Config['owners']['sources'][number]>
+  readonly #codeownersPath: string | undefined
+  readonly #problems = new Map<string, readonly OwnerSourceProblem[]>()
+  readonly #files = new Map<string, OwnerSourceReadResult<unknown>>()
+  /** Cached, because one file can declare many packages. */
+  readonly #ownersByPath = new Map<string, readonly Principal[]>()
+  readonly #lists = new Map<string, readonly Principal[]>()
+
+  constructor(tree: OwnerFileTreeReader, config: Config) {
+    this.#tree = tree
+    this.#config = config
+    this.#sources = new Set(config.owners.sources)
+    this.#codeownersPath = codeownersPaths.find((candidate) => tree.has(candidate))
+    this.maintainers = this.#readMaintainers()
+  }
+
+  ownersOf(path: string, directory: string, packageName?: string): readonly Principal[] {
+    // ci.yaml applies to a directory, and the configuration's map applies to a package. A directory's name also
+    // counts as a package name.
+    const directoryNames = directory !== '' ? [directory] : packageName === undefined ? [] : [packageName]
+    const names = new Set(packageName === undefined ? directoryNames : [...directoryNames, packageName])
+    const first = this.#sources.has('ci.yaml') ? directoryNames.flatMap((name) => this.#readCiYaml(name)) : []
+    const found = this.#findOwnersAt(path)
+    const last = this.#sources.has('packages')
+      ? this.#parseConfiguredOwners(
+          [...names]
+            .filter((name) => Object.hasOwn(this.#config.owners.packages, name))
+            .flatMap((name) => this.#config.owners.packages[name] ?? []),
+        )
+      : []
+    return first.length + last.length === 0 ? found : removeDuplicatePrincipals([...first, ...found, ...last])
+  }
+
+  problems(): readonly OwnerSourceProblem[] {
+    return [...this.#problems.values()].flat()
+  }
+
+  #read<T>(path: string, parse: (file: string, text: string) => OwnerSourceReadResult<T>) {
+    if (!this.#tree.has(path)) return undefined
+    if (!this.#files.has(path)) {
+      const text = this.#tree.text(path)
       const result =
         text === undefined
           ? createBrokenOwnerSource({ file: path, line: 1, column: 1 }, 'it could not be read')
           : parse(path, text)
-      cached.set(path, result)
-      if (result.kind === 'broken') problems.set(path, result.problems)
+      this.#files.set(path, result)
+      if (result.kind === 'broken') this.#problems.set(path, result.problems)
     }
-    return cached.get(path) as OwnerSourceReadResult<T> | undefined
+    return this.#files.get(path) as OwnerSourceReadResult<T> | undefined
   }
 
-  const fromCiYaml = (directory: string): readonly Principal[] => {
-    const file = directory === '' ? undefined : read(toPackageCiYamlPath(directory), parseOwnershipCiYaml)
+  #readMaintainers(): readonly Principal[] {
+    const file = this.#sources.has('config.yaml') ? this.#read(configYamlPath, parseMaintainers) : undefined
+    return removeDuplicatePrincipals([
+      ...(file?.kind === 'read' ? file.value : []),
+      ...this.#parseConfiguredOwners(this.#config.owners.maintainers),
+    ])
+  }
+
+  #findOwnersAt(path: string): readonly Principal[] {
+    const before = this.#ownersByPath.get(path)
+    if (before) return before
+    const found = removeDuplicatePrincipals([
+      ...(this.#sources.has('codeowners') ? this.#readCodeowners(path) : []),
+      ...(this.#sources.has('owners') ? this.#readOwners(path) : []),
+      ...(this.#sources.has('catalog-owners') ? this.#readCatalogOwners(path) : []),
+    ])
+    // Reuse equal lists, so that membership is checked once.
+    const key = found.map(toPrincipalKey).join('\n')
+    const one = this.#lists.get(key) ?? found
+    this.#lists.set(key, one)
+    this.#ownersByPath.set(path, one)
+    return one
+  }
+
+  #readCiYaml(directory: string): readonly Principal[] {
+    const file =
+      directory === '' ? undefined : this.#read(toPackageCiYamlPath(directory), parseOwnershipCiYaml)
     return file?.kind === 'read' ? file.value.reviewers : []
   }
 
-  const codeownersPath = codeownersPaths.find((candidate) => tree.has(candidate))
-  const fromCodeowners = (path: string): readonly Principal[] => {
+  #readCodeowners(path: string): readonly Principal[] {
     const file =
-      codeownersPath === undefined
-        ? undefined
-        : read<readonly CodeownersLine[]>(codeownersPath, parseCodeownersFile)
+      this.#codeownersPath === undefined ? undefined : this.#read(this.#codeownersPath, parseCodeownersFile)
     return file?.kind === 'read' ? findCodeowners(path, file.value) : []
   }
 
-  const fromOwners = (path: string): readonly Principal[] => {
-    const aliases = read<OwnersAliases>(ownersAliasesPath, parseOwnersAliases)
+  #readOwners(path: string): readonly Principal[] {
+    const aliases = this.#read(ownersAliasesPath, parseOwnersAliases)
     if (aliases?.kind === 'broken') return []
     const files = new Map<string, OwnerSourceReadResult<OwnersFile>>()
     for (const directory of generateAncestorDirectories(path)) {
-      const file = read<OwnersFile>(
-        directory === '' ? ownersFileName : `${directory}/${ownersFileName}`,
-        parseOwnersFile,
-      )
+      const file = this.#read(toPathIn(directory, ownersFileName), parseOwnersFile)
       if (file !== undefined) files.set(directory, file)
     }
     return findInheritedApprovers(path, files, aliases?.value ?? new Map()) ?? []
   }
 
-  const fromCatalogOwners = (path: string): readonly Principal[] => {
+  #readCatalogOwners(path: string): readonly Principal[] {
     const people: Principal[] = []
     for (const directory of generateAncestorDirectories(path)) {
-      const file = read(
-        directory === '' ? catalogOwnersFileName : `${directory}/${catalogOwnersFileName}`,
-        parseCatalogOwners,
-      )
+      const file = this.#read(toPathIn(directory, catalogOwnersFileName), parseCatalogOwners)
       if (file?.kind === 'broken') return []
       people.push(...(file?.value ?? []))
     }
     return people
   }
 
-  const fromConfig = (names: readonly string[], where: 'packages' | 'maintainers'): readonly Principal[] => {
+  #parseConfiguredOwners(texts: readonly string[]): readonly Principal[] {
     const people: Principal[] = []
-    const lists =
-      where === 'maintainers'
-        ? [config.owners.maintainers]
-        : names
-            .filter((name) => Object.hasOwn(config.owners.packages, name))
-            .map((name) => config.owners.packages[name])
-    for (const text of lists.flatMap((list) => list ?? [])) {
+    for (const text of texts) {
       const principal = parsePrincipal(text)
       // One bad name invalidates the whole list, as in every other source.
       if (principal === undefined) {
-        problems.set(`config ${text}`, [
+        this.#problems.set(`config ${text}`, [
           {
             at: { file: '.github/catalog-bot.yml', line: 1, column: 1 },
             problem: `${JSON.stringify(text)} is not in the form login, login:id, or organization/team`,
@@ -125,50 +172,6 @@ export function readOwnershipAuthority(tree: OwnerFileTreeReader, config: Config
     }
     return people
   }
-
-  const uses = (source: (typeof config.owners.sources)[number]): boolean => sources.has(source)
-
-  /** Cached, because one file can declare many packages. */
-  const ownersByPath = new Map<string, readonly Principal[]>()
-  const lists = new Map<string, readonly Principal[]>()
-  function findOwnersAt(path: string): readonly Principal[] {
-    const before = ownersByPath.get(path)
-    if (before) return before
-    const found = removeDuplicatePrincipals([
-      ...(uses('codeowners') ? fromCodeowners(path) : []),
-      ...(uses('owners') ? fromOwners(path) : []),
-      ...(uses('catalog-owners') ? fromCatalogOwners(path) : []),
-    ])
-    // Reuse equal lists, so that membership is checked once.
-    const key = found.map(toPrincipalKey).join('\n')
-    const one = lists.get(key) ?? found
-    lists.set(key, one)
-    ownersByPath.set(path, one)
-    return one
-  }
-
-  function maintainers(): readonly Principal[] {
-    const file = uses('config.yaml') ? read(configYamlPath, parseMaintainers) : undefined
-    return removeDuplicatePrincipals([
-      ...(file?.kind === 'read' ? file.value : []),
-      ...fromConfig([], 'maintainers'),
-    ])
-  }
-
-  return {
-    ownersOf: (path, directory, packageName) => {
-      // ci.yaml applies to a directory, and the configuration's map applies to a package. A directory's name also
-      // counts as a package name.
-      const directoryNames = directory !== '' ? [directory] : packageName === undefined ? [] : [packageName]
-      const names = new Set(packageName === undefined ? directoryNames : [...directoryNames, packageName])
-      const first = uses('ci.yaml') ? directoryNames.flatMap(fromCiYaml) : noOwners
-      const found = findOwnersAt(path)
-      const last = uses('packages') ? fromConfig([...names], 'packages') : noOwners
-      return first.length + last.length === 0
-        ? found
-        : removeDuplicatePrincipals([...first, ...found, ...last])
-    },
-    maintainers: maintainers(),
-    problems: () => [...problems.values()].flat(),
-  }
 }
+
+const toPathIn = (directory: string, name: string) => (directory === '' ? name : `${directory}/${name}`)

@@ -1,17 +1,69 @@
 // Finds new paths that differ from another path only in case or Unicode form. On some file systems, one overwrites the
 // other.
-import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { createPathListFilter } from '../../pull-request/incremental-list.ts'
-import { findLowerBound } from '../../pull-request/sorted-paths.ts'
+import { createPathListFilter, findLowerBound } from '../../pull-request/incremental-list.ts'
 import type { CheckInput } from '../check.ts'
-import { toCaseFoldedPath } from './package-name.ts'
 import { confusableName } from './rules.ts'
 
-export function findCollidingPaths({
-  change,
-  basePaths,
-}: Pick<CheckInput, 'change' | 'basePaths'>): Finding[] {
+/** A package name as a Kubernetes label value: lowercase letters, digits, and inner hyphens, at most 63 characters. */
+const packageNamePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+/**
+ * Valid names for new packages, and look-alikes. Existing names are not checked, so that stricter rules do not lock
+ * any owner out.
+ */
+export const isPackageName = (name: string): boolean => packageNamePattern.test(name)
+
+// Look-alike letters that compatibility normalization does not fold. A small part of Unicode's confusables, which
+// suffices because new names must be ASCII.
+const latinLetterByLookalike: Readonly<Record<string, string>> = {
+  а: 'a',
+  в: 'b',
+  с: 'c',
+  ԁ: 'd',
+  е: 'e',
+  ѐ: 'e',
+  һ: 'h',
+  і: 'i',
+  ї: 'i',
+  ј: 'j',
+  к: 'k',
+  ӏ: 'l',
+  м: 'm',
+  п: 'n',
+  о: 'o',
+  р: 'p',
+  ԛ: 'q',
+  г: 'r',
+  ѕ: 's',
+  т: 't',
+  ц: 'u',
+  ѵ: 'v',
+  ԝ: 'w',
+  х: 'x',
+  у: 'y',
+  α: 'a',
+  β: 'b',
+  ε: 'e',
+  η: 'n',
+  ι: 'i',
+  κ: 'k',
+  ν: 'v',
+  ο: 'o',
+  ρ: 'p',
+  σ: 'o',
+  τ: 't',
+  υ: 'u',
+  χ: 'x',
+  γ: 'y',
+  ı: 'i',
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ħ: 'h',
+}
+
+export function findCollidingPaths({ change, basePaths }: Pick<CheckInput, 'change' | 'basePaths'>) {
   const removed = new Set(change.paths.filter(({ after }) => after === undefined).map(({ path }) => path))
   const added = change.paths
     .filter(({ before, after }) => before === undefined && after !== undefined)
@@ -35,10 +87,7 @@ const isAscii = (path: string): boolean => /^[\u0000-\u007f]*$/.test(path)
 const listNonAsciiPaths = createPathListFilter<string>((path) => !isAscii(path))
 
 /** The base's remaining paths and directories by folded form. The last of several wins. */
-export function indexRemainingBasePaths(
-  basePaths: readonly string[],
-  removed: ReadonlySet<string>,
-): Map<string, string> {
+export function indexRemainingBasePaths(basePaths: readonly string[], removed: ReadonlySet<string>) {
   const taken = new Map<string, string>()
   const walked = new Set<string>()
   for (const path of basePaths)
@@ -90,10 +139,7 @@ export function indexRemainingPathsNearAdded(
 }
 
 /** Children of a directory in the sorted paths, by folded name. */
-function groupChildrenByFoldedName(
-  sorted: readonly string[],
-  prefix: string,
-): ReadonlyMap<string, readonly string[]> {
+function groupChildrenByFoldedName(sorted: readonly string[], prefix: string) {
   const found = new Map<string, string[]>()
   let at = findLowerBound(sorted, prefix, getPathSortKey)
   for (;;) {
@@ -124,11 +170,7 @@ function findNameWithLastRemainingPath(
   return last?.name
 }
 
-function findFirstRemainingPathIndex(
-  name: string,
-  sorted: readonly string[],
-  removed: ReadonlySet<string>,
-): number | undefined {
+function findFirstRemainingPathIndex(name: string, sorted: readonly string[], removed: ReadonlySet<string>) {
   const file = findLowerBound(sorted, name, getPathSortKey)
   if (sorted[file] === name && !removed.has(name)) return file
   for (let at = findLowerBound(sorted, `${name}/`, getPathSortKey); sorted[at]?.startsWith(`${name}/`); at++)
@@ -169,4 +211,34 @@ function findPathCollision(
     judged.set(name, above)
   }
   return above
+}
+
+// prettier-ignore
+
+/**
+ * Two names with the same skeleton look alike. Ignores case, script, accents, and separators, and treats 0 and o, 1, i,
+ * and l, rn and m, and vv and w as equal.
+ */
+export function computeNameSkeleton(name: string): string {
+  return replaceLookalikesWithLatin(name)
+    .replace(/[-_.‐-―−]/g, '')
+    .replace(/0/g, 'o')
+    .replace(/[1i|!]/g, 'l')
+    .replace(/rn/g, 'm')
+    .replace(/vv/g, 'w')
+}
+
+/** The name in Latin letters, without invisible characters. */
+function replaceLookalikesWithLatin(name: string): string {
+  if (/^[!-~]*$/.test(name)) return name.toLowerCase()
+  const folded = name
+    .normalize('NFKD')
+    .replace(/\p{Mark}|\p{Format}|\p{White_Space}/gu, '')
+    .toLowerCase()
+  return [...folded].map((char) => latinLetterByLookalike[char] ?? char).join('')
+}
+
+/** Paths with the same result collide on file systems that ignore case or normalize accents. */
+export function toCaseFoldedPath(path: string): string {
+  return path.normalize('NFKC').toLowerCase()
 }

@@ -1,23 +1,40 @@
 // Decides whether a required approval is given, by the author's own permissions or by others. It remains open if an
 // answer is missing. An empty list of owners never gives it.
-import type { ChangeKind, RequiredConsent, Permissions, PermissionRole } from '../../config/permissions.ts'
-import type { AutomationConfig } from '../../config/automation.ts'
-import type { CheckInput } from '../check.ts'
-import type { Approval } from '../approval.ts'
-import { isCurrentApproval, isApprovalForSnapshot } from './approvals.ts'
-import { findAutomationAllowedChangeKinds } from './automation.ts'
-import { listCoverageDifferences, isDirectoryCoveredByApproval, type ApprovalCoverage } from './coverage.ts'
-import type { RequiredApproval } from './required-approvals.ts'
-import { isBotAccount } from './principal-matcher.ts'
-import type {
-  GitHubAccount,
-  PermissionCheckResult,
-  PrincipalMatcher,
-  UnansweredCheckQuestion,
-} from './principal-matcher.ts'
-import { normalizeLogin, parsePrincipal } from './principal.ts'
-import type { Principal } from './principal.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import type { ChangeKind, RequiredConsent, Permissions, PermissionRole } from '../../config/permissions.ts'
+import { type AutomationConfig, matchesNamePattern } from '../../config/merge-settings.ts'
+import type { CheckInput, Approval } from '../check.ts'
+import {
+  isCurrentApproval,
+  isApprovalForSnapshot,
+  listCoverageDifferences,
+  isDirectoryCoveredByApproval,
+  type ApprovalCoverage,
+} from './approvals.ts'
+import type { RequiredApproval } from './required-approvals.ts'
+import {
+  isBotAccount,
+  type IdentifiedAccount,
+  type PermissionCheckResult,
+  type PrincipalMatcher,
+  type UnansweredCheckQuestion,
+  normalizeLogin,
+  parsePrincipal,
+  type Principal,
+} from './principals.ts'
+
+/** Kinds of change that affect users of a channel. */
+const channelAffectingChangeKinds: ReadonlySet<ChangeKind> = new Set([
+  'add-bundle',
+  'edit-bundle',
+  'remove-bundle',
+  'add-edge',
+  'remove-entry',
+  'remove-channel',
+  'edit-default-channel',
+  'deprecate',
+  'add-to-catalog',
+])
 
 export type ConsentStatus =
   | { readonly kind: 'met'; readonly by: 'author' | 'approval' }
@@ -42,7 +59,7 @@ const strictnessByRequiredConsent: Readonly<Record<RequiredConsent, number>> = {
 export class ConsentEvaluator {
   readonly #input: CheckInput
   readonly #people: PrincipalMatcher
-  readonly #author: GitHubAccount | undefined
+  readonly #author: IdentifiedAccount | undefined
   readonly #met = memoizePerObject((_owners: readonly Principal[]) => new Map<string, ConsentStatus>())
   readonly #covers: () => ApprovalCoverage
   #touched: ReadonlySet<string> | undefined
@@ -131,7 +148,7 @@ export class ConsentEvaluator {
    * effect.
    */
   listOutdatedApprovals(): readonly {
-    readonly account: GitHubAccount
+    readonly account: IdentifiedAccount
     readonly differences: readonly string[]
   }[] {
     const { snapshot, approvals, epoch = 0 } = this.#input
@@ -185,14 +202,14 @@ export class ConsentEvaluator {
   }
 
   /** Whether an account owns everything that the approvals are about, or is a maintainer. */
-  checkRightsToAll(account: GitHubAccount, required: readonly RequiredApproval[]): PermissionCheckResult {
+  checkRightsToAll(account: IdentifiedAccount, required: readonly RequiredApproval[]): PermissionCheckResult {
     const owns = listDistinctOwnerLists(required).map((owners) => this.#people.isAmong(account, owners))
     if (owns.length > 0 && owns.every(({ kind }) => kind === 'yes')) return { kind: 'yes' }
     return this.#or(this.#people.isMaintainer(account), owns)
   }
 
   /** Whether an account owns any of it, or is a maintainer. */
-  checkRightsToAny(account: GitHubAccount, required: readonly RequiredApproval[]): PermissionCheckResult {
+  checkRightsToAny(account: IdentifiedAccount, required: readonly RequiredApproval[]): PermissionCheckResult {
     const owns = combineAlternativePermissions(
       listDistinctOwnerLists(required).map((owners) => () => this.#people.isAmong(account, owners)),
     )
@@ -360,4 +377,30 @@ function combineAlternativePermissions(
     if (holds.kind === 'unknown') open.push(...holds.open)
   }
   return open.length > 0 ? { kind: 'unknown', open } : { kind: 'no' }
+}
+
+/**
+ * Decides what an automation account can change without approval. The base must grant the kind, the package, and
+ * every touched channel.
+ */
+function findAutomationAllowedChangeKinds(
+  { packages, channels, changes }: AutomationConfig,
+  requirement: Pick<RequiredApproval, 'package' | 'directory' | 'kinds' | 'channels'>,
+): ReadonlySet<ChangeKind> {
+  const isOneOf = (patterns: readonly string[], name: string) =>
+    patterns.some((pattern) => matchesNamePattern(pattern, name))
+  // The grant must cover both package and directory, because the directory can contain files of other packages.
+  const packageNames = [requirement.package, ...(requirement.directory === '' ? [] : [requirement.directory])]
+  if (!packageNames.every((packageName) => isOneOf(packages, packageName))) return new Set()
+  const { channels: touched } = requirement
+  const mayTouchThem =
+    touched === undefined
+      ? channels.includes('*')
+      : touched.length > 0 && touched.every((channel) => isOneOf(channels, channel))
+  const granted: ReadonlySet<ChangeKind> = new Set(changes)
+  return new Set(
+    requirement.kinds.filter(
+      (kind) => granted.has(kind) && (mayTouchThem || !channelAffectingChangeKinds.has(kind)),
+    ),
+  )
 }

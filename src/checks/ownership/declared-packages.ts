@@ -1,7 +1,12 @@
 // Finds the packages that a file declares, before and after the change. Ownership depends on content and location.
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
-import type { CatalogChange } from '../../pull-request/change.ts'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import type { CatalogChange, PackageChange } from '../../pull-request/change.ts'
+
+const groupChannelsByPackage = memoizePerObject(({ channels }: NonNullable<CatalogChange['base']>) =>
+  Map.groupBy(channels, (channel) => channel.package),
+)
 
 export interface FilePackageDeclarations {
   /** Packages in the file's blobs on either side, each with a position (preferably in the result). */
@@ -76,4 +81,33 @@ function addToSetInMap(map: Map<string, Set<string>>, key: string, value: string
   const set = map.get(key) ?? new Set<string>()
   set.add(value)
   map.set(key, set)
+}
+
+/**
+ * The channels that a change to a package affects: changed ones, and those that offer a changed bundle. Names before
+ * and after, sorted. Empty for changes outside channels, such as a description.
+ */
+export function findTouchedChannels(
+  { base, result }: Pick<CatalogChange, 'base' | 'result'>,
+  { name, bundles, channels, defaultChannel, deprecations }: PackageChange,
+): readonly string[] {
+  const its = [base, result].flatMap((catalog) =>
+    catalog ? (groupChannelsByPackage(catalog).get(name) ?? []) : [],
+  )
+  const touched = new Set([
+    ...channels.added,
+    ...channels.removed,
+    ...channels.changed.map((channel) => channel.name),
+    ...(defaultChannel ? [defaultChannel.before, defaultChannel.after] : []),
+  ])
+  const deprecated = [...deprecations.added, ...deprecations.removed, ...deprecations.changed]
+  for (const { schema, name: of } of deprecated) if (schema === 'olm.channel') touched.add(of)
+  const isWhole = deprecated.some(({ schema }) => schema === 'olm.package')
+  const differing = new Set([
+    ...[...bundles.added, ...bundles.changed, ...bundles.removed].map((bundle) => bundle.name),
+    ...deprecated.flatMap(({ schema, name: of }) => (schema === 'olm.bundle' ? [of] : [])),
+  ])
+  for (const channel of its)
+    if (isWhole || channel.entries.some((entry) => differing.has(entry.name))) touched.add(channel.name)
+  return [...touched].sort()
 }

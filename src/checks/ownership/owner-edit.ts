@@ -1,18 +1,31 @@
 // Analyzes how a change to an owner file affects a package's owners: which it adds, and whether any remain.
-import type { TouchedPath } from '../../pull-request/change.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { OwnershipInputs } from './ownership-inputs.ts'
+import type { TouchedPath } from '../../pull-request/change.ts'
 import type { OwnershipAuthority } from './authority.ts'
-import { parseCatalogOwners } from './sources/catalog-owners.ts'
-import { parseOwnershipCiYaml } from './sources/ci-yaml.ts'
-import type { OwnerFile } from './owner-files.ts'
-import { parseOwnerFilePath } from './owner-files.ts'
-import type { OwnerSourceReadResult } from './sources/owner-source.ts'
+import {
+  type OwnerSourceReadResult,
+  parseCatalogOwners,
+  parseOwnershipCiYaml,
+} from './sources/owner-source.ts'
+import { type OwnerFile, parseOwnerFilePath } from './owner-files.ts'
 import { parseOwnersFile } from './sources/owners-file.ts'
-import { toPrincipalKey, formatPrincipal } from './principal.ts'
-import type { Principal } from './principal.ts'
+import { toPrincipalKey, formatPrincipal, type Principal } from './principals.ts'
 import { ownerFileBroken } from './rules.ts'
+import type { CheckInput } from '../check.ts'
+
+/** The input that determines required approvals, without comments, reviews, or answers. */
+export const ownershipInputKeys = [
+  'change',
+  'layout',
+  'basePaths',
+  'packagesByDirectory',
+  'ownerFiles',
+  'config',
+  'snapshot',
+] as const satisfies readonly (keyof CheckInput)[]
+
+export type OwnershipInputs = Pick<CheckInput, (typeof ownershipInputKeys)[number]>
 
 export interface OwnerFileEdit {
   readonly added: readonly Principal[]
@@ -61,24 +74,20 @@ export function analyzeOwnerFileEdit(
 
   const added = newOwners.filter((principal) => !had.has(toPrincipalKey(principal)))
   const removed = oldOwners.filter((principal) => !has.has(toPrincipalKey(principal)))
-  const structure = (read: OwnerSourceReadResult<OwnerFileStructure> | undefined): string =>
-    read?.kind === 'read' ? read.value.structure : ''
+  const hasOthers = others(newOwners).length > 0 || others(oldOwners).length === 0
+  const isRestructured = getOwnerFileStructure(before) !== getOwnerFileStructure(after)
   const phrases = [
     added.length > 0 && `adds ${added.map(formatPrincipal).join(', ')}`,
     removed.length > 0 && `removes ${removed.map(formatPrincipal).join(', ')}`,
     removed.length > 0 && newOwners.length === 0 && 'leaves no owner',
-    removed.length > 0 &&
-      others(newOwners).length === 0 &&
-      others(oldOwners).length > 0 &&
-      'leaves no other owner',
-    structure(before) !== structure(after) && 'changes the rules by which owners are found',
+    removed.length > 0 && !hasOthers && 'leaves no other owner',
+    isRestructured && 'changes the rules by which owners are found',
   ].filter((phrase) => phrase !== false)
   const changesOwners =
     findings.length > 0 ||
     added.length > 0 ||
-    (removed.length > 0 &&
-      (newOwners.length === 0 || (others(newOwners).length === 0 && others(oldOwners).length > 0))) ||
-    structure(before) !== structure(after)
+    (removed.length > 0 && (newOwners.length === 0 || !hasOthers)) ||
+    isRestructured
   return {
     added,
     removed,
@@ -91,6 +100,9 @@ export function analyzeOwnerFileEdit(
 interface OwnerFileStructure {
   readonly structure: string
 }
+
+const getOwnerFileStructure = (read: OwnerSourceReadResult<OwnerFileStructure> | undefined): string =>
+  read?.kind === 'read' ? read.value.structure : ''
 
 function parseOwnerFileStructure(
   file: OwnerFile,

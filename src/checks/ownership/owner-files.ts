@@ -2,9 +2,8 @@
 import type { PullRequestChange } from '../../pull-request/change.ts'
 import { codeownersPaths } from '../../pull-request/layout/classify-path.ts'
 import { generateAncestorDirectories } from '../../pull-request/layout/layout.ts'
-import { createPathListFilter } from '../../pull-request/incremental-list.ts'
-import { hasPath } from '../../pull-request/sorted-paths.ts'
-import { configYamlPath } from './sources/config-yaml.ts'
+import { createPathListFilter, hasPath } from '../../pull-request/incremental-list.ts'
+import { configYamlPath } from './sources/owner-source.ts'
 import { ownersAliasesPath, ownersFileName } from './sources/owners-file.ts'
 import { findDeclaredPackages } from './declared-packages.ts'
 
@@ -42,10 +41,7 @@ export const toPackageCiYamlPath = (directory: string): string => `operators/${d
  * The owner files needed to decide on a change, sorted: those of the base for touched paths, and those that the change
  * touches. An existing file that was not read counts as broken.
  */
-export function selectOwnerFilePathsToRead(
-  basePaths: readonly string[],
-  change: PullRequestChange,
-): string[] {
+export function selectOwnerFilePathsToRead(basePaths: readonly string[], change: PullRequestChange) {
   const touched = new Set(
     change.paths.filter(({ path }) => parseOwnerFilePath(path) !== undefined).map(({ path }) => path),
   )

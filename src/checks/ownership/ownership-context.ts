@@ -3,18 +3,17 @@ import { memoizeOnce, memoizePerObject, memoizeLastResult } from '@catalog-bot/f
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PullRequestChange } from '../../pull-request/change.ts'
-import { hasPath } from '../../pull-request/sorted-paths.ts'
+import { hasPath } from '../../pull-request/incremental-list.ts'
 import { readOwnershipAuthority, type OwnershipAuthority } from './authority.ts'
-import { computeApprovalCoverage, type ApprovalCoverage } from './coverage.ts'
+import { computeApprovalCoverage, type ApprovalCoverage } from './approvals.ts'
 import {
   computeRequiredApprovals,
   type RequiredApprovals,
   listPackageDirectories,
 } from './required-approvals.ts'
-import { ownershipInputKeys, type OwnershipInputs } from './ownership-inputs.ts'
+import { ownershipInputKeys, type OwnershipInputs } from './owner-edit.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
-import { findCollidingPaths } from './colliding-paths.ts'
-import { isPackageName, computeNameSkeleton } from './package-name.ts'
+import { findCollidingPaths, isPackageName, computeNameSkeleton } from './colliding-paths.ts'
 import { confusableName, executableFile, unsupportedFileMode, suspiciousPath } from './rules.ts'
 import { createRepositoryPathMapper } from './declared-packages.ts'
 
@@ -51,10 +50,7 @@ function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
 }
 
 function createBaseOwnerFileTree(input: OwnershipInputs): Parameters<typeof readOwnershipAuthority>[0] {
-  return {
-    has: (path) => hasPath(input.basePaths, path),
-    text: (path) => input.ownerFiles.base.get(path),
-  }
+  return { has: (path) => hasPath(input.basePaths, path), text: (path) => input.ownerFiles.base.get(path) }
 }
 
 /** The owner files of the merge result. Shows the change's effect on owners. Never grants permissions. */

@@ -5,17 +5,20 @@ import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { Check, CheckInput, CheckOutcome, UnblockingAction } from '../check.ts'
 import { validateIncomingCommits } from '../commits/validate-incoming-commits.ts'
-import { toCheckQuestionKey } from '../questions.ts'
-import type { CheckAnswers, CheckQuestion } from '../questions.ts'
+import { toCheckQuestionKey, type CheckAnswers, type CheckQuestion } from '../questions.ts'
 import { findChangesRequestedReviews } from './approvals.ts'
 import type { OwnershipAuthority } from './authority.ts'
-import { ConsentEvaluator } from './consent.ts'
-import type { ConsentStatus } from './consent.ts'
+import { ConsentEvaluator, type ConsentStatus } from './consent.ts'
 import type { RequiredApproval } from './required-approvals.ts'
-import { createPrincipalMatcher } from './principal-matcher.ts'
-import type { GitHubAccount, PermissionCheckResult, UnansweredCheckQuestion } from './principal-matcher.ts'
-import { normalizeLogin, formatPrincipal } from './principal.ts'
-import type { Principal } from './principal.ts'
+import {
+  PrincipalMatcher,
+  type IdentifiedAccount,
+  type PermissionCheckResult,
+  type UnansweredCheckQuestion,
+  normalizeLogin,
+  formatPrincipal,
+  type Principal,
+} from './principals.ts'
 import {
   approvalForOtherChange as approvedSomethingElseRule,
   changeForbidden,
@@ -31,18 +34,6 @@ import {
   unknownOwner,
 } from './rules.ts'
 import { getOwnershipContext, type OwnershipContext } from './ownership-context.ts'
-
-export { createApprovalsFromReviews } from './approvals.ts'
-export {
-  computeFileCoverage,
-  hasSameFilesInCoverage,
-  isChangeCoveredByApproval,
-  type ApprovalCoverage,
-} from './coverage.ts'
-export { selectOwnerFilePathsToRead, listOwnerFilesForLocations } from './owner-files.ts'
-export { formatPrincipal } from './principal.ts'
-export { readOwnershipAuthority } from './authority.ts'
-export { computeChangeApprovalCoverage } from './ownership-context.ts'
 
 export const ownershipCheck: Check<'ownership'> = {
   id: 'ownership',
@@ -63,8 +54,8 @@ export const ownershipCheck: Check<'ownership'> = {
 /** An account's permissions on a whole pull request, for commands. */
 export interface PullAuthorizationChecker {
   /** Whether it owns any part of the change, or is a maintainer. */
-  checkRights(account: GitHubAccount): PermissionCheckResult
-  checkMaintainer(account: GitHubAccount): PermissionCheckResult
+  checkRights(account: IdentifiedAccount): PermissionCheckResult
+  checkMaintainer(account: IdentifiedAccount): PermissionCheckResult
 }
 
 export function createPullAuthorizationChecker(
@@ -85,7 +76,7 @@ function createOwnershipEvaluators(
   answers: CheckAnswers,
   { authority, getCoverage }: OwnershipContext,
 ) {
-  const everybody = createPrincipalMatcher(
+  const everybody = new PrincipalMatcher(
     answers,
     input.accounts ?? new Map(),
     authority.maintainers,
@@ -103,32 +94,16 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
   findings.addAll(impossible)
   findings.addAll(validateIncomingCommits(input))
   const unanswered: UnansweredCheckQuestion[] = []
-  const open: { requirement: RequiredApproval; met: Extract<ConsentStatus, { kind: 'open' }> }[] = []
-
-  const handled = new Set<ConsentStatus>()
-  for (const requirement of required) {
-    const consentStatus = consents.evaluate(requirement)
-    if (consentStatus.kind === 'unknown' && !handled.has(consentStatus))
-      unanswered.push(...consentStatus.open)
-    handled.add(consentStatus)
-    if (consentStatus.kind === 'refused')
-      findings.add(changeForbidden, requirement.at, {
-        path: requirement.path,
-        package: requirement.package,
-        kinds: consentStatus.kinds,
-      })
-    if (consentStatus.kind === 'open') open.push({ requirement, met: consentStatus })
-    const accounts = validateNewOwners(requirement, answers)
-    findings.addAll(accounts.findings)
-    unanswered.push(...accounts.unanswered)
-  }
+  const waiting: UnblockingAction[] = []
+  const results: OwnershipResults = { findings, unanswered, waiting }
+  const open = evaluateRequirements(required, consents, answers, results)
   for (const { requirement, met } of open)
     addMissingApprovalFinding(requirement, met, input, authority, findings)
   const maintainers = listMaintainerNames(input, authority)
   for (const { path } of outside)
     findings.add(fileOutsidePackages, { file: path, line: 1, column: 1 }, { path, unblock: maintainers })
 
-  const waiting: UnblockingAction[] = [...listPendingApprovals(open, input, authority)]
+  waiting.push(...listPendingApprovals(open, input, authority))
   if (outside.length > 0) {
     const agreed = consents.checkMaintainerApproval()
     if (agreed.kind === 'unknown') unanswered.push(...agreed.open)
@@ -141,15 +116,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
     })
   }
 
-  for (const review of findChangesRequestedReviews(input.snapshot)) {
-    if (review.author === null) continue
-    const reviewer = { id: review.author.id, login: normalizeLogin(review.author) }
-    const rights = consents.checkRightsToAny(reviewer, required)
-    if (rights.kind === 'unknown') unanswered.push(...rights.open)
-    if (rights.kind !== 'yes') continue
-    findings.add(changesRequested, undefined, { reviewer: reviewer.login })
-    waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login], how: 'withdraws' })
-  }
+  addRequestedChanges(input, consents, required, results)
 
   const push = evaluateNonAuthorPushConfirmation(input, consents, required, authority)
   findings.addAll(push.findings)
@@ -173,6 +140,59 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
     unanswered: removeDuplicatesByKey(unanswered, ({ question, reason }) => `${question} ${reason}`),
     waiting,
     summary: `${formatCountWithNoun(input.change.paths.length, 'file')}, ${formatCountWithNoun(packageCount, 'package')}`,
+  }
+}
+
+interface OwnershipResults {
+  readonly findings: FindingList
+  readonly unanswered: UnansweredCheckQuestion[]
+  readonly waiting: UnblockingAction[]
+}
+
+interface OpenRequirement {
+  readonly requirement: RequiredApproval
+  readonly met: Extract<ConsentStatus, { kind: 'open' }>
+}
+
+/** The requirements that still need an approval. */
+function evaluateRequirements(
+  required: readonly RequiredApproval[],
+  consents: ConsentEvaluator,
+  answers: CheckAnswers,
+  { findings, unanswered }: OwnershipResults,
+): readonly OpenRequirement[] {
+  const open: OpenRequirement[] = []
+  const handled = new Set<ConsentStatus>()
+  for (const requirement of required) {
+    const consentStatus = consents.evaluate(requirement)
+    if (consentStatus.kind === 'unknown' && !handled.has(consentStatus))
+      unanswered.push(...consentStatus.open)
+    handled.add(consentStatus)
+    const { at, path, package: name } = requirement
+    if (consentStatus.kind === 'refused')
+      findings.add(changeForbidden, at, { path, package: name, kinds: consentStatus.kinds })
+    if (consentStatus.kind === 'open') open.push({ requirement, met: consentStatus })
+    const accounts = validateNewOwners(requirement, answers)
+    findings.addAll(accounts.findings)
+    unanswered.push(...accounts.unanswered)
+  }
+  return open
+}
+
+function addRequestedChanges(
+  input: CheckInput,
+  consents: ConsentEvaluator,
+  required: readonly RequiredApproval[],
+  { findings, unanswered, waiting }: OwnershipResults,
+): void {
+  for (const review of findChangesRequestedReviews(input.snapshot)) {
+    if (review.author === null) continue
+    const reviewer = { id: review.author.id, login: normalizeLogin(review.author) }
+    const rights = consents.checkRightsToAny(reviewer, required)
+    if (rights.kind === 'unknown') unanswered.push(...rights.open)
+    if (rights.kind !== 'yes') continue
+    findings.add(changesRequested, undefined, { reviewer: reviewer.login })
+    waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login], how: 'withdraws' })
   }
 }
 

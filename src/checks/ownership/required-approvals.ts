@@ -1,24 +1,23 @@
 // Determines which approvals a change requires, by path: its packages, their owners at the base, and the kind of
 // change.
-import { parseBundlePath, hasManifests } from '../../pull-request/layout/bundle-directory.ts'
+import { type RepositoryLayout, parseBundlePath, hasManifests } from '../../pull-request/layout/layout.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
-import type { RepositoryLayout } from '../../pull-request/layout/layout.ts'
-import { createPathListKeyCollector } from '../../pull-request/incremental-list.ts'
-import { hasPathUnder } from '../../pull-request/sorted-paths.ts'
+import { createPathListKeyCollector, hasPathUnder } from '../../pull-request/incremental-list.ts'
 import type { PackageChange, CompositeImageListChange, TouchedPath } from '../../pull-request/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { OwnershipInputs } from './ownership-inputs.ts'
+import { analyzeOwnerFileEdit, type OwnerFileEdit, type OwnershipInputs } from './owner-edit.ts'
 import type { OwnershipAuthority } from './authority.ts'
-import { analyzeOwnerFileEdit } from './owner-edit.ts'
-import type { OwnerFileEdit } from './owner-edit.ts'
 import { parseOwnerFilePath } from './owner-files.ts'
-import type { Principal } from './principal.ts'
-import { findTouchedChannels } from './touched-channels.ts'
+import type { Principal } from './principals.ts'
+import {
+  createRepositoryPathMapper,
+  findDeclaredPackages,
+  type PackageDeclarationIndex,
+  findTouchedChannels,
+} from './declared-packages.ts'
 import { packageContentMismatch } from './rules.ts'
-import { createRepositoryPathMapper, findDeclaredPackages } from './declared-packages.ts'
-import type { PackageDeclarationIndex } from './declared-packages.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 export interface RequiredApproval {
@@ -70,29 +69,19 @@ export function computeRequiredApprovals(
         const owners = authority.ownersOf(path.path, role.directory)
         const edit = analyzeOwnerFileEdit(path, input, owners, authority, result)
         findings.push(...edit.findings)
-        required.push({
-          path: path.path,
-          at,
-          directory: role.directory,
-          package: role.directory,
-          kinds: known.isDirectory(role.directory)
-            ? [edit.changesOwners ? 'edit-owners' : 'edit-sources']
-            : ['add-package'],
-          owners,
-          ownerEdit: edit,
-        })
+        const kind = edit.changesOwners ? 'edit-owners' : 'edit-sources'
+        required.push(toDirectoryApproval(path, role.directory, known, kind, owners, edit))
       }
     } else if (role.kind === 'operator')
-      required.push({
-        path: path.path,
-        at,
-        directory: role.directory,
-        package: role.directory,
-        kinds: [
-          known.isDirectory(role.directory) ? classifySourceFileChange(path, input.basePaths) : 'add-package',
-        ],
-        owners: authority.ownersOf(path.path, role.directory),
-      })
+      required.push(
+        toDirectoryApproval(
+          path,
+          role.directory,
+          known,
+          classifySourceFileChange(path, input.basePaths),
+          authority.ownersOf(path.path, role.directory),
+        ),
+      )
     else {
       const found = findCatalogFileApprovals(path, role, at, known, authority)
       if (found === undefined) outside.push(path)
@@ -107,6 +96,26 @@ export function computeRequiredApprovals(
     required: [...required, ...findUndeclaredPackageApprovals(input, known, required, authority)],
     outside,
     findings: [...findings, ...findBundleNameConflicts(input)],
+  }
+}
+
+/** For a file of a package outside catalogs. `kind` applies if the base has the package. */
+function toDirectoryApproval(
+  { path }: TouchedPath,
+  directory: string,
+  known: BasePackageIndex,
+  kind: ChangeKind,
+  owners: readonly Principal[],
+  ownerEdit?: OwnerFileEdit,
+): RequiredApproval {
+  return {
+    path,
+    at: { file: path, line: 1, column: 1 },
+    directory,
+    package: directory,
+    kinds: [known.isDirectory(directory) ? kind : 'add-package'],
+    owners,
+    ...(ownerEdit && { ownerEdit }),
   }
 }
 
@@ -345,7 +354,6 @@ class BasePackageIndex {
     return this.#changes.get(root)?.get(name)
   }
 
-  /** The channels that a change to a package affects. */
   channels(root: string, change: PackageChange): readonly string[] {
     return this.#channels(change)(root, this.#input)
   }
@@ -423,9 +431,7 @@ export const listPackageDirectories = ({
 const maxCachedDirectoryListers = 16
 const packageDirectoryListerCache = new Map<string, (paths: readonly string[]) => ReadonlySet<string>>()
 
-function getPackageDirectoryLister(
-  layout: RepositoryLayout,
-): (paths: readonly string[]) => ReadonlySet<string> {
+function getPackageDirectoryLister(layout: RepositoryLayout) {
   const key = JSON.stringify(layout.catalogs.map(({ root }) => root))
   const directoriesOf =
     packageDirectoryListerCache.get(key) ??

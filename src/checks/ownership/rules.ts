@@ -1,7 +1,9 @@
 // The rules of the ownership check about packages and their owners.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { type ChangeKind, changeKindDescriptions } from '../../config/permissions.ts'
-import { formatNameList } from './name-list.ts'
+
+// Lists names in a sentence. Does not escape them, because report/ escapes for every medium.
+const maxListedNames = 5
 
 const ownershipRuleDefaults = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
 
@@ -274,4 +276,14 @@ function formatApprovalCoverageDifferences(differences: readonly string[]): stri
       ? `; and ${differences.length - maxListedCoverageDifferences} more`
       : ''
   return differences.slice(0, maxListedCoverageDifferences).join('; ') + more
+}
+
+/** `a`, `a or b`, `a, b or c`, `a, b, c, d, e or 4 others`; `a maintainer` for an empty list. */
+function formatNameList(names: readonly string[], conjunction: 'and' | 'or' = 'or'): string {
+  const [first] = names
+  if (first === undefined) return 'a maintainer'
+  if (names.length === 1) return first
+  const listed = names.length > maxListedNames ? names.slice(0, maxListedNames) : names.slice(0, -1)
+  const last = names.length > maxListedNames ? `${names.length - maxListedNames} others` : names.at(-1)
+  return `${listed.join(', ')} ${conjunction} ${last}`
 }

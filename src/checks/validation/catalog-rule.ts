@@ -1,12 +1,35 @@
 // Rules that search a whole catalog: their input, their hits, and how a hit becomes a finding.
-import { createFinding, formatFindingSubject } from '@catalog-bot/findings/rule'
-import type { SearchableFindingRule } from '@catalog-bot/findings/rule'
+import {
+  createFinding,
+  formatFindingSubject,
+  type RuleSearchSignature,
+  type SearchableFindingRule,
+} from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingList } from '@catalog-bot/findings/finding-list'
 import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
 import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
 import type { CatalogView } from './view/catalog-view.ts'
-import type { CatalogSizeLimits } from './limits.ts'
+
+/** Size limits, in bytes of the catalog's text. */
+export interface CatalogSizeLimits {
+  readonly bundle: number
+  readonly package: number
+  readonly catalog: number
+}
+
+const bytesPerMebibyte = 1024 * 1024
+
+export const defaultCatalogSizeLimits: CatalogSizeLimits = {
+  // gRPC sends a bundle to the cluster as one message (4 MiB by default), and the resulting Kubernetes object must fit
+  // etcd's request limit of 1.5 MiB.
+  bundle: bytesPerMebibyte,
+  // A package is usually one file; GitHub warns about files larger than 50 MiB and rejects files larger than
+  // 100 MiB.
+  package: 50 * bytesPerMebibyte,
+  // The catalog's pod holds all of it while building its cache; the largest public catalogs are much smaller.
+  catalog: 512 * bytesPerMebibyte,
+}
 
 export interface CatalogRuleSignature {
   readonly judges: 'catalog'
@@ -24,6 +47,26 @@ export interface CatalogRuleSignature {
 }
 
 export type CatalogRule = SearchableFindingRule<object, CatalogRuleSignature>
+
+/** The fields of a validation rule that differ from rule to rule. Most rules are overridable. */
+export type ValidationRuleFields<Data extends object, Kind extends RuleSearchSignature> = Omit<
+  SearchableFindingRule<Data, Kind>,
+  'check' | 'judges' | 'since' | 'overridable'
+> & { readonly since?: string; readonly overridable?: false }
+
+/** Defines a rule that searches a whole catalog. */
+export function defineRule<Data extends object>({
+  overridable,
+  ...rule
+}: ValidationRuleFields<Data, CatalogRuleSignature>): SearchableFindingRule<Data, CatalogRuleSignature> {
+  return {
+    check: 'validation',
+    judges: 'catalog',
+    since: '0.1.0',
+    ...rule,
+    ...(overridable !== false && { overridable: true }),
+  }
+}
 
 export function addCatalogRuleFindings(
   rule: CatalogRule,

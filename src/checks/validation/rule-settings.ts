@@ -1,7 +1,22 @@
 // Applies configured severities and exclusions to findings. opm's own errors cannot be disabled.
 import { minimatch } from 'minimatch'
-import type { Config } from '../../config/config.ts'
 import type { Finding, Severity } from '@catalog-bot/findings/finding'
+import { defineRule } from '@catalog-bot/findings/rule'
+import type { Config } from '../../config/config.ts'
+
+export const unknownOpmRelease = defineRule<{ opm: string }>({
+  id: 'opm-release-unknown',
+  check: 'validation',
+  judges: 'pull request',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'catalog-bot supports the configured opm release',
+  format: ({ opm }) => ({
+    what: `catalog-bot does not support the rules of opm ${opm}`,
+    why: 'The opm release determines which catalogs are valid, so a wrong guess could allow a catalog that clusters reject.',
+    fix: 'Ask a maintainer to set `opm` in .github/catalog-bot.yml to v1.28 or later.',
+  }),
+})
 
 export type RuleSettings = Config['rules']
 
@@ -37,11 +52,7 @@ export function applyRuleSettings(
   })
 }
 
-export function isRuleSilenced(
-  rule: string,
-  location: FindingPackageAndFile,
-  settings: RuleSettings,
-): boolean {
+export function isRuleSilenced(rule: string, location: FindingPackageAndFile, settings: RuleSettings) {
   const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
   if (setting === undefined) return false
   if (typeof setting === 'string') return setting === 'off'

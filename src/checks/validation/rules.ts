@@ -1,57 +1,65 @@
 // Every rule of our own that searches a catalog. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { CatalogRule } from './catalog-rule.ts'
-import { blankDeprecation } from './rules/blank-deprecation.ts'
-import { brokenConstraint } from './rules/broken-constraint.ts'
-import { brokenMinKubeVersion } from './rules/broken-min-kube-version.ts'
-import { brokenVersionRange } from './rules/broken-version-range.ts'
-import { buildMetadataOnlyVersions } from './rules/build-metadata-only-versions.ts'
-import { bundleImageNotRelated } from './rules/bundle-image-not-related.ts'
-import { bundleNameOfOtherVersion } from './rules/bundle-name-of-other-version.ts'
-import { confusingChannelName } from './rules/channel-name-trap.ts'
-import { concatenatedJson } from './rules/concatenated-json.ts'
-import { deprecatedDefaultChannel } from './rules/deprecated-default-channel.ts'
-import { deprecatedHead } from './rules/deprecated-head.ts'
-import { downgradeEdge } from './rules/downgrade-edge.ts'
-import { droppedText } from './rules/dropped-text.ts'
-import { duplicateCustomBlob } from './rules/duplicate-custom-blob.ts'
-import { duplicateProperty } from './rules/duplicate-property.ts'
-import { duplicateRelatedImage } from './rules/duplicate-related-image.ts'
-import { edgeToNowhere } from './rules/edge-to-nowhere.ts'
-import { emptyCatalog } from './rules/empty-catalog.ts'
-import { headNotHighest } from './rules/head-not-highest.ts'
-import { headWithoutMetadata } from './rules/head-without-metadata.ts'
-import { iconMismatch } from './rules/icon-mismatch.ts'
-import { impossibleConstraint } from './rules/impossible-constraint.ts'
-import { unsupportedKind } from './rules/kind-olm-refuses.ts'
-import { malformedGvk } from './rules/malformed-gvk.ts'
-import { invalidMaxOpenshiftVersion } from './rules/max-openshift-version.ts'
-import { missingRequiredApi } from './rules/missing-required-api.ts'
-import { missingRequiredPackage } from './rules/missing-required-package.ts'
-import { misspelledField } from './rules/misspelt-field.ts'
-import { misspelledPropertyType } from './rules/misspelt-property-type.ts'
-import { misspelledSchema } from './rules/misspelt-schema.ts'
-import { mixedMetadataFormats } from './rules/mixed-metadata-formats.ts'
-import { namelessRequirement } from './rules/nameless-requirement.ts'
-import { noInstallMode } from './rules/no-install-mode.ts'
-import { objectsWithoutCsv } from './rules/objects-without-csv.ts'
-import { oversizedBundle } from './rules/oversized-bundle.ts'
-import { oversizedCatalog } from './rules/oversized-catalog.ts'
-import { oversizedPackage } from './rules/oversized-package.ts'
-import { misreadRange } from './rules/range-trap.ts'
-import { relatedImageEmpty } from './rules/related-image-empty.ts'
-import { repeatedKey } from './rules/repeated-key.ts'
-import { reservedSchema } from './rules/reserved-schema.ts'
-import { selfEdge } from './rules/self-edge.ts'
-import { severalCsvMetadata } from './rules/several-csv-metadata.ts'
-import { skipRangeCoversSelf } from './rules/skip-range-covers-self.ts'
-import { skipRangeMissesPredecessors } from './rules/skip-range-misses-predecessors.ts'
-import { misreadScalar } from './rules/surprising-scalar.ts'
-import { templateInCatalog } from './rules/template-in-catalog.ts'
-import { unknownField } from './rules/unknown-field.ts'
-import { unknownPackageInCustomBlob } from './rules/unknown-package-in-custom-blob.ts'
-import { unservableSchema } from './rules/unservable-schema.ts'
-import { untypedProperty } from './rules/untyped-property.ts'
-import { unusableBundleName } from './rules/unusable-bundle-name.ts'
+import { bundleImageNotRelated, duplicateRelatedImage, relatedImageEmpty } from './rules/bundle-images.ts'
+import {
+  iconMismatch,
+  mixedMetadataFormats,
+  noInstallMode,
+  objectsWithoutCsv,
+  severalCsvMetadata,
+  unsupportedKind,
+  unusableBundleName,
+} from './rules/bundle-metadata.ts'
+import {
+  blankDeprecation,
+  confusingChannelName,
+  deprecatedDefaultChannel,
+  deprecatedHead,
+  headNotHighest,
+  headWithoutMetadata,
+} from './rules/channels.ts'
+import {
+  brokenConstraint,
+  impossibleConstraint,
+  malformedGvk,
+  missingRequiredApi,
+  missingRequiredPackage,
+  namelessRequirement,
+} from './rules/constraints.ts'
+import {
+  concatenatedJson,
+  droppedText,
+  emptyCatalog,
+  misreadScalar,
+  misspelledField,
+  repeatedKey,
+  templateInCatalog,
+  unknownField,
+} from './rules/file-format.ts'
+import { duplicateProperty, misspelledPropertyType, untypedProperty } from './rules/properties.ts'
+import {
+  duplicateCustomBlob,
+  misspelledSchema,
+  reservedSchema,
+  unknownPackageInCustomBlob,
+  unservableSchema,
+} from './rules/schemas.ts'
+import { oversizedBundle, oversizedCatalog, oversizedPackage } from './rules/sizes.ts'
+import {
+  downgradeEdge,
+  edgeToNowhere,
+  selfEdge,
+  skipRangeCoversSelf,
+  skipRangeMissesPredecessors,
+} from './rules/upgrade-edges.ts'
+import {
+  brokenMinKubeVersion,
+  brokenVersionRange,
+  buildMetadataOnlyVersions,
+  bundleNameOfOtherVersion,
+  invalidMaxOpenshiftVersion,
+  misreadRange,
+} from './rules/versions.ts'
 
 /** The rules of ./rules, sorted by id. */
 export const catalogRules: readonly CatalogRule[] = [

@@ -6,15 +6,40 @@ import { invalidPullSpec } from '@catalog-bot/fbc/model/rules/bundle-rules'
 import { fileRules, loadRules } from '@catalog-bot/fbc/load/rules'
 import { findPullSpecError } from '@catalog-bot/fbc/go/reference/pull-spec'
 import type { OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
-import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
-import type { CatalogVerdict } from '@catalog-bot/fbc/model/validate-catalog'
-import { compareFindings } from '@catalog-bot/findings/finding'
-import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
-import { findImageReferenceProblems } from '../images/validate-reference-text.ts'
-import { dropFindingsOnPublishedBundles } from './new-bundle-rules.ts'
-import { runCatalogRules } from './run-catalog-rules.ts'
-import { applyRuleSettings, isRuleSilenced, getFindingPackageAndFile } from './rule-settings.ts'
-import type { RuleSettings } from './rule-settings.ts'
+import { validateCatalog, type CatalogVerdict } from '@catalog-bot/fbc/model/validate-catalog'
+import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
+import { getOmittedFindingCount, FindingList } from '@catalog-bot/findings/finding-list'
+import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { findImageReferenceProblems } from '../images/named-image.ts'
+import {
+  applyRuleSettings,
+  isRuleSilenced,
+  getFindingPackageAndFile,
+  type RuleSettings,
+} from './rule-settings.ts'
+import { addCatalogRuleFindings, defaultCatalogSizeLimits } from './catalog-rule.ts'
+import { createCatalogView } from './view/catalog-view.ts'
+import { catalogRules } from './rules.ts'
+import type { PackageChange } from '../../pull-request/change.ts'
+
+// Drops findings of rules about new bundles for old ones, unless the configuration enables the rule.
+const ruleIdsForNewBundlesOnly: ReadonlySet<string> = new Set(
+  catalogRules.filter((rule) => rule.ofNewBundles).map(({ id }) => id),
+)
+
+// Findings of catalog-bot's own rules, with default severities. Cached per catalog, because many pull requests share
+// a base.
+/** Sorted and limited per rule. Locations use the catalog's file names. */
+export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Finding[] => {
+  const view = createCatalogView(catalog)
+  // The loader finds these, because the bytes of a file do not show the target of a link.
+  const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
+  const list = new FindingList()
+  list.addAll(linked)
+  for (const rule of catalogRules) addCatalogRuleFindings(rule, view, defaultCatalogSizeLimits, list)
+  return list.sorted()
+})
 
 /** Rules that cannot be disabled, because opm cannot serve a catalog that violates one. */
 export const alwaysEnabledRuleIds: ReadonlySet<string> = new Set(
@@ -68,4 +93,27 @@ export function validateCatalogWithAllRules(
     passed: verdict.passed && !own.some(({ severity }) => severity === 'error'),
     findings: [...verdict.findings, ...own].sort(compareFindings),
   }
+}
+
+/** `changed`: the packages that a pull request changes; absent when checking a catalog on its own. */
+export function dropFindingsOnPublishedBundles(
+  findings: readonly Finding[],
+  settings: RuleSettings,
+  changed: readonly PackageChange[] = [],
+): readonly Finding[] {
+  if (!findings.some(({ rule }) => ruleIdsForNewBundlesOnly.has(rule))) return findings
+  const added = new Set(
+    changed.flatMap((its) => its.bundles.added.map(({ name }) => JSON.stringify([its.name, name]))),
+  )
+  return findings.filter(
+    ({ rule, data }) =>
+      !ruleIdsForNewBundlesOnly.has(rule) ||
+      isRuleEnabled(rule, settings) ||
+      added.has(JSON.stringify([data?.['package'], data?.['bundle']])),
+  )
+}
+
+function isRuleEnabled(rule: string, settings: RuleSettings): boolean {
+  const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
+  return typeof setting === 'string' || setting?.severity !== undefined
 }

@@ -18,14 +18,11 @@ import {
 import { validateProjectedCatalogs } from '../bundles/validate-projected-catalogs.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { CheckAnswers } from '../questions.ts'
-import { dropFindingsOnPublishedBundles } from './new-bundle-rules.ts'
-import { unknownOpmRelease } from './opm-release-unknown.ts'
-import { runCatalogRules } from './run-catalog-rules.ts'
-import { applyRuleSettings } from './rule-settings.ts'
+import { alwaysEnabledRuleIds, runCatalogRules, dropFindingsOnPublishedBundles } from './validate-fully.ts'
+import { applyRuleSettings, unknownOpmRelease } from './rule-settings.ts'
 import { listTemplateQuestions, evaluateTemplates } from './templates/templates.ts'
 import { upgradeRules } from './upgrade/rules.ts'
 import { runUpgradeRule } from './upgrade/upgrade-rule.ts'
-import { alwaysEnabledRuleIds } from './validate-fully.ts'
 
 export const validationCheck: Check<'validation'> = {
   id: 'validation',

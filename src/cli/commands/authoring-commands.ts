@@ -31,6 +31,7 @@ function addInitCommand(program: Command): void {
       new Option('-o, --output <format>', 'package: output format (default: json)').choices(['json', 'yaml']),
     )
     .option('--action', 'repository: print a GitHub workflow that validates catalogs without the App')
+    .option('--uses <action>', 'repository: catalog-bot action for the workflow, as OWNER/NAME@REF')
     .option('--write', 'repository: if a configuration file is needed, write it instead of printing it')
     .addOption(
       createIntegerOption(

@@ -6,9 +6,11 @@ import {
   type CleanUpState,
 } from '../../checks/install/cluster-test/clean-up.ts'
 import {
+  createInitialTestState,
+  type ClusterTestEvent,
   defaultClusterTestDeadlines,
   type ClusterTestDeadlines,
-} from '../../checks/install/cluster-test/deadlines.ts'
+} from '../../checks/install/cluster-test/cluster-test-state.ts'
 import {
   toKubeQueryKey,
   type ClusterAction,
@@ -45,10 +47,6 @@ import {
   createLogEvidence,
   truncateEvidence,
 } from '../../checks/install/cluster-test/cluster-test-report.ts'
-import {
-  createInitialTestState,
-  type ClusterTestEvent,
-} from '../../checks/install/cluster-test/cluster-test-state.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type KubeClusterClient, ClusterError } from './cluster.ts'
 import { isDeploymentAvailable } from '../../checks/install/cluster-test/classify-pods.ts'

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import {
   defaultClusterTestDeadlines,
   type ClusterTestDeadlines,
-} from '../../checks/install/cluster-test/deadlines.ts'
-import type { PlannedClusterTest } from '../../checks/install/cluster-test/plan-cluster-tests.ts'
+} from '../../checks/install/cluster-test/cluster-test-state.ts'
+import type { PlannedClusterTest } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import { isRetryableOutcome } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
 import {
   type ClusterTestPlan,

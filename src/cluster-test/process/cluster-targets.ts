@@ -1,7 +1,7 @@
 // The administrator's list: the cluster, kubeconfig and limits for each repository's install tests. A repository's configuration
 // only enables install tests; a pull request controls nothing.
 import { createHash } from 'node:crypto'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { z } from 'zod'
 import { parse } from 'yaml'
 import type { RequestingRepository } from '../../publish/process/push-targets.ts'

@@ -1,7 +1,7 @@
 // Sends orders to the process with the kubeconfigs, and serves it catalogs from processes without secrets. The App's
 // own process does not read the administrator's list.
 import { extname } from 'node:path'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'

@@ -2,7 +2,7 @@
 import {
   defaultClusterTestDeadlines,
   type ClusterTestDeadlines,
-} from '../../checks/install/cluster-test/deadlines.ts'
+} from '../../checks/install/cluster-test/cluster-test-state.ts'
 import { listSupportedInstallTargets } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 import { waitForAdmissionPolicies, resolveClosedNetworkEgress } from '../cluster/admission-policies.ts'
 import { type KubeClusterClient, ClusterError } from '../cluster/cluster.ts'

@@ -1,6 +1,6 @@
 // Messages between the App and the process with the kubeconfigs. Orders name no cluster, namespace or account, and
 // answers contain no secret.
-import type { PlannedClusterTest } from '../../checks/install/cluster-test/plan-cluster-tests.ts'
+import type { PlannedClusterTest } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../checks/install/cluster-test/cluster-test-report.ts'
 import type { RequestingRepository } from '../../publish/process/push-targets.ts'
 

@@ -4,8 +4,7 @@
 // as an evaluation. Its caches are keyed by content (blob and tree ids). It issues no permit, and ends after an evaluation that
 // failed, was too large or took long (evaluation-process.ts freezes shared prototypes).
 import { extname } from 'node:path'
-import type { PullSnapshot } from '../../pull-request/snapshot.ts'
-import { toPullRequestKey, toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { type PullSnapshot, toPullRequestKey, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { PullSize } from '../../ports/forge.ts'
 import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'

@@ -2,19 +2,22 @@
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { renderChangeAsMermaid } from '../../pull-request/draw-change.ts'
+import { renderChangeAsMermaid } from '../../pull-request/describe-change.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../report/describe-change.ts'
-import { toProjectedChange, describeProjectedChange } from '../../report/describe-projected-change.ts'
+import {
+  type EvaluationReport,
+  type ChannelHeadConflict,
+  toProjectedChange,
+  describeProjectedChange,
+} from '../../report/evaluation-report.ts'
 import { describeCommands } from '../../report/describe-commands.ts'
 import { summarizeChange } from '../../report/summarize-change.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 import type { SnapshotEvaluation } from '../evaluate.ts'
-import type { EvaluationReport } from '../../report/evaluation-report.ts'
 import { traceFindings, findBaseBreakingCommits } from '../trace-findings.ts'
 import type { CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import type { BlobSha, CommitSha } from '../../pull-request/ids.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
-import type { ChannelHeadConflict } from '../../report/describe-head-conflict.ts'
 
 type ChannelHeadConflictRepository = Pick<
   GitRepository,

@@ -1,7 +1,7 @@
 // Sends orders to the processes that hold push credentials. The App's own process reads neither those nor the
 // administrator's list.
 import { extname } from 'node:path'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { proxyEnvVariableNames } from '../../ports/proxy.ts'
 import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'

@@ -16,7 +16,7 @@ import { readRegistryTransportOptions } from '../../adapters/registry/registry-a
 import { openTransport } from '../../adapters/registry/transport/transport.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
 import { serveWorkerRequests, type ParentRequestSender } from '../../adapters/workers/answer-orders.ts'
-import { readPackageVersion } from '../../adapters/package-version.ts'
+import { readPackageVersion } from '../../adapters/package-metadata.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { handlePublishRequest } from './publish-handler.ts'
 import type { PublishContext, RegistryContext } from './publish-context.ts'

@@ -3,8 +3,7 @@
 import { z } from 'zod'
 import { parse } from 'yaml'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 
 const imagePatternSchema = z.string().refine((text) => parseImagePattern(text) !== undefined, {
   message: 'must be HOST/PATH, or HOST/PATH/* for everything below it, without a tag or digest',

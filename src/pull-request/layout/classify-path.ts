@@ -2,7 +2,22 @@
 // (docs/threats.md#t08, #t09, and #t10).
 import { findContainingCatalog, type CatalogRoot, type RepositoryLayout } from './layout.ts'
 import type { PathRole } from '../change.ts'
-import { findPathProblem } from './path-rules.ts'
+
+// The paths that a catalog repository can contain (docs/threats.md#t06 and #t08): printable ASCII of limited length.
+// Other paths are rejected, because programs might interpret them differently.
+/** The longest path in public catalog repositories has 180 characters and 8 levels. */
+const maxPathLength = 512
+
+const maxPathDepth = 24
+
+const maxPathSegmentLength = 200
+
+const allowedPathCharactersPattern = /^[A-Za-z0-9._+=,@~ ()[\]{}^!#%&$'-]+$/
+
+// Device names and names that some operating systems cannot check out.
+const windowsDevicePattern = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i
+
+const gitDirectoryPattern = /^(?:\.git|git~\d+)(?:[ .]*)$/i
 
 const infrastructurePathRole: PathRole = { kind: 'infrastructure' }
 
@@ -20,7 +35,7 @@ const blobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'depr
 /**
  * Classifies a path according to the layout.
  *
- * - odd paths (path-rules.ts): infrastructure, with the reason in `odd`;
+ * - odd paths (findPathProblem()): infrastructure, with the reason in `odd`;
  * - owner files: CODEOWNERS, OWNERS, OWNERS_ALIASES, CATALOG_OWNERS anywhere, `config.yaml` at the root,
  *   `operators/<directory>/ci.yaml`. They apply to a package if they are in its directory;
  * - dot files and everything below dot directories: infrastructure, even in a catalog, because files such as
@@ -60,11 +75,7 @@ export function getCatalogSubdirectory(path: string, root: string): string | und
   return blobTypeDirectoryNames.has(directory) ? undefined : directory
 }
 
-function findPackageDirectory(
-  path: string,
-  names: readonly string[],
-  catalog: CatalogRoot | undefined,
-): string | undefined {
+function findPackageDirectory(path: string, names: readonly string[], catalog: CatalogRoot | undefined) {
   if (catalog) return getCatalogSubdirectory(path, catalog.root)
   if (names.length >= 3 && names[0] === 'operators') return names[1]
   if (names.length === 2 && (names[0] === 'veneer' || names[0] === 'catalog-templates'))
@@ -88,4 +99,31 @@ function isPackageIgnoreFile(
     index === names.length - 1 &&
     names[index] === '.indexignore'
   )
+}
+
+/** Returns a reason for display, or undefined for a valid path. */
+export function findPathProblem(path: string): string | undefined {
+  if (path === '') return 'it is empty'
+  if (path.length > maxPathLength) return `it is longer than ${maxPathLength} characters`
+
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return 'it contains a control character'
+  if (path.includes('\\')) return 'it contains a backslash'
+
+  if (/[^\u0000-\u007f]/.test(path)) return 'it contains a non-ASCII character'
+  if (path.startsWith('/')) return 'it starts with a slash'
+  const names = path.split('/')
+  if (names.length > maxPathDepth) return `it has more than ${maxPathDepth} levels`
+  for (const name of names) {
+    if (name === '') return 'it has an empty component'
+    if (name === '.' || name === '..') return `it has the component ${name}`
+    if (gitDirectoryPattern.test(name)) return 'it has a component that Git reserves'
+    if (name.length > maxPathSegmentLength)
+      return `it has a component longer than ${maxPathSegmentLength} characters`
+    if (!allowedPathCharactersPattern.test(name))
+      return 'it contains a character that some operating systems do not support'
+    if (/[. ]$/.test(name)) return 'it has a component that ends with a dot or a space'
+    if (/^[- ]/.test(name)) return 'it has a component that starts with a dash or a space'
+    if (windowsDevicePattern.test(name)) return 'it has a component that is a reserved device name'
+  }
+  return undefined
 }

@@ -5,15 +5,17 @@ import type { Config } from '../../config/config.ts'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import { createPathListFilter } from '../incremental-list.ts'
 import {
+  isPathUnder,
+  type CatalogRoot,
+  type RepositoryLayout,
   compareCatalogs,
   toVersionlessPath,
   normalizeCatalogVersion,
   findVersionInName,
   findVersionInPath,
-} from './catalog-version.ts'
-import { isPathUnder, type CatalogRoot, type RepositoryLayout } from './layout.ts'
-import { findPathProblem } from './path-rules.ts'
-import { isTemplatePath } from './template-path.ts'
+} from './layout.ts'
+import { findPathProblem } from './classify-path.ts'
+import { isTemplatePath } from './template-pairs.ts'
 
 /** The text of a file in the same tree, or its first 16 KB or more. Undefined if the text is unknown. */
 export type FileTextPrefixReader = (path: string) => string | undefined

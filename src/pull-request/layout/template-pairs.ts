@@ -2,10 +2,11 @@
 // Ignores ambiguous pairs.
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { pathPlaceholderPattern, type TemplateConfig } from '../../config/templates.ts'
-import { hasPathUnder, findPathsUnder } from '../sorted-paths.ts'
-import { createPathListFilter } from '../incremental-list.ts'
+import { pathPlaceholderPattern, type TemplateConfig } from '../../config/catalog-sources.ts'
+import { createPathListFilter, hasPathUnder, findPathsUnder } from '../incremental-list.ts'
 import { isPathUnder, type RepositoryLayout } from './layout.ts'
+
+const templateFolderNames = new Set(['catalog-templates', 'catalog-template', 'veneer', 'templates'])
 
 const templateFilePattern = /\.(?:ya?ml|json)$/
 
@@ -172,4 +173,19 @@ function parseCiYamlCatalogMapping(text: string | undefined): CatalogNamesByTemp
 
 function compareStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/**
+ * Finds files that look like catalog templates, by the paths and names in public repositories (layouts L1 to L14).
+ * The result is a hint for display and rendering. It never affects permissions.
+ */
+export function isTemplatePath(path: string): boolean {
+  if (!/\.(?:ya?ml|json)$/.test(path)) return false
+  const names = path.split('/')
+  const name = names.at(-1) ?? ''
+  if (names[0] === 'operators') return names.length === 4 && names[2] === 'catalog-templates'
+  if (names.length === 2 && templateFolderNames.has(names[0] ?? '')) return true
+  if (names.length <= 4 && /(?:^|[-_])templates?(?:[-_.]|$)/.test(name)) return true
+  if (names.length === 1) return name === 'contributions.yaml' || name === 'catalogs.yaml'
+  return name === 'graph.yaml' && /^v?\d+[.-]\d+$/.test(names.at(-2) ?? '')
 }

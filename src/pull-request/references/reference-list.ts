@@ -3,17 +3,19 @@
 // and only maintainers can change it. This file does not decide permissions.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
 import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
-import { findDuplicateYamlKey } from '../../config/repeated-key.ts'
-import { isTemplatePath } from '../layout/template-path.ts'
+import { findDuplicateYamlKey } from '../../config/text-problems.ts'
+import { isTemplatePath } from '../layout/template-pairs.ts'
+import type { NewImageReference } from '../change.ts'
+
+/** A reference with its location, whether it is new or not. */
+export type LocatedImageReference = NewImageReference
 
 export interface CompositeImageListEntry {
   readonly name: string
   readonly image: string
   readonly mark: TextPosition
   readonly imageMark: TextPosition
-  /**
-   * The lines of the entry as written, with the comments above it. Equal text has the same meaning for every parser.
-   */
+  /** The lines of the entry as written, with the comments above it. Equal text has the same meaning for every parser. */
   readonly text: string
 }
 
@@ -79,7 +81,15 @@ export function parseCompositeImageList(bytes: Uint8Array): CompositeImageList |
   const fields = indexFieldsByKey(root.items)
   const list = fields?.get('references')
   if (!list || !isSeq(list.value) || list.value.flow === true) return undefined
+  return parseCompositeListEntries(list.key, list.value.items, fields ?? new Map(), { text, lines })
+}
 
+function parseCompositeListEntries(
+  key: Scalar<string>,
+  items: readonly unknown[],
+  fields: ReadonlyMap<string, YamlField>,
+  { text, lines }: { readonly text: string; readonly lines: LineCounter },
+): CompositeImageList | undefined {
   const markOf = ({ range }: Scalar): TextPosition => {
     const { line, col } = lines.linePos(range?.[0] ?? 0)
     return { line, column: col }
@@ -87,10 +97,10 @@ export function parseCompositeImageList(bytes: Uint8Array): CompositeImageList |
   const lastLine = ({ range }: Scalar) => lines.linePos(Math.max((range?.[1] ?? 1) - 1, 0)).line
   const rows = text.split('\n')
   const slice = (from: number, to: number) => rows.slice(from - 1, to).join('\n')
-  const head = markOf(list.key).line
+  const head = markOf(key).line
   const references: CompositeImageListEntry[] = []
   let previous = head
-  for (const item of list.value.items) {
+  for (const item of items) {
     if (!isMap(item) || item.flow === true) return undefined
     const entry = indexFieldsByKey(item.items)
     const scalars = [...(entry?.values() ?? [])].flatMap(({ key, value }) => [key, value])
@@ -120,8 +130,8 @@ export function parseCompositeImageList(bytes: Uint8Array): CompositeImageList |
   }
   const names = new Set(references.map(({ name }) => name.toLowerCase()))
   if (names.size === 0 || names.size < references.length) return undefined
-  const own = [...(fields ?? [])].flatMap(([key, { value }]): [string, string][] =>
-    isPlainScalar(value, text) ? [[key, value.value]] : [],
+  const own = [...fields].flatMap(([name, { value }]): [string, string][] =>
+    isPlainScalar(value, text) ? [[name, value.value]] : [],
   )
   const frame = JSON.stringify([slice(1, head), slice(previous + 1, rows.length)])
   return { references, frame, fields: new Map(own) }
@@ -163,4 +173,13 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Returns an empty list if the file isn't a composite list. */
+export function* parseCompositeImageListReferences(
+  path: string,
+  bytes: Uint8Array,
+): Generator<LocatedImageReference> {
+  for (const { name, image, imageMark } of parseCompositeImageList(bytes)?.references ?? [])
+    yield { reference: image, at: { file: path, ...imageMark }, package: name, bundle: name, role: 'listed' }
 }

@@ -5,22 +5,22 @@ import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/
 import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
 import { readRegistryBundle, type RegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import type { ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
-import type { TreePathEntry } from '../../pull-request/path-change.ts'
-import { renderChangeAsMermaid } from '../../pull-request/draw-change.ts'
-import type { PackageSettingsFile } from '../../checks/bundles/package-sources.ts'
+import type { TreePathEntry } from '../../pull-request/change.ts'
+import { renderChangeAsMermaid } from '../../pull-request/describe-change.ts'
+import type { PackageSettingsFile } from '../../checks/bundles/projected-catalog.ts'
 import {
   collectBundleNames,
   computeReleaseFiles,
   type BaseCatalogFile,
   type BasePackageFiles,
-} from '../../checks/bundles/release-files.ts'
+} from '../../checks/bundles/release-plan.ts'
 import {
   isSafePathSegment,
   isPrintableName,
   planRelease,
   type ReleasePlan,
+  findReleaseProblems,
 } from '../../checks/bundles/release-plan.ts'
-import { findReleaseProblems } from '../../checks/bundles/release-problems.ts'
 import { describeChangeLines } from '../../report/describe-change.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 import {

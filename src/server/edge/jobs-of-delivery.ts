@@ -2,8 +2,8 @@
 // reads everything else again.
 import { z } from 'zod'
 import { toCommitSha, toPullNumber, toUserId } from '../../pull-request/ids.ts'
-import { mergeQueueBranchPrefix, temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
-import { checkNamePrefix } from '../../report/report.ts'
+import { mergeQueueBranchPrefix, temporaryBranchPrefix } from '../../policy/merge-strategy.ts'
+import { checkNamePrefix } from '../../report/report-options.ts'
 import { botBranchPrefix } from '../../ports/forge.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 import type { Job } from '../../ports/store.ts'

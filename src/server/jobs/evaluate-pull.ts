@@ -2,8 +2,7 @@
 // late or crashed runs converge.
 import { toCheckQuestionKey, type CheckQuestion } from '../../checks/questions.ts'
 import type { PullNumber } from '../../pull-request/ids.ts'
-import type { PullSnapshot } from '../../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { type PullSnapshot, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { CheckQuestionAnswer } from '../../catalogs/gather-answers.ts'
 import type { EvaluationSchedulingHints } from '../../evaluate/worker/evaluation-pool.ts'
 import type { Job } from '../../ports/jobs.ts'

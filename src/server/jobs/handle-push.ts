@@ -24,12 +24,10 @@ import {
   type RecordedCatalog,
   type RecordedPackage,
 } from '../../pull-request/recorded-package.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import {
-  listOwnerFilesForLocations,
-  formatPrincipal,
-  readOwnershipAuthority,
-} from '../../checks/ownership/ownership.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
+import { listOwnerFilesForLocations } from '../../checks/ownership/owner-files.ts'
+import { formatPrincipal } from '../../checks/ownership/principals.ts'
+import { readOwnershipAuthority } from '../../checks/ownership/authority.ts'
 import type { Config } from '../../config/config.ts'
 import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { readRepositoryLayout } from '../../catalogs/find-layout.ts'

@@ -2,7 +2,7 @@
 // requests to an allowance that refills over time. If it is used up, the job waits in the queue and later deliveries
 // join it.
 import { z } from 'zod'
-import { toPullRequestKey, toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toPullRequestKey, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { MergeRecordStore } from '../../ports/merge-records.ts'

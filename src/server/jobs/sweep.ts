@@ -1,6 +1,6 @@
 // Evaluates every open pull request and base branch every few minutes without webhooks, which only make it sooner.
 import type { CommitSha, PullNumber } from '../../pull-request/ids.ts'
-import { toPullRequestKey } from '../../pull-request/repository-key.ts'
+import { toPullRequestKey } from '../../pull-request/snapshot.ts'
 import { findActiveFreezes, type MergeFreeze } from '../../policy/merge-freeze.ts'
 import { forEachInParallel } from '../../catalogs/gather-answers.ts'
 import { defineCacheNamespace } from '../../ports/cache.ts'

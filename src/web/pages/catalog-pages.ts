@@ -10,11 +10,7 @@ import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { CatalogTotals } from '../../ports/page-records.ts'
 import { htmlTemplate, emptyHtml, wrapSvg, type Html } from '../html.ts'
-import {
-  formatCatalogPageUrl,
-  formatCatalogsPageUrl,
-  formatRepositoryPageUrl,
-} from '../../report/page-urls.ts'
+import { formatCatalogPageUrl, formatCatalogsPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
 import {
   renderTable,
   type Breadcrumb,

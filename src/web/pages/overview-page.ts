@@ -10,7 +10,7 @@ import {
   formatRulePageUrl,
   formatMergedPullsPageUrl,
   formatSignInUrl,
-} from '../../report/page-urls.ts'
+} from '../../report/urls.ts'
 import {
   renderTable,
   type PageRequestContext,

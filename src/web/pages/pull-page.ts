@@ -3,7 +3,7 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { Severity } from '@catalog-bot/findings/finding'
 import type { ApprovalView, VerdictReasonView, VerdictChange } from '../../ports/page-records.ts'
 import { htmlTemplate, emptyHtml, type Html } from '../html.ts'
-import { formatPullPageUrl, formatRepositoryPageUrl, formatRulePageUrl } from '../../report/page-urls.ts'
+import { formatPullPageUrl, formatRepositoryPageUrl, formatRulePageUrl } from '../../report/urls.ts'
 import {
   renderTable,
   type PageRequestContext,

@@ -11,7 +11,7 @@ import {
   formatOverviewPageUrl,
   formatPullPageUrl,
   formatRepositoryPageUrl,
-} from '../../report/page-urls.ts'
+} from '../../report/urls.ts'
 import {
   renderTable,
   type PageRequestContext,

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { htmlTemplate, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
-import { formatRulePageUrl } from '../../report/page-urls.ts'
+import { formatRulePageUrl } from '../../report/urls.ts'
 import { renderTable, type StatusPage } from './status-page.ts'
 import { allRules } from '../../checks/all-rules.ts'
 

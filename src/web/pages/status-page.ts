@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html.ts'
-import { homePageUrl, formatSignInUrl } from '../../report/page-urls.ts'
+import { homePageUrl, formatSignInUrl } from '../../report/urls.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
 
 export type NoticeKind =

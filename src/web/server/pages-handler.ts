@@ -1,8 +1,7 @@
 // Serves the status pages: identifies the visitor, checks access and reads the store. Anonymous visitors share pages
 // cached for seconds. Decides nothing about pull requests.
 import { randomUUID } from 'node:crypto'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
@@ -19,7 +18,7 @@ import {
   type ParsedPageUrl,
   type StatusPageRequest,
   type StatusPageFormat,
-} from '../../report/page-urls.ts'
+} from '../../report/urls.ts'
 import {
   renderStatusPage,
   minifiedStylesheet,

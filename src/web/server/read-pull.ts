@@ -1,7 +1,7 @@
 // Reads one pull request's history from the store; merges come from the merge records.
 import { toPullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { formatCheckOutcomeLines } from '../../report/check-lines.ts'
+import { compareBySeverity, formatCheckOutcomeLines } from '../../report/describe-findings.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeFreezeStore } from '../../ports/merge-freezes.ts'
 import type { MergeRecordStore } from '../../ports/merge-records.ts'
@@ -9,9 +9,8 @@ import type { MergedPullRecord, StatusPageStore, PullRecord } from '../../ports/
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
-import { formatPullUrl } from '../../report/github-urls.ts'
+import { formatPullUrl } from '../../report/urls.ts'
 import type { MergeExplanation, PullPageModel, FindingView } from '../pages/pull-page.ts'
-import { compareBySeverity } from '../../report/describe-findings.ts'
 import { type StoredEvaluationReport, pullPublicationStateNamespace } from '../../jobs/merged-report.ts'
 import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
 

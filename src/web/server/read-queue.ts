@@ -1,5 +1,4 @@
-import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { formatFreezeAuthor, type MergeFreeze } from '../../policy/merge-freeze.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeFreezeStore } from '../../ports/merge-freezes.ts'

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allRules } from '../../checks/all-rules.ts'
 import type { RecordedRepository, StatusPageStore, DailyRulePullCount } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
-import type { StatusPageRequest, StatusPageFormat } from '../../report/page-urls.ts'
+import type { StatusPageRequest, StatusPageFormat } from '../../report/urls.ts'
 import {
   renderOverviewPage,
   renderRepositoryOverviewPage,

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { OAuthClient, SignedInUser } from '../../adapters/github/oauth-client.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import { isSetupToken } from '../setup/setup-token.ts'
-import { parsePageUrl } from '../../report/page-urls.ts'
+import { parsePageUrl } from '../../report/urls.ts'
 
 interface CookieSealer {
   seal(value: unknown): string

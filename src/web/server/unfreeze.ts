@@ -8,9 +8,14 @@ import {
   type AnswerByQuestionKind,
   type CheckQuestion,
 } from '../../checks/questions.ts'
-import { listOwnerFilesForLocations, readOwnershipAuthority } from '../../checks/ownership/ownership.ts'
-import { isBotAccount, createPrincipalMatcher } from '../../checks/ownership/principal-matcher.ts'
-import { normalizeLogin, type Principal } from '../../checks/ownership/principal.ts'
+import { listOwnerFilesForLocations } from '../../checks/ownership/owner-files.ts'
+import { readOwnershipAuthority } from '../../checks/ownership/authority.ts'
+import {
+  isBotAccount,
+  PrincipalMatcher,
+  normalizeLogin,
+  type Principal,
+} from '../../checks/ownership/principals.ts'
 import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
@@ -104,7 +109,7 @@ async function checkMaintainerStatus(
   for (const question of createMaintainerCheckQuestions(account, maintainers))
     answers.set(toCheckQuestionKey(question), await forge.answer(question))
   const accounts = await store.firstSeenAccounts(forge.repository, new Map())
-  return createPrincipalMatcher(createCheckAnswers(answers), accounts, maintainers, config).isMaintainer(
+  return new PrincipalMatcher(createCheckAnswers(answers), accounts, maintainers, config).isMaintainer(
     account,
   ).kind
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { fetchFromGitHub } from '../../adapters/github/github-fetch.ts'
 import type { SavedCredentials } from '../../jobs/saved-credentials.ts'
-import { parseRequestTarget } from '../../report/page-urls.ts'
+import { parseRequestTarget } from '../../report/urls.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
 import { isSetupToken } from './setup-token.ts'
@@ -223,7 +223,9 @@ function renderAppConfirmationPage(
   wanted: AppRegistration,
   here: string,
 ): HtmlPage {
-  const complete = buildAppManifest(wanted, manifest, `${here}/setup/created`)
+  // GitHub requires a home page.
+  const url = wanted.address ?? [gitUrl, wanted.organization].filter(Boolean).join('/')
+  const complete = buildAppManifest(wanted, { ...manifest, url }, `${here}/setup/created`)
   const permissions = Object.entries((manifest['default_permissions'] ?? {}) as Record<string, string>)
   const hook =
     wanted.address === undefined

@@ -143,7 +143,7 @@ describe('the rules of a branch', () => {
     expect(await read()).toMatchObject({
       checks: { required: [{ name: 'ci' }], strict: true },
       unread: [
-        'the branch rulesets cannot be read (this GitHub server does not support it or does not show it)',
+        'the branch rulesets cannot be read (this GitHub server either does not support it or does not expose it)',
       ],
     })
   })
@@ -192,7 +192,7 @@ describe('the rules of a branch', () => {
       others: ['brand_new', 'brand_new_too', 'pull_request', 'required_status_checks'],
       mergeQueue: true,
       linearHistory: true,
-      unread: ['the branch rulesets do not have the format that GitHub documents'],
+      unread: ['the branch rulesets are not in the format that GitHub documents'],
     })
   })
 

@@ -8,7 +8,7 @@ import {
   extractCommandLines,
   readComments,
 } from '../../../src/adapters/github/read-comments.ts'
-import { commentMarker } from '../../../src/report/report.ts'
+import { commentMarker } from '../../../src/report/comment.ts'
 
 interface GitHubComment {
   id: number

@@ -10,7 +10,7 @@ import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
 import { openGitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
-import { commentMarker } from '../../../src/report/report.ts'
+import { commentMarker } from '../../../src/report/comment.ts'
 import type { Forge, BotReports } from '../../../src/ports/forge.ts'
 import {
   fullRepositoryName,

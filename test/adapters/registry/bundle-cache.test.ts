@@ -149,7 +149,7 @@ describe('the pull budget of an evaluation', () => {
     expect(first.filter(({ kind }) => kind === 'bundle')).toHaveLength(100)
     expect(first.at(-1)).toEqual({
       kind: 'unknown',
-      reason: 'catalog-bot pulls at most 100 bundles per run; the next run pulls this bundle',
+      reason: 'catalog-bot pulls at most 100 bundles per run; the next run will pull this bundle',
       retryAfter: 2,
     })
     expect((await readBundles()).every(({ kind }) => kind === 'bundle')).toBe(true)

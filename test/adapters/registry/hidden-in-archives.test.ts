@@ -60,7 +60,7 @@ describe('entries', () => {
       [createPaxHeader({ size: '512' }), createTarEntry('x', ''), maliciousTarEntry],
       /two different sizes/,
     ],
-    ['a file with the name of a directory', [createTarEntry('manifests/a/')], /name of a directory/],
+    ['a file with the name of a directory', [createTarEntry('manifests/a/')], /ends with a slash/],
     ['a contiguous file', [{ ...maliciousTarEntry, type: '7' }], /unsupported type/],
     ['an unknown type', [{ ...maliciousTarEntry, type: 'D' }], /unsupported type/],
     ['a size after a NUL', [{ name: 'x', size: '\x0000000001000' }, maliciousTarEntry], /invalid size/],
@@ -315,12 +315,12 @@ describe('layers', () => {
     [
       'a whiteout of a file in the same layer',
       [[maliciousTarEntry, createTarEntry('manifests/.wh.evil')]],
-      /entry of the same layer/,
+      /entry in the same layer/,
     ],
     [
       'a whiteout of a directory in the same layer',
       [[createTarEntry('manifests/d/x'), createTarEntry('manifests/.wh.d')]],
-      /entry of the same layer/,
+      /entry in the same layer/,
     ],
     ['a whiteout of nothing', [[createTarEntry('manifests/.wh.')]], /hides nothing/],
     ['a whiteout of its parent directory', [[createTarEntry('manifests/.wh...')]], /hides nothing/],

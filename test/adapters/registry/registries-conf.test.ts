@@ -119,8 +119,8 @@ describe('an invalid file', () => {
       '[[registry]]\nlocation = "a.b"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "c.d"\npull-from-mirror = "all"',
       /which conflict/,
     ],
-    ['a scheme', '[[registry]]\nlocation = "https://a.b"', /without scheme/],
-    ['a tag', '[[registry]]\nprefix = "a.b/c:1"', /without scheme, tag/],
+    ['a scheme', '[[registry]]\nlocation = "https://a.b"', /without a scheme/],
+    ['a tag', '[[registry]]\nprefix = "a.b/c:1"', /without a scheme, tag/],
     ['a wildcard as a location', '[[registry]]\nprefix = "a.b"\nlocation = "*.c.d"', /wildcard/],
     [
       'an insecure wildcard',

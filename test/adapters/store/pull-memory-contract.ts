@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
-import type { CommandRecord } from '../../../src/policy/commands.ts'
+import type { CommandRecord } from '../../../src/policy/command-records.ts'
 import type { Store } from '../../../src/ports/store.ts'
 
 let createdRepositoryCount = 0

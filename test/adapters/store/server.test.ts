@@ -47,6 +47,29 @@ else {
       for (const store of stores) await store.close()
     }, 180_000)
 
+    test('take a password with special characters from PGPASSWORD', async () => {
+      const url = new URL(await postgresServer.database())
+      const password = `p@ss/#%:?&"\\ $x`
+      await runQuery(url.href, `CREATE ROLE sealed SUPERUSER LOGIN PASSWORD '${password}'`)
+      const [settings] = await runQuery(url.href, 'SHOW hba_file')
+      await runQuery(
+        url.href,
+        `COPY (VALUES ('host all sealed all scram-sha-256'), ('host all all all trust')) TO '${String(settings?.['hba_file'])}'`,
+      )
+      await runQuery(url.href, 'SELECT pg_reload_conf()')
+      url.username = 'sealed'
+      const databaseUrl = url.href
+      await expect(openStore({ databaseUrl, clock: realTimeClock })).rejects.toThrow()
+      process.env['PGPASSWORD'] = password
+      try {
+        const store = await openStore({ databaseUrl, clock: realTimeClock })
+        expect(await store.accept(createPushDelivery('one'), [])).toBe('new')
+        await store.close()
+      } finally {
+        delete process.env['PGPASSWORD']
+      }
+    }, 60_000)
+
     test('take over the running jobs of a killed instance in seconds, and its lease when it expires', async () => {
       const databaseUrl = await postgresServer.database()
       const of = { owner: 'owner', name: 'held' }

@@ -12,7 +12,7 @@ import { parseImageReference } from '../../../packages/fbc/src/go/reference/imag
 import { readProjectedCatalogs } from '../../../src/evaluate/read-check-input.ts'
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
 import { formatChangeAsText } from '../../../src/report/describe-change.ts'
-import { describeProjectedChange } from '../../../src/report/describe-projected-change.ts'
+import { describeProjectedChange } from '../../../src/report/evaluation-report.ts'
 import { noopCache } from '../../../src/catalogs/null-store.ts'
 import {
   base,

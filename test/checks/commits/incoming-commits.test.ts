@@ -2,9 +2,8 @@
 // content that is not in the merged tree. docs/attacks.md lists these attacks.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluatePullSnapshot, type SnapshotEvaluation } from '../../../src/evaluate/evaluate.ts'
-import type { IncomingCommits } from '../../../src/pull-request/incoming-commits.ts'
+import type { PullSnapshot, IncomingCommits } from '../../../src/pull-request/snapshot.ts'
 import { toBlobSha, toCommitSha, toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
-import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { readIncomingCommits } from '../../../src/adapters/git/incoming-commits.ts'
 import type { LocalGit } from '../../../src/adapters/git/local-git.ts'
 import { openCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'

@@ -7,8 +7,8 @@ import {
   toTagAndDigestScanResult,
   type ImageScanFailureState,
   type ImageScanResult,
+  decideMissingImagesIssueAction,
 } from '../../../src/checks/images/missing-images.ts'
-import { decideMissingImagesIssueAction } from '../../../src/checks/images/missing-images-issue.ts'
 import type { ImageLookupAnswer } from '../../../src/checks/questions.ts'
 
 const hourMs = 3600_000

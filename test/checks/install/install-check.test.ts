@@ -5,8 +5,7 @@ import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import type { PullRequestChange, PackageChange } from '../../../src/pull-request/change.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
 import { computeBundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
-import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
-import { summarizeInstall } from '../../../src/checks/install/install-summary.ts'
+import { type ChannelInstall, summarizeInstall } from '../../../src/checks/install/install-report.ts'
 import { installCheck } from '../../../src/checks/install/install.ts'
 import {
   createCheckAnswers,

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   resolveBundleLikeOlmV1,
   type OlmV1ResolutionRequest,
-} from '../../../src/checks/install/resolve-v1.ts'
+} from '../../../src/checks/install/resolutions.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 

@@ -3,8 +3,11 @@ import type { CatalogServerResponse } from '../../../packages/fbc/src/api/catalo
 import { describe, expect, test } from '@jest/globals'
 import { buildServedCatalog } from '../../../packages/fbc/src/api/served-catalog.ts'
 import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
-import { simulateCatalogServerResponse } from '../../../src/checks/install/query-served-catalog.ts'
-import { hasBundleObjectProperties, readInlineBundle } from '../../../src/checks/install/inline-bundle.ts'
+import {
+  hasBundleObjectProperties,
+  readInlineBundle,
+  simulateCatalogServerResponse,
+} from '../../../src/checks/install/served-bundles.ts'
 import {
   createCatalogServerStep,
   type CatalogServerImageConfig,

@@ -1,9 +1,11 @@
 // An entire install without a cluster: what its steps report, what it installs with, and that unknown is never a pass.
 import { describe, expect, test } from '@jest/globals'
-import type { InstallBundleContent } from '../../../src/checks/install/bundle-content.ts'
 import {
   computeBundleInstallFacts,
   type BundleInstallFacts,
+  type InstallBundleContent,
+  unpackBundle,
+  computeUnpackConfigMapName,
 } from '../../../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import type { CatalogServerObservation } from '../../../src/checks/install/running-catalog.ts'
@@ -13,7 +15,6 @@ import type { ChannelInstall } from '../../../src/checks/install/install-report.
 import { createBundleContentSteps } from '../../../src/checks/install/steps/content-steps.ts'
 import { evaluateInstall, planInstallSimulation } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
-import { unpackBundle, computeUnpackConfigMapName } from '../../../src/checks/install/unpack-bundle.ts'
 import { describeInstall } from '../../../src/report/describe-install.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { createSmallBundle } from './small-bundle.ts'
@@ -217,7 +218,7 @@ describe('a simulated install', () => {
     expect(install.steps.find(({ id }) => id === 'resolution')?.remarks[0]).toMatchObject({
       says: 'No version of foo in channel stable can be installed from this catalog: all 2 (v1.0.0 to v1.1.0) need example.com/v1 Red, which nothing in it provides.',
       detail: expect.stringContaining('bundle foo.v1.1.0 requires an operator providing an API'),
-      hint: 'Add the catalog that has it: --beside DIR.',
+      hint: 'Add the catalog that contains it with --beside DIR.',
     })
   })
 

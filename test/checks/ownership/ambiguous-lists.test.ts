@@ -1,8 +1,10 @@
 // Owner lists that two parsers could interpret differently are rejected with an error and allow no approval.
 import { describe, expect, test } from '@jest/globals'
-import { parseCatalogOwners } from '../../../src/checks/ownership/sources/catalog-owners.ts'
-import { parseOwnershipCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
-import { parseMaintainers } from '../../../src/checks/ownership/sources/config-yaml.ts'
+import {
+  parseCatalogOwners,
+  parseOwnershipCiYaml,
+  parseMaintainers,
+} from '../../../src/checks/ownership/sources/owner-source.ts'
 import { parseOwnersAliases, parseOwnersFile } from '../../../src/checks/ownership/sources/owners-file.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openOwnershipScenario } from './ownership-scenario.ts'

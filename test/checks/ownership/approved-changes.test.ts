@@ -10,7 +10,7 @@ import {
   listCoverageDifferences,
   isChangeCoveredByApproval,
   isDirectoryCoveredByApproval,
-} from '../../../src/checks/ownership/coverage.ts'
+} from '../../../src/checks/ownership/approvals.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import { matchesNamePattern } from '../../../src/config/automation.ts'
+import { matchesNamePattern } from '../../../src/config/merge-settings.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'

@@ -6,8 +6,8 @@ import {
   findCollidingPaths,
   indexRemainingBasePaths,
   indexRemainingPathsNearAdded,
+  toCaseFoldedPath,
 } from '../../../src/checks/ownership/colliding-paths.ts'
-import { toCaseFoldedPath } from '../../../src/checks/ownership/package-name.ts'
 
 let prngState = 5
 const randomIntegerBelow = (below: number) => (prngState = (prngState * 48271) % 2147483647) % below

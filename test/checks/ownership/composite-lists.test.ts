@@ -577,7 +577,7 @@ describe('an approval that is carried over', () => {
     )
     const options = { author: 'alice', configDigest: 'd' }
     const { computeChangeApprovalCoverage: coverage } =
-      await import('../../../src/checks/ownership/ownership.ts')
+      await import('../../../src/checks/ownership/ownership-context.ts')
     const seen = await ownershipScenario.evaluate(from, first, options)
     const vera = ownershipScenario.fakeAccounts.person('vera')
     const yes = {

@@ -5,19 +5,15 @@ import { join } from 'node:path'
 import { describeChange } from '../../../src/pull-request/describe-change.ts'
 import { toCommitSha, toUserId } from '../../../src/pull-request/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../../src/pull-request/ids.ts'
-import { addFirstCatalogsToLayout } from '../../../src/pull-request/layout/first-catalogs.ts'
+import { findContainingCatalog, addFirstCatalogsToLayout } from '../../../src/pull-request/layout/layout.ts'
 import { detectLayout, addNewCatalogsToLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import { isPossibleCompositeImageListPath } from '../../../src/pull-request/references/reference-list.ts'
-import { findContainingCatalog } from '../../../src/pull-request/layout/layout.ts'
 import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import type { Approval } from '../../../src/checks/approval.ts'
-import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
-import {
-  createApprovalsFromReviews,
-  computeChangeApprovalCoverage,
-  selectOwnerFilePathsToRead,
-  ownershipCheck,
-} from '../../../src/checks/ownership/ownership.ts'
+import type { CheckInput, CheckOutcome, Approval } from '../../../src/checks/check.ts'
+import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
+import { createApprovalsFromReviews } from '../../../src/checks/ownership/approvals.ts'
+import { computeChangeApprovalCoverage } from '../../../src/checks/ownership/ownership-context.ts'
+import { selectOwnerFilePathsToRead } from '../../../src/checks/ownership/owner-files.ts'
 import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
 import type { AnswerByQuestionKind, CheckQuestion } from '../../../src/checks/questions.ts'
 import { configPath } from '../../../src/config/config-path.ts'

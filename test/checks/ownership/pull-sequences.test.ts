@@ -3,11 +3,9 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../seeded.ts'
 import type { PullReview } from '../../../src/pull-request/snapshot.ts'
-import {
-  createApprovalsFromReviews,
-  computeChangeApprovalCoverage,
-  selectOwnerFilePathsToRead,
-} from '../../../src/checks/ownership/ownership.ts'
+import { createApprovalsFromReviews } from '../../../src/checks/ownership/approvals.ts'
+import { computeChangeApprovalCoverage } from '../../../src/checks/ownership/ownership-context.ts'
+import { selectOwnerFilePathsToRead } from '../../../src/checks/ownership/owner-files.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { configPath } from '../../../src/config/config-path.ts'
 import { parseConfig } from '../../../src/config/config.ts'

@@ -845,7 +845,7 @@ describe('T15: changes inside merge commits', () => {
       })
       expect(said.verdict.kind).toBe('merge')
       const { computeChangeApprovalCoverage: coverage } =
-        await import('../../../src/checks/ownership/ownership.ts')
+        await import('../../../src/checks/ownership/ownership-context.ts')
       const approvals = said.input.approvals.map((approval) => ({
         ...approval,
         config: 'c',

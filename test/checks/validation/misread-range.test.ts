@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { findVersionRangeMisreading } from '../../../src/checks/validation/misread-range.ts'
+import { findVersionRangeMisreading } from '../../../src/checks/validation/rules/versions.ts'
 
 describe('ranges that do not match what they seem to match', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { findSimilarName } from '../../../src/checks/validation/similar-name.ts'
+import { findSimilarName } from '../../../src/checks/validation/names.ts'
 
 const catalogFieldNames = ['name', 'replaces', 'skips', 'skipRange', 'defaultChannel', 'image', 'type']
 

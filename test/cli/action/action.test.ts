@@ -23,6 +23,8 @@ interface ActionDefinition {
     }[]
   }
 }
+/** As GitHub provides it: the action's repository. */
+const actionPath = projectRoot
 const actionDefinition = parse(readFileSync(join(projectRoot, 'action.yml'), 'utf8')) as ActionDefinition
 
 let temporaryDirectory: string
@@ -140,6 +142,7 @@ interface ActionRunResult {
 function runAction(
   event: { readonly name: string; readonly payload: unknown; readonly workspace: string },
   inputs: Readonly<Record<string, string>> = {},
+  action = actionPath,
 ): ActionRunResult {
   const temporary = mkdtempSync(join(temporaryDirectory, 'runner-'))
   const files = { GITHUB_OUTPUT: 'output', GITHUB_STEP_SUMMARY: 'summary', GITHUB_EVENT_PATH: 'event.json' }
@@ -152,6 +155,7 @@ function runAction(
     GITHUB_REPOSITORY: 'coast/operators',
     GITHUB_SERVER_URL: 'https://github.com',
     GITHUB_WORKSPACE: event.workspace,
+    GITHUB_ACTION_PATH: action,
     ...Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(temporary, file)])),
   }
   writeFileSync(join(temporary, 'event.json'), JSON.stringify(event.payload))
@@ -168,7 +172,7 @@ function runAction(
   let code: number | null = 0
   for (const step of actionDefinition.runs.steps) {
     if (step.run === undefined || code !== 0) continue
-    if (step.run.startsWith('npm ')) restoreInstalledPackage(temporary)
+    if (step.run.includes('npm ')) restoreInstalledPackage(temporary)
     const script = join(temporary, 'step.sh')
     writeFileSync(script, step.run)
     const env = Object.fromEntries(
@@ -181,7 +185,7 @@ function runAction(
     })
     log += ran.stdout + ran.stderr
     code = ran.status
-    if (step.run.startsWith('npm ')) saveInstalledPackage(temporary)
+    if (step.run.includes('npm ')) saveInstalledPackage(temporary)
   }
   const read = (file: string) => readFileSync(join(temporary, file), 'utf8')
   const sarif = join(temporary, 'catalog-bot.sarif')
@@ -238,11 +242,20 @@ function createPullRequestEvent(
 }
 
 describe('action.yml', () => {
-  test('pins its actions, installs its own version, and interpolates no input into a script', () => {
-    const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
-      version: string
-    }
-    expect(actionDefinition.inputs['package']?.default).toBe(`@catalog-bot/cli@${version}`)
+  test('without a package runs the catalog-bot in its own repository', () => {
+    const bundle = mkdtempSync(join(temporaryDirectory, 'bundle-'))
+    const program = join(bundle, 'bin', 'catalog-bot.cjs')
+    mkdirSync(dirname(program))
+    writeFileSync(program, '#!/bin/sh\necho "its own: $*"\n', { mode: 0o755 })
+    const event = { name: 'push', payload: {}, workspace: join(temporaryDirectory, 'catalog') }
+    const { code, log } = runAction(event, { package: '' }, bundle)
+    expect([code, log]).toEqual([
+      0,
+      expect.stringMatching(/^its own: action --sarif \S+ --fail-on errors --offline$/m),
+    ])
+  })
+  test('pins its actions, names no package that could belong to others, and interpolates no input into a script', () => {
+    expect(actionDefinition.inputs['package']?.default).toBe('')
     for (const { uses, run, shell } of actionDefinition.runs.steps) {
       if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/)
       if (run !== undefined)

@@ -4,8 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { InstallBundleContent } from '../../../src/checks/install/bundle-content.ts'
-import { computeBundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
+import {
+  computeBundleInstallFacts,
+  type InstallBundleContent,
+} from '../../../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import { planInstallSimulation } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
@@ -93,7 +95,7 @@ test('a fresh install and the upgrade from the base are tried, each with what co
   ])
   expect(clusterInstall).toMatchObject({
     installs: 'yes',
-    notTried: [{ target: 'OLM v1', why: 'the cluster does not have its API' }],
+    notTried: [{ target: 'OLM v1', why: 'the cluster does not serve its API' }],
   })
   const addresses = fakeKubernetesApi.requests
     .map(({ body }) => (body as { spec?: { address?: string } } | undefined)?.spec?.address)

@@ -4,26 +4,24 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { defaultClusterTestDeadlines } from '../../../src/checks/install/cluster-test/deadlines.ts'
-import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import { defaultClusterTestDeadlines } from '../../../src/checks/install/cluster-test/cluster-test-state.ts'
 import {
   expirationLabelKey,
   clusterTestLabelKey,
   type ClusterTestPlan,
+  type PlannedClusterTest,
 } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../../src/checks/install/cluster-test/cluster-test-report.ts'
 import type { KubeClusterClient } from '../../../src/cluster-test/cluster/cluster.ts'
-import {
-  runClusterTests,
-  completeClusterTestPlan,
-  sweepExpiredClusterTests,
-} from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { completeClusterTestPlan } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { sweepExpiredClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { openKubeClusterClient } from '../../../src/cluster-test/cluster/open-cluster.ts'
 import {
   runClusterTest,
   type ClusterTestOptions,
 } from '../../../src/cluster-test/cluster/run-cluster-test.ts'
-import { describeClusterTests } from '../../../src/report/describe-cluster-tests.ts'
+import { runClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { describeClusterTests } from '../../../src/report/cluster-test-check.ts'
 import {
   coreApiKinds,
   olmV0ApiKinds,
@@ -1384,7 +1382,7 @@ test('objects not deleted in time are reported, and finalizers are removed only 
   const forced = await runClusterTest(completeTestPlan(), { ...createClusterTestOptions(), force: true })
   expect(forced.leftovers).toEqual([])
   expect(forced.events.map(({ says }) => says)).toContainEqual(
-    expect.stringMatching(/^removing the finalizers of .* by force$/),
+    expect.stringMatching(/^forcibly removing the finalizers of .*$/),
   )
   expect(listClusterObjects()).toEqual([])
 })
@@ -1419,7 +1417,7 @@ test('a kubeconfig that runs programs or is invalid is rejected', async () => {
   await expect(open('{{ secret')).rejects.toThrow(
     /^the kubeconfig cannot be read: the file is not a kubeconfig$/,
   )
-  await expect(open('{}')).rejects.toThrow('no cluster or no user')
+  await expect(open('{}')).rejects.toThrow('does not specify both a cluster and a user')
   await expect(
     openKubeClusterClient({ file: join(temporaryDirectory, 'absent'), clock: fakeKubernetesApi.clock }),
   ).rejects.toThrow('ENOENT')

@@ -10,7 +10,7 @@ import {
   type ClusterTestClient,
 } from '../../../src/cluster-test/process/cluster-test-client.ts'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
-import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import { queryCatalogServer } from '../../../packages/fbc-server/src/query-catalog-server.ts'
 import { parseCatalogBlobs } from '../../checks/install/parse-catalog-lines.ts'
 import {

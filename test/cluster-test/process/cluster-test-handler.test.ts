@@ -1,6 +1,6 @@
 // The process with the kubeconfigs: which cluster it opens, what progress it reports, and what an order cannot choose.
 import { expect, test } from '@jest/globals'
-import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import {
   findClusterTarget,
   parseClusterTargets,

@@ -32,7 +32,7 @@ test('the rest are counted, in a finding of the rule and its severity', () => {
   for (let line = 1; line <= 10_000; line++) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
   const [left, ...listed] = list.sorted()
   expect(left).toMatchObject({
-    ...{ rule: 'r', severity: 'warning', what: '9997 more findings of this rule are not shown' },
+    ...{ rule: 'r', severity: 'warning', what: '9997 more findings for this rule are not shown' },
     data: { leftOut: 9997 },
   })
   expect(listed).toHaveLength(3)
@@ -59,7 +59,7 @@ test('what is said twice at one place is one finding', () => {
   for (const line of [1, 2, 1, 2]) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
   list.add(sampleRule, createLocationAtLine(1), { name: 'b' })
   expect(list.sorted().map(({ what }) => what)).toEqual([
-    '1 more finding of this rule is not shown',
+    '1 more finding for this rule is not shown',
     'a',
     'b',
   ])
@@ -69,7 +69,7 @@ test('findings without a place are kept and counted as others are', () => {
   const list = new FindingList(2)
   for (const name of ['d', 'a', 'c', 'b', 'e']) list.add(sampleRule, undefined, { name })
   expect(list.sorted().map(({ what }) => what)).toEqual([
-    '3 more findings of this rule are not shown',
+    '3 more findings for this rule are not shown',
     'a',
     'b',
   ])

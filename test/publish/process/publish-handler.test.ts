@@ -463,7 +463,7 @@ describe('removing old images', () => {
     getFirstFakeRegistry().putImage(catalogImage, 'somebody', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      kept: [{ digest: old, why: 'the tag somebody still uses it' }],
+      kept: [{ digest: old, why: 'the tag somebody still refers to it' }],
     })
   })
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { addFirstCatalogsToLayout } from '../../../src/pull-request/layout/first-catalogs.ts'
+import { addFirstCatalogsToLayout, compareCatalogVersions } from '../../../src/pull-request/layout/layout.ts'
 import { detectLayout, addNewCatalogsToLayout } from '../../../src/pull-request/layout/detect-layout.ts'
-import { compareCatalogVersions } from '../../../src/pull-request/layout/catalog-version.ts'
 
 const packageBlobYaml = '---\nschema: olm.package\nname: x\n'
 const detectTestLayout = (paths: readonly string[], fbc: (path: string) => boolean = () => true) =>

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import { findTouchedTemplatePairs } from '../../../src/pull-request/layout/template-pairs.ts'
-import type { TemplateConfig } from '../../../src/config/templates.ts'
+import type { TemplateConfig } from '../../../src/config/catalog-sources.ts'
 
 interface TemplatePairSources {
   readonly stated?: readonly Omit<TemplateConfig, 'offer'>[]

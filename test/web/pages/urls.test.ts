@@ -7,7 +7,7 @@ import {
   parsePageUrl,
   formatRepositoryPageUrl,
   formatRulePageUrl,
-} from '../../../src/report/page-urls.ts'
+} from '../../../src/report/urls.ts'
 import { toSafeSignInRedirectPath } from '../../../src/web/server/sign-in.ts'
 
 const sampleRepository = { owner: 'Coast', name: 'operators.x' }

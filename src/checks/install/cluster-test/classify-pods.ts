@@ -25,7 +25,7 @@ export interface PodFailureCodes {
 const maxContainerRestarts = 3
 
 /** Failures that might be temporary, such as a registry error or a crash. The stage waits until its deadline. */
-export const temporaryFailureCodes: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>([
+const temporaryFailureCodes: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>([
   'registry-failing',
   'api-unreachable',
   'unschedulable',
@@ -48,13 +48,14 @@ const containerConfigErrorReasons: ReadonlySet<string> = new Set([
   'RunContainerError',
 ])
 
+export function isPermanentFailure(failure: ClusterTestFailure | undefined): failure is ClusterTestFailure {
+  return failure !== undefined && !temporaryFailureCodes.has(failure.code)
+}
+
 /** Returns the first permanent failure, or else the first temporary failure. */
-export function findPodFailure(
-  pods: readonly KubeObject[],
-  role: PodFailureCodes,
-): ClusterTestFailure | undefined {
+export function findPodFailure(pods: readonly KubeObject[], role: PodFailureCodes) {
   const found = pods.flatMap((pod) => classifyPodFailure(pod, role) ?? [])
-  return found.find(({ code }) => !temporaryFailureCodes.has(code)) ?? found[0]
+  return found.find(isPermanentFailure) ?? found[0]
 }
 
 function classifyPodFailure(pod: KubeObject, role: PodFailureCodes): ClusterTestFailure | undefined {

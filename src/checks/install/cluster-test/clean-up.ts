@@ -1,6 +1,6 @@
 // Deletes the objects of an install test, found by its label, in an order that lets controllers clean up first. Never
 // deletes unlabeled objects, except CRDs that the test's bundles installed and that did not exist before.
-import type { ClusterTestDeadlines } from './deadlines.ts'
+import type { ClusterTestEvent, ClusterTestDeadlines } from './cluster-test-state.ts'
 import {
   toKubeObjectQuery,
   toKubeQueryKey,
@@ -23,7 +23,6 @@ import {
   parseJsonNameList,
   clusterTestLabelKey,
 } from './cluster-test-plan.ts'
-import type { ClusterTestEvent } from './cluster-test-state.ts'
 
 export interface CleanUpState {
   readonly id: string
@@ -186,14 +185,7 @@ export function advanceCleanUp(
   if (!group) return { state: known, actions: [], waitsFor: 'nothing', isDone: true }
   const isOverdue = now - known.started > deadlines.cleanUp + deadlines.namespace
   const queries = group.queries(known)
-  const blind = queries.flatMap(
-    (query): { readonly look: KubeQuery; readonly code: string; readonly says: string }[] => {
-      const sighting = observation.queryResults.get(toKubeQueryKey(query))
-      // The next round queries newly found namespaces.
-      if (sighting === undefined) return [{ look: query, code: 'unasked', says: 'the API was not queried' }]
-      return sighting.kind === 'failed' ? [{ look: query, code: sighting.code, says: sighting.says }] : []
-    },
-  )
+  const blind = findFailedQueries(queries, observation)
   const isBlind = blind.some(({ code }) => code !== 'forbidden')
   if (isBlind && !isOverdue && now - known.since < deadlines.unreachable)
     return { state: known, actions: [], waitsFor: `the Kubernetes API to list ${group.label}`, isDone: false }
@@ -213,20 +205,7 @@ export function advanceCleanUp(
       !isOverdue &&
       now - known.since < 2 * group.timeoutMs(deadlines)
     )
-      return {
-        state: addCleanUpEvent(
-          known,
-          now,
-          `forcibly removing the finalizers of ${stuck.map(formatKubeObjectName).join(', ')}`,
-        ),
-        actions: stuck.map((object) => ({
-          kind: 'patch',
-          at: toKubeObjectQuery(object),
-          patch: { metadata: { finalizers: null } },
-        })),
-        waitsFor: group.label,
-        isDone: false,
-      }
+      return { ...removeFinalizers(known, now, stuck), waitsFor: group.label, isDone: false }
     return toNextCleanUpPhase(known, now, [...unseen, ...there.map(formatUndeletedObject)], group.label)
   }
   return {
@@ -243,6 +222,31 @@ export function advanceCleanUp(
     waitsFor: `${group.label} to be deleted: ${there.slice(0, 3).map(formatKubeObjectName).join(', ')}`,
     isDone: false,
   }
+}
+
+function removeFinalizers(
+  state: CleanUpState,
+  now: number,
+  stuck: readonly KubeObject[],
+): Pick<CleanUpProgress, 'state' | 'actions'> {
+  const message = `forcibly removing the finalizers of ${stuck.map(formatKubeObjectName).join(', ')}`
+  return {
+    state: addCleanUpEvent(state, now, message),
+    actions: stuck.map((object) => ({
+      kind: 'patch',
+      at: toKubeObjectQuery(object),
+      patch: { metadata: { finalizers: null } },
+    })),
+  }
+}
+
+function findFailedQueries(queries: readonly KubeQuery[], { queryResults }: ClusterObservation) {
+  return queries.flatMap((query): { look: KubeQuery; code: string; says: string }[] => {
+    const sighting = queryResults.get(toKubeQueryKey(query))
+    // The next round queries newly found namespaces.
+    if (sighting === undefined) return [{ look: query, code: 'unasked', says: 'the API was not queried' }]
+    return sighting.kind === 'failed' ? [{ look: query, code: sighting.code, says: sighting.says }] : []
+  })
 }
 
 /** Records the data that is readable only while the namespace exists. */

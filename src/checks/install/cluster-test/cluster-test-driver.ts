@@ -1,7 +1,14 @@
 // Selects the kind of install test that the cluster's APIs support. Handles the failures that all kinds share: a
 // timeout, missing permissions, and an unreachable API.
 import type { InstallTarget } from '../install-targets.ts'
-import type { ClusterTestDeadlines } from './deadlines.ts'
+import {
+  createFailedTestProgress,
+  createWaitingTestProgress,
+  type ClusterTestProgress,
+  type ClusterTestDriver,
+  type ClusterTestState,
+  type ClusterTestDeadlines,
+} from './cluster-test-state.ts'
 import {
   toKubeQueryKey,
   type KubeQueryFailure,
@@ -14,13 +21,6 @@ import { createRukPakTestDriver, rukPakApiVersions } from './rukpak.ts'
 import { olmApiVersion, olmV1ApiVersion } from './cluster-test-objects.ts'
 import type { ClusterTestFailure } from './cluster-test-outcome.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
-import {
-  createFailedTestProgress,
-  createWaitingTestProgress,
-  type ClusterTestProgress,
-  type ClusterTestDriver,
-  type ClusterTestState,
-} from './cluster-test-state.ts'
 
 export interface DiscoveredClusterApis {
   /** `v1.36.2`. */

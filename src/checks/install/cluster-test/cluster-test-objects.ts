@@ -1,7 +1,7 @@
 // The objects of an install test. Each has the test's labels, and each except the namespaces belongs to one of the
 // namespaces, so that clean-up can find them.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { olmBundleUnpackTimeout } from './deadlines.ts'
+import { olmBundleUnpackTimeout } from './cluster-test-state.ts'
 import type { KubeObject, KubeQuery, OwnerReference } from './kube-object.ts'
 import {
   toClusterScopedObjectName,
@@ -148,11 +148,7 @@ export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject
   )
 }
 
-export function createCatalogSource(
-  plan: ClusterTestPlan,
-  namespace: KubeObject,
-  from: TestCatalogSource,
-): KubeObject {
+export function createCatalogSource(plan: ClusterTestPlan, namespace: KubeObject, from: TestCatalogSource) {
   const { pullSecret } = plan
   return createNamespacedObjectFactory(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
     sourceType: 'grpc',
@@ -197,11 +193,7 @@ export function createClusterCatalog(
     olmV1ApiVersion,
     'ClusterCatalog',
     toClusterCatalogName(plan, side),
-    {
-      priority: 0,
-      availabilityMode: 'Available',
-      source: { type: 'Image', image: { ref } },
-    },
+    { priority: 0, availabilityMode: 'Available', source: { type: 'Image', image: { ref } } },
     { [baseOrHeadCatalogLabelKey]: side },
   )
 }

@@ -1,6 +1,37 @@
 // The plan of one install test, fixed before the test starts. Security: nothing in it comes from the configuration in a
 // pull request.
+import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { InstallTarget } from '../install-targets.ts'
+import { getBundleVersion } from '../../../pull-request/compare-blobs.ts'
+import type { InstallBundleContent } from '../install-facts.ts'
+import type { CatalogUnderTest, ChannelInstallResolution } from '../resolutions.ts'
+
+/** The cluster adapter adds the remaining values, such as the expiry and a random id. */
+export type PlannedClusterTest = Pick<
+  ClusterTestPlan,
+  'target' | 'package' | 'channel' | 'mode' | 'steps' | 'crds'
+> & { readonly isUpgrade: boolean }
+
+export interface SkippedClusterTest {
+  readonly target: InstallTarget
+  readonly channel: string
+  readonly why: string
+}
+
+interface ClusterTestRequest {
+  readonly package: string
+  readonly resolution: ChannelInstallResolution
+  readonly targets: readonly InstallTarget[]
+  readonly test: CatalogUnderTest
+  /** Returns undefined for a bundle that was not opened. */
+  readonly contentOf: (blob: BundleBlob) => InstallBundleContent | undefined
+  readonly blobNamed: (name: string) => BundleBlob | undefined
+}
+
+interface ClusterTestPlanningResult {
+  readonly tests: readonly PlannedClusterTest[]
+  readonly skipped: readonly SkippedClusterTest[]
+}
 
 export const clusterTestLabelKey = 'catalog-bot.io/trial'
 export const expirationLabelKey = 'catalog-bot.io/expires'
@@ -69,10 +100,7 @@ export const defaultClusterTestQuota: ClusterTestQuota = {
 const maxNamespaceNameLength = 63
 
 /** A DNS label; replaces characters of the package name that are not allowed. */
-export function toTestNamespaceName({
-  id,
-  package: packageName,
-}: Pick<ClusterTestPlan, 'id' | 'package'>): string {
+export function toTestNamespaceName({ id, package: packageName }: Pick<ClusterTestPlan, 'id' | 'package'>) {
   const maxPackageLength = maxNamespaceNameLength - 'catalog-bot--'.length - id.length - '-target'.length
   const clean = packageName
     .toLowerCase()
@@ -89,7 +117,7 @@ export const toTargetNamespaceName = (plan: Pick<ClusterTestPlan, 'id' | 'packag
   `${toTestNamespaceName(plan)}-target`
 
 /** Prefers AllNamespaces, which users and OLM v1 use, then the mode with the smallest scope. */
-export function chooseInstallMode(supported: readonly string[]): InstallMode | undefined {
+function chooseInstallMode(supported: readonly string[]): InstallMode | undefined {
   return (['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace'] as const).find((mode) =>
     supported.includes(mode),
   )
@@ -104,4 +132,109 @@ export function parseJsonNameList(text: unknown): readonly string[] {
   } catch {
     return []
   }
+}
+
+/**
+ * Plans the install tests of a channel: a new installation and an upgrade. Skips packages that the simulation could
+ * not resolve, because the simulation already reports the reason.
+ */
+export function planChannelClusterTests(request: ClusterTestRequest): ClusterTestPlanningResult {
+  const tests: PlannedClusterTest[] = []
+  const skipped: SkippedClusterTest[] = []
+  for (const target of request.targets) {
+    const planned = target === 'OLM v0' ? planOlmV0Tests(request) : planSingleBundleTests(request, target)
+    if (typeof planned === 'string')
+      skipped.push({ target, channel: request.resolution.channel, why: planned })
+    else tests.push(...planned)
+  }
+  return { tests, skipped }
+}
+
+function planOlmV0Tests(request: ClusterTestRequest): readonly PlannedClusterTest[] | string {
+  const { resolution, test, package: packageName } = request
+  const { fresh, channel } = resolution
+  if (fresh.kind !== 'installs') return 'the simulation did not resolve a bundle'
+  const root = test.bundleOf(fresh.root)
+  const names = [fresh.root.name, ...fresh.companions.map(({ entry }) => entry.name)]
+  const mode = findBundleInstallMode(root, request)
+  if (mode === undefined) return `${fresh.root.name} does not support any install mode`
+  const common = { target: 'OLM v0', package: packageName, channel, mode } as const
+  const freshStep: ClusterTestStep = {
+    root: fresh.root.name,
+    version: root ? getBundleVersion(root) : '',
+    names,
+  }
+  const tests: PlannedClusterTest[] = [
+    { ...common, steps: [freshStep], crds: listBundleCrdNames(names, request), isUpgrade: false },
+  ]
+  const plans = test.upgradePlans(packageName, channel)
+  if (plans && plans.length > 1) {
+    const steps = createRootPackageTestSteps(plans, request)
+    tests.push({ ...common, steps, crds: listBundleCrdNames(plans.flat(), request), isUpgrade: true })
+  }
+  return tests
+}
+
+/** Omits plans that update only dependencies. */
+function createRootPackageTestSteps(
+  plans: readonly (readonly string[])[],
+  { package: packageName, blobNamed }: ClusterTestRequest,
+): readonly ClusterTestStep[] {
+  let root = ''
+  return plans.map((names) => {
+    root = names.find((name) => blobNamed(name)?.package === packageName) ?? root
+    const blob = blobNamed(root)
+    return { root, version: blob ? getBundleVersion(blob) : '', names }
+  })
+}
+
+function planSingleBundleTests(request: ClusterTestRequest, target: InstallTarget) {
+  const { resolution, package: packageName } = request
+  const { v1, v1Upgrade, oldHead, channel } = resolution
+  if (v1.kind !== 'resolved') return v1.message
+  const common = { target, package: packageName, channel, mode: 'AllNamespaces' } as const
+  const step = (blob: BundleBlob): ClusterTestStep => ({
+    root: blob.name,
+    version: getBundleVersion(blob),
+    names: [blob.name],
+    image: blob.image,
+  })
+  const isRukPak = target !== 'OLM v1'
+  if (isRukPak && !/@sha256:[0-9a-f]{64}$/.test(v1.bundle.image))
+    return `${v1.bundle.name} does not specify its image by digest, so RukPak would not detect when the tag is moved to another image`
+  const tests: PlannedClusterTest[] = [
+    {
+      ...common,
+      steps: [step(v1.bundle)],
+      crds: listBundleCrdNames([v1.bundle.name], request),
+      isUpgrade: false,
+    },
+  ]
+  const next = isRukPak ? v1.bundle : v1Upgrade?.kind === 'resolved' ? v1Upgrade.bundle : undefined
+  if (oldHead && next && next.name !== oldHead.name)
+    tests.push({
+      ...common,
+      steps: [step(oldHead), step(next)],
+      crds: listBundleCrdNames([oldHead.name, next.name], request),
+      isUpgrade: true,
+    })
+  return tests
+}
+
+function findBundleInstallMode(root: BundleBlob | undefined, { contentOf }: ClusterTestRequest) {
+  const content = root && contentOf(root)
+  // Most Operators support this mode, and OLM reports an error if this one does not.
+  if (content?.kind !== 'bundle' || !content.facts.installModes) return 'AllNamespaces'
+  return chooseInstallMode(content.facts.installModes)
+}
+
+/** Lists the CRDs of the opened bundles. */
+function listBundleCrdNames(names: readonly string[], { contentOf, blobNamed }: ClusterTestRequest) {
+  const found = new Set<string>()
+  for (const name of names) {
+    const blob = blobNamed(name)
+    const content = blob && contentOf(blob)
+    if (content?.kind === 'bundle') for (const crd of content.facts.crds ?? []) found.add(crd.name)
+  }
+  return [...found].sort()
 }

@@ -10,6 +10,7 @@ import {
   parseKubeTimestamp,
   type KubeObject,
 } from './kube-object.ts'
+import type { InstallVerdict } from '../install-report.ts'
 
 export interface ClusterTestReport {
   readonly id: string
@@ -102,10 +103,7 @@ export function truncateEvidence(evidence: readonly ClusterTestEvidence[]): read
   })
 }
 
-function truncateEvidenceLines(
-  lines: readonly string[],
-  maxLines: number = clusterTestEvidenceLimits.lines,
-): readonly string[] {
+function truncateEvidenceLines(lines: readonly string[], maxLines: number = clusterTestEvidenceLimits.lines) {
   return lines.slice(0, maxLines).map((line) => {
     const clean = redactSecrets(line)
     return clean.length <= clusterTestEvidenceLimits.line
@@ -150,3 +148,13 @@ function formatUnmetRequirementLines({ status }: KubeObject): readonly string[] 
 }
 
 const formatKubeObjectTitle = ({ kind, metadata: { name } }: KubeObject): string => `${kind} ${name}`
+
+/** Combines the install tests of a package. The worst verdict wins, and unknown is worse than yes. */
+export function combineClusterTestVerdicts(
+  reports: readonly Pick<ClusterTestReport, 'outcome'>[],
+): InstallVerdict {
+  if (reports.some(({ outcome }) => outcome.verdict === 'does not install')) return 'no'
+  return reports.length > 0 && reports.every(({ outcome }) => outcome.verdict === 'installs')
+    ? 'yes'
+    : 'unknown'
+}

@@ -76,13 +76,7 @@ export interface RejectedClusterAction {
   readonly says: string
 }
 
-export function toKubeQueryKey({
-  apiVersion,
-  kind,
-  namespace = '',
-  name = '',
-  labels = '',
-}: KubeQuery): string {
+export function toKubeQueryKey({ apiVersion, kind, namespace = '', name = '', labels = '' }: KubeQuery) {
   return [apiVersion, kind, namespace, name, labels].join(' ')
 }
 
@@ -100,9 +94,7 @@ export function toKubeObjectQuery({
   apiVersion,
   kind,
   metadata: { namespace, name },
-}: KubeObject): KubeQuery & {
-  readonly name: string
-} {
+}: KubeObject): KubeQuery & { readonly name: string } {
   return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name }
 }
 
@@ -161,10 +153,7 @@ export function getKubeCondition(object: KubeObject | undefined, type: string): 
 }
 
 /** Ignores a condition of an older generation. */
-export function getConditionOfCurrentGeneration(
-  object: KubeObject | undefined,
-  type: string,
-): KubeCondition | undefined {
+export function getConditionOfCurrentGeneration(object: KubeObject | undefined, type: string) {
   const condition = getKubeCondition(object, type)
   const generation = object?.metadata.generation
   if (condition?.generation === undefined || generation === undefined) return condition

@@ -1,26 +1,20 @@
 // An install test with OLM v1, from the ClusterCatalog to running Deployments. For an upgrade, the selector changes
 // from the base catalog to the changed catalog.
-import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
-  findDeploymentFailure,
-  isDeploymentAvailable,
-  temporaryFailureCodes,
-  operatorPodFailureCodes,
-  classifyOverdueDeployments,
-  findDeploymentPods,
-  findPodFailure,
-} from './classify-pods.ts'
+  measureFailureDuration,
+  type ClusterTestProgress,
+  type ClusterTestDriver,
+  type ClusterTestDeadlines,
+} from './cluster-test-state.ts'
+import { classifyOverdueDeployments, isPermanentFailure } from './classify-pods.ts'
 import {
   getValueAtPath,
   getConditionOfCurrentGeneration,
   getListAtPath,
-  getObservedObject,
-  getObservedObjects,
   getStringAtPath,
-  type ClusterAction,
+  type KubeCondition,
   type KubeObject,
   type KubeQuery,
-  type ClusterObservation,
 } from './kube-object.ts'
 import {
   createCatalogLabelSelector,
@@ -31,7 +25,6 @@ import {
   createPrerequisiteObjects,
   installerServiceAccountName,
   createInstallerObjects,
-  createTestNamespace,
   olmV1ApiVersion,
   rbacApiVersion,
   type BaseOrHeadCatalog,
@@ -43,236 +36,208 @@ import {
   type ClusterTestFailure,
 } from './cluster-test-outcome.ts'
 import { toClusterScopedObjectName, toTestNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
-import {
-  createFinalTestProgress,
-  transitionToStage,
-  createFailedTestProgress,
-  measureFailureDuration,
-  createWaitingTestProgress,
-  type ClusterTestProgress,
-  type ClusterTestDriver,
-  type ClusterTestState,
-} from './cluster-test-state.ts'
+import { TestStages } from './test-stages.ts'
 
 type OlmV1Stage = 'preflight' | 'catalog' | 'extension'
-type OlmV1State = ClusterTestState<OlmV1Stage>
+type OlmV1Progress = ClusterTestProgress<OlmV1Stage>
 
 export function createOlmV1TestDriver(
   plan: ClusterTestPlan,
   deadlines: ClusterTestDeadlines,
 ): ClusterTestDriver<OlmV1Stage> {
   const queries = createOlmV1Queries(plan)
-  const sides: readonly BaseOrHeadCatalog[] = plan.base === undefined ? ['head'] : ['base', 'head']
-
   return {
     first: 'preflight',
     queries: ({ stage }) =>
       stage === 'preflight' ? [queries.namespace, queries.api, ...queries.crds] : queries.running,
     next: (state, observation, now) =>
-      ({ preflight, catalog: serveCatalogs, extension: install })[state.stage](state, observation, now),
+      new OlmV1Stages({ plan, deadlines, queries }, state, observation, now).run(),
+  }
+}
+
+class OlmV1Stages extends TestStages<OlmV1Stage, ReturnType<typeof createOlmV1Queries>> {
+  run(): OlmV1Progress {
+    switch (this.state.stage) {
+      case 'preflight':
+        return this.#createNamespace()
+      case 'catalog':
+        return this.#serveCatalogs()
+      case 'extension':
+        return this.#installExtension()
+    }
   }
 
-  function preflight(
-    state: OlmV1State,
-    observation: ClusterObservation,
-    now: number,
-  ): ClusterTestProgress<OlmV1Stage> {
-    const namespace = getObservedObject(observation, queries.namespace)
-    const there = queries.crds.find((query) => getObservedObject(observation, query) !== undefined)
-    if (there && !namespace)
-      return createFailedTestProgress(state, now, {
-        code: 'crd-preexists',
-        says: `the cluster already has the CRD ${there.name ?? ''}, so OLM v1 would adopt it and delete it after the install test`,
-      })
+  get #sides(): readonly BaseOrHeadCatalog[] {
+    return this.plan.base === undefined ? ['head'] : ['base', 'head']
+  }
+
+  #createNamespace(): OlmV1Progress {
+    const { plan, queries } = this
+    const existing = this.rejectExistingCrds('so OLM v1 would adopt it and delete it after the install test')
+    if (existing) return existing
     if ([plan.catalog, ...(plan.base ? [plan.base] : [])].some((from) => !('image' in from)))
-      return createFailedTestProgress(state, now, {
+      return this.fail({
         code: 'internal',
         says: 'OLM v1 requires a catalog image, but the test has only the address of a catalog server',
       })
-    if (!namespace)
-      return createWaitingTestProgress(state, 'the namespace', [
-        { kind: 'create', object: createTestNamespace(plan) },
-      ])
+    const namespace = this.find(queries.namespace)
+    if (!namespace) return this.waitForNewNamespace()
     // OLM v1 1.11 and later ignore the installer.
-    const needs = doesCrdRequireServiceAccount(getObservedObject(observation, queries.api)) ? 1 : 0
-    return transitionToStage(state, 'catalog', now, `namespace ${namespace.metadata.name} exists`, [], {
-      installer: needs,
-    })
+    const installer = doesCrdRequireServiceAccount(this.find(queries.api)) ? 1 : 0
+    return this.moveTo('catalog', `namespace ${namespace.metadata.name} exists`, [], { installer })
   }
 
-  function serveCatalogs(
-    state: OlmV1State,
-    observation: ClusterObservation,
-    now: number,
-  ): ClusterTestProgress<OlmV1Stage> {
-    const namespace = getObservedObject(observation, queries.namespace)
-    if (!namespace) return createWaitingTestProgress(state, 'the namespace')
-    const wanted = [
+  #serveCatalogs(): OlmV1Progress {
+    const { plan, queries } = this
+    const namespace = this.find(queries.namespace)
+    if (!namespace) return this.wait('the namespace')
+    const incomplete = this.createMissing([
       ...createPrerequisiteObjects(plan, namespace),
-      ...(state.memory['installer'] === 1 ? createInstallerObjects(plan, namespace) : []),
-      ...sides.map((side) => createClusterCatalog(plan, namespace, side, imageOf(side))),
-    ]
-    const missing = wanted.filter(
-      (object) => getObservedObject(observation, toKubeObjectQuery(object)) === undefined,
+      ...(this.state.memory['installer'] === 1 ? createInstallerObjects(plan, namespace) : []),
+      ...this.#sides.map((side) => createClusterCatalog(plan, namespace, side, this.#getImage(side))),
+    ])
+    if (incomplete) return incomplete
+    const catalogs = this.#sides.map((side) => this.find(queries.catalogs[side]))
+    const open = catalogs.findIndex(
+      (catalog) => getConditionOfCurrentGeneration(catalog, 'Serving')?.status !== 'True',
     )
-    if (missing.length > 0)
-      return createWaitingTestProgress(
-        state,
-        'the prerequisites of the install test',
-        missing.map((object) => ({ kind: 'create', object })),
-      )
-    const open = sides.filter(
-      (side) =>
-        getConditionOfCurrentGeneration(getObservedObject(observation, queries.catalogs[side]), 'Serving')
-          ?.status !== 'True',
-    )
-    const [side] = open
-    if (side === undefined)
-      return transitionToStage(state, 'extension', now, 'the catalog is served', [
-        { kind: 'create', object: createClusterExtension(plan, namespace, sides[0] ?? 'head') },
-      ])
-    const catalog = getObservedObject(observation, queries.catalogs[side])
+    return open < 0
+      ? this.moveTo('extension', 'the catalog is served', [this.#createExtension(namespace)])
+      : this.#waitForCatalog(catalogs[open])
+  }
+
+  #waitForCatalog(catalog: KubeObject | undefined): OlmV1Progress {
+    const { state, now, deadlines } = this
     const progressing = getConditionOfCurrentGeneration(catalog, 'Progressing')
     const message = `ClusterCatalog ${catalog?.metadata.name ?? ''}: ${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
-    if (progressing?.status === 'False' && progressing.reason === 'Blocked')
-      return createFailedTestProgress(state, now, {
-        code: classifyClusterCatalogFailure(progressing.message) ?? 'catalog-invalid',
-        says: message,
-      })
     const code = classifyClusterCatalogFailure(progressing?.message ?? '')
+    if (progressing?.status === 'False' && progressing.reason === 'Blocked')
+      return this.fail({ code: code ?? 'catalog-invalid', says: message })
     const { state: known, milliseconds } = measureFailureDuration(state, code, now)
-    if (now - state.since < deadlines.catalog)
-      return createWaitingTestProgress(known, progressing ? message : 'OLM v1 to process the ClusterCatalog')
+    if (this.waited < deadlines.catalog)
+      return this.wait(progressing ? message : 'OLM v1 to process the ClusterCatalog', [], known)
     if (!progressing)
-      return createFailedTestProgress(state, now, {
+      return this.fail({
         code: 'olm-silent',
         says: 'OLM v1 did not process the ClusterCatalog. Check whether its controllers are running.',
       })
     const isFinal =
       code !== undefined && (!isAuthorFailureCode(code) || milliseconds >= deadlines.retryWindow)
-    return createFailedTestProgress(state, now, {
-      code: isFinal ? code : 'catalog-not-connected',
-      says: message,
-    })
+    return this.fail({ code: isFinal ? code : 'catalog-not-connected', says: message })
   }
 
-  function install(
-    state: OlmV1State,
-    observation: ClusterObservation,
-    now: number,
-  ): ClusterTestProgress<OlmV1Stage> {
-    const namespace = getObservedObject(observation, queries.namespace)
-    const extension = getObservedObject(observation, queries.extension)
-    const wanted = plan.steps[state.step]
-    if (!wanted) return createFinalTestProgress(state, now, { verdict: 'installs' })
+  #installExtension(): OlmV1Progress {
+    const { plan, queries, state, wantedStep: wanted } = this
+    const namespace = this.find(queries.namespace)
+    const extension = this.find(queries.extension)
+    if (!wanted) return this.finish({ verdict: 'installs' })
     if (!extension)
       return namespace
-        ? createWaitingTestProgress(state, 'the ClusterExtension', [
-            { kind: 'create', object: createClusterExtension(plan, namespace, sides[0] ?? 'head') },
-          ])
-        : createWaitingTestProgress(state, 'the namespace')
+        ? this.wait('the ClusterExtension', [this.#createExtension(namespace)])
+        : this.wait('the namespace')
     const progressing = getConditionOfCurrentGeneration(extension, 'Progressing')
-    const installed = getConditionOfCurrentGeneration(extension, 'Installed')
+    const hasInstalled =
+      getConditionOfCurrentGeneration(extension, 'Installed')?.status === 'True' &&
+      progressing?.reason === 'Succeeded'
     const name = getStringAtPath(extension.status, 'install', 'bundle', 'name')
-    const deployments = getObservedObjects(observation, queries.deployments).filter(isOwned)
-    const pods = getObservedObjects(observation, queries.pods)
-    const why =
-      findDeploymentFailure(deployments) ??
-      findPodFailure(findDeploymentPods(deployments, pods), operatorPodFailureCodes)
-    const isThere =
-      installed?.status === 'True' && progressing?.reason === 'Succeeded' && name === wanted.root
-    const lazy = deployments.find((one) => !isDeploymentAvailable(one))
-    if (isThere && !lazy) return stepDone(state, observation, now)
+    const { failure, unavailable } = this.#observeWorkloads()
+    const isThere = hasInstalled && name === wanted.root
+    if (isThere && unavailable.length === 0) return this.#completeStep(extension)
     // Until OLM v1 reads the new selector, it reports the old bundle.
-    if (
-      installed?.status === 'True' &&
-      progressing?.reason === 'Succeeded' &&
-      name !== wanted.root &&
-      name !== plan.steps[state.step - 1]?.root
-    )
-      return createFailedTestProgress(state, now, {
+    if (hasInstalled && name !== wanted.root && name !== plan.steps[state.step - 1]?.root)
+      return this.fail({
         code: 'resolver-mismatch',
         says: `OLM v1 installed ${name}, but the simulation chose ${wanted.root}`,
       })
-    if (why && !temporaryFailureCodes.has(why.code)) return createFailedTestProgress(state, now, why)
+    if (isPermanentFailure(failure)) return this.fail(failure)
+    return this.#waitForExtension(progressing, { name, wanted: wanted.root, isThere })
+  }
+
+  #waitForExtension(
+    progressing: KubeCondition | undefined,
+    { name, wanted, isThere }: { readonly name: string; readonly wanted: string; readonly isThere: boolean },
+  ): OlmV1Progress {
+    const { state, now, deadlines } = this
     const message = `${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason !== 'Succeeded')
-      return createFailedTestProgress(state, now, classifyClusterExtensionFailure(message))
+      return this.fail(classifyClusterExtensionFailure(message))
     const rejected = progressing?.reason === 'Retrying' ? classifyClusterExtensionFailure(message) : undefined
     // OLM v1 reports every failure as retrying. A failure is final if it outlasts the retries and is not a network
     // problem.
     const { state: known, milliseconds } = measureFailureDuration(state, rejected?.code, now)
     if (rejected && milliseconds >= deadlines.retryWindow && rejected.code !== 'too-slow')
-      return createFailedTestProgress(known, now, rejected)
+      return this.fail(rejected, known)
+    const { deployments, pods, unavailable, failure } = this.#observeWorkloads()
     const what = isThere
-      ? `Deployment ${lazy?.metadata.name ?? ''} to become available`
+      ? `Deployment ${unavailable[0]?.metadata.name ?? ''} to become available`
       : message === ': '
         ? 'OLM v1 to process the ClusterExtension'
         : message
-    if (now - state.since < (isThere ? deadlines.operator : deadlines.extension))
-      return createWaitingTestProgress(known, what)
-    if (why) return createFailedTestProgress(known, now, why)
+    if (this.waited < (isThere ? deadlines.operator : deadlines.extension)) return this.wait(what, [], known)
+    if (failure) return this.fail(failure, known)
     if (isThere)
-      return createFailedTestProgress(
-        known,
-        now,
-        classifyOverdueDeployments(deployments, pods, what, now - deadlines.retryWindow),
-      )
+      return this.fail(classifyOverdueDeployments(deployments, pods, what, this.retriesBegan), known)
     if (state.step > 0 && progressing?.reason === 'Succeeded')
-      return createFailedTestProgress(known, now, {
-        code: 'no-upgrade-edge',
-        says: `OLM v1 remains at ${name} and does not upgrade to ${wanted.root}`,
-      })
-    return createFailedTestProgress(
-      known,
-      now,
+      return this.fail(
+        { code: 'no-upgrade-edge', says: `OLM v1 remains at ${name} and does not upgrade to ${wanted}` },
+        known,
+      )
+    return this.fail(
       progressing
         ? { code: 'too-slow', says: `OLM v1: ${message}` }
         : { code: 'olm-silent', says: 'OLM v1 did not process the ClusterExtension' },
+      known,
     )
   }
 
-  function stepDone(
-    state: OlmV1State,
-    observation: ClusterObservation,
-    now: number,
-  ): ClusterTestProgress<OlmV1Stage> {
-    const done = plan.steps[state.step]?.root ?? ''
-    if (state.step >= plan.steps.length - 1)
-      return createFinalTestProgress(state, now, { verdict: 'installs' })
-    const following: OlmV1State = { ...state, step: state.step + 1 }
-    const patch: ClusterAction = {
-      kind: 'patch',
-      at: queries.extension,
-      patch: {
-        spec: {
-          source: { sourceType: 'Catalog', catalog: { selector: createCatalogLabelSelector(plan, 'head') } },
-        },
-      },
-    }
+  #observeWorkloads() {
+    const owner = toClusterScopedObjectName(this.plan)
+    const deployments = this.list(this.queries.deployments).filter(
+      ({ metadata: { labels = {} } }) =>
+        labels['olm.operatorframework.io/owner-kind'] === 'ClusterExtension' &&
+        labels['olm.operatorframework.io/owner-name'] === owner,
+    )
+    return this.observeWorkloads(deployments, this.list(this.queries.pods))
+  }
+
+  #completeStep(extension: KubeObject): OlmV1Progress {
+    const { plan, queries, state } = this
+    if (state.step >= plan.steps.length - 1) return this.finish({ verdict: 'installs' })
+    const selector = createCatalogLabelSelector(plan, 'head')
     const isMoved =
       getStringAtPath(
-        getObservedObject(observation, queries.extension)?.spec,
+        extension.spec,
         'source',
         'catalog',
         'selector',
         'matchLabels',
         'catalog-bot.io/catalog',
       ) === 'head'
-    return transitionToStage(following, 'extension', now, `${done} is running`, isMoved ? [] : [patch])
-  }
-
-  function imageOf(side: BaseOrHeadCatalog): string {
-    const from = side === 'base' ? plan.base : plan.catalog
-    return from && 'image' in from ? from.image : ''
-  }
-
-  function isOwned({ metadata }: KubeObject): boolean {
-    const labels = metadata.labels ?? {}
-    return (
-      labels['olm.operatorframework.io/owner-kind'] === 'ClusterExtension' &&
-      labels['olm.operatorframework.io/owner-name'] === toClusterScopedObjectName(plan)
+    return this.moveTo(
+      'extension',
+      `${this.wantedStep?.root ?? ''} is running`,
+      isMoved
+        ? []
+        : [
+            {
+              kind: 'patch',
+              at: queries.extension,
+              patch: { spec: { source: { sourceType: 'Catalog', catalog: { selector } } } },
+            },
+          ],
+      {},
+      { ...state, step: state.step + 1 },
     )
+  }
+
+  #createExtension(namespace: KubeObject) {
+    const object = createClusterExtension(this.plan, namespace, this.#sides[0] ?? 'head')
+    return { kind: 'create', object } as const
+  }
+
+  #getImage(side: BaseOrHeadCatalog): string {
+    const from = side === 'base' ? this.plan.base : this.plan.catalog
+    return from && 'image' in from ? from.image : ''
   }
 }
 
@@ -317,10 +282,6 @@ function doesCrdRequireServiceAccount(crd: KubeObject | undefined): boolean {
       'required',
     ).includes('serviceAccount'),
   )
-}
-
-function toKubeObjectQuery({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): KubeQuery {
-  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
 function createOlmV1Queries(plan: ClusterTestPlan) {

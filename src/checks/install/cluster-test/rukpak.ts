@@ -1,33 +1,33 @@
 // An install test with either RukPak API version: installs a bundle, attempts an in-place change, and for an upgrade
 // replaces the bundle (the pivot).
-import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
-  findDeploymentFailure,
-  isDeploymentAvailable,
-  temporaryFailureCodes,
-  operatorPodFailureCodes,
+  measureFailureDuration,
+  updateTestStateVariables,
+  type ClusterTestProgress,
+  type ClusterTestDriver,
+  type ClusterTestState,
+  type ClusterTestDeadlines,
+} from './cluster-test-state.ts'
+import {
   classifyOverdueDeployments,
-  findDeploymentPods,
   findPodFailure,
   classifyImagePullFailure,
+  isPermanentFailure,
   unpackPodFailureCodes,
 } from './classify-pods.ts'
 import {
   getKubeCondition,
-  getObservedObject,
-  getObservedObjects,
   getStringAtPath,
-  type ClusterAction,
+  getValueAtPath,
+  type KubeCondition,
   type KubeObject,
   type KubeQuery,
-  type ClusterObservation,
 } from './kube-object.ts'
 import {
   createRukPakBundleDeployment,
   listPrerequisiteQueries,
   createPrerequisiteObjects,
   createBundleImageSource,
-  createTestNamespace,
   type RukPakTarget,
 } from './cluster-test-objects.ts'
 import {
@@ -41,20 +41,11 @@ import {
   toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
-import {
-  createFinalTestProgress,
-  transitionToStage,
-  createFailedTestProgress,
-  measureFailureDuration,
-  updateTestStateVariables,
-  createWaitingTestProgress,
-  type ClusterTestProgress,
-  type ClusterTestDriver,
-  type ClusterTestState,
-} from './cluster-test-state.ts'
+import { TestStages, type ObservedWorkloads } from './test-stages.ts'
 
 type RukPakStage = 'preflight' | 'ground' | 'deployment' | 'immutability'
 type RukPakState = ClusterTestState<RukPakStage>
+type RukPakProgress = ClusterTestProgress<RukPakStage>
 
 /** `v1alpha2` has no Bundle object. */
 export const rukPakApiVersions = ['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'] as const
@@ -65,9 +56,7 @@ export function createRukPakTestDriver(
   target: RukPakTarget,
   apiVersion: (typeof rukPakApiVersions)[number],
 ): ClusterTestDriver<RukPakStage> {
-  const hasBundles = apiVersion === 'core.rukpak.io/v1alpha1'
-  const queries = createRukPakQueries(plan, apiVersion, hasBundles)
-
+  const queries = createRukPakQueries(plan, target, apiVersion)
   return {
     first: 'preflight',
     queries: ({ stage, memory }) =>
@@ -75,113 +64,114 @@ export function createRukPakTestDriver(
         ? [queries.namespace, ...queries.crds]
         : [...queries.running, ...parseJsonNameList(memory['elsewhere']).map(createPodQuery)],
     next: (state, observation, now) =>
-      ({ preflight, ground: runPrerequisitesStage, deployment: install, immutability })[state.stage](
-        state,
-        observation,
-        now,
-      ),
+      new RukPakStages({ plan, deadlines, queries }, state, observation, now).run(),
+  }
+}
+
+/** What RukPak reports about the bundle of a step. */
+interface ObservedBundle {
+  readonly root: string
+  readonly bundles: readonly KubeObject[]
+  /** Undefined in `v1alpha2`. */
+  readonly bundle: KubeObject | undefined
+  readonly unpacked: KubeCondition | undefined
+  readonly valid: KubeCondition | undefined
+  readonly installed: KubeCondition | undefined
+  readonly healthy: KubeCondition | undefined
+  readonly active: string
+  /** RukPak has processed the current BundleDeployment. */
+  readonly isTakenUp: boolean
+  readonly isActive: boolean
+  readonly isInstalled: boolean
+  /** Bundles that RukPak has not deleted yet after it installed the current one. */
+  readonly old: readonly KubeObject[]
+  readonly unpackFailure: ClusterTestFailure | undefined
+  readonly failure: ClusterTestFailure | undefined
+}
+
+class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPakQueries>> {
+  run(): RukPakProgress {
+    switch (this.state.stage) {
+      case 'preflight':
+        return this.#createNamespace()
+      case 'ground':
+        return this.#createPrerequisites()
+      case 'deployment':
+        return this.#installBundle()
+      case 'immutability':
+        return this.#checkImmutability()
+    }
   }
 
-  function preflight(
-    state: RukPakState,
-    observation: ClusterObservation,
-    now: number,
-  ): ClusterTestProgress<RukPakStage> {
-    const namespace = getObservedObject(observation, queries.namespace)
-    const there = queries.crds.find((query) => getObservedObject(observation, query) !== undefined)
-    if (there && !namespace)
-      return createFailedTestProgress(state, now, {
-        code: 'crd-preexists',
-        says: `the cluster already has the CRD ${there.name ?? ''}, so RukPak would adopt it and delete it after the install test`,
-      })
-    if (!namespace)
-      return createWaitingTestProgress(state, 'the namespace', [
-        { kind: 'create', object: createTestNamespace(plan) },
-      ])
-    return transitionToStage(state, 'ground', now, `namespace ${namespace.metadata.name} exists`)
+  #createNamespace(): RukPakProgress {
+    const existing = this.rejectExistingCrds('so RukPak would adopt it and delete it after the install test')
+    if (existing) return existing
+    const namespace = this.find(this.queries.namespace)
+    if (!namespace) return this.waitForNewNamespace()
+    return this.moveTo('ground', `namespace ${namespace.metadata.name} exists`)
   }
 
-  function runPrerequisitesStage(
-    state: RukPakState,
-    observation: ClusterObservation,
-    now: number,
-  ): ClusterTestProgress<RukPakStage> {
-    const namespace = getObservedObject(observation, queries.namespace)
-    const [first] = plan.steps
-    if (!namespace || !first) return createWaitingTestProgress(state, 'the namespace')
-    const missing = createPrerequisiteObjects(plan, namespace).filter(
-      ({ apiVersion: its, kind, metadata: { name } }) =>
-        getObservedObject(observation, {
-          apiVersion: its,
-          kind,
-          name,
-          namespace: toTestNamespaceName(plan),
-        }) === undefined,
+  #createPrerequisites(): RukPakProgress {
+    const namespace = this.find(this.queries.namespace)
+    const [first] = this.plan.steps
+    if (!namespace || !first) return this.wait('the namespace')
+    return (
+      this.createMissing(createPrerequisiteObjects(this.plan, namespace)) ??
+      this.moveTo('deployment', `installing ${first.root}`, [this.#createDeployment(namespace, first)])
     )
-    if (missing.length > 0)
-      return createWaitingTestProgress(
-        state,
-        'the prerequisites of the install test',
-        missing.map((object) => ({ kind: 'create', object })),
-      )
-    return transitionToStage(state, 'deployment', now, `installing ${first.root}`, [
-      {
-        kind: 'create',
-        object: createRukPakBundleDeployment(plan, namespace, target, { apiVersion, step: first }),
-      },
-    ])
   }
 
-  function install(
-    state: RukPakState,
-    observation: ClusterObservation,
-    now: number,
-  ): ClusterTestProgress<RukPakStage> {
-    const wanted = plan.steps[state.step]
-    const namespace = getObservedObject(observation, queries.namespace)
-    const found = getObservedObject(observation, queries.deployment)
-    if (!wanted) return createFinalTestProgress(state, now, { verdict: 'installs' })
+  #createDeployment(namespace: KubeObject, step: ClusterTestPlan['steps'][number]) {
+    const { target, apiVersion } = this.queries
+    const object = createRukPakBundleDeployment(this.plan, namespace, target, { apiVersion, step })
+    return { kind: 'create', object } as const
+  }
+
+  #installBundle(): RukPakProgress {
+    const { queries, state, now, wantedStep: wanted } = this
+    const namespace = this.find(queries.namespace)
+    const found = this.find(queries.deployment)
+    if (!wanted) return this.finish({ verdict: 'installs' })
     if (!found)
-      return namespace && state.step === 0
-        ? createWaitingTestProgress(state, 'the BundleDeployment', [
-            {
-              kind: 'create',
-              object: createRukPakBundleDeployment(plan, namespace, target, { apiVersion, step: wanted }),
-            },
-          ])
-        : createWaitingTestProgress(state, 'the BundleDeployment')
-    const bundles = getObservedObjects(observation, queries.bundles)
-    const bundle = bundles.find((one) => getStringAtPath(one.spec, 'source', 'image', 'ref') === wanted.image)
+      return this.wait(
+        'the BundleDeployment',
+        namespace && state.step === 0 ? [this.#createDeployment(namespace, wanted)] : [],
+      )
+    const bundle = this.#observeBundle(found, wanted)
+    const { failure, isInstalled, healthy, old } = bundle
+    const { state: followed, milliseconds } = measureFailureDuration(state, failure?.code, now)
+    // RukPak retries every failure. A failure is final if it outlasts the retries and RukPak did not cause it.
+    const isFinal = failure !== undefined && milliseconds >= this.deadlines.retryWindow
+    if (isFinal && (isAuthorFailureCode(failure.code) || isPermanentFailure(failure)))
+      return this.fail(failure, followed)
+    const { elsewhere, ...workloads } = this.#observeWorkloads()
+    const isHealthy = healthy === undefined || healthy.status === 'True'
+    if (isInstalled && isHealthy && workloads.unavailable.length === 0 && old.length === 0)
+      return bundle.bundle && state.step === 0
+        ? this.#tryChangeInPlace(bundle.bundle, wanted.root)
+        : this.#completeStep()
+    if (isPermanentFailure(workloads.failure)) return this.fail(workloads.failure)
+    const what = describeOpenWork(bundle)
+    if (this.waited < (isInstalled ? this.deadlines.operator : this.deadlines.extension))
+      return this.wait(what, [], updateTestStateVariables(followed, { elsewhere: JSON.stringify(elsewhere) }))
+    return this.fail(this.#explainOverdueBundle(bundle, workloads, what))
+  }
+
+  #observeBundle(found: KubeObject, { root, image }: ClusterTestPlan['steps'][number]): ObservedBundle {
+    const { hasBundles } = this.queries
+    const bundles = this.list(this.queries.bundles)
+    const bundle = bundles.find((one) => getStringAtPath(one.spec, 'source', 'image', 'ref') === image)
     const unpacked = getKubeCondition(hasBundles ? bundle : found, 'Unpacked')
     const valid = getKubeCondition(found, 'HasValidBundle')
     const installed = getKubeCondition(found, 'Installed')
-    const healthy = getKubeCondition(found, 'Healthy')
     const generation = found.metadata.generation ?? 0
-    const observed = Number(
-      (found.status as { readonly observedGeneration?: number } | undefined)?.observedGeneration ??
-        generation,
-    )
+    const observed = Number(getValueAtPath(found.status, 'observedGeneration') ?? generation)
     const isTakenUp = observed >= generation && (!hasBundles || bundle !== undefined)
-    const rejected = isTakenUp
-      ? [unpacked, valid, installed].find(
-          (one) => one?.status === 'False' && rukPakFailureReasons.has(one.reason),
-        )
-      : undefined
     // These pods have the name of the Bundle, not of the BundleDeployment.
-    const unpacking = getObservedObjects(observation, queries.unpackPods).filter(
+    const unpacking = this.list(this.queries.unpackPods).filter(
       ({ metadata }) => metadata.name === bundle?.metadata.name,
     )
-    const pods = findPodFailure(unpacking, unpackPodFailureCodes)
-    const failure = rejected
-      ? (pods ?? classifyRukPakFailure(rejected.message, rejected.reason))
-      : pods && !temporaryFailureCodes.has(pods.code)
-        ? pods
-        : undefined
-    const { state: followed, milliseconds } = measureFailureDuration(state, failure?.code, now)
-    // RukPak retries every failure. A failure is final if it outlasts the retries and RukPak did not cause it.
-    const isFinal = failure !== undefined && milliseconds >= deadlines.retryWindow
-    if (isFinal && (isAuthorFailureCode(failure.code) || !temporaryFailureCodes.has(failure.code)))
-      return createFailedTestProgress(followed, now, failure)
+    const unpackFailure = findPodFailure(unpacking, unpackPodFailureCodes)
     const active = getStringAtPath(found.status, 'activeBundle')
     const isActive = !hasBundles || (bundle !== undefined && active === bundle.metadata.name)
     // `v1alpha2` sets HasValidBundle only on invalid bundles.
@@ -189,130 +179,142 @@ export function createRukPakTestDriver(
       ? valid?.status === 'True'
       : unpacked?.status === 'True' && valid?.status !== 'False'
     const isInstalled = isTakenUp && isValid && installed?.status === 'True' && isActive
-    const deployments = getObservedObjects(observation, queries.deployments).filter(isOwned)
-    // RukPak before 0.17 chooses the namespace, and plain manifests specify their own.
-    const elsewhere = listOtherNamespaces(deployments)
-    const knows = updateTestStateVariables(followed, { elsewhere: JSON.stringify(elsewhere) })
-    const running = [queries.pods, ...elsewhere.map(createPodQuery)].flatMap((query) =>
-      getObservedObjects(observation, query),
-    )
-    const why =
-      findDeploymentFailure(deployments) ??
-      findPodFailure(findDeploymentPods(deployments, running), operatorPodFailureCodes)
-    const lazy = deployments.find((one) => !isDeploymentAvailable(one))
-    const isHealthy = healthy === undefined || healthy.status === 'True'
-    const old = hasBundles && isInstalled ? bundles.filter((one) => one !== bundle) : []
-    if (isInstalled && isHealthy && !lazy && old.length === 0)
-      return hasBundles && bundle && state.step === 0
-        ? transitionToStage(state, 'immutability', now, `${wanted.root} is installed`, [
-            changeInPlace(bundle),
-          ])
-        : stepDone(state, now)
-    if (why && !temporaryFailureCodes.has(why.code)) return createFailedTestProgress(state, now, why)
-    const what = !isTakenUp
-      ? 'RukPak to process the BundleDeployment'
-      : !isInstalled
-        ? (failure?.says ??
-          `RukPak to install ${wanted.root} (${[unpacked, valid, installed].flatMap((one) => one?.reason || []).join(', ')})`)
-        : old.length > 0
-          ? `Bundle ${old[0]?.metadata.name ?? ''} to be deleted`
-          : `the workloads of ${wanted.root} to become available`
-    if (now - state.since < (isInstalled ? deadlines.operator : deadlines.extension))
-      return createWaitingTestProgress(knows, what)
-    const cause = why ?? failure ?? pods
-    // The rejection is recent, so the next attempt might succeed.
-    const isOpen = cause === failure && cause !== undefined && isAuthorFailureCode(cause.code)
-    if (cause) return createFailedTestProgress(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
-    if (old.length > 0)
-      return createFailedTestProgress(state, now, {
-        code: 'no-pivot',
-        says: `RukPak did not delete the previous Bundle ${old[0]?.metadata.name ?? ''} after it activated ${active}`,
-      })
-    if (state.step > 0 && isTakenUp && !isActive)
-      return createFailedTestProgress(state, now, {
-        code: 'no-pivot',
-        says: `RukPak did not replace the active Bundle ${active} with ${wanted.root}`,
-      })
-    if (isInstalled)
-      return createFailedTestProgress(
-        state,
-        now,
-        classifyOverdueDeployments(deployments, running, what, now - deadlines.retryWindow),
-      )
-    return createFailedTestProgress(state, now, {
-      code: (hasBundles ? valid : unpacked) ? 'too-slow' : 'olm-silent',
-      says: `timed out while waiting for ${what}`,
-    })
-  }
-
-  /** A dry run that checks whether the API accepts an in-place change. */
-  function changeInPlace({ metadata: { name } }: KubeObject): ClusterAction {
     return {
-      kind: 'patch',
-      at: { apiVersion, kind: 'Bundle', name },
-      patch: { spec: { source: { image: { ref: 'localhost/changed-in-place:trial' } } } },
-      dryRun: true,
+      root,
+      bundles,
+      bundle,
+      unpacked,
+      valid,
+      installed,
+      healthy: getKubeCondition(found, 'Healthy'),
+      active,
+      isTakenUp,
+      isActive,
+      isInstalled,
+      old: hasBundles && isInstalled ? bundles.filter((one) => one !== bundle) : [],
+      unpackFailure,
+      failure: findBundleFailure(isTakenUp ? [unpacked, valid, installed] : [], unpackFailure),
     }
   }
 
-  function immutability(
-    state: RukPakState,
-    observation: ClusterObservation,
-    now: number,
-  ): ClusterTestProgress<RukPakStage> {
-    const answer = observation.rejectedActions.find(
+  /** RukPak before 0.17 chooses the namespace, and plain manifests specify their own. */
+  #observeWorkloads(): ObservedWorkloads & { readonly elsewhere: readonly string[] } {
+    const owner = toClusterScopedObjectName(this.plan)
+    const namespace = toTestNamespaceName(this.plan)
+    const deployments = this.list(this.queries.deployments).filter(
+      ({ metadata }) => metadata.labels?.['core.rukpak.io/owner-name'] === owner,
+    )
+    const elsewhere = [...new Set(deployments.map(({ metadata }) => metadata.namespace ?? namespace))].filter(
+      (one) => one !== namespace,
+    )
+    const pods = [this.queries.pods, ...elsewhere.map(createPodQuery)].flatMap((query) => this.list(query))
+    return { ...this.observeWorkloads(deployments, pods), elsewhere }
+  }
+
+  #explainOverdueBundle(
+    bundle: ObservedBundle,
+    workloads: ObservedWorkloads,
+    what: string,
+  ): ClusterTestFailure {
+    const { root, failure, unpackFailure, active, old } = bundle
+    const cause = workloads.failure ?? failure ?? unpackFailure
+    // The rejection is recent, so the next attempt might succeed.
+    const isOpen = cause === failure && cause !== undefined && isAuthorFailureCode(cause.code)
+    if (cause) return isOpen ? { ...cause, code: 'too-slow' } : cause
+    if (old.length > 0)
+      return {
+        code: 'no-pivot',
+        says: `RukPak did not delete the previous Bundle ${old[0]?.metadata.name ?? ''} after it activated ${active}`,
+      }
+    if (this.state.step > 0 && bundle.isTakenUp && !bundle.isActive)
+      return { code: 'no-pivot', says: `RukPak did not replace the active Bundle ${active} with ${root}` }
+    if (bundle.isInstalled)
+      return classifyOverdueDeployments(workloads.deployments, workloads.pods, what, this.retriesBegan)
+    return {
+      code: (this.queries.hasBundles ? bundle.valid : bundle.unpacked) ? 'too-slow' : 'olm-silent',
+      says: `timed out while waiting for ${what}`,
+    }
+  }
+
+  /** A dry run that checks whether the API accepts an in-place change. */
+  #tryChangeInPlace({ metadata: { name } }: KubeObject, root: string): RukPakProgress {
+    const { apiVersion } = this.queries
+    return this.moveTo('immutability', `${root} is installed`, [
+      {
+        kind: 'patch',
+        at: { apiVersion, kind: 'Bundle', name },
+        patch: { spec: { source: { image: { ref: 'localhost/changed-in-place:trial' } } } },
+        dryRun: true,
+      },
+    ])
+  }
+
+  #checkImmutability(): RukPakProgress {
+    const answer = this.observation.rejectedActions.find(
       ({ action }) => action.kind === 'patch' && action.dryRun === true,
     )
     // An account without the permission cannot check this.
     if (answer && /cannot patch resource|ValidatingAdmissionPolicy/.test(answer.says))
-      return createFailedTestProgress(state, now, {
+      return this.fail({
         code: 'forbidden',
         says: `catalog-bot could not check whether a Bundle is immutable: ${answer.says}`,
       })
     if (answer && [400, 403, 422].includes(answer.status))
-      return stepDone(state, now, 'the API rejects an in-place change to a Bundle')
+      return this.#completeStep('the API rejects an in-place change to a Bundle')
     // A busy API has not given a result yet.
-    if (answer)
-      return createWaitingTestProgress(state, 'the check that a Bundle is immutable', [answer.action])
-    return createFailedTestProgress(state, now, {
+    if (answer) return this.wait('the check that a Bundle is immutable', [answer.action])
+    return this.fail({
       code: 'not-immutable',
       says: 'the cluster accepts an in-place change to a Bundle, so the RukPak webhook is not active',
     })
   }
 
-  function stepDone(
-    state: RukPakState,
-    now: number,
-    message = `${plan.steps[state.step]?.root ?? ''} is running`,
-  ): ClusterTestProgress<RukPakStage> {
+  #completeStep(message = `${this.wantedStep?.root ?? ''} is running`): RukPakProgress {
+    const { plan, queries, state } = this
     const next = plan.steps[state.step + 1]
-    if (!next) return createFinalTestProgress(state, now, { verdict: 'installs' })
+    if (!next) return this.finish({ verdict: 'installs' })
     const source = createBundleImageSource(plan, next)
-    return transitionToStage(
-      { ...state, step: state.step + 1, memory: {} },
+    const spec = queries.hasBundles ? { template: { spec: { source } } } : { source }
+    const following: RukPakState = { ...state, step: state.step + 1, memory: {} }
+    return this.moveTo(
       'deployment',
-      now,
       `${message}; installing ${next.root}`,
-      [
-        {
-          kind: 'patch',
-          at: queries.deployment,
-          patch: { spec: hasBundles ? { template: { spec: { source } } } : { source } },
-        },
-      ],
+      [{ kind: 'patch', at: queries.deployment, patch: { spec } }],
+      {},
+      following,
     )
   }
+}
 
-  function listOtherNamespaces(deployments: readonly KubeObject[]): readonly string[] {
-    const own = toTestNamespaceName(plan)
-    return [...new Set(deployments.map(({ metadata }) => metadata.namespace ?? own))].filter(
-      (namespace) => namespace !== own,
+/** What the deployment stage waits for. */
+function describeOpenWork({
+  root,
+  isTakenUp,
+  isInstalled,
+  failure,
+  unpacked,
+  valid,
+  installed,
+  old,
+}: ObservedBundle): string {
+  if (!isTakenUp) return 'RukPak to process the BundleDeployment'
+  if (!isInstalled)
+    return (
+      failure?.says ??
+      `RukPak to install ${root} (${[unpacked, valid, installed].flatMap((one) => one?.reason || []).join(', ')})`
     )
-  }
+  return old.length > 0
+    ? `Bundle ${old[0]?.metadata.name ?? ''} to be deleted`
+    : `the workloads of ${root} to become available`
+}
 
-  function isOwned({ metadata }: KubeObject): boolean {
-    return metadata.labels?.['core.rukpak.io/owner-name'] === toClusterScopedObjectName(plan)
-  }
+function findBundleFailure(
+  conditions: readonly (KubeCondition | undefined)[],
+  unpackFailure: ClusterTestFailure | undefined,
+): ClusterTestFailure | undefined {
+  const rejected = conditions.find((one) => one?.status === 'False' && rukPakFailureReasons.has(one.reason))
+  if (rejected) return unpackFailure ?? classifyRukPakFailure(rejected.message, rejected.reason)
+  return isPermanentFailure(unpackFailure) ? unpackFailure : undefined
 }
 
 const rukPakFailureReasons: ReadonlySet<string> = new Set([
@@ -348,7 +350,12 @@ const createPodQuery = (namespace: string): KubeQuery => ({ apiVersion: 'v1', ki
 
 const rukPakNamespace = 'rukpak-system'
 
-function createRukPakQueries(plan: ClusterTestPlan, apiVersion: string, hasBundles: boolean) {
+function createRukPakQueries(
+  plan: ClusterTestPlan,
+  target: RukPakTarget,
+  apiVersion: (typeof rukPakApiVersions)[number],
+) {
+  const hasBundles = apiVersion === 'core.rukpak.io/v1alpha1'
   const name = toClusterScopedObjectName(plan)
   const namespace = toTestNamespaceName(plan)
   const owned = `core.rukpak.io/owner-name=${name}`
@@ -367,6 +374,9 @@ function createRukPakQueries(plan: ClusterTestPlan, apiVersion: string, hasBundl
   const bundles: KubeQuery = { apiVersion, kind: 'Bundle', labels: owned }
   return {
     ...queries,
+    target,
+    apiVersion,
+    hasBundles,
     bundles,
     crds: plan.crds.map((crd): KubeQuery => ({
       apiVersion: 'apiextensions.k8s.io/v1',

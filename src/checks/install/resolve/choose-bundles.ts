@@ -89,9 +89,7 @@ function findMinimalConflict(formula: SatFormula): SolverResult {
 }
 
 /** Orders constraints from the mandatory ones along the dependencies. */
-function orderConstraintsByDependency(
-  constraints: readonly AppliedConstraint[],
-): readonly AppliedConstraint[] {
+function orderConstraintsByDependency(constraints: readonly AppliedConstraint[]) {
   const bySubject = Map.groupBy(constraints, ({ subject }) => subject)
   const open = constraints
     .filter(({ constraint }) => constraint.kind === 'mandatory')

@@ -11,8 +11,8 @@ import {
   type OperatorProperty,
   ResolverError,
   type BundleRequirement,
+  compileCelRule,
 } from './operator-entry.ts'
-import { compileCelRule } from './cel-rule.ts'
 
 type DecodedConstraint =
   | { readonly kind: 'gvk'; readonly group: string; readonly version: string; readonly apiKind: string }
@@ -282,11 +282,7 @@ function decodeNestedConstraints(value: Json | undefined, level: number): readon
 }
 
 /** Returns fields by lowercase name. Empty if Go leaves a pointer nil. */
-function decodeConstraintFields(
-  value: Json | undefined,
-  type: string,
-  known: readonly string[],
-): ConstraintFields {
+function decodeConstraintFields(value: Json | undefined, type: string, known: readonly string[]) {
   if (value === undefined || value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) throw createJsonTypeError(value, type)
   const fields: Record<string, Json> = {}

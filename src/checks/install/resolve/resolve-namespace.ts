@@ -8,20 +8,20 @@ import {
   type SolverConstraint,
   type SolverVariable,
 } from './choose-bundles.ts'
-import { CelEvaluationError } from './cel-rule.ts'
-import { computeChannelOrder } from './channel-order.ts'
-import {
-  compareChannels,
-  type CatalogOperatorEntries,
-  type ChannelOperatorEntries,
-} from './catalog-entries.ts'
 import {
   compareStrings,
   ResolverError,
   type OperatorEntry,
   type OperatorFacts,
   type BundleRequirement,
+  CelEvaluationError,
 } from './operator-entry.ts'
+import {
+  compareChannels,
+  type CatalogOperatorEntries,
+  type ChannelOperatorEntries,
+  computeChannelOrder,
+} from './catalog-entries.ts'
 
 /** A CatalogSource. The simulation puts all of them in one namespace. */
 export interface CatalogSource {
@@ -486,18 +486,13 @@ function toSolverVariableId({ catalog, channel, name }: OperatorEntry): string {
   return `${catalog ?? '@existing'}/${simulatedNamespaceName}/${channel}/${name}`
 }
 
-function sortEntriesInChannelOrder(
-  entries: ChannelOperatorEntries | readonly OperatorEntry[],
-): readonly OperatorEntry[] {
+function sortEntriesInChannelOrder(entries: ChannelOperatorEntries | readonly OperatorEntry[]) {
   const order = 'order' in entries ? entries.order() : computeChannelOrder(entries)
   if (!order.ok) throw new ResolverError(order.error)
   return order.entries
 }
 
-function canUpgradeFromCurrentEntry(
-  { skipRange, replaces, skips }: OperatorEntry,
-  current: OperatorEntry,
-): boolean {
+function canUpgradeFromCurrentEntry({ skipRange, replaces, skips }: OperatorEntry, current: OperatorEntry) {
   return (
     (skipRange !== undefined && current.version !== undefined && isInRange(current.version, skipRange)) ||
     replaces === current.name ||
@@ -513,10 +508,7 @@ function sortInstalledOperatorEntries(entries: readonly OperatorEntry[]): Operat
     .flatMap(sortEntriesInChannelOrder)
 }
 
-function findEntriesMeetingRequirement(
-  catalog: CatalogOperatorEntries,
-  requirement: BundleRequirement,
-): readonly OperatorEntry[] {
+function findEntriesMeetingRequirement(catalog: CatalogOperatorEntries, requirement: BundleRequirement) {
   const { only } = requirement
   const packages =
     only === undefined

@@ -94,10 +94,7 @@ export class UpgradeSimulation {
   }
 
   /** Returns undefined if nothing changes. */
-  private after(
-    state: SimulatedNamespaceState,
-    key: string,
-  ): SimulatedNamespaceState | FailedNamespaceResolution | undefined {
+  private after(state: SimulatedNamespaceState, key: string) {
     if (!this.next.has(key)) this.next.set(key, this.resolveAfter(state))
     return this.next.get(key)
   }

@@ -6,15 +6,21 @@ import { compareBundledCrds } from '@catalog-bot/bundle/upgrade/check-crd-upgrad
 import { createBundleFieldLocator } from '@catalog-bot/bundle/bundle-locator'
 import type { Finding, Severity } from '@catalog-bot/findings/finding'
 import { redactBundleFindings } from '../../images/redact-restricted-bundle.ts'
-import type { InstallStep, InstallNote } from '../install-report.ts'
-import type { InstallBundleContent, InstallSimulationPorts } from '../bundle-content.ts'
+import {
+  type InstallStep,
+  type InstallNote,
+  createSkippedInstallStep,
+  createInstallStep,
+} from '../install-report.ts'
+import {
+  type InstallBundleContent,
+  type InstallSimulationPorts,
+  computeUnpackConfigMapName,
+} from '../install-facts.ts'
 import { installTargets, listInstallTargetsForFormat, type InstallTarget } from '../install-targets.ts'
-import { computeUnpackConfigMapName } from '../unpack-bundle.ts'
-import { createSkippedInstallStep, createInstallStep } from './create-step.ts'
 
 export interface InstallTargetBundle {
   readonly blob: BundleBlob
-  /** The targets that install this bundle. */
   readonly targets: readonly InstallTarget[]
   readonly content: InstallBundleContent
 }
@@ -79,13 +85,7 @@ function createContentAvailabilityStep(opened: readonly InstallTargetBundle[]): 
     if (content.kind === 'missing')
       return [{ kind: 'refused', says: `${blob.name}: ${content.reason}`, targets: own }]
     if (content.kind === 'unknown')
-      return [
-        {
-          kind: 'unknown',
-          says: `${blob.name} could not be opened: ${content.reason}`,
-          targets: own,
-        },
-      ]
+      return [{ kind: 'unknown', says: `${blob.name} could not be opened: ${content.reason}`, targets: own }]
     return [
       ...createInlineBundleNotes(blob, content.from, own),
       ...createCatalogMismatchNotes({ blob, content, targets: own }),

@@ -1,11 +1,15 @@
 // The install steps that need only the catalog: graph, resolution and upgrades.
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import type { InstallStep, InstallNote } from '../install-report.ts'
+import {
+  type InstallStep,
+  type InstallNote,
+  createSkippedInstallStep,
+  createInstallStep,
+} from '../install-report.ts'
 import { doesUpgradePathEndAtHead, type ChannelInstallResolution } from '../resolutions.ts'
 import type { NamespaceResolution, UnsatisfiableCause } from '../resolve/resolve-namespace.ts'
 import type { UpgradePath } from '../resolve/simulate-upgrades.ts'
 import { listInstallTargetsForFormat } from '../install-targets.ts'
-import { createSkippedInstallStep, createInstallStep } from './create-step.ts'
 
 /** Only OLM v0 has Subscriptions and resolves. */
 const olmV0Targets = ['OLM v0'] as const

@@ -1,9 +1,8 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
 // GitHub, any error invalidates the file, because the invalid line might revoke permissions.
-import { findAmbiguousLineBreak, findInvisibleCharacter } from '../../../config/ambiguous-characters.ts'
+import { findAmbiguousLineBreak, findInvisibleCharacter } from '../../../config/text-problems.ts'
 import { matchesGlob, type Glob, type GlobToken } from '@catalog-bot/fbc/go/glob'
-import { parseUserPrincipal, parseTeamPrincipal } from '../principal.ts'
-import type { Principal } from '../principal.ts'
+import { parseUserPrincipal, parseTeamPrincipal, type Principal } from '../principals.ts'
 import type { OwnerSourceReadResult, OwnerSourceProblem } from './owner-source.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 

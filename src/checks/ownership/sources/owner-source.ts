@@ -1,16 +1,33 @@
 // Parses owner sources. A source with an error does not grant authority, because a partially parsed list could omit a
 // line that revokes permissions.
 import type { Location } from '@catalog-bot/findings/finding'
-import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
-import { findDuplicateYamlKey } from '../../../config/repeated-key.ts'
-import type { Node } from 'yaml'
+import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml'
 import {
   findAmbiguousLineBreak,
   findInvisibleCharacter,
   normalizeYamlKeyForComparison,
-} from '../../../config/ambiguous-characters.ts'
-import { parseUserPrincipal } from '../principal.ts'
-import type { Principal } from '../principal.ts'
+  findDuplicateYamlKey,
+} from '../../../config/text-problems.ts'
+import { parseUserPrincipal, type Principal, parsePrincipal } from '../principals.ts'
+
+export const configYamlPath = 'config.yaml'
+
+/**
+ * `operators/<directory>/ci.yaml`: a package's reviewers and its switches for the release pipeline. Ignores other
+ * keys.
+ */
+interface OwnershipCiYaml {
+  readonly reviewers: readonly Principal[]
+  /** Values of keys that select rules elsewhere. Changing one needs the same approval as changing owners. */
+  readonly switches: ReadonlyMap<string, string>
+}
+
+/** `merge` disables merging, `cert_project_id` selects a partner's rules. */
+const ruleSelectingCiYamlKeys = ['merge', 'cert_project_id'] as const
+
+// `CATALOG_OWNERS`: approvers and reviewers of a directory and everything below. Only approvers have authority.
+// Reviewers are parsed only to detect invalid lists.
+const knownCatalogOwnersKeys = ['approvers', 'reviewers']
 
 export interface OwnerSourceProblem {
   readonly at: Location
@@ -44,17 +61,8 @@ const maxOwnerFileBytes = 256 * 1024
  */
 export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResult<OwnerYamlDocument> {
   const start: Location = { file, line: 1, column: 1 }
-  if (text.length > maxOwnerFileBytes)
-    return createBrokenOwnerSource(start, `it is larger than ${maxOwnerFileBytes / 1024} KiB`)
-  const divided = findAmbiguousLineBreak(text)
-  if (divided !== undefined) {
-    const before = text.slice(0, divided.offset).split('\n')
-    const at = { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-    return createBrokenOwnerSource(
-      at,
-      `it contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
-    )
-  }
+  const unreadable = findOwnerTextProblem(file, text)
+  if (unreadable !== undefined) return unreadable
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
@@ -65,51 +73,32 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
     prettyErrors: false,
     strict: true,
   })
-  const locate = (node: unknown): Location => {
-    const offset = (node as { range?: [number, number, number] } | null)?.range?.[0]
-    if (offset === undefined) return start
+  const locateOffset = (offset: number): Location => {
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const list = Array.isArray(documents) ? documents : []
-  if (list.length > 1) return createBrokenOwnerSource(start, 'it contains more than one document')
-  const document = list[0]
+  const locate = (node: unknown): Location => {
+    const offset = (node as { range?: [number, number, number] } | null)?.range?.[0]
+    return offset === undefined ? start : locateOffset(offset)
+  }
+  const [document, ...more] = Array.isArray(documents) ? documents : []
+  if (more.length > 0) return createBrokenOwnerSource(start, 'it contains more than one document')
   if (document === undefined)
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
   const error = document.errors[0] ?? document.warnings[0]
-  if (error !== undefined) {
-    const { line, col } = lines.linePos(error.pos[0])
+  if (error !== undefined)
     return createBrokenOwnerSource(
-      { file, line: Math.max(line, 1), column: Math.max(col, 1) },
+      locateOffset(error.pos[0]),
       error.message.split('\n')[0] ?? 'it is not valid YAML',
     )
-  }
   // YAML versions differ: 1.1 does not parse `no` as a string.
   if (document.directives?.yaml.explicit === true)
     return createBrokenOwnerSource(start, 'it has a %YAML directive')
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
-  // Aliases are easy to misread, and tags change a value's type.
-  let odd: unknown
-  let unseen: unknown
-  visit(document, {
-    Alias: (_, node) => {
-      odd = node
-      return visit.BREAK
-    },
-    Value: (key, node) => {
-      if (node.tag !== undefined || node.anchor !== undefined) odd = node
-      else if (key === 'key' && isScalar(node) && findInvisibleCharacter(String(node.value)) !== undefined)
-        unseen = node
-      return odd === undefined && unseen === undefined ? undefined : visit.BREAK
-    },
-  })
-  if (odd !== undefined) return createBrokenOwnerSource(locate(odd), 'it uses an alias, an anchor, or a tag')
-  if (unseen !== undefined)
-    return createBrokenOwnerSource(locate(unseen), 'a key contains an invisible character')
-  const repeated = findDuplicateYamlKey(document)
-  if (repeated !== undefined) return createBrokenOwnerSource(locate(repeated), 'Map keys must be unique')
+  const problem = findAmbiguousNode(document)
+  if (problem !== undefined) return createBrokenOwnerSource(locate(problem.node), problem.says)
   if (!isMap(root)) return createBrokenOwnerSource(locate(root), 'it must be a mapping')
   const entries = new Map<string, Node | null>()
   for (const pair of root.items) {
@@ -129,6 +118,43 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
       locate,
     },
   }
+}
+
+function findOwnerTextProblem(file: string, text: string): OwnerSourceReadResult<never> | undefined {
+  const start: Location = { file, line: 1, column: 1 }
+  if (text.length > maxOwnerFileBytes)
+    return createBrokenOwnerSource(start, `it is larger than ${maxOwnerFileBytes / 1024} KiB`)
+  const divided = findAmbiguousLineBreak(text)
+  if (divided === undefined) return undefined
+  const before = text.slice(0, divided.offset).split('\n')
+  return createBrokenOwnerSource(
+    { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 },
+    `it contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
+  )
+}
+
+/** Aliases are easy to misread, and tags change a value's type. */
+function findAmbiguousNode(
+  document: Document.Parsed,
+): { readonly node: unknown; readonly says: string } | undefined {
+  let odd: unknown
+  let unseen: unknown
+  visit(document, {
+    Alias: (_, node) => {
+      odd = node
+      return visit.BREAK
+    },
+    Value: (key, node) => {
+      if (node.tag !== undefined || node.anchor !== undefined) odd = node
+      else if (key === 'key' && isScalar(node) && findInvisibleCharacter(String(node.value)) !== undefined)
+        unseen = node
+      return odd === undefined && unseen === undefined ? undefined : visit.BREAK
+    },
+  })
+  if (odd !== undefined) return { node: odd, says: 'it uses an alias, an anchor, or a tag' }
+  if (unseen !== undefined) return { node: unseen, says: 'a key contains an invisible character' }
+  const repeated = findDuplicateYamlKey(document)
+  return repeated === undefined ? undefined : { node: repeated, says: 'Map keys must be unique' }
 }
 
 /** Unquoted scalars that YAML 1.1 or 1.2 does not parse as strings: null, booleans, numbers, dates. */
@@ -193,4 +219,44 @@ export function parsePrincipalList(
     people.push(principal)
   }
   return { kind: 'read', value: people }
+}
+
+/** Two lists of logins or `organization/team` names. Any other key makes the file invalid. */
+export function parseCatalogOwners(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
+  const document = parseOwnerYaml(file, text)
+  if (document.kind === 'broken') return document
+  const stray = document.value.keys.find((key) => !knownCatalogOwnersKeys.includes(key))
+  if (stray !== undefined)
+    return {
+      kind: 'broken',
+      problems: [
+        {
+          at: document.value.locate(document.value.entry(stray)?.node),
+          problem: `the key ${JSON.stringify(stray)} is unknown`,
+        },
+      ],
+    }
+  const reviewers = parsePrincipalList(document.value, 'reviewers', parsePrincipal)
+  if (reviewers.kind === 'broken') return reviewers
+  return parsePrincipalList(document.value, 'approvers', parsePrincipal)
+}
+
+/** Reviewers are logins; this format has no teams or addresses. */
+export function parseOwnershipCiYaml(file: string, text: string): OwnerSourceReadResult<OwnershipCiYaml> {
+  const document = parseOwnerYaml(file, text)
+  if (document.kind === 'broken') return document
+  const reviewers = parsePrincipalList(document.value, 'reviewers')
+  if (reviewers.kind === 'broken') return reviewers
+  const switches = new Map<string, string>()
+  for (const key of ruleSelectingCiYamlKeys) {
+    const node = document.value.entry(key)?.node
+    if (node !== undefined) switches.set(key, isScalar(node) ? String(node.value) : 'not a plain value')
+  }
+  return { kind: 'read', value: { reviewers: reviewers.value, switches } }
+}
+
+/** `config.yaml` at the root lists the repository's maintainers. Ignores other tools' keys. */
+export function parseMaintainers(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
+  const document = parseOwnerYaml(file, text)
+  return document.kind === 'broken' ? document : parsePrincipalList(document.value, 'maintainers')
 }

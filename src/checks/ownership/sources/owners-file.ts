@@ -10,7 +10,7 @@ import {
   type OwnerYamlDocument,
   type OwnerSourceReadResult,
 } from './owner-source.ts'
-import { parseUserPrincipal, type Principal } from '../principal.ts'
+import { parseUserPrincipal, type Principal } from '../principals.ts'
 import { generateAncestorDirectories } from '../../../pull-request/layout/layout.ts'
 
 /** The path is relative to the OWNERS file's directory. */
@@ -134,10 +134,7 @@ function resolveOwnersAlias(name: string, aliases: OwnersAliases): readonly Prin
   return person === undefined ? [] : [person]
 }
 
-function findUnknownOwnersKeyError(
-  document: OwnerYamlDocument,
-  known: readonly string[],
-): OwnerSourceReadResult<never> | undefined {
+function findUnknownOwnersKeyError(document: OwnerYamlDocument, known: readonly string[]) {
   const stray = document.keys.find((key) => !known.includes(key))
   return stray === undefined
     ? undefined
@@ -243,12 +240,7 @@ export function parsePathFilter(pattern: string): OwnersPathFilter | undefined {
   return (relative) => matchesPathFilterLiterals(relative, pieces, anchoredStart, anchoredEnd)
 }
 
-function matchesPathFilterLiterals(
-  text: string,
-  pieces: readonly string[],
-  start: boolean,
-  end: boolean,
-): boolean {
+function matchesPathFilterLiterals(text: string, pieces: readonly string[], start: boolean, end: boolean) {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''
   if (pieces.length === 1) {

@@ -1,7 +1,6 @@
 // The rules about templates. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
-import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
-import { unrenderableTemplate } from './unrenderable-template.ts'
+import { catalogDiffersFromTemplate, unrenderableTemplate } from './template-rules.ts'
 
 /** The rules of ./, sorted by id. */
 export const templateRules: readonly FindingRuleWithoutFormatter[] = [

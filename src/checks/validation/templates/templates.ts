@@ -24,11 +24,13 @@ import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import type { CheckAnswers, CheckQuestion } from '../../questions.ts'
 import { suggestTemplatePatch } from './suggest-patch.ts'
-import { findTemplateBundle, type AnsweredTemplateBundleQuestion } from './template-bundle.ts'
-import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
+import {
+  findTemplateBundle,
+  type AnsweredTemplateBundleQuestion,
+  findAlreadyRenderedBundles,
+} from './template-bundles.ts'
+import { catalogDiffersFromTemplate, unrenderableTemplate } from './template-rules.ts'
 import { templateRules } from './rules.ts'
-import { findAlreadyRenderedBundles } from './reusable-bundles.ts'
-import { unrenderableTemplate } from './unrenderable-template.ts'
 
 export interface TemplateCheckResult {
   readonly findings: readonly Finding[]
@@ -245,9 +247,7 @@ function formatTemplateDrift({ kind, subject, fields }: TemplateDrift): string {
 const restrictedRenderFailureMessage =
   'its bundles cannot be rendered; users who can pull the images can run "catalog-bot render" to see why'
 
-/**
- * Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image.
- */
+/** Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image. */
 function redactTemplateDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
   const others = drifts.filter(({ kind }) => kind !== 'missing').map(formatTemplateDrift)

@@ -1,13 +1,19 @@
 // Every rule that compares base and result. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { UpgradeRule } from './upgrade-rule.ts'
-import { bundleEdited, bundleMetadataEdited } from './bundle-edited.ts'
-import { bundleRemoved } from './bundle-removed.ts'
-import { channelRemoved, deprecatedChannelRemoved } from './channel-removed.ts'
-import { defaultChannelChanged } from './default-channel-changed.ts'
-import { headMovesBackwards } from './head-moves-backwards.ts'
-import { installedVersionStranded } from './installed-version-stranded.ts'
-import { newlyDeprecated } from './newly-deprecated.ts'
-import { packageRemoved } from './package-removed.ts'
+import {
+  bundleEdited,
+  bundleMetadataEdited,
+  defaultChannelChanged,
+  headMovesBackwards,
+  installedVersionStranded,
+} from './edits.ts'
+import {
+  bundleRemoved,
+  channelRemoved,
+  deprecatedChannelRemoved,
+  newlyDeprecated,
+  packageRemoved,
+} from './removals.ts'
 
 /** The rules of ./, sorted by id. */
 export const upgradeRules: readonly UpgradeRule[] = [

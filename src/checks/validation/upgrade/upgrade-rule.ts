@@ -6,12 +6,13 @@ import {
   getBundleVersion,
   groupBlobsByPackage,
   type PackageBlobs,
-} from '../../../pull-request/package-blobs.ts'
-import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
+} from '../../../pull-request/compare-blobs.ts'
+import { parseVersion } from '@catalog-bot/fbc/versions/version'
 import { createFinding, formatFindingSubject, type SearchableFindingRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { toFindingLocation } from '../catalog-rule.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import type { ValidationRuleFields } from '../catalog-rule.ts'
 
 /** Called for each package that differs. */
 export interface UpgradeRuleSignature {
@@ -26,6 +27,20 @@ export interface UpgradeRuleSignature {
 }
 
 export type UpgradeRule = SearchableFindingRule<object, UpgradeRuleSignature>
+
+/** Defines a rule that compares base and result. */
+export function defineRule<Data extends object>({
+  overridable,
+  ...rule
+}: ValidationRuleFields<Data, UpgradeRuleSignature>): SearchableFindingRule<Data, UpgradeRuleSignature> {
+  return {
+    check: 'validation',
+    judges: 'pull request',
+    since: '0.1.0',
+    ...rule,
+    ...(overridable !== false && { overridable: true }),
+  }
+}
 
 /** Either side may be absent. */
 export interface BaseAndResultPackage {
@@ -65,10 +80,7 @@ export function findPackageLocation({ result }: BaseAndResultPackage): Location 
   return position && toFindingLocation(position)
 }
 
-export function findBundleVersionByName(
-  name: string,
-  { base, result }: BaseAndResultPackage,
-): Version | undefined {
+export function findBundleVersionByName(name: string, { base, result }: BaseAndResultPackage) {
   const parsed = parseVersion(result?.versions.get(name) ?? base?.versions.get(name) ?? '')
   return parsed.ok ? parsed.value : undefined
 }

@@ -8,15 +8,31 @@ import type {
   DeprecationBlob,
   PackageBlob,
   Property,
+  OpmLeniency,
+  CsvMetadata,
 } from '@catalog-bot/fbc/facts/catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { groupBlobsByPackage, type PackageBlobs } from '../../../pull-request/package-blobs.ts'
-import { getStringField } from './string-field.ts'
-import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
-import type { UpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
-import { parseVersion } from '@catalog-bot/fbc/versions/version'
-import type { Version } from '@catalog-bot/fbc/versions/version'
+import { analyzeUpgradeGraph, type UpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
+import { parseVersion, type Version, compareVersions } from '@catalog-bot/fbc/versions/version'
 import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
+import type { Location } from '@catalog-bot/findings/finding'
+import { getJsonStringField } from '@catalog-bot/fbc/go/json/json-fields'
+import { parseVersionRange, type VersionRange } from '@catalog-bot/fbc/versions/version-range'
+import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
+import { groupBlobsByPackage, type PackageBlobs } from '../../../pull-request/compare-blobs.ts'
+
+interface LocatedSkipRange {
+  readonly in: PackageView
+  readonly channel: ChannelView
+  readonly entry: ChannelEntry
+  readonly own: BundleView
+  readonly range: VersionRange
+}
+
+type LocatedParserLeniency<Kind extends OpmLeniency['kind'] = OpmLeniency['kind']> = Extract<
+  OpmLeniency,
+  { kind: Kind }
+> & { readonly file: string }
 
 export interface CatalogView {
   readonly catalog: Catalog
@@ -135,4 +151,81 @@ export function asJsonObject(value: Json | undefined): Readonly<Record<string, J
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, Json>>)
     : undefined
+}
+
+export function listParserLeniencies<Kind extends OpmLeniency['kind']>(view: CatalogView, kind: Kind) {
+  return (view.catalog.oddities ?? []).filter(
+    (leniency): leniency is LocatedParserLeniency<Kind> => leniency.kind === kind,
+  )
+}
+
+export function toParserLeniencyRuleHit(leniency: LocatedParserLeniency, what: string) {
+  const { file, mark, schema, package: inPackage, name } = leniency
+  // A package blob's name is its package.
+  const owner = schema === 'olm.package' ? name : inPackage
+  const isKey = leniency.kind === 'unknown-field' || leniency.kind === 'repeated-key'
+  const at: Location = { file, line: mark.line, column: mark.column, ...(isKey && { extent: 'key' }) }
+  return { at, about: [owner, schema, name, what] }
+}
+
+/** The type of the property whose value contains the leniency; undefined elsewhere. */
+export function findEnclosingPropertyType(
+  view: CatalogView,
+  { package: inPackage, name, path }: { package: string; name: string; path: string },
+): string | undefined {
+  const [, index] = /^properties\[(\d+)\]\.value\./i.exec(path) ?? []
+  if (index === undefined) return undefined
+  return view.package(inPackage)?.bundle(name)?.blob.properties[Number(index)]?.type
+}
+
+/** The exact field if it is a string, or else the first case-insensitive match, as in Go; '' if absent. */
+export function getStringField(value: Json, field: string): string {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    const exact = (value as Readonly<Record<string, Json>>)[field]
+    if (typeof exact === 'string') return exact
+  }
+  return getJsonStringField(value, field)
+}
+
+/**
+ * The highest bundle newer than the channel's head. Undefined if the head is the highest, is not unique, or has no
+ * known version.
+ */
+export function findBundleNewerThanHead(its: PackageView, { blob, head }: ChannelView) {
+  const own = head && its.bundle(head.name)
+  if (own?.version === undefined) return undefined
+  let highest = own
+  for (const { name } of blob.entries) {
+    const other = its.bundle(name)
+    if (other?.version && highest.version && compareVersions(other.version, highest.version) > 0)
+      highest = other
+  }
+  return highest === own ? undefined : highest
+}
+
+/** Entries with a skipRange that parses; opm rejects the others. */
+export function* listSkipRanges(catalog: CatalogView): Generator<LocatedSkipRange> {
+  for (const its of catalog.packages) {
+    for (const channel of its.channels) {
+      for (const entry of channel.blob.entries) {
+        if (entry.skipRange === '') continue
+        const own = its.bundle(entry.name)
+        const range = parseVersionRange(entry.skipRange)
+        if (own && range.ok) yield { in: its, channel, entry, own, range: range.value }
+      }
+    }
+  }
+}
+
+/** Skips properties that do not decode, because opm rejects those. */
+export function listCsvMetadata(
+  bundle: BundleView,
+): { readonly metadata: CsvMetadata; readonly mark: TextPosition }[] {
+  return bundle
+    .properties('olm.csv.metadata')
+    .filter(
+      ({ value, error }) =>
+        error === undefined && typeof value === 'object' && value !== null && 'installModes' in value,
+    )
+    .map(({ value, mark }) => ({ metadata: value as unknown as CsvMetadata, mark }))
 }

@@ -1,7 +1,23 @@
 // Parses an `olm.constraint` as OLM's resolver does: exactly one kind, known fields only, valid CEL, limited size.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { Environment } from '@marcbachmann/cel-js'
 import { asJsonObject } from './catalog-view.ts'
-import { findCelRuleProblem } from './cel.ts'
+
+// Whether a CEL rule compiles in OLM's resolver, which has the variable `properties` and the function
+// `semver_compare`. Does not evaluate the rule.
+const celEnvironment = new Environment()
+  .registerVariable('properties', 'list<map<string, dyn>>')
+  .registerFunction('semver_compare(string, string): int', () => 0n)
+
+/**
+ * Errors that OLM's compiler also reports. The library is stricter about macro arguments (OLM accepts
+ * `has(properties[0].type)`), so its other errors are ignored.
+ */
+const celErrorCodesSharedWithOlm: ReadonlySet<string> = new Set([
+  'unknown_variable',
+  'no_such_overload',
+  'no_matching_overload',
+])
 
 export type OlmConstraint =
   | { readonly kind: 'gvk'; readonly group: string; readonly version: string; readonly apiKind: string }
@@ -60,13 +76,7 @@ function parseNestedConstraint(
   const map = asJsonObject(value)
   if (map === undefined) return addProblem('is not a mapping')
   if (level > maxConstraintDepth) return addProblem(`is nested more than ${maxConstraintDepth} levels deep`)
-  const present: ConstraintKind[] = []
-  for (const key of Object.keys(map)) {
-    const kind = constraintKinds.find((known) => known === key.toLowerCase())
-    if (kind !== undefined && map[key] !== null) present.push(kind)
-    else if (kind === undefined && key.toLowerCase() !== 'failuremessage')
-      addProblem(`has an unknown field "${key}", so OLM rejects the whole constraint`)
-  }
+  const present = listPresentKinds(map, addProblem)
   const [kind, ...more] = present
   if (kind === undefined) return addProblem(`has none of ${constraintKinds.join(', ')}`)
   if (more.length > 0)
@@ -112,9 +122,35 @@ function parseNestedConstraint(
   }
 }
 
+/** Reports unknown fields. */
+function listPresentKinds(map: Readonly<Record<string, Json>>, addProblem: (problem: string) => void) {
+  const present: ConstraintKind[] = []
+  for (const key of Object.keys(map)) {
+    const kind = constraintKinds.find((known) => known === key.toLowerCase())
+    if (kind !== undefined && map[key] !== null) present.push(kind)
+    else if (kind === undefined && key.toLowerCase() !== 'failuremessage')
+      addProblem(`has an unknown field "${key}", so OLM rejects the whole constraint`)
+  }
+  return present
+}
+
 /** Ignores case, as Go does. */
 function findFieldIgnoringCase(map: Readonly<Record<string, Json>>, field: string): Json | undefined {
   if (Object.hasOwn(map, field)) return map[field]
   const key = Object.keys(map).find((candidate) => candidate.toLowerCase() === field.toLowerCase())
   return key === undefined ? undefined : map[key]
+}
+
+/** The problem as a verb phrase; undefined for a valid rule. */
+export function findCelRuleProblem(rule: string): string | undefined {
+  const { valid, type, error } = celEnvironment.check(rule)
+  if (valid) {
+    const result = String(type)
+    return result === 'bool' || result === 'dyn'
+      ? undefined
+      : `has a rule that returns ${result} instead of bool`
+  }
+  const isSyntax = error?.name === 'ParseError'
+  if (!isSyntax && !celErrorCodesSharedWithOlm.has(error?.code ?? '')) return undefined
+  return `has a rule that does not compile: ${error?.message.split('\n')[0] ?? ''}`
 }

@@ -66,7 +66,7 @@ describe('a file', () => {
   test('with a private key cannot verify, and one with a public key cannot sign', async () => {
     const { privateKey } = generateKeyPairSync('ed25519')
     expect(() => parseVerifyingKeyPem(exportPrivatePem(privateKey))).toThrow(
-      'use the public key (cosign.pub) to verify',
+      'use the public key (cosign.pub) for verification',
     )
     await expect(parseSigningKeyPem(derivePublicPem(exportPrivatePem(privateKey)))).rejects.toThrow(
       'cannot be used for signing',

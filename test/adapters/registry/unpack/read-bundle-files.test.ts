@@ -27,6 +27,7 @@ const sampleBundleDigestByVersion: Readonly<Record<number, string>> = {
   12: '7aedb96993aa7925',
   13: '7c78f3b495b0deee',
   14: '00e69da2c130714b',
+  15: '30ab67d79b715b93',
 }
 
 test('bundles that are read otherwise have another version, so that no cache serves the old answers', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import { findCodeowners, parseCodeownersFile } from '../../../../src/checks/ownership/sources/codeowners.ts'
-import { formatPrincipal } from '../../../../src/checks/ownership/principal.ts'
+import { formatPrincipal } from '../../../../src/checks/ownership/principals.ts'
 
 const parseCodeowners = (text: string) => {
   const file = parseCodeownersFile('CODEOWNERS', text)

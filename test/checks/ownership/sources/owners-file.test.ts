@@ -8,7 +8,7 @@ import {
   parsePathFilter,
 } from '../../../../src/checks/ownership/sources/owners-file.ts'
 import type { OwnerSourceReadResult } from '../../../../src/checks/ownership/sources/owner-source.ts'
-import { formatPrincipal } from '../../../../src/checks/ownership/principal.ts'
+import { formatPrincipal } from '../../../../src/checks/ownership/principals.ts'
 
 const ownersAliasesYaml = 'aliases:\n  core:\n    - Carol\n    - dave\n'
 function findOwnersFileApprovers(

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createLinePatch } from '../../../../src/checks/validation/templates/line-patch.ts'
+import { createLinePatch } from '../../../../src/checks/validation/templates/suggest-patch.ts'
 
 let temporaryDirectory: string
 beforeAll(() => {

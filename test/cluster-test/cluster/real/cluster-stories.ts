@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import {
   defaultClusterTestDeadlines,
   type ClusterTestDeadlines,
-} from '../../../../src/checks/install/cluster-test/deadlines.ts'
-import type { PlannedClusterTest } from '../../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
+} from '../../../../src/checks/install/cluster-test/cluster-test-state.ts'
+import type { PlannedClusterTest } from '../../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../../../src/checks/install/cluster-test/cluster-test-report.ts'
 import type { KubeClusterClient } from '../../../../src/cluster-test/cluster/cluster.ts'
 import {
@@ -16,7 +16,7 @@ import {
 import { openKubeClusterClient } from '../../../../src/cluster-test/cluster/open-cluster.ts'
 import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
-import { describeClusterTests } from '../../../../src/report/describe-cluster-tests.ts'
+import { describeClusterTests } from '../../../../src/report/cluster-test-check.ts'
 import { startRealRegistry, type RealRegistry } from '../../../adapters/registry/real-registry.ts'
 import { createTarOfFiles } from '../../../adapters/registry/tar-writer.ts'
 import { startFakeKubelet, type FakeKubelet } from '../control-plane/fake-kubelet.ts'

@@ -2,11 +2,9 @@
 // the resolver rejects, and a killed test.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
-import {
-  completeClusterTestPlan,
-  sweepExpiredClusterTests,
-} from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/cluster-test-state.ts'
+import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { sweepExpiredClusterTests } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import { findFreePorts } from '../control-plane/start-control-plane.ts'

@@ -9,7 +9,7 @@ import {
   createPrerequisiteObjects,
   createTestNamespace,
 } from '../../../../src/checks/install/cluster-test/cluster-test-objects.ts'
-import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
+import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/cluster-test-state.ts'
 import { toTestNamespaceName } from '../../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import {
   waitForAdmissionPolicies,

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
 import { addFindingEndPositions } from '../../../../packages/fbc/src/positions/finding-ends.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { runCatalogRules } from '../../../../src/checks/validation/run-catalog-rules.ts'
+import { runCatalogRules } from '../../../../src/checks/validation/validate-fully.ts'
 import type { Finding, Location } from '../../../../packages/findings/src/finding.ts'
 
 const createFindingAt = (line: number, column: number, more: Partial<Location> = {}): Finding => ({

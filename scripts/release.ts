@@ -1,0 +1,395 @@
+// Makes every artifact of a release from the committed tree, verifies each as its users would, and writes them to dist-release/
+// (docs/dev/releasing.md). Publishes nothing. Usage: npm run release -- --repository OWNER/NAME | --dry-run
+// With RELEASE_KEY, the PEM of a private key, the files and the image are also signed with it. A dry run makes a key, and pushes the
+// image and the chart to a registry on this machine.
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { ReleaseDistribution } from '../src/adapters/package-metadata.ts'
+import { createSignedEnvelope } from '../src/adapters/image/provenance/dsse-envelope.ts'
+import { parseSigningKeyPem } from '../src/adapters/image/provenance/signing-key.ts'
+import { createPublishedFields } from './build/author-package.ts'
+import { extractReleaseNotes } from './release-notes.ts'
+
+const projectRoot = join(import.meta.dirname, '..')
+const outputDirectory = join(projectRoot, 'dist-release')
+const nodeVersions = ['22', '24']
+
+interface Release {
+  readonly version: string
+  readonly commit: string
+  readonly distribution: ReleaseDistribution
+  /** A clone at the released commit, in which the names of the release are filled in. */
+  readonly stage: string
+  readonly work: string
+}
+
+const started = performance.now()
+function reportStep(text: string): void {
+  console.log(`${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s  ${text}`)
+}
+
+const { values: options } = parseArgs({
+  options: { repository: { type: 'string' }, 'dry-run': { type: 'boolean', default: false } },
+})
+const repository = options.repository ?? (options['dry-run'] ? 'example/catalog-bot' : undefined)
+if (repository === undefined || !/^[\w.-]+\/[\w.-]+$/.test(repository)) {
+  console.error('usage: npm run release -- --repository OWNER/NAME | --dry-run')
+  process.exit(2)
+}
+const work = mkdtempSync(join(tmpdir(), 'release-'))
+try {
+  await makeRelease(repository)
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+
+async function makeRelease(name: string): Promise<void> {
+  rmSync(outputDirectory, { recursive: true, force: true })
+  for (const folder of ['npm', 'chart', 'files'])
+    mkdirSync(join(outputDirectory, folder), { recursive: true })
+  const release = stageRelease(name)
+  packNpmPackages(release)
+  makeActionBundle(release)
+  packChart(release)
+  buildSite(release)
+  makeSbom(release)
+  run(join(release.stage, '.ci/build-image'), [outputDirectory], { env: { REVISION: release.commit } })
+  reportStep('container image')
+  const key = options['dry-run'] ? generateReleaseKey() : process.env['RELEASE_KEY']
+  await signFiles(release, key)
+  verifyNpmPackages(release)
+  verifyActionBundle(release)
+  if (options['dry-run'] && key !== undefined) await verifyInRegistry(release, key)
+  reportStep(`${basename(outputDirectory)} has everything of ${release.version}`)
+}
+
+// --- making ---
+
+function stageRelease(name: string): Release {
+  const stage = join(work, 'stage')
+  run('git', ['clone', '--quiet', '--no-local', projectRoot, stage])
+  const commit = run('git', ['rev-parse', 'HEAD'], { cwd: stage })
+  const packageFile = join(stage, 'package.json')
+  const { private: _, ...metadata } = JSON.parse(readFileSync(packageFile, 'utf8')) as {
+    readonly version: string
+    readonly private: boolean
+  }
+  const { version } = metadata
+  // Fails if the changelog has no section for the version.
+  extractReleaseNotes(readFileSync(join(stage, 'CHANGELOG.md'), 'utf8'), version)
+  const distribution = nameDistribution(name, version)
+  writeJson(packageFile, { ...metadata, ...createPublishedFields(distribution.appPackage, distribution) })
+  writeJson(join(outputDirectory, 'distribution.json'), distribution)
+  fillInNames(stage, version, distribution)
+  run('npm', ['ci', '--no-audit', '--no-fund', '--silent'], { cwd: stage })
+  run('node', ['scripts/configuration-page.ts'], { cwd: stage })
+  run('git', ['-c', 'user.name=release', '-c', 'user.email=release@invalid', 'commit', '--quiet', '--all', '-m', 'Names of the release'], { cwd: stage }) // prettier-ignore
+  reportStep(`staged ${version} of ${commit.slice(0, 12)} for ${name}`)
+  return { version, commit, distribution, stage, work }
+}
+
+function nameDistribution(name: string, version: string): ReleaseDistribution {
+  const [owner = '', project = ''] = name.toLowerCase().split('/')
+  return {
+    repository: name,
+    package: `@${owner}/catalog-bot-cli`,
+    appPackage: `@${owner}/catalog-bot`,
+    image: `ghcr.io/${owner}/catalog-bot`,
+    chart: `oci://ghcr.io/${owner}/charts/catalog-bot`,
+    action: `${name}@action-v${version}`,
+    site: `https://${owner}.github.io/${project}/`,
+  }
+}
+
+/** Replaces the ways that work from a checkout with those of the release. */
+function fillInNames(
+  stage: string,
+  version: string,
+  { repository: name, package: authorPackage, image }: ReleaseDistribution,
+): void {
+  editFile(join(stage, 'README.md'), (text) =>
+    text.replace(/<!-- released: (.*) -->[\s\S]*?```sh\n[\s\S]*?```/, (_all, command: string) =>
+      `\`\`\`sh\n${command.replace('PACKAGE', authorPackage)}\n\`\`\``).replace('Install the command from a checkout of this project. It requires', 'Install the command. It requires'),
+  ) // prettier-ignore
+  editFile(join(stage, 'deploy/chart/values.yaml'), (text) =>
+    text.replace(/^( {2}repository:) ''$/m, `$1 ${image}`),
+  )
+  editFile(join(stage, 'deploy/chart/Chart.yaml'), (text) =>
+    text
+      .replace(/^(version|appVersion):.*$/gm, `$1: ${version}`)
+      .concat(`home: https://github.com/${name}\nsources:\n  - https://github.com/${name}\n`),
+  )
+  editFile(join(stage, 'deploy/compose.yaml'), (text) =>
+    text.replace(/^ +build: \.\.\n/m, '').replace(/^( +image:) .*$/m, `$1 ${image}:${version}`),
+  )
+}
+
+/** Throws if the edit changes nothing, because then the file no longer contains what is to be replaced. */
+function editFile(file: string, edit: (text: string) => string): void {
+  const text = readFileSync(file, 'utf8')
+  const edited = edit(text)
+  if (edited === text) throw new Error(`${file} does not contain the text that a release replaces`)
+  writeFileSync(file, edited)
+}
+
+function packNpmPackages({ stage }: Release): void {
+  const destination = join(outputDirectory, 'npm')
+  run('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: stage })
+  run('node', ['scripts/build-author-package.ts', 'dist-author'], { cwd: stage })
+  run('npm', ['pack', '--silent', '--pack-destination', destination, './dist-author'], { cwd: stage })
+  reportStep('npm packages')
+}
+
+/** The package for authors next to `action.yml`, so that the action installs nothing when it runs. */
+function makeActionBundle({ stage, version }: Release): void {
+  cpSync(join(stage, 'action.yml'), join(stage, 'dist-author', 'action.yml'))
+  const bundle = join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`)
+  run('tar', [
+    '--sort=name',
+    '--mtime=@0',
+    '--owner=0',
+    '--group=0',
+    '-czf',
+    bundle,
+    '-C',
+    join(stage, 'dist-author'),
+    '.',
+  ])
+}
+
+function packChart({ stage }: Release): void {
+  run('helm', ['lint', '--quiet', join(stage, 'deploy/chart')])
+  run('helm', ['package', join(stage, 'deploy/chart'), '--destination', join(outputDirectory, 'chart')])
+  cpSync(join(stage, 'deploy/compose.yaml'), join(outputDirectory, 'files', 'compose.yaml'))
+  cpSync(join(stage, 'deploy/compose.postgres.yaml'), join(outputDirectory, 'files', 'compose.postgres.yaml'))
+  reportStep('chart, Compose files, action')
+}
+
+function buildSite({ stage, distribution }: Release): void {
+  run('npm', ['run', '--silent', 'site'], { cwd: stage })
+  const site = join(outputDirectory, 'site')
+  cpSync(join(stage, 'site/.vitepress/dist'), site, { recursive: true })
+  requireText(join(site, 'index.html'), new URL(distribution.site).pathname)
+  reportStep('site')
+}
+
+/** What the App's package and image contain: npm packages, and Debian's in the image. */
+function makeSbom({ stage, version }: Release): void {
+  const sbom = run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], { cwd: stage })
+  if (!sbom.includes('pkg:npm/probot@')) throw new Error('the SBOM does not list the dependencies')
+  writeFileSync(join(outputDirectory, 'files', `catalog-bot-${version}.cdx.json`), sbom)
+}
+
+// --- signing ---
+
+function generateReleaseKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+/** Writes checksums and SLSA provenance of all files, and with a key their signatures, in the formats of cosign. */
+async function signFiles({ commit, distribution }: Release, key: string | undefined): Promise<void> {
+  const files = join(outputDirectory, 'files')
+  for (const folder of ['npm', 'chart'])
+    for (const name of readdirSync(join(outputDirectory, folder)))
+      cpSync(join(outputDirectory, folder, name), join(files, name))
+  const digests = readdirSync(files)
+    .sort()
+    .map((name) => ({
+      name,
+      sha256: createHash('sha256')
+        .update(readFileSync(join(files, name)))
+        .digest('hex'),
+    }))
+  const checksums = digests.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join('')
+  writeFileSync(join(files, 'SHA256SUMS'), checksums)
+  if (key === undefined) return
+  const signingKey = await parseSigningKeyPem(key)
+  const statement = {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: digests.map(({ name, sha256 }) => ({ name, digest: { sha256 } })),
+    predicateType: 'https://slsa.dev/provenance/v1',
+    predicate: {
+      buildDefinition: {
+        buildType: `https://github.com/${distribution.repository}/blob/${commit}/scripts/release.ts`,
+        externalParameters: { repository: distribution.repository },
+        resolvedDependencies: [
+          { uri: `git+https://github.com/${distribution.repository}`, digest: { gitCommit: commit } },
+        ],
+      },
+      runDetails: {
+        builder: {
+          id: `https://github.com/${distribution.repository}/blob/${commit}/.github/workflows/release.yml`,
+        },
+      },
+    },
+  }
+  writeFileSync(
+    join(files, 'provenance.intoto.json'),
+    createSignedEnvelope(Buffer.from(JSON.stringify(statement)), signingKey),
+  )
+  writeFileSync(
+    join(files, 'SHA256SUMS.sig'),
+    Buffer.from(signingKey.sign(Buffer.from(checksums))).toString('base64'),
+  )
+  writeFileSync(join(files, 'cosign.pub'), createPublicKey(key).export({ type: 'spki', format: 'pem' }))
+  const blob = ['--key', join(files, 'cosign.pub'), '--insecure-ignore-tlog']
+  const [first] = digests
+  if (findProgram('cosign') === undefined || first === undefined)
+    return reportStep('signed; NOT VERIFIED by cosign, which is not on the PATH')
+  run('cosign', [
+    'verify-blob',
+    ...blob,
+    '--signature',
+    join(files, 'SHA256SUMS.sig'),
+    join(files, 'SHA256SUMS'),
+  ])
+  run('cosign', ['verify-blob-attestation', ...blob, '--type', 'slsaprovenance1', '--signature', join(files, 'provenance.intoto.json'), join(files, first.name)]) // prettier-ignore
+  reportStep('signed, and verified by cosign')
+}
+
+// --- verifying ---
+
+/** Installs each package in an empty folder with each supported version of Node.js. */
+function verifyNpmPackages({ version, stage }: Release): void {
+  for (const node of nodeVersions)
+    for (const tarball of readdirSync(join(outputDirectory, 'npm'))) {
+      const folder = mkdtempSync(join(work, 'install-'))
+      const file = join(outputDirectory, 'npm', tarball)
+      writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+      run('npm', ['install', '--no-audit', '--no-fund', '--silent', `node@${node}`, file], { cwd: folder })
+      const bot = (...args: string[]) =>
+        run(join(folder, 'node_modules/.bin/catalog-bot'), args, {
+          cwd: stage,
+          env: { PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}` },
+        })
+      if (bot('--version') !== version) throw new Error(`${tarball} does not print its version`)
+      bot('validate', 'fixtures/demo/repository/catalogs/v4.20')
+      if (bot('rule', 'several-heads').split('\n').length < 10)
+        throw new Error(`${tarball} lacks the pages of rules`)
+      reportStep(`${tarball} works with Node.js ${node}`)
+    }
+}
+
+function verifyActionBundle({ version }: Release): void {
+  const folder = mkdtempSync(join(work, 'action-'))
+  run('tar', ['-xzf', join(outputDirectory, 'files', `catalog-bot-action-${version}.tar.gz`), '-C', folder])
+  if (!existsSync(join(folder, 'action.yml'))) throw new Error('the bundle has no action.yml')
+  const printed = run(join(folder, 'bin/catalog-bot.cjs'), ['--version'], {
+    env: { PATH: `${join(projectRoot, 'node_modules/.bin')}:${process.env['PATH']}` },
+  })
+  if (printed !== version) throw new Error('the bundle of the action does not run')
+}
+
+/** Pushes the image and the chart to a registry, signs the image there, and verifies both as a user would. */
+async function verifyInRegistry({ version, stage }: Release, key: string): Promise<void> {
+  const port = await findFreePort()
+  const registry = startRegistry(port)
+  try {
+    await waitForPort(port)
+    const host = `127.0.0.1:${port}`
+    const image = `${host}/catalog-bot:${version}`
+    run('skopeo', ['copy', '--quiet', '--all', '--preserve-digests', '--dest-tls-verify=false', `oci:${join(outputDirectory, 'image')}`, `docker://${image}`]) // prettier-ignore
+    const keyFile = join(work, 'release.key')
+    writeFileSync(keyFile, key, { mode: 0o600 })
+    const publicKey = join(outputDirectory, 'files', 'cosign.pub')
+    const bot = (...args: string[]) => run('node', ['bin/catalog-bot.cjs', ...args], { cwd: stage })
+    bot('sign', image, '--key', keyFile, '--insecure-registry', host)
+    bot('verify', image, '--key', publicKey, '--insecure-registry', host)
+    if (findProgram('cosign') !== undefined)
+      run('cosign', ['verify', '--key', publicKey, '--insecure-ignore-tlog', '--allow-http-registry', image])
+    const [chart = ''] = readdirSync(join(outputDirectory, 'chart'))
+    run('helm', ['push', join(outputDirectory, 'chart', chart), `oci://${host}/charts`, '--plain-http'])
+    const manifest = run('helm', [
+      'template',
+      'bot',
+      `oci://${host}/charts/catalog-bot`,
+      '--version',
+      version,
+      '--plain-http',
+      '--kube-version',
+      '1.30.0',
+    ])
+    if (!manifest.includes(`/catalog-bot:${version}`))
+      throw new Error('the chart does not use the image of this version')
+    reportStep('image and chart in a registry: signed, verified, rendered')
+  } finally {
+    registry.kill()
+  }
+}
+
+function startRegistry(port: number): ChildProcess {
+  const configuration = join(work, 'registry.yml')
+  writeFileSync(
+    configuration,
+    `version: 0.1\nlog: { level: error, accesslog: { disabled: true } }\nstorage: { filesystem: { rootdirectory: ${join(work, 'registry')} } }\nhttp: { addr: 127.0.0.1:${port} }\n`,
+  )
+  return spawn('docker-registry', ['serve', configuration], { stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+// --- helpers ---
+
+interface RunOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Returns the trimmed output. Throws if the program fails. Its errors go to the terminal. */
+function run(program: string, args: readonly string[], { cwd = projectRoot, env }: RunOptions = {}): string {
+  return execFileSync(program, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+    maxBuffer: 1e9,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }).trim()
+}
+
+function findProgram(name: string): string | undefined {
+  return process.env['PATH']
+    ?.split(':')
+    .map((folder) => join(folder, name))
+    .find((file) => existsSync(file))
+}
+
+function writeJson(file: string, value: unknown): void {
+  writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`)
+}
+
+function requireText(file: string, text: string): void {
+  if (!readFileSync(file, 'utf8').includes(text)) throw new Error(`${file} does not contain ${text}`)
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function waitForPort(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const isUp = await fetch(`http://127.0.0.1:${port}/v2/`).then(
+      () => true,
+      () => false,
+    )
+    if (isUp) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('the registry does not answer')
+}

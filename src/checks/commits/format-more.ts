@@ -1,3 +1,0 @@
-export function formatOmittedCountSuffix(more: number): string {
-  return more === 0 ? '' : ` (and ${more} more)`
-}

@@ -1,0 +1,86 @@
+// Reads a bundle from its `olm.bundle.object` properties. `olm.csv.metadata` is not enough, because it has no
+// deployments, permissions, or CRDs.
+import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { getBundle, getPackage, listBundles, listPackages } from '@catalog-bot/fbc/api/registry-queries'
+import type { ServedCatalogResult } from '@catalog-bot/fbc/api/served-catalog'
+import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
+
+// Queries catalog-bot's own catalog server code for a few packages, without a connection.
+const simulatedServerName = 'catalog-bot'
+
+/** Returns undefined if the catalog does not contain the whole bundle. */
+export function readInlineBundle(
+  catalog: Catalog,
+  blob: BundleBlob,
+  /** JSON texts as the catalog server returns them. */
+  objects: readonly string[],
+): BundleFiles | undefined {
+  if (!hasBundleObjectProperties(blob)) return undefined
+  const parsed = objects.map(parseKubeObjectKind)
+  if (parsed.includes(undefined) || !parsed.includes('ClusterServiceVersion')) return undefined
+  const encoder = new TextEncoder()
+  const channels = catalog.channels
+    .filter(
+      ({ package: its, entries }) => its === blob.package && entries.some(({ name }) => name === blob.name),
+    )
+    .map(({ name }) => name)
+  const prefix = 'operators.operatorframework.io.bundle'
+  const annotations = {
+    [`${prefix}.mediatype.v1`]: 'registry+v1',
+    [`${prefix}.manifests.v1`]: 'manifests/',
+    [`${prefix}.metadata.v1`]: 'metadata/',
+    [`${prefix}.package.v1`]: blob.package,
+    [`${prefix}.channels.v1`]: channels.join(','),
+    [`${prefix}.channel.default.v1`]:
+      catalog.packages.find(({ name }) => name === blob.package)?.defaultChannel ?? '',
+  }
+  return new Map([
+    ...objects.map((text, index): [string, Uint8Array] => [
+      `manifests/object-${index + 1}.json`,
+      encoder.encode(text),
+    ]),
+    ['metadata/annotations.yaml', encoder.encode(JSON.stringify({ annotations }))],
+  ])
+}
+
+export function hasBundleObjectProperties({ properties }: BundleBlob): boolean {
+  return properties.some(({ type }) => type === 'olm.bundle.object')
+}
+
+function parseKubeObjectKind(text: string): string | undefined {
+  try {
+    const object: unknown = JSON.parse(text)
+    if (typeof object !== 'object' || object === null || Array.isArray(object)) return undefined
+    return 'kind' in object && typeof object.kind === 'string' ? object.kind : ''
+  } catch {
+    return undefined
+  }
+}
+
+/** The input contains only some packages, so the response is partial. */
+export function simulateCatalogServerResponse(
+  read: ServedCatalogResult,
+  packageName: string,
+): CatalogServerResponse {
+  if (!read.ok) return { server: simulatedServerName, kind: 'refused', reason: read.error }
+  const catalog = read.value
+  const its = getPackage(catalog, packageName)
+  if (!its.ok) return { server: simulatedServerName, kind: 'refused', reason: its.error }
+  const channels = its.value.channels.map(({ name, csvName }) => ({ name, head: csvName }))
+  const bundles = [...listBundles(catalog)].filter((bundle) => bundle.packageName === packageName)
+  const errors = channels.flatMap(({ name, head }) => {
+    const bundle = getBundle(catalog, { package: packageName, channel: name, name: head })
+    return bundle.ok ? [] : [`it returns no bundle for the head of ${name}: ${bundle.error}`]
+  })
+  return {
+    server: simulatedServerName,
+    kind: 'answered',
+    isPart: true,
+    packages: listPackages(catalog),
+    defaultChannel: its.value.defaultChannelName,
+    channels,
+    bundles: bundles.map(({ channelName, csvName }) => ({ channel: channelName, name: csvName })),
+    errors,
+  }
+}

@@ -1,0 +1,91 @@
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { listParserLeniencies } from '../view/catalog-view.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
+
+/** A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations. */
+export const relatedImageEmpty = defineRule<{
+  bundle: string
+  name: string
+  index: number
+  hasValue: boolean
+}>({
+  id: 'related-image-empty',
+  severity: 'warning',
+  title: 'Every relatedImages entry specifies an image',
+  format: ({ bundle, name, index, hasValue }) => ({
+    what: `the relatedImages entry ${name === '' ? `number ${index + 1}` : `"${name}"`} of ${bundle} does not specify an image${
+      hasValue ? ' but has a "value" field' : ''
+    }`,
+    why: 'opm skips the entry, so tools that mirror the catalog do not copy the image.',
+    fix: hasValue ? 'Rename "value" to "image".' : 'Set the image, or remove the entry.',
+  }),
+  *find(catalog) {
+    const values = new Set(
+      listParserLeniencies(catalog, 'unknown-field')
+        .filter(({ path }) => /^relatedImages\[\d+\]\.value$/i.test(path))
+        .map(({ package: inPackage, name, path }) => JSON.stringify([inPackage, name, path.split('.')[0]])),
+    )
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      for (const [index, { name, image, mark }] of bundle.blob.relatedImages.entries()) {
+        if (image !== '') continue
+        const hasValue = values.has(JSON.stringify([its.name, bundle.blob.name, `relatedImages[${index}]`]))
+        yield {
+          at: toFindingLocation(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name, name, String(index)],
+          data: { bundle: bundle.blob.name, name, index, hasValue },
+        }
+      }
+    }
+  },
+})
+
+/** A bundle whose own image is missing from its related images. Rendering adds the image, and mirroring relies on it. */
+export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }>({
+  id: 'bundle-image-not-related',
+  severity: 'warning',
+  title: "A bundle's related images include its own image",
+  format: ({ bundle, image }) => ({
+    what: `the related images of ${bundle} do not include its own image, ${image}`,
+    why: 'Mirroring tools copy only the related images, so users cannot install the bundle from a mirror.',
+    fix: 'Add the image to relatedImages, or render the bundle again.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      const { name, image, relatedImages, place, imageMark } = bundle.blob
+      if (image === '' || relatedImages.some((related) => related.image === image)) continue
+      yield {
+        at: toFindingLocation(place, imageMark),
+        about: [its.name, name],
+        data: { bundle: name, image },
+      }
+    }
+  },
+})
+
+export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }>({
+  id: 'duplicate-related-image',
+  severity: 'info',
+  title: 'Each related image is listed only once',
+  format: ({ bundle, image }) => ({
+    what: `${bundle} lists the related image ${image} twice under the same name`,
+    why: 'The duplicate is harmless, but it usually means that the list was edited by hand or combined from two sources.',
+    fix: 'Remove one of them.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      const seen = new Set<string>()
+      for (const { name, image, mark } of bundle.blob.relatedImages) {
+        if (image === '') continue
+        // Images contain no whitespace, so the key is unambiguous.
+        const key = `${image} ${name}`
+        if (seen.has(key))
+          yield {
+            at: toFindingLocation(bundle.blob.place, mark),
+            about: [its.name, bundle.blob.name, name, image],
+            data: { bundle: bundle.blob.name, image },
+          }
+        seen.add(key)
+      }
+    }
+  },
+})

@@ -1,0 +1,233 @@
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { findBundleNewerThanHead, type BundleView, getStringField } from '../view/catalog-view.ts'
+
+/** A channel whose head is older than another entry. Subscribers get the older version. */
+export const headNotHighest = defineRule<{
+  channel: string
+  head: string
+  headVersion: string
+  highest: string
+  highestVersion: string
+}>({
+  id: 'head-not-highest',
+  severity: 'warning',
+  title: "A channel's head is the highest version in the channel",
+  format: ({ channel, head, headVersion, highest, highestVersion }) => ({
+    what: `the head of channel "${channel}" is ${head} (${headVersion}), but ${highest} (${highestVersion}) is newer`,
+    why: 'Subscriptions install the head, so no subscriber gets the newer version from this channel.',
+    fix: `Make ${highest} replace the head, or if ${highest} was withdrawn, remove it from the channel.`,
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      for (const channel of its.channels) {
+        const { blob, head } = channel
+        const highest = findBundleNewerThanHead(its, channel)
+        const own = head && its.bundle(head.name)
+        if (head === undefined || own === undefined || highest === undefined) continue
+        yield {
+          at: toFindingLocation(blob.place, head.mark),
+          about: [its.name, blob.name, highest.blob.name],
+          data: {
+            channel: blob.name,
+            head: head.name,
+            headVersion: own.versionText,
+            highest: highest.blob.name,
+            highestVersion: highest.versionText,
+          },
+        }
+      }
+    }
+  },
+})
+
+/** A channel head without metadata. It installs, but consoles cannot show it (operator-registry #907). */
+export const headWithoutMetadata = defineRule<{
+  bundle: string
+  channels: readonly string[]
+  lacks: 'metadata' | 'csv' | 'display name'
+}>({
+  id: 'head-without-metadata',
+  severity: 'warning',
+  title: 'Every channel head includes the metadata from its ClusterServiceVersion',
+  format: ({ bundle, channels, lacks }) => ({
+    what: `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')}, ${missingMetadataMessages[lacks]}`,
+    why: 'Consoles read the display name, description, and install modes from the head. Without this metadata, users cannot find the package.',
+    fix:
+      lacks === 'display name'
+        ? 'Add a displayName to the ClusterServiceVersion, and render the bundle again from its image.'
+        : 'Render the bundle again from its image.',
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      const channelsOf = new Map<string, string[]>()
+      for (const { blob, head } of its.channels) {
+        if (head === undefined) continue
+        const channels = channelsOf.get(head.name)
+        if (channels) channels.push(blob.name)
+        else channelsOf.set(head.name, [blob.name])
+      }
+      for (const [name, channels] of channelsOf) {
+        const bundle = its.bundle(name)
+        if (bundle === undefined) continue
+        const lacks = findMissingMetadataKind(bundle)
+        if (lacks === undefined) continue
+        yield {
+          at: toFindingLocation(bundle.blob.place),
+          about: [its.name, name],
+          data: { bundle: name, channels, lacks },
+        }
+      }
+    }
+  },
+})
+
+const missingMetadataMessages = {
+  metadata: 'has neither olm.csv.metadata nor olm.bundle.object',
+  csv: 'has no ClusterServiceVersion among its olm.bundle.object properties',
+  'display name': 'has olm.csv.metadata without a display name',
+} as const
+
+function findMissingMetadataKind(bundle: BundleView): keyof typeof missingMetadataMessages | undefined {
+  const objects = bundle.properties('olm.bundle.object')
+  const metadata = bundle.properties('olm.csv.metadata')
+  if (objects.length + metadata.length === 0) return 'metadata'
+  // opm reports what it cannot decode, and another rule covers bundles without an image.
+  if (metadata.some(({ error }) => error !== undefined)) return undefined
+  if (metadata.length > 0)
+    return metadata.some(({ value }) => getStringField(value, 'displayName').trim() !== '')
+      ? undefined
+      : 'display name'
+  if (bundle.blob.image === '' || objects.some(isCsvManifest)) return undefined
+  return 'csv'
+}
+
+function isCsvManifest({ value, error }: BundleView['blob']['properties'][number]): boolean {
+  return error !== undefined || getStringField(value, 'kind') === 'ClusterServiceVersion'
+}
+
+/** A channel name that differs from another only in case, or that users cannot type as displayed. */
+export const confusingChannelName = defineRule<{
+  channel: string
+  trap: 'blanks' | 'invisible' | 'twin'
+  twin: string
+}>({
+  id: 'channel-name-trap',
+  severity: 'warning',
+  title: 'Channel names are distinct and can be typed as displayed',
+  format: ({ channel, trap, twin }) => ({
+    what: {
+      blanks: `the channel name "${channel}" contains whitespace`,
+      invisible: `the channel name ${JSON.stringify(channel)} contains invisible characters`,
+      twin: `the channel names "${channel}" and "${twin}" differ only in case`,
+    }[trap],
+    why: 'Users type the channel name into a Subscription by hand. If the name is wrong, the Subscription reports no error and waits forever.',
+    fix: 'Use only letters, digits, dots, and dashes, and choose a name that does not resemble another channel of the package.',
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      const seen = new Map<string, string>()
+      for (const { blob } of its.channels) {
+        const channel = blob.name
+        const similarChannel = seen.get(channel.toLowerCase())
+        seen.set(channel.toLowerCase(), channel)
+        const trap = /[\p{C}\u2028\u2029]/u.test(channel)
+          ? 'invisible'
+          : /\s/u.test(channel)
+            ? 'blanks'
+            : similarChannel !== undefined && similarChannel !== channel
+              ? 'twin'
+              : undefined
+        if (trap !== undefined)
+          yield {
+            at: toFindingLocation(blob.place),
+            about: [its.name, channel],
+            data: { channel, trap, twin: similarChannel ?? '' },
+          }
+      }
+    }
+  },
+})
+
+/** The default channel is deprecated but the package is not. Users who do not choose a channel get a deprecated one. */
+export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }>({
+  id: 'deprecated-default-channel',
+  severity: 'warning',
+  title: 'The default channel is not deprecated',
+  format: ({ channel, others }) => ({
+    what: `the default channel "${channel}" is deprecated`,
+    why: 'New subscribers who do not choose a channel get the deprecated one.',
+    fix:
+      others > 0
+        ? 'Make another channel the default.'
+        : 'Add a channel that is not deprecated, or deprecate the whole package.',
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      if (its.blob === undefined || its.isDeprecated('olm.package', '')) continue
+      const channel = its.blob.defaultChannel
+      for (const { place, entries } of its.deprecations) {
+        for (const { schema, name, mark } of entries) {
+          if (schema !== 'olm.channel' || name !== channel) continue
+          const others = its.channels.filter(({ blob }) => !its.isDeprecated('olm.channel', blob.name)).length
+          yield { at: toFindingLocation(place, mark), about: [its.name, channel], data: { channel, others } }
+        }
+      }
+    }
+  },
+})
+
+/**
+ * A deprecated bundle at the head of a channel that is not deprecated. Every new installation is deprecated from the
+ * start.
+ */
+export const deprecatedHead = defineRule<{ bundle: string; channels: readonly string[] }>({
+  id: 'deprecated-head',
+  severity: 'warning',
+  title: 'The head of a supported channel is not deprecated',
+  format: ({ bundle, channels }) => ({
+    what: `${bundle} is deprecated but is still the head of ${channels.map((name) => `"${name}"`).join(', ')}`,
+    why: 'New subscribers get a deprecated version and cannot upgrade to a supported one.',
+    fix: 'Add a successor, or deprecate the channel or the package as well.',
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      if (its.isDeprecated('olm.package', '')) continue
+      for (const { place, entries } of its.deprecations) {
+        for (const { schema, name, mark } of entries) {
+          if (schema !== 'olm.bundle') continue
+          const channels = its.channels
+            .filter(({ blob, head }) => head?.name === name && !its.isDeprecated('olm.channel', blob.name))
+            .map(({ blob }) => blob.name)
+          if (channels.length === 0) continue
+          yield {
+            at: toFindingLocation(place, mark),
+            about: [its.name, name],
+            data: { bundle: name, channels },
+          }
+        }
+      }
+    }
+  },
+})
+
+/** A deprecation message that contains only whitespace. opm rejects only an empty message. */
+export const blankDeprecation = defineRule<{ schema: string; name: string }>({
+  id: 'blank-deprecation',
+  severity: 'warning',
+  title: 'Every deprecation has a message',
+  format: ({ schema, name }) => ({
+    what: `the deprecation of ${schema}${name === '' ? '' : ` "${name}"`} has a message that contains only whitespace`,
+    why: 'Users see this message on their clusters, but it does not explain what they must do.',
+    fix: 'State what to use instead and how long the deprecated item will be supported.',
+  }),
+  *find(catalog) {
+    for (const { place, package: inPackage, entries } of catalog.catalog.deprecations)
+      for (const { schema, name, message, mark } of entries)
+        if (message !== '' && message.trim() === '')
+          yield {
+            at: toFindingLocation(place, mark),
+            about: [inPackage, schema, name],
+            data: { schema, name },
+          }
+  },
+})

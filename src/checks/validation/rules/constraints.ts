@@ -1,0 +1,223 @@
+import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { parseConstraint, type OlmConstraint } from '../view/constraint.ts'
+import {
+  listBundlesWithPackages,
+  listNestedConstraints,
+  listApiRequirements,
+  isExternalApi,
+  listPackageRequirements,
+  isExternalPackage,
+} from '../requirements.ts'
+import { formatTruncatedNames } from '../names.ts'
+import { getStringField, type CatalogView } from '../view/catalog-view.ts'
+
+/** An olm.constraint that OLM's resolver cannot decode. opm accepts any value. */
+export const brokenConstraint = defineRule<{ bundle: string; path: string; problem: string }>({
+  id: 'broken-constraint',
+  severity: 'error',
+  title: 'Every constraint has a structure that OLM can decode',
+  format: ({ bundle, path, problem }) => ({
+    what: `the constraint of ${bundle}${path === '' ? '' : `, at ${shortenConstraintPath(path)},`} ${problem}`,
+    why: 'opm accepts any value here, but OLM fails to decode the constraint when a user installs the Operator.',
+    fix: 'Use exactly one of gvk, package, cel, all, any, and not. failureMessage is optional.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      for (const { value, mark } of bundle.properties('olm.constraint')) {
+        for (const { path, problem } of parseConstraint(value).problems)
+          yield {
+            at: toFindingLocation(bundle.blob.place, mark),
+            about: [its.name, bundle.blob.name, path, problem],
+            data: { bundle: bundle.blob.name, path, problem },
+          }
+      }
+    }
+  },
+})
+
+/** The start and end of a long path: constraints may be nested sixty levels deep. */
+function shortenConstraintPath(path: string): string {
+  return path.length <= 120 ? path : `${path.slice(0, 50)}…${path.slice(-50)}`
+}
+
+/** A constraint that no single bundle can satisfy. OLM tests all parts against the same bundle. */
+export const impossibleConstraint = defineRule<{ bundle: string; packages: readonly string[] }>({
+  id: 'impossible-constraint',
+  severity: 'warning',
+  title: 'A single bundle can satisfy each constraint',
+  format: ({ bundle, packages }) => ({
+    what: `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatTruncatedNames(packages)}`,
+    why: '"all" applies every part to the same bundle, but a bundle belongs to only one package, so OLM can never satisfy the constraint.',
+    fix: 'Use a separate property for each package, because different bundles can satisfy different properties.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      for (const { value, mark } of bundle.properties('olm.constraint')) {
+        const { constraint } = parseConstraint(value)
+        const packages =
+          constraint &&
+          [...listNestedConstraints(constraint)].map(listRequiredPackages).find(({ length }) => length > 1)
+        if (packages === undefined) continue
+        yield {
+          at: toFindingLocation(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name, ...packages],
+          data: { bundle: bundle.blob.name, packages },
+        }
+      }
+    }
+  },
+})
+
+function listRequiredPackages(constraint: OlmConstraint): string[] {
+  if (constraint.kind !== 'all') return []
+  return [
+    ...new Set(constraint.constraints.flatMap((part) => (part.kind === 'package' ? [part.packageName] : []))),
+  ]
+}
+
+/** The API server's patterns: a DNS name, a DNS label that starts with a letter, a Go-like name. */
+const gvkPatterns = {
+  group: /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/,
+  version: /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/,
+  kind: /^[A-Za-z][A-Za-z0-9]{0,62}$/,
+} as const
+
+export const malformedGvk = defineRule<{
+  bundle: string
+  type: string
+  part: keyof typeof gvkPatterns
+  value: string
+}>({
+  id: 'malformed-gvk',
+  severity: 'warning',
+  title: 'Groups, versions, and kinds are valid for a Kubernetes API',
+  format: ({ bundle, type, part, value }) => ({
+    what:
+      value === ''
+        ? `${type} of ${bundle} has no ${part}`
+        : `${type} of ${bundle} has the ${part} "${value}", which is not valid for a Kubernetes API`,
+    why: 'OLM compares these values exactly to find the bundle that provides an API, so a value that is not valid never matches.',
+    fix: 'Copy the group, version, and kind from the CustomResourceDefinition, such as example.com, v1alpha1, and Example.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      for (const { type, value, mark } of bundle.blob.properties) {
+        if (type !== 'olm.gvk' && type !== 'olm.gvk.required') continue
+        for (const part of ['group', 'version', 'kind'] as const) {
+          const text = getStringField(value, part)
+          if (gvkPatterns[part].test(text)) continue
+          yield {
+            at: toFindingLocation(bundle.blob.place, mark),
+            about: [its.name, bundle.blob.name, type, part, text],
+            data: { bundle: bundle.blob.name, type, part, value: text },
+          }
+        }
+      }
+    }
+  },
+})
+
+/** A group, version or kind that no Kubernetes API can have. */
+function isValidGvk(gvk: Readonly<Record<keyof typeof gvkPatterns, string>>): boolean {
+  return (['group', 'version', 'kind'] as const).every((part) => gvkPatterns[part].test(gvk[part]))
+}
+
+/** A required API that no bundle of this catalog provides. Another catalog or the platform might provide it. */
+export const missingRequiredApi = defineRule<{
+  bundle: string
+  group: string
+  version: string
+  kind: string
+}>({
+  id: 'missing-required-api',
+  severity: 'warning',
+  ofNewBundles: true,
+  title: 'The catalog provides the APIs that its bundles require',
+  format: ({ bundle, group, version, kind }) => ({
+    what: `${bundle} requires ${kind}.${version}.${group}, which no bundle in the catalog provides`,
+    why: 'The bundle can be installed only on clusters where another catalog offers an Operator that provides this API.',
+    fix: 'Correct the group, version, and kind; add an Operator that provides the API; or document which catalog contains one.',
+  }),
+  *find(catalog) {
+    let provided: ReadonlySet<string> | undefined
+    for (const { in: its, by, at, group, version, kind } of listApiRequirements(catalog)) {
+      // malformed-gvk reports these.
+      if (!isValidGvk({ group, version, kind })) continue
+      if (isExternalApi(group, kind)) continue
+      // Built lazily, because few catalogs need it.
+      provided ??= collectProvidedGvks(catalog)
+      if (provided.has(`${group}/${version}/${kind}`)) continue
+      yield {
+        at,
+        about: [its.name, by.blob.name, group, version, kind],
+        data: { bundle: by.blob.name, group, version, kind },
+      }
+    }
+  },
+})
+
+function collectProvidedGvks(catalog: CatalogView): ReadonlySet<string> {
+  const provided = new Set<string>()
+  for (const { bundle } of listBundlesWithPackages(catalog))
+    for (const { value } of bundle.properties('olm.gvk')) provided.add(formatGvk(value))
+  return provided
+}
+
+function formatGvk(value: Json): string {
+  return `${getStringField(value, 'group')}/${getStringField(value, 'version')}/${getStringField(value, 'kind')}`
+}
+
+/** A required package that this catalog lacks. Another catalog on the cluster might have it. */
+export const missingRequiredPackage = defineRule<{
+  bundle: string
+  required: string
+  versionRange: string
+  isPresent: boolean
+}>({
+  id: 'missing-required-package',
+  severity: 'warning',
+  ofNewBundles: true,
+  title: 'The catalog contains the packages that its bundles require',
+  format: ({ bundle, required, versionRange, isPresent }) => ({
+    what: isPresent
+      ? `${bundle} requires package "${required}" in ${versionRange}, but no version in the catalog is in that range`
+      : `${bundle} requires package "${required}", which is not in the catalog`,
+    why: 'The bundle can be installed only on clusters where another catalog offers the required package.',
+    fix: `Add a matching version of "${required}" to the catalog, correct the requirement, or document which catalog has it.`,
+  }),
+  *find(catalog) {
+    for (const { in: its, by, at, packageName, versionRange, alone } of listPackageRequirements(catalog)) {
+      // Inside a constraint it may be optional; another rule covers empty names.
+      if (!alone || packageName === '') continue
+      const required = catalog.package(packageName)
+      const isPresent = required?.blob !== undefined
+      if (isPresent) {
+        const range = parseVersionRange(versionRange)
+        if (!range.ok || required.ladder().find(range.value) !== undefined) continue
+      } else if (isExternalPackage(packageName)) continue
+      yield {
+        at,
+        about: [its.name, by.blob.name, packageName],
+        data: { bundle: by.blob.name, required: packageName, versionRange, isPresent },
+      }
+    }
+  },
+})
+
+export const namelessRequirement = defineRule<{ bundle: string }>({
+  id: 'nameless-requirement',
+  severity: 'error',
+  title: 'Every required package has a name',
+  format: ({ bundle }) => ({
+    what: `${bundle} requires a package but does not specify its name`,
+    why: 'No package has an empty name, so OLM can never install this bundle.',
+    fix: 'Set packageName, or remove the requirement.',
+  }),
+  *find(catalog) {
+    for (const { in: its, by, at, packageName, alone } of listPackageRequirements(catalog))
+      if (alone && packageName === '')
+        yield { at, about: [its.name, by.blob.name], data: { bundle: by.blob.name } }
+  },
+})

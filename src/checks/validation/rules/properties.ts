@@ -1,0 +1,101 @@
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { listBundlesWithPackages } from '../requirements.ts'
+import { findSimilarName } from '../names.ts'
+
+export const untypedProperty = defineRule<{ bundle: string; type: string }>({
+  id: 'untyped-property',
+  severity: 'warning',
+  title: 'Every property has a type',
+  format: ({ bundle, type }) => ({
+    what:
+      type === ''
+        ? `a property of ${bundle} has no type`
+        : `a property of ${bundle} has a type with leading or trailing whitespace: "${type}"`,
+    why: 'OLM looks up properties by their exact type, so it never finds this property.',
+    fix: 'Set the exact type, such as olm.gvk.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      for (const [index, { type, mark }] of bundle.blob.properties.entries()) {
+        if (type !== '' && type.trim() === type) continue
+        yield {
+          at: toFindingLocation(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name, type, String(index)],
+          data: { bundle: bundle.blob.name, type },
+        }
+      }
+    }
+  },
+})
+
+const knownPropertyTypes = [
+  'olm.bundle.object',
+  'olm.channel',
+  'olm.constraint',
+  'olm.csv.metadata',
+  'olm.deprecated',
+  'olm.gvk',
+  'olm.gvk.required',
+  'olm.label',
+  'olm.maxOpenShiftVersion',
+  'olm.package',
+  'olm.package.required',
+]
+
+/** A property type that is a typo away from one that OLM reads. opm and OLM treat it as a custom type. */
+export const misspelledPropertyType = defineRule<{ bundle: string; type: string; known: string }>({
+  id: 'misspelt-property-type',
+  severity: 'error',
+  title: 'Property types are spelled correctly',
+  format: ({ bundle, type, known }) => ({
+    what: `${bundle} has a property of the unknown type "${type}" (did you mean "${known}"?)`,
+    why: 'OLM silently ignores unknown property types, so the requirement or API in this property has no effect.',
+    fix: `Change the type to "${known}".`,
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      for (const { type, mark } of bundle.blob.properties) {
+        // Custom types start with a domain. Another rule covers whitespace around a type.
+        if (!/^olm/i.test(type) || type.trim() !== type || knownPropertyTypes.includes(type)) continue
+        const known = findSimilarName(type, knownPropertyTypes)
+        if (known === undefined) continue
+        yield {
+          at: toFindingLocation(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name, type],
+          data: { bundle: bundle.blob.name, type, known },
+        }
+      }
+    }
+  },
+})
+
+/** The catalog stores only a summary of the first two, which cannot prove equality. Each type has separate rules. */
+const duplicateCheckExemptPropertyTypes = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
+
+/** A bundle has the same property and value twice. opm checks only olm.package. */
+export const duplicateProperty = defineRule<{ bundle: string; type: string }>({
+  id: 'duplicate-property',
+  severity: 'warning',
+  title: 'A bundle declares each property only once',
+  format: ({ bundle, type }) => ({
+    what: `${bundle} has the same ${type} property twice`,
+    why: 'Duplicate properties add noise for the resolver and usually result from a manual merge.',
+    fix: 'Remove one of them.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
+      const seen = new Set<string>()
+      for (const { type, value, mark } of bundle.blob.properties) {
+        if (duplicateCheckExemptPropertyTypes.has(type)) continue
+        const key = `${type} ${JSON.stringify(value)}`
+        if (seen.has(key))
+          yield {
+            at: toFindingLocation(bundle.blob.place, mark),
+            about: [its.name, bundle.blob.name, key],
+            data: { bundle: bundle.blob.name, type },
+          }
+        seen.add(key)
+      }
+    }
+  },
+})

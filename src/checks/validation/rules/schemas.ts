@@ -1,0 +1,127 @@
+import { fieldShapesByBlobSchema } from '@catalog-bot/fbc/load/known-fields'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { findSimilarName } from '../names.ts'
+import { isTemplateSchemaName } from './file-format.ts'
+
+const servableSchemaOrPackagePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
+
+/** Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0). */
+export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }>({
+  id: 'unservable-schema',
+  severity: 'error',
+  title: 'opm can serve the schema and package names of every custom blob',
+  format: ({ field, value }) => ({
+    what: `opm cannot serve a custom blob with the ${field} "${value}"`,
+    why: '`opm validate` accepts the blob, but the pod that serves the catalog rejects it and never starts.',
+    fix: 'Use only letters, digits, dots, dashes, and underscores, and start with a letter or digit.',
+  }),
+  *find({ catalog }) {
+    for (const { schema, package: inPackage, name, place } of catalog.others) {
+      const about = [inPackage, schema, name]
+      if (!servableSchemaOrPackagePattern.test(schema))
+        yield { at: toFindingLocation(place), about, data: { field: 'schema', value: schema } }
+      if (inPackage !== '' && !servableSchemaOrPackagePattern.test(inPackage))
+        yield { at: toFindingLocation(place), about, data: { field: 'package', value: inPackage } }
+    }
+  },
+})
+
+/** A schema that is a typo away from one that opm reads. opm keeps such a blob but does not read it. */
+export const misspelledSchema = defineRule<{ schema: string; known: string }>({
+  id: 'misspelt-schema',
+  severity: 'error',
+  title: 'Schema names are spelled correctly',
+  format: ({ schema, known }) => ({
+    what: `opm does not recognize the schema "${schema}" (did you mean "${known}"?)`,
+    why: 'Schema names are case-sensitive, and opm keeps a blob with an unknown schema but never reads it.',
+    fix: `Change the schema to "${known}".`,
+  }),
+  *find({ catalog }) {
+    for (const { schema, package: inPackage, name, place } of catalog.others) {
+      const known = suggestKnownSchema(schema)
+      if (known !== undefined)
+        yield { at: toFindingLocation(place), about: [inPackage, schema, name], data: { schema, known } }
+    }
+  },
+})
+
+/** The intended schema, for a misspelled one. */
+function suggestKnownSchema(schema: string): string | undefined {
+  return isTemplateSchemaName(schema)
+    ? undefined
+    : findSimilarName(schema, Object.keys(fieldShapesByBlobSchema))
+}
+
+/** A custom schema with a prefix that is reserved for OLM. */
+export const reservedSchema = defineRule<{ schema: string }>({
+  id: 'reserved-schema',
+  severity: 'warning',
+  title: 'Custom schemas do not use the prefix "olm."',
+  format: ({ schema }) => ({
+    what: `the schema "${schema}" uses the prefix "olm.", which is reserved for OLM`,
+    why: 'A later opm release might define this name and then read or reject the blob.',
+    fix: 'Use your own prefix, such as a domain name.',
+  }),
+  *find({ catalog }) {
+    for (const { schema, package: inPackage, name, place } of catalog.others)
+      if (/^olm\./i.test(schema) && !isTemplateSchemaName(schema) && suggestKnownSchema(schema) === undefined)
+        yield { at: toFindingLocation(place), about: [inPackage, schema, name], data: { schema } }
+  },
+})
+
+/**
+ * Two custom blobs with the same schema, package and name. The format requires them to be unique, but opm does not
+ * check.
+ */
+export const duplicateCustomBlob = defineRule<{ schema: string; name: string }>({
+  id: 'duplicate-custom-blob',
+  severity: 'warning',
+  title: 'Custom blobs are unique by schema, package, and name',
+  format: ({ schema, name }) => ({
+    what: `the package has more than one blob with schema "${schema}" and name "${name}"`,
+    why: 'Tools identify a blob by schema, package, and name, so you cannot predict which of these blobs they will read.',
+    fix: 'Remove the duplicates, or give each blob a unique name.',
+  }),
+  *find({ catalog }) {
+    const seen = new Map<string, (typeof catalog.others)[number]>()
+    for (const blob of catalog.others) {
+      const { schema, package: inPackage, name, place } = blob
+      // Blobs without a name need not be unique.
+      if (name === '' || isTemplateSchemaName(schema)) continue
+      const key = JSON.stringify([schema, inPackage, name])
+      const first = seen.get(key)
+      if (first === undefined) seen.set(key, blob)
+      else
+        yield {
+          at: toFindingLocation(place),
+          about: [inPackage, schema, name],
+          data: { schema, name },
+          related: [{ at: toFindingLocation(first.place), note: 'the first blob' }],
+        }
+    }
+  },
+})
+
+/** A custom blob for a package that the catalog lacks. opm checks only its own schemas. */
+export const unknownPackageInCustomBlob = defineRule<{ schema: string; name: string; near: string }>({
+  id: 'unknown-package-in-custom-blob',
+  severity: 'warning',
+  title: 'Custom blobs refer to packages in the catalog',
+  format: ({ schema, name, near }) => ({
+    what: `a blob with schema "${schema}" refers to package "${name}", which is not in the catalog`,
+    why: 'Tools look up custom blobs by package, so they never find this blob.',
+    fix: near === '' ? 'Correct the package name, or remove the blob.' : `Did you mean "${near}"?`,
+  }),
+  *find(view) {
+    let guesses = maxPackageNameCandidates
+    const names = new Set(view.catalog.packages.map(({ name }) => name))
+    for (const { schema, package: name, name: own, place } of view.catalog.others) {
+      if (name === '' || names.has(name) || isTemplateSchemaName(schema)) continue
+      const near = (guesses-- > 0 ? findSimilarName(name, names) : undefined) ?? ''
+      yield { at: toFindingLocation(place), about: [name, schema, own], data: { schema, name, near } }
+    }
+  },
+})
+
+/** Each guess compares with every package. */
+const maxPackageNameCandidates = 100

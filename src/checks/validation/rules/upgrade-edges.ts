@@ -1,0 +1,248 @@
+import { compareVersions } from '@catalog-bot/fbc/versions/version'
+import { isInRange } from '@catalog-bot/fbc/versions/version-range'
+import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
+import { VersionIndex } from '@catalog-bot/fbc/versions/version-index'
+import { defineRule, toFindingLocation } from '../catalog-rule.ts'
+import { findSimilarName, formatTruncatedNames } from '../names.ts'
+import {
+  findBundleNewerThanHead,
+  listSkipRanges,
+  type ChannelView,
+  type PackageView,
+} from '../view/catalog-view.ts'
+
+/**
+ * An edge to a name that the package does not have. This is legal, because a channel can end at a removed version,
+ * but a typo looks the same.
+ */
+export const edgeToNowhere = defineRule<{
+  channel: string
+  entry: string
+  edge: 'replaces' | 'skips'
+  targets: readonly string[]
+  near: string
+}>({
+  id: 'edge-to-nowhere',
+  severity: 'info',
+  title: 'Edges point to bundles in the package',
+  format: ({ entry, edge, targets, near }) => ({
+    what: `${entry} ${edge} ${formatTruncatedNames(targets)}, but the package has no such bundle${targets.length > 1 ? 's' : ''}`,
+    why: 'The edge helps only clusters that still run a removed bundle. If the name is misspelled, the edge has no effect.',
+    fix:
+      near === ''
+        ? `Check the spelling of the name${targets.length > 1 ? 's' : ''}.`
+        : `Did you mean ${near}?`,
+  }),
+  *find(catalog) {
+    let guesses = maxBundleNameCandidates
+    for (const its of catalog.packages) {
+      const names = its.bundles.map(({ blob }) => blob.name)
+      for (const { blob } of its.channels) {
+        for (const { name, mark, replaces, skips } of blob.entries) {
+          const isMissing = (target: string) => target !== '' && its.bundle(target) === undefined
+          const groups = [
+            ['replaces', [replaces].filter(isMissing)],
+            ['skips', skips.filter(isMissing)],
+          ] as const
+          for (const [edge, targets] of groups) {
+            const [first] = targets
+            if (first === undefined) continue
+            yield {
+              at: toFindingLocation(blob.place, mark),
+              about: [its.name, blob.name, name, edge],
+              data: {
+                channel: blob.name,
+                entry: name,
+                edge,
+                targets,
+                near: guesses-- > 0 ? findSimilarSameVersionBundleName(first, names) : '',
+              },
+            }
+          }
+        }
+      }
+    }
+  },
+})
+
+/** Each guess compares with every bundle of the package. */
+const maxBundleNameCandidates = 100
+
+/** A similar name of the same version: neighbors of `foo.v1.0.1` are other releases, not typos. */
+function findSimilarSameVersionBundleName(target: string, names: readonly string[]): string {
+  const digits = target.replaceAll(/\D/g, '')
+  return (
+    findSimilarName(
+      target,
+      names.filter((name) => name.replaceAll(/\D/g, '') === digits),
+    ) ?? ''
+  )
+}
+
+/** An entry that replaces or skips itself. opm treats it as replaced, so it cannot be a head. */
+export const selfEdge = defineRule<{ channel: string; entry: string; edge: 'replaces' | 'skips' }>({
+  id: 'self-edge',
+  severity: 'error',
+  overridable: false,
+  title: 'No entry replaces or skips itself',
+  format: ({ entry, edge }) => ({
+    what: `${entry} ${edge} itself`,
+    why: 'An entry that is replaced or skipped cannot be a head, and a skipped entry cannot be installed.',
+    fix: `Remove ${entry} from its own ${edge} field.`,
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      for (const { blob } of its.channels) {
+        for (const { name, mark, replaces, skips } of blob.entries) {
+          if (name === '') continue
+          const edge: 'replaces' | 'skips' | undefined =
+            replaces === name ? 'replaces' : skips.includes(name) ? 'skips' : undefined
+          if (edge === undefined) continue
+          const data = { channel: blob.name, entry: name, edge }
+          yield { at: toFindingLocation(blob.place, mark), about: [its.name, blob.name, name], data }
+        }
+      }
+    }
+  },
+})
+
+/** An entry that replaces or skips a newer version. OLM would downgrade installed Operators. */
+export const downgradeEdge = defineRule<{
+  channel: string
+  entry: string
+  version: string
+  edge: 'replaces' | 'skips'
+  target: string
+  targetVersion: string
+}>({
+  id: 'downgrade-edge',
+  severity: 'warning',
+  title: 'Entries replace and skip only older versions',
+  format: ({ entry, version, edge, target, targetVersion }) => ({
+    what: `${entry} (${version}) ${edge} ${target}, which is newer (${targetVersion})`,
+    why: 'OLM moves clusters from the newer version back to the older one, but few Operators support downgrades.',
+    fix: `Remove the edge, or make ${target} replace ${entry}.`,
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      for (const channel of its.channels) {
+        const { blob } = channel
+        // head-not-highest covers these.
+        const highest = findBundleNewerThanHead(its, channel)
+        for (const { name, mark, replaces, skips } of blob.entries) {
+          const own = its.bundle(name)
+          if (own?.version === undefined) continue
+          const edges = [['replaces', replaces] as const, ...skips.map((skip) => ['skips', skip] as const)]
+          for (const [edge, target] of edges) {
+            const other = its.bundle(target)
+            if (
+              other?.version === undefined ||
+              other === highest ||
+              compareVersions(other.version, own.version) <= 0
+            )
+              continue
+            yield {
+              at: toFindingLocation(blob.place, mark),
+              about: [its.name, blob.name, name, target],
+              data: {
+                channel: blob.name,
+                entry: name,
+                version: own.versionText,
+                edge,
+                target,
+                targetVersion: other.versionText,
+              },
+            }
+          }
+        }
+      }
+    }
+  },
+})
+
+export const skipRangeCoversSelf = defineRule<{
+  channel: string
+  entry: string
+  version: string
+  skipRange: string
+  covered: string
+}>({
+  id: 'skip-range-covers-self',
+  severity: 'warning',
+  title: 'A skipRange covers only versions older than its entry',
+  format: ({ entry, version, skipRange, covered }) => ({
+    what: `the skipRange "${skipRange}" of ${entry} covers ${covered === entry ? 'its own version' : `the newer ${covered}`}`,
+    why: 'A skipRange lists the versions that can upgrade directly to its entry, so this range offers an upgrade to the same or an older version.',
+    fix: `End the range with <${version}.`,
+  }),
+  *find(catalog) {
+    for (const { in: its, channel, entry, own, range } of listSkipRanges(catalog)) {
+      if (own.version === undefined) continue
+      const covered = isInRange(own.version, range)
+        ? own
+        : its.ladder().find(range, { newerThan: own.version })
+      if (covered === undefined) continue
+      yield {
+        at: toFindingLocation(channel.blob.place, entry.mark),
+        about: [its.name, channel.blob.name, entry.name],
+        data: {
+          channel: channel.blob.name,
+          entry: entry.name,
+          version: own.versionText,
+          skipRange: entry.skipRange,
+          covered: covered.blob.name,
+        },
+      }
+    }
+  },
+})
+
+/**
+ * A skipRange that covers no older version of its channel, on an entry without other incoming edges. The entry is
+ * unreachable.
+ */
+export const skipRangeMissesPredecessors = defineRule<{
+  channel: string
+  entry: string
+  skipRange: string
+  older: number
+}>({
+  id: 'skip-range-misses-predecessors',
+  severity: 'warning',
+  title: 'A skipRange covers at least one older version in its package',
+  format: ({ entry, skipRange, older }) => ({
+    what: `the skipRange "${skipRange}" of ${entry} ${older === 1 ? 'does not cover the older version' : `covers none of the ${older} older versions`} in the channel`,
+    why: 'No version in the catalog can upgrade to this entry, because no other edge leads to it.',
+    fix: 'Correct the bounds, or make the entry replace the previous version.',
+  }),
+  *find(catalog) {
+    const ladders = new Map<ChannelView, VersionIndex<string>>()
+    const ladderOf = (its: PackageView, channel: ChannelView): VersionIndex<string> => {
+      const known = ladders.get(channel)
+      if (known) return known
+      const names = channel.blob.entries.map(({ name }) => name)
+      const made = new VersionIndex(names, (name) => its.bundle(name)?.version)
+      ladders.set(channel, made)
+      return made
+    }
+    for (const { in: its, channel, entry, own, range } of listSkipRanges(catalog)) {
+      if (own.version === undefined) continue
+      // Other edges lead to the entry, so the range might be for other channels and catalogs.
+      if (hasIncomingEdgeFromChannel(entry, channel)) continue
+      const version = own.version
+      if (its.ladder().find(range, { olderThan: version }) !== undefined) continue
+      const older = ladderOf(its, channel).countOlder(version)
+      if (older === 0) continue
+      yield {
+        at: toFindingLocation(channel.blob.place, entry.mark),
+        about: [its.name, channel.blob.name, entry.name],
+        data: { channel: channel.blob.name, entry: entry.name, skipRange: entry.skipRange, older },
+      }
+    }
+  },
+})
+
+function hasIncomingEdgeFromChannel({ replaces, skips }: ChannelEntry, { blob }: ChannelView): boolean {
+  const from = new Set([replaces, ...skips])
+  return blob.entries.some(({ name }) => from.has(name))
+}

@@ -1,0 +1,207 @@
+import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
+import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
+import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
+import { compareVersions } from '@catalog-bot/fbc/versions/version'
+import { toCanonicalJson } from '../../../pull-request/compare-blobs.ts'
+import type { PackageChange } from '../../../pull-request/change.ts'
+import { toFindingLocation } from '../catalog-rule.ts'
+import {
+  defineRule,
+  type BaseAndResultPackage,
+  findPackageLocation,
+  formatTruncatedNameList,
+  findBundleVersionByName,
+} from './upgrade-rule.ts'
+
+type BundleEditData = { bundle: string; fields: readonly string[] }
+
+/**
+ * A published bundle with changed content. Installations depend on the content, so it is immutable, except for
+ * displayed metadata (bundle-metadata-edited).
+ */
+export const bundleEdited = defineRule<BundleEditData>({
+  id: 'bundle-edited',
+  severity: 'error',
+  title: 'The content of a published bundle does not change',
+  format: ({ bundle, fields }) => ({
+    what: `published bundle "${bundle}" is changed: ${fields.join(', ')}`,
+    why: 'Clusters where the bundle is already installed have different content under the same name and version, and never upgrade to the new content.',
+    fix: 'Restore the bundle, and publish the correction as a new version that replaces it.',
+  }),
+  find: (change, sides) => findBundleEdits(change, sides, false),
+})
+
+export const bundleMetadataEdited = defineRule<BundleEditData>({
+  id: 'bundle-metadata-edited',
+  severity: 'warning',
+  title: 'The displayed metadata of a published bundle does not change',
+  format: ({ bundle }) => ({
+    what: `the metadata of published bundle "${bundle}" has changed (olm.csv.metadata or olm.bundle.object)`,
+    why: 'Installations are not affected, but the catalog shows or serves different metadata than before.',
+    fix: 'Check that the metadata was rendered from the same image, for example to migrate to another metadata format.',
+  }),
+  find: (change, sides) => findBundleEdits(change, sides, true),
+})
+
+function* findBundleEdits(
+  { bundles }: PackageChange,
+  { base, result }: BaseAndResultPackage,
+  metadataOnly: boolean,
+) {
+  for (const { name, fields, place } of bundles.changed) {
+    const before = base?.bundle(name)
+    const after = result?.bundle(name)
+    const onlyMetadata =
+      fields.length === 1 && fields[0] === 'properties' && before !== undefined && after !== undefined
+        ? formatPropertiesForComparison(before) === formatPropertiesForComparison(after)
+        : false
+    if (onlyMetadata === metadataOnly)
+      yield { at: toFindingLocation(place), about: [name], data: { bundle: name, fields } }
+  }
+}
+
+/** All properties that affect resolution and installation. */
+function formatPropertiesForComparison(bundle: BundleBlob): string {
+  return bundle.properties
+    .filter(({ type }) => type !== 'olm.csv.metadata' && type !== 'olm.bundle.object')
+    .map(({ type, value }) => toCanonicalJson([type, value]))
+    .sort()
+    .join()
+}
+
+/**
+ * A changed default channel: new installations get different updates. Also reports whether the new channel continues
+ * the old one.
+ */
+export const defaultChannelChanged = defineRule<{
+  before: string
+  after: string
+  /** Versions with a path to the old default channel's head but none in the new channel. */
+  leftBehind: readonly string[]
+}>({
+  id: 'default-channel-changed',
+  severity: 'warning',
+  title: "A package's default channel does not change",
+  format: ({ before, after, leftBehind }) => ({
+    what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no upgrade path from ${formatTruncatedNameList(leftBehind)}`}`,
+    why: 'Installations that do not specify a channel switch to the new one. Installations that specify a channel are not affected.',
+    fix:
+      leftBehind.length === 0
+        ? 'Make sure that the change is intentional, and explain it in the pull request.'
+        : `Add an upgrade path from the versions of "${before}" to "${after}", or explain in the pull request how users can upgrade.`,
+  }),
+  *find({ defaultChannel }, sides) {
+    if (!defaultChannel) return
+    const stranded = findStrandedVersions(defaultChannel, sides)
+    yield { at: findPackageLocation(sides), about: [], data: { ...defaultChannel, leftBehind: stranded } }
+  },
+})
+
+function findStrandedVersions(
+  { before, after }: { before: string; after: string },
+  sides: BaseAndResultPackage,
+): string[] {
+  const old = sides.base?.channel(before)
+  const now = sides.result?.channel(after)
+  // Without a head, there is nothing to compare. opm's rules reject such a channel.
+  if (!old || !now || analyzeUpgradeGraph(now.entries).heads.length === 0) return []
+  const installed = old.entries.map(({ name }) => {
+    const version = findBundleVersionByName(name, sides)
+    return version ? { name, version } : { name }
+  })
+  const can = findBundlesReachingChannelHead(now.entries, installed)
+  return [...findBundlesReachingChannelHead(old.entries, installed)].filter((name) => !can.has(name))
+}
+
+export const headMovesBackwards = defineRule<{
+  channel: string
+  before: string
+  after: string
+  versions: readonly [before: string, after: string]
+}>({
+  id: 'head-moves-backwards',
+  severity: 'warning',
+  title: "A channel's head never moves to an older version",
+  format: ({ channel, before, after, versions }) => ({
+    what: `the head of channel "${channel}" moves back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
+    why: 'New installations get an older version, but clusters with the newer version keep it because OLM does not downgrade.',
+    fix: 'Publish the correction as a newer version. Keep the withdrawn version in the channel, and make the new head skip it.',
+  }),
+  *find({ channels }, sides) {
+    for (const { name: channel, head } of channels.changed) {
+      const { before, after } = head
+      if (before === undefined || after === undefined || before === after) continue
+      const old = findBundleVersionByName(before, sides)
+      const now = findBundleVersionByName(after, sides)
+      const blob = sides.result?.channel(channel)
+      if (!old || !now || !blob || compareVersions(now, old) >= 0) continue
+      const text = (name: string) => sides.result?.versions.get(name) ?? sides.base?.versions.get(name) ?? ''
+      yield {
+        at: toFindingLocation(blob.place, blob.entries.find(({ name }) => name === after)?.mark),
+        about: [channel],
+        data: { channel, before, after, versions: [text(before), text(after)] },
+      }
+    }
+  },
+})
+
+/** Versions that lose their upgrade path to the channel's head. channel-removed covers removed channels. */
+export const installedVersionStranded = defineRule<{
+  channel: string
+  bundles: readonly string[]
+  /** Bundles newer than every head: an older version must not replace them. */
+  newer: readonly string[]
+  head: string
+}>({
+  id: 'installed-version-stranded',
+  severity: 'error',
+  title: 'Every version keeps its upgrade path',
+  format: ({ channel, bundles, newer, head }) => ({
+    what: `${formatTruncatedNameList(bundles)} in channel "${channel}" no longer ${bundles.length === 1 ? 'has' : 'have'} an upgrade path to ${head}`,
+    why: 'Clusters with these versions installed silently stop getting updates.',
+    fix: [
+      ...(newer.length < bundles.length
+        ? [
+            `Make ${head}, or an entry that leads to it, replace or skip these versions, or cover them with a skipRange.`,
+          ]
+        : []),
+      ...(newer.length > 0
+        ? [
+            `Keep ${formatTruncatedNameList(newer)}, because an older version must not replace a newer one. Add an upgrade to a newer version, or deprecate ${newer.length === 1 ? 'it' : 'them'}.`,
+          ]
+        : []),
+    ].join(' '),
+  }),
+  *find({ kind }, sides) {
+    const { base, result } = sides
+    if (kind !== 'changed' || !base || !result) return
+    for (const after of result.channels) {
+      const before = base.channel(after.name)
+      const heads = analyzeUpgradeGraph(after.entries).heads
+      // Without a head, nothing can be stranded. opm's rules reject such a channel.
+      if (!before || heads.length === 0) continue
+      // Only entries of the base can be installed from this channel, not names that edges mention.
+      const installed = before.entries.map(({ name }) => {
+        const version = findBundleVersionByName(name, sides)
+        return version ? { name, version } : { name }
+      })
+      const could = findBundlesReachingChannelHead(before.entries, installed)
+      const can = findBundlesReachingChannelHead(after.entries, installed)
+      const stranded = [...could].filter((name) => !can.has(name))
+      if (stranded.length === 0) continue
+      const [first] = heads
+      const head = heads.length === 1 && first !== undefined ? first : `a head (${heads.join(', ')})`
+      const newest = heads.map((name) => findBundleVersionByName(name, sides))
+      const newer = stranded.filter((name) => {
+        const version = findBundleVersionByName(name, sides)
+        return version && newest.every((other) => other && compareVersions(version, other) > 0)
+      })
+      const entry = after.entries.find(({ name }) => name === first)
+      yield {
+        at: toFindingLocation(after.place, entry?.mark),
+        about: [after.name],
+        data: { channel: after.name, bundles: stranded, newer, head },
+      }
+    }
+  },
+})

@@ -1,0 +1,155 @@
+// The check run and the issue for maintainers about a push from outside catalog-bot that broke catalogs.
+import type { CommitSha, PullNumber, TreeSha } from '../pull-request/ids.ts'
+import { toCodeSpan, escapeMarkdown } from './escape.ts'
+import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
+
+export interface TreeMismatchView {
+  readonly pull: PullNumber
+  readonly branch: string
+  readonly base: CommitSha
+  readonly head: CommitSha
+  readonly commit: CommitSha
+  readonly tree: TreeSha
+  readonly found?: CommitSha | undefined
+  /** A sentence. */
+  readonly differs: string
+}
+
+/** The pull request that reverts the merge, or why it could not be opened. */
+export type RevertPullRequestView =
+  { readonly kind: 'offered'; readonly pull: PullNumber } | { readonly kind: 'none'; readonly why: string }
+
+export const mismatchMarkerPrefix = '<!-- catalog-bot:audit '
+
+export interface BrokenCatalog {
+  /** Directory of the catalog, or '' for the repository root. */
+  readonly root: string
+  /** The newest commit from outside catalog-bot when the breakage was found. */
+  readonly since: CommitSha
+  /** The first errors, one sentence each with its location. Not escaped. */
+  readonly complaints: readonly string[]
+  readonly more: number
+}
+
+export function formatBrokenBaseMarker(branch: string): string {
+  return `<!-- catalog-bot:broken-base ${encodeURIComponent(branch)} -->`
+}
+
+export function renderBrokenBaseCheck(broken: readonly BrokenCatalog[]): ReportedCheck {
+  return {
+    name: `${checkNamePrefix}push`,
+    status: 'completed',
+    conclusion: 'failure',
+    title: `This push broke ${formatCatalogCount(broken.length)}`,
+    summary: broken.map(formatBrokenCatalog).join('\n\n').slice(0, 60_000),
+    annotations: [],
+  }
+}
+
+/** Title and body. Equal input gives equal text. */
+export function renderBrokenBaseIssue(
+  branch: string,
+  broken: readonly BrokenCatalog[],
+): { readonly title: string; readonly body: string } {
+  return {
+    title: `A push broke ${formatCatalogCount(broken.length)}`,
+    body: [
+      formatBrokenBaseMarker(branch),
+      `These changes reached ${toCodeSpan(branch)} through a push or a manual merge, not through catalog-bot. The catalogs below were valid before.`,
+      broken.map(formatBrokenCatalog).join('\n\n').slice(0, 55_000),
+      '### What to do\n\nOpen a pull request that fixes the catalog, or revert the push. Until then, catalog-bot does not merge a pull request that changes a broken catalog without fixing it. Pull requests for other catalogs are not affected.',
+      '<sub>catalog-bot updates this text and closes the issue when every catalog is valid again.</sub>',
+    ].join('\n\n'),
+  }
+}
+
+export function renderResolvedBrokenBaseIssue(branch: string): {
+  readonly title: string
+  readonly body: string
+} {
+  return {
+    title: 'Every catalog is valid again',
+    body: `${formatBrokenBaseMarker(branch)}\n\nEvery catalog on ${toCodeSpan(branch)} that was broken by a push is valid again.`,
+  }
+}
+
+export const brokenBaseClosingComment = 'Every catalog is valid again, so catalog-bot closes this issue.'
+
+function formatBrokenCatalog({ root, since, complaints, more }: BrokenCatalog): string {
+  const lines = complaints.map((text) => `- ${escapeMarkdown(text, 500)}`)
+  if (more > 0) lines.push(`- … and ${more} more`)
+  return [
+    `**${toCodeSpan(root === '' ? '.' : root)}**, broken by ${toCodeSpan(since.slice(0, 12))}:`,
+    '',
+    ...lines,
+    '',
+    `To list all errors, run ${toCodeSpan(`catalog-bot validate ${root === '' ? '.' : root}`)}.`,
+  ].join('\n')
+}
+
+function formatCatalogCount(catalogs: number): string {
+  return `${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'}`
+}
+
+/** The hidden first line identifies the merge commit, because each merge has its own issue. */
+export function formatMismatchMarker({ commit }: Pick<TreeMismatchView, 'commit'>): string {
+  return `${mismatchMarkerPrefix}${commit} -->`
+}
+
+/** Title and body. Escapes untrusted text. */
+export function renderMismatchIssue(
+  mismatch: TreeMismatchView,
+  revert: RevertPullRequestView,
+): { readonly title: string; readonly body: string } {
+  const { pull, branch, base, head, commit, tree, found, differs } = mismatch
+  const name = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/.test(branch) ? branch : 'a branch'
+  return {
+    title: `Merging into ${name} is frozen: verification of merged pull request ${pull} failed`,
+    body: [
+      formatMismatchMarker(mismatch),
+      `catalog-bot merged #${pull} into ${toCodeSpan(branch)}, but the branch does not match what was checked: ${escapeMarkdown(differs)}.`,
+      [
+        '| | expected | found |',
+        '|---|---|---|',
+        `| commit | ${toCodeSpan(commit)} | ${found === undefined ? 'unknown' : toCodeSpan(found)} |`,
+        `| tree | ${toCodeSpan(tree)} | ${found === undefined ? 'unknown' : 'see the commit'} |`,
+        `| parents | ${toCodeSpan(base)}, ${toCodeSpan(head)} | |`,
+      ].join('\n'),
+      `**catalog-bot does not merge anything into ${toCodeSpan(branch)} until a maintainer unfreezes it.** Other branches are not affected.`,
+      [
+        '### What to do',
+        '',
+        `1. Compare the expected and the actual content: ${toCodeSpan(`git diff ${tree} ${found ?? branch}`)}.`,
+        revert.kind === 'offered'
+          ? `2. If the difference is not intended, merge #${revert.pull}, which restores the branch to its state before the merge.`
+          : `2. If the difference is not intended, revert it manually. catalog-bot could not open a pull request for the revert: ${escapeMarkdown(revert.why)}.`,
+        `3. To unfreeze the branch, comment ${toCodeSpan(`/unfreeze ${branch} audit`)} on any open pull request, or run ${toCodeSpan(`catalog-bot merging unfreeze --branch ${branch} --audit`)}.`,
+      ].join('\n'),
+    ].join('\n\n'),
+  }
+}
+
+/** The issue for maintainers about a branch that differs from what catalog-bot checked. */
+export function renderRevertPull(
+  { pull, branch, base }: TreeMismatchView,
+  undone: number,
+): { readonly title: string; readonly body: string; readonly message: string } {
+  const title = `Restore ${branch} to its state before pull request ${pull}`
+  const also =
+    undone > 1
+      ? `This also reverts ${undone - 1} other ${undone === 2 ? 'commit' : 'commits'} that were added to the branch afterward.`
+      : 'This reverts only that merge.'
+  return {
+    title: escapeIssueTitle(title),
+    body: [
+      `The branch ${toCodeSpan(branch)} does not match what catalog-bot checked when it merged #${pull}. Merging this pull request restores the files to their state at ${toCodeSpan(base)}. ${also}`,
+      'catalog-bot does not merge this pull request. A maintainer must decide.',
+    ].join('\n\n'),
+    message: escapeIssueTitle(title),
+  }
+}
+
+/** Branch names are arbitrary text, and a title must not contain mentions or references. */
+function escapeIssueTitle(text: string): string {
+  return text.replace(/[^A-Za-z0-9 ._/-]/g, '')
+}

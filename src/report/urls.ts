@@ -1,0 +1,238 @@
+// Builds and reads the addresses of all pages.
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+
+export interface PullUrlParts {
+  /** GitHub's base URL for people, `https://github.com`. */
+  readonly web: string
+  readonly repository: RepositoryName
+  readonly pull: PullNumber
+}
+
+const encodePathSegment = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+
+export const homePageUrl = '/'
+
+export const formatRepositoryPageUrl = ({ owner, name }: RepositoryName): string =>
+  `/r/${encodePathSegment(owner)}/${encodePathSegment(name)}`
+
+export const formatPullPageUrl = (repository: RepositoryName, pull: number): string =>
+  `${formatRepositoryPageUrl(repository)}/pull/${pull}`
+
+export const formatOverviewPageUrl = (repository: RepositoryName): string =>
+  `${formatRepositoryPageUrl(repository)}/overview`
+
+export const formatMergedPullsPageUrl = (repository?: RepositoryName): string =>
+  `${repository === undefined ? '' : formatRepositoryPageUrl(repository)}/merged`
+
+export const formatCatalogsPageUrl = (repository: RepositoryName): string =>
+  `${formatRepositoryPageUrl(repository)}/catalog`
+
+export const formatCatalogPageUrl = (
+  repository: RepositoryName,
+  catalog: string,
+  packageName?: string,
+): string =>
+  `${formatCatalogsPageUrl(repository)}/${encodePathSegment(catalog)}${packageName === undefined ? '' : `/${encodePathSegment(packageName)}`}`
+
+export const formatRulePageUrl = (id?: string): string =>
+  id === undefined ? '/rules' : `/rules/${encodePathSegment(id)}`
+
+export const formatBadgeUrl = ({ owner, name }: RepositoryName): string =>
+  `/badge/${encodePathSegment(owner)}/${encodePathSegment(name)}.svg`
+
+export const formatSignInUrl = (to: string): string => `/sign-in?to=${encodePathSegment(to)}`
+
+export type StatusPageFormat = 'html' | 'json' | 'atom' | 'svg' | 'css'
+
+export type StatusPageRequest =
+  | { readonly page: 'home' | 'overview' | 'merged' | 'rules' | 'style' }
+  | { readonly page: 'sign-in' | 'signed-in' }
+  | { readonly page: 'sign-out' }
+  | { readonly page: 'rule'; readonly id: string }
+  | {
+      readonly page: 'repository' | 'repository-overview' | 'repository-merged' | 'catalogs' | 'badge'
+      readonly repository: RepositoryName
+    }
+  | { readonly page: 'resume'; readonly repository: RepositoryName }
+  | { readonly page: 'pull'; readonly repository: RepositoryName; readonly pull: number }
+  | { readonly page: 'catalog'; readonly repository: RepositoryName; readonly catalog: string }
+  | {
+      readonly page: 'package'
+      readonly repository: RepositoryName
+      readonly catalog: string
+      readonly package: string
+    }
+
+export interface ParsedPageUrl {
+  readonly pageRequest: StatusPageRequest
+  /** From the address; undefined if the browser's preference decides. */
+  readonly form?: StatusPageFormat
+}
+
+/** Returns whether a path is spelled as in links, which bounds the number of distinct paths per page. */
+export const isCanonicalUrlPath = (path: string): boolean =>
+  path.split('/').every((segment) => segment === encodePathSegment(decodePathSegment(segment) ?? ''))
+
+/**
+ * Parses a request target on a meaningless host. Returns undefined if it is not a path: a scheme or two slashes would
+ * name a host, and a backslash would count as a slash.
+ */
+export function parseRequestTarget(target = ''): URL | undefined {
+  const base = 'http://localhost'
+  return /^\/(?!\/)[^\\?]*(?:\?|$)/.test(target) && URL.canParse(target, base)
+    ? new URL(target, base)
+    : undefined
+}
+
+const repositoryNamePattern = /^(?!\.{1,2}$)[\w.-]{1,100}$/
+
+/** Returns undefined if the path is not one of our pages. */
+export function parsePageUrl(path: string): ParsedPageUrl | undefined {
+  if (path.length > 2000 || !path.startsWith('/') || path.includes('//')) return undefined
+  const ending = /\.(?<form>json|atom)$/.exec(path)?.groups?.['form'] as 'json' | 'atom' | undefined
+  // A repository may be called `x.json`, so the whole path is tried before the ending.
+  const whole = parsePagePathSegments(path)
+  if (whole !== undefined && !(ending !== undefined && supportsFormatExtension(whole)))
+    return { pageRequest: whole, ...getFixedPageFormat(whole) }
+  const shorter = ending === undefined ? undefined : parsePagePathSegments(path.slice(0, -ending.length - 1))
+  if (shorter === undefined || ending === undefined) return undefined
+  const isFeed = shorter.page === 'merged' || shorter.page === 'repository-merged'
+  if (ending === 'atom' && !isFeed) return undefined
+  if (['sign-in', 'signed-in', 'sign-out', 'resume', 'badge', 'style'].includes(shorter.page))
+    return undefined
+  return { pageRequest: shorter, form: ending }
+}
+
+/** Only on pages whose last part is an external name does `.json` ask for JSON. */
+function supportsFormatExtension({ page }: StatusPageRequest): boolean {
+  return ['repository', 'catalog', 'package', 'rule'].includes(page)
+}
+
+function getFixedPageFormat({ page }: StatusPageRequest): { form?: StatusPageFormat } {
+  if (page === 'badge') return { form: 'svg' }
+  return page === 'style' ? { form: 'css' } : {}
+}
+
+function parsePagePathSegments(path: string): StatusPageRequest | undefined {
+  const segments = path.slice(1).split('/').map(decodePathSegment)
+  if (segments.includes(undefined)) return undefined
+  const [first = '', ...rest] = segments as string[]
+  switch (first) {
+    case '':
+    case 'home':
+      return rest.length === 0 ? { page: 'home' } : undefined
+    case 'overview':
+    case 'merged':
+    case 'sign-in':
+    case 'sign-out':
+      if (first === 'sign-in' && rest.length === 1 && rest[0] === 'back') return { page: 'signed-in' }
+      return rest.length === 0 ? { page: first } : undefined
+    case 'pages.css':
+      return rest.length === 0 ? { page: 'style' } : undefined
+    case 'rules':
+      if (rest.length === 0) return { page: 'rules' }
+      // Findings link to `<RULES_URL>/<rule>.md`, wherever that is.
+      return rest.length === 1 && /^[a-z\d.-]{1,100}$/.test(rest[0] ?? '')
+        ? { page: 'rule', id: (rest[0] ?? '').replace(/\.md$/, '') }
+        : undefined
+    case 'badge': {
+      const [owner = '', file = ''] = rest
+      const repository = toRepositoryName(owner, file.replace(/\.svg$/, ''))
+      return rest.length === 2 && file.endsWith('.svg') && repository
+        ? { page: 'badge', repository }
+        : undefined
+    }
+    case 'r': {
+      const [owner = '', name = '', ...more] = rest
+      const repository = toRepositoryName(owner, name)
+      return repository && parseRepositoryPage(repository, more)
+    }
+    default:
+      return undefined
+  }
+}
+
+function parseRepositoryPage(
+  repository: RepositoryName,
+  [section, ...more]: readonly string[],
+): StatusPageRequest | undefined {
+  const [first, second] = more
+  switch (section) {
+    case undefined:
+      return { page: 'repository', repository }
+    case 'overview':
+      return more.length === 0 ? { page: 'repository-overview', repository } : undefined
+    case 'merged':
+      return more.length === 0 ? { page: 'repository-merged', repository } : undefined
+    case 'resume':
+      return more.length === 0 ? { page: 'resume', repository } : undefined
+    case 'pull':
+      return more.length === 1 && /^[1-9]\d{0,9}$/.test(first ?? '')
+        ? { page: 'pull', repository, pull: Number(first) }
+        : undefined
+    case 'catalog':
+      if (first === undefined) return { page: 'catalogs', repository }
+      if (first === '' || more.length > 2) return undefined
+      return second === undefined
+        ? { page: 'catalog', repository, catalog: first }
+        : { page: 'package', repository, catalog: first, package: second }
+    default:
+      return undefined
+  }
+}
+
+function toRepositoryName(owner: string, name: string): RepositoryName | undefined {
+  return repositoryNamePattern.test(owner) && repositoryNamePattern.test(name) ? { owner, name } : undefined
+}
+
+/** Returns undefined for control characters too: no name has any, and Postgres rejects NUL. */
+function decodePathSegment(segment: string): string | undefined {
+  try {
+    const text = decodeURIComponent(segment)
+    return /\p{Cc}/u.test(text) ? undefined : text
+  } catch {
+    return undefined
+  }
+}
+
+/** Formats GitHub URLs. Encodes untrusted parts. */
+export function formatPullUrl(page: PullUrlParts, pull: PullNumber = page.pull): string {
+  return `${formatRepositoryUrl(page)}/pull/${pull}`
+}
+
+export function formatChecksUrl(page: PullUrlParts): string {
+  return `${formatPullUrl(page)}/checks`
+}
+
+export function formatCommitUrl(page: PullUrlParts, commit: CommitSha | string): string {
+  return `${formatRepositoryUrl(page)}/commit/${encodeUrlComponentForMarkdown(commit)}`
+}
+
+export function formatLineRangeUrl(
+  page: PullUrlParts,
+  commit: CommitSha,
+  path: string,
+  { first, last }: { readonly first: number; readonly last: number },
+): string {
+  const file = path.split('/').map(encodeUrlComponentForMarkdown).join('/')
+  // GitHub renders these files without line numbers unless the URL requests the source.
+  const plain = /\.(?:md|markdown|rst|adoc|svg|csv|tsv)$/i.test(path) ? '?plain=1' : ''
+  return `${formatRepositoryUrl(page)}/blob/${encodeUrlComponentForMarkdown(commit)}/${file}${plain}#L${first}${last > first ? `-L${last}` : ''}`
+}
+
+function formatRepositoryUrl({ web, repository }: PullUrlParts): string {
+  return `${web}/${encodeUrlComponentForMarkdown(repository.owner)}/${encodeUrlComponentForMarkdown(repository.name)}`
+}
+
+/** Also encodes characters that end a Markdown link. */
+function encodeUrlComponentForMarkdown(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}

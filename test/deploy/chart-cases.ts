@@ -1,0 +1,144 @@
+// Values for the Helm chart. Together, the cases set every documented value.
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+
+export const chartDirectory = join(import.meta.dirname, '../../deploy/chart')
+
+const image = { repository: 'registry.example/catalog-bot' }
+const credentials = { existingSecret: 'app' }
+
+/** The setup page, the minimum with credentials, every part of the chart, and values without persistent storage. */
+export const chartValues = {
+  setup: { image },
+  least: { image, credentials },
+  full: {
+    image: { ...image, tag: 'v1', pullPolicy: 'Always' },
+    credentials,
+    database: { existingSecret: 'postgres', key: 'url' },
+    replicas: 2,
+    settings: {
+      SWEEP_SECONDS: 60,
+      GITHUB_URL: 'https://github.company.example',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+    },
+    secretSettings: { existingSecret: 'proxy' },
+    pullSecrets: ['quay'],
+    imagePullSecrets: [{ name: 'registry' }],
+    certificates: { existingConfigMap: 'company', key: 'root.pem' },
+    publishing: { existingSecret: 'targets' },
+    clusterTests: { existingSecret: 'clusters' },
+    persistence: { storageClass: 'fast', size: '50Gi', accessModes: ['ReadWriteOncePod'] },
+    service: { type: 'LoadBalancer', port: 8080, annotations: { 'example.com/pool': 'internal' } },
+    ingress: {
+      enabled: true,
+      host: 'bot.example',
+      className: 'nginx',
+      tlsSecret: 'bot-tls',
+      annotations: { 'cert-manager.io/cluster-issuer': 'company' },
+    },
+    podDisruptionBudget: { enabled: true, maxUnavailable: '50%' },
+    networkPolicy: {
+      enabled: true,
+      from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+      metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
+      ingress: [{ ports: [{ port: 50051, protocol: 'TCP' }] }],
+      egress: [
+        {
+          to: [{ podSelector: { matchLabels: { app: 'postgres' } } }],
+          ports: [{ port: 5432, protocol: 'TCP' }],
+        },
+      ],
+    },
+    serviceMonitor: { enabled: true, interval: '1m', labels: { release: 'prometheus' } },
+    serviceAccount: { annotations: { 'example.com/role': 'none' } },
+    resources: { requests: { cpu: '1', memory: '2Gi' }, limits: { memory: '8Gi' } },
+    stopSeconds: 50,
+    extraVolumes: [{ name: 'registries', configMap: { name: 'registries' } }],
+    extraVolumeMounts: [{ name: 'registries', mountPath: '/run/registries', readOnly: true }],
+    podAnnotations: { 'example.com/team': 'catalogs' },
+    podLabels: { team: 'catalogs' },
+    nodeSelector: { 'kubernetes.io/arch': 'amd64' },
+    tolerations: [{ key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }],
+    affinity: {
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 1,
+            podAffinityTerm: {
+              topologyKey: 'kubernetes.io/hostname',
+              labelSelector: { matchLabels: { 'app.kubernetes.io/name': 'catalog-bot' } },
+            },
+          },
+        ],
+      },
+    },
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: 'kubernetes.io/hostname',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: { 'app.kubernetes.io/name': 'catalog-bot' } },
+      },
+    ],
+    priorityClassName: 'high',
+  },
+  memory: { image, credentials, persistence: { enabled: false }, serviceAccount: { existing: 'mine' } },
+  webhooks: {
+    image,
+    publicUrl: 'https://pages.example',
+    ingress: { enabled: true, host: 'bot.example', webhooksOnly: true },
+  },
+  plainHttp: { image, ingress: { enabled: true, host: 'bot.example' } },
+  externalTls: { image, ingress: { enabled: true, host: 'bot.example', externalTls: true } },
+} as const
+export type ChartCase = keyof typeof chartValues
+
+/** Values that helm must reject, with what its message must name. */
+export const rejectedChartValues: readonly (readonly [what: string, values: object, named: string])[] = [
+  ['no image', {}, 'image.repository'],
+  ['a misspelled value', { image, replicaCount: 2 }, 'replicaCount'],
+  ['a misspelled nested value', { image, ingress: { enable: true } }, 'ingress: Additional property enable'],
+  [
+    'two replicas without credentials',
+    { image, replicas: 2, database: { existingSecret: 'postgres' } },
+    'replicas: 2 requires credentials.existingSecret',
+  ],
+  [
+    'two replicas without a database',
+    { image, replicas: 2, credentials },
+    'replicas: 2 requires database.existingSecret',
+  ],
+  [
+    'no volume for the credentials',
+    { image, persistence: { enabled: false } },
+    'persistence.enabled: false requires credentials.existingSecret',
+  ],
+  ['an ingress without a host', { image, ingress: { enabled: true } }, 'requires ingress.host'],
+  ['a public URL with a path', { image, publicUrl: 'https://bot.example/bot' }, 'publicUrl'],
+  ['a misspelled setting', { image, settings: { SWEEP_SECOND: 60 } }, 'property SWEEP_SECOND is not allowed'],
+  ['a setting out of range', { image, settings: { CONCURRENCY: 100 } }, 'settings.CONCURRENCY'],
+  ['a setting of the wrong type', { image, settings: { SWEEP_SECONDS: '1m' } }, 'settings.SWEEP_SECONDS'],
+  ['a setting that YAML reads as a boolean', { image, settings: { PAGES: false } }, 'settings.PAGES'],
+  ['a secret in the settings', { image, settings: { WEBHOOK_SECRET: 'in the clear' } }, 'WEBHOOK_SECRET'],
+  [
+    'a sign-in secret in the settings',
+    { image, settings: { CLIENT_SECRET: 'in the clear' } },
+    'CLIENT_SECRET',
+  ],
+  ['a setting that the chart controls', { image, settings: { DATA_DIR: '/elsewhere' } }, 'DATA_DIR'],
+  ['an address that no probe reaches', { image, settings: { HOST: '127.0.0.1' } }, 'property HOST'],
+  [
+    'a volume that several pods share',
+    { image, persistence: { accessModes: ['ReadWriteMany'] } },
+    'persistence.accessModes',
+  ],
+]
+
+/** Throws helm's message if it rejects the values. */
+export function renderChart(values: object): string {
+  return execFileSync(
+    'helm',
+    ['template', 'coast', chartDirectory, '--kube-version', '1.36.0', '--namespace', 'bots', '--values', '-'],
+    { input: JSON.stringify(values), encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] },
+  )
+}

@@ -1,0 +1,170 @@
+// The container image that .ci/build-image wrote to IMAGE_LAYOUT, run as an engine would run it, from the setup page to a
+// merged pull request.
+import { execFileSync } from 'node:child_process'
+import { readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { demoStories } from '../../../sandbox/demo/stories.ts'
+import {
+  demoRepositoryName,
+  openDemoEnvironment,
+  type DemoEnvironment,
+} from '../../../sandbox/demo/demo-environment.ts'
+import { waitUntil } from '../../stories/story-environment.ts'
+import { createImageTestDirectory, describeImage, readImageLayout, type ImageLayout } from './image-layout.ts'
+import { startContainer, unpackImage, type RunningContainer } from './run-container.ts'
+import { createAppFromSetupPage, installApp } from './walk-setup.ts'
+
+const projectRoot = join(import.meta.dirname, '../../..')
+const maxCompressedBytes = 200_000_000
+const setupUrlPattern = /http:\/\/localhost:\d+\/setup\?word=\S+/
+const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
+
+describeImage(['umoci', 'runc'])('the container image', () => {
+  let directory: string
+  let image: ImageLayout
+  let bundle: string
+  let demo: DemoEnvironment
+  let container: RunningContainer
+
+  const findLine = async (pattern: RegExp): Promise<string> => {
+    const find = () => container.lines.map((line) => pattern.exec(line)?.[0]).find((match) => match)
+    await waitUntil(`the container prints ${pattern.source}`, () => find() !== undefined, 60, container.lines)
+    return find() ?? ''
+  }
+
+  beforeAll(async () => {
+    directory = createImageTestDirectory()
+    image = readImageLayout()
+    bundle = unpackImage(image.path, join(directory, 'bundle'))
+    demo = await openDemoEnvironment({ directory })
+    // The App that the setup page creates takes its place.
+    demo.github.uninstall(demo.github.installationOn(demoRepositoryName))
+    container = startContainer({
+      bundle,
+      data: join(directory, 'data'),
+      environment: {
+        SETUP: '1',
+        PORT: '0',
+        SWEEP_SECONDS: '2',
+        GITHUB_URL: demo.github.url,
+        GITHUB_API_URL: demo.github.url,
+        GITHUB_THROTTLE: 'off',
+        INSECURE_REGISTRIES: demo.registry.host,
+      },
+    })
+  }, 180_000)
+  afterAll(async () => {
+    await container?.stop('KILL')
+    await demo?.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  test('has at most 200 MB to pull', () => {
+    const compressedBytes = image.layers.reduce((sum, { size }) => sum + size, 0)
+    const unpackedBytes = Number(
+      execFileSync('du', ['-sbx', join(bundle, 'rootfs')], { encoding: 'utf8' }).split('\t')[0],
+    )
+    console.log(`image: ${megabytes(compressedBytes)} to pull, ${megabytes(unpackedBytes)} unpacked`)
+    expect(compressedBytes).toBeLessThanOrEqual(maxCompressedBytes)
+  })
+
+  test('has the labels that registries show', () => {
+    const { version, license, description } = JSON.parse(
+      readFileSync(join(projectRoot, 'package.json'), 'utf8'),
+    ) as Record<string, string>
+    const { 'org.opencontainers.image.revision': revision, ...labels } = image.config.config.Labels
+    expect(revision).toMatch(/^[0-9a-f]{40}$/)
+    expect(labels).toMatchObject({
+      'org.opencontainers.image.title': 'catalog-bot',
+      'org.opencontainers.image.description': description,
+      'org.opencontainers.image.source': '',
+      'org.opencontainers.image.version': version,
+      'org.opencontainers.image.licenses': license,
+    })
+  })
+
+  test('starts with the setup page, is ready, and keeps the setup page secret', async () => {
+    const setupUrl = await findLine(setupUrlPattern)
+    for (const path of ['/livez', '/readyz', '/healthz'])
+      expect({ path, status: (await fetch(new URL(path, setupUrl))).status }).toEqual({ path, status: 200 })
+    expect((await fetch(new URL('/setup', setupUrl))).status).toBe(404)
+    expect(await (await fetch(setupUrl)).text()).toContain('Create the GitHub App')
+  }, 60_000)
+
+  test('passes the health check of the Dockerfile while it waits for setup', async () => {
+    const dockerfile = readFileSync(join(projectRoot, 'Dockerfile'), 'utf8')
+    const [, command = ''] = /^HEALTHCHECK[^[]*CMD (\[.*\])$/m.exec(dockerfile) ?? []
+    const { port } = new URL(await findLine(setupUrlPattern))
+    const check = await container.execute('env', `PORT=${port}`, ...(JSON.parse(command) as string[]))
+    expect(check).toEqual({ output: '', exitCode: 0 })
+  }, 60_000)
+
+  test('does not run as root, has no capabilities, and cannot write outside /data and /tmp', async () => {
+    const processIds = container.processIds()
+    expect(processIds.length).toBeGreaterThan(1)
+    for (const pid of processIds) {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      expect(status).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m)
+      expect(status).toMatch(/^CapBnd:\t0+$/m)
+    }
+    expect(
+      await container.execute('touch', '/app/file', '/home/node/file', '/data/file', '/tmp/file'),
+    ).toEqual({
+      output: expect.stringMatching(/^touch: .*\/app\/file.*\ntouch: .*\/home\/node\/file.*\n$/),
+      exitCode: 1,
+    })
+  })
+
+  test('has the command catalog-bot with the complete rule pages', async () => {
+    const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+      version: string
+    }
+    expect(await container.execute('catalog-bot', '--version')).toEqual({
+      output: `${version}\n`,
+      exitCode: 0,
+    })
+    const rulePage = readFileSync(join(projectRoot, 'docs/rules/several-heads.md'), 'utf8')
+    const [heading = '', ...sections] = rulePage.match(/^#+ .*$/gm) ?? []
+    const { output, exitCode } = await container.execute('catalog-bot', 'rule', 'several-heads')
+    expect(exitCode).toBe(0)
+    for (const line of [heading, ...sections]) expect(output).toContain(`${line}\n`)
+    expect(await container.execute('catalog-bot', 'demo')).toEqual({
+      output:
+        'catalog-bot: the demo is part of a checkout of catalog-bot, and this installation does not include it\n',
+      exitCode: 2,
+    })
+  }, 60_000)
+
+  test('creates the App, and checks and merges a pull request', async () => {
+    const started = performance.now()
+    const setupUrl = await findLine(setupUrlPattern)
+    expect(await createAppFromSetupPage(setupUrl, 'coast')).toContain('App created')
+    const credentials = statSync(join(directory, 'data/credentials.env'))
+    expect({ mode: credentials.mode & 0o777, owner: credentials.uid }).toEqual({ mode: 0o600, owner: 1000 })
+    await installApp(await findLine(/http:\S+\/installations\/new/), 'operators')
+    const story = demoStories.find(({ id }) => id === 'good update')
+    if (!story) throw new Error('the demo has no good update')
+    const pull = await demo.github.openPull(story.open(demo))
+    await waitUntil('the pull request is merged', () => pull.merged !== null, 90, container.lines)
+    expect(demo.github.checkRuns(pull).map(({ name, conclusion }) => `${name}: ${conclusion}`)).toContain(
+      'catalog-bot / validation: success',
+    )
+    console.log(`from the setup page to the merge: ${Math.round(performance.now() - started)} ms`)
+  }, 180_000)
+
+  test('runs doctor and lists freezes next to the running App', async () => {
+    const doctor = await container.execute('catalog-bot', 'doctor', demoRepositoryName)
+    expect(doctor.output).toContain('the App has every permission in app.yml')
+    const landings = await container.execute('catalog-bot', 'landings', '--repository', demoRepositoryName)
+    expect(landings).toEqual({ output: expect.any(String), exitCode: 0 })
+  }, 60_000)
+
+  test('ends within five seconds after SIGTERM', async () => {
+    const started = performance.now()
+    expect(await container.stop('TERM')).toBe(0)
+    const milliseconds = Math.round(performance.now() - started)
+    console.log(`SIGTERM: ${milliseconds} ms`)
+    expect(milliseconds).toBeLessThan(5000)
+  }, 30_000)
+})

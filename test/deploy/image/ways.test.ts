@@ -1,0 +1,196 @@
+// The ways to install catalog-bot as a server, each from nothing to a merged pull request in the sandbox: `npm start`, and the image
+// with the environment that Compose and the chart give it. Prints each step with its seconds. For the image alone, see
+// image.test.ts; for the scheduled workflow, test/cli/once.test.ts; for the action, which merges nothing, test/cli/action.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { parse, parseAllDocuments } from 'yaml'
+import { demoStories } from '../../../sandbox/demo/stories.ts'
+import {
+  demoRepositoryName,
+  openDemoEnvironment,
+  type DemoEnvironment,
+} from '../../../sandbox/demo/demo-environment.ts'
+import { waitUntil } from '../../stories/story-environment.ts'
+import { createImageTestDirectory, describeImage, readImageLayout } from './image-layout.ts'
+import { startContainer, unpackImage } from './run-container.ts'
+import { createAppFromSetupPage, installApp } from './walk-setup.ts'
+
+const projectRoot = join(import.meta.dirname, '../../..')
+const readYaml = (...path: readonly string[]) => readFileSync(join(projectRoot, ...path), 'utf8')
+
+type Environment = Readonly<Record<string, string>>
+
+interface RunningBot {
+  readonly lines: readonly string[]
+  stop(signal: 'TERM' | 'KILL'): Promise<number | null>
+}
+
+/** A GitHub with a catalog repository, in which no App is installed. */
+async function openEmptySandbox(directory: string): Promise<DemoEnvironment> {
+  const demo = await openDemoEnvironment({ directory })
+  demo.github.uninstall(demo.github.installationOn(demoRepositoryName))
+  return demo
+}
+
+/** What connects catalog-bot to the sandbox instead of GitHub. A user does not set these. */
+const sandboxSettings = ({ github, registry }: DemoEnvironment): Environment => ({
+  GITHUB_URL: github.url,
+  GITHUB_API_URL: github.url,
+  GITHUB_THROTTLE: 'off',
+  INSECURE_REGISTRIES: registry.host,
+})
+
+/** Follows the guide from the printed address on, and prints the transcript. */
+async function walkToMerge(way: string, demo: DemoEnvironment, bot: RunningBot): Promise<void> {
+  const started = performance.now()
+  const steps: string[] = []
+  const note = (step: string) => steps.push(`${((performance.now() - started) / 1000).toFixed(1)} s  ${step}`)
+  const findLine = async (pattern: RegExp): Promise<string> => {
+    const find = () => bot.lines.map((line) => pattern.exec(line)?.[0]).find((match) => match)
+    await waitUntil(`catalog-bot prints ${pattern.source}`, () => find() !== undefined, 60, bot.lines)
+    return find() ?? ''
+  }
+  const setupUrl = await findLine(/http:\/\/localhost:\d+\/setup\?word=\S+/)
+  note('1. the address of the setup page is printed')
+  expect(await createAppFromSetupPage(setupUrl, 'coast')).toContain('App created')
+  note('2. the App is created')
+  await installApp(await findLine(/http:\S+\/installations\/new/), 'operators')
+  note('3. the App is installed')
+  const story = demoStories.find(({ id }) => id === 'good update')
+  if (!story) throw new Error('the demo has no good update')
+  const pull = await demo.github.openPull(story.open(demo))
+  note('4. a pull request is opened')
+  await waitUntil('the pull request is merged', () => pull.merged !== null, 90, bot.lines)
+  note(`5. it is merged, with ${demo.github.checkRuns(pull).length} checks`)
+  console.log([`${way}, from nothing to a merged pull request:`, ...steps].join('\n  '))
+}
+
+describe('npm start in a checkout', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'way-'))
+  let demo: DemoEnvironment
+  let bot: RunningBot
+  beforeAll(async () => {
+    demo = await openEmptySandbox(directory)
+    bot = startWithNpm({
+      ...sandboxSettings(demo),
+      DATA_DIR: join(directory, 'data'),
+      PORT: '0',
+      SWEEP_SECONDS: '2',
+    })
+  }, 120_000)
+  afterAll(async () => {
+    await bot?.stop('KILL')
+    await demo?.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  test('creates the App, and merges a pull request', async () => {
+    await walkToMerge('npm', demo, bot)
+  }, 180_000)
+
+  test('ends with SIGTERM to npm, and frees its port', async () => {
+    const { url = '' } = /listening on (?<url>http:\S+)/.exec(bot.lines.join('\n'))?.groups ?? {}
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+    await bot.stop('TERM')
+    await expect(fetch(`${url}/livez`)).rejects.toThrow()
+  }, 60_000)
+})
+
+function startWithNpm(environment: Environment): RunningBot {
+  const child = spawn('npm', ['start'], {
+    cwd: projectRoot,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  const lines: string[] = []
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => lines.push(line))
+  return {
+    lines,
+    async stop(signal) {
+      child.kill(`SIG${signal}`)
+      return (await exited)[0]
+    },
+  }
+}
+
+/** The environment that Compose gives the container if nobody sets a variable. */
+function readComposeEnvironment(): Environment {
+  const { services } = parse(readYaml('deploy/compose.yaml')) as {
+    readonly services: { readonly bot: { readonly environment: Readonly<Record<string, string | null>> } }
+  }
+  return Object.fromEntries(
+    Object.entries(services.bot.environment).flatMap(([name, value]) =>
+      value === null ? [] : [[name, value.replace(/^\$\{\w+:-(.*)\}$/, '$1')]],
+    ),
+  )
+}
+
+/** The environment in the pod of a chart that was installed without credentials. */
+function readChartEnvironment(): Environment {
+  for (const document of parseAllDocuments(readYaml('test/deploy/rendered/setup.yaml'))) {
+    const { kind, spec } = document.toJS() as {
+      readonly kind: string
+      readonly spec: {
+        readonly template: {
+          readonly spec: {
+            readonly containers: readonly [
+              { readonly env: readonly { readonly name: string; readonly value?: string }[] },
+            ]
+          }
+        }
+      }
+    }
+    if (kind === 'StatefulSet')
+      return Object.fromEntries(
+        spec.template.spec.containers[0].env.flatMap(({ name, value }) =>
+          value === undefined ? [] : [[name, value]],
+        ),
+      )
+  }
+  throw new Error('the chart has no StatefulSet')
+}
+
+describeImage(['umoci', 'runc'])('the image', () => {
+  let directory: string
+  let bundle: string
+  beforeAll(() => {
+    directory = createImageTestDirectory()
+    bundle = unpackImage(readImageLayout().path, join(directory, 'bundle'))
+  }, 180_000)
+  afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+  test.each([
+    ['Compose', readComposeEnvironment],
+    ['the chart', readChartEnvironment],
+  ])(
+    'with the environment of %s creates the App, merges, and continues after a restart',
+    async (way, read) => {
+      const demo = await openEmptySandbox(join(directory, way))
+      const data = join(directory, way, 'data')
+      const environment = { ...read(), ...sandboxSettings(demo), SWEEP_SECONDS: '2' }
+      let container = startContainer({ bundle, data, environment })
+      try {
+        await walkToMerge(way, demo, container)
+        expect(await container.stop('TERM')).toBe(0)
+        container = startContainer({ bundle, data, environment })
+        await waitUntil(
+          'catalog-bot runs as the App again',
+          () => container.lines.some((line) => /^catalog-bot is listening/.test(line)),
+          60,
+          container.lines,
+        )
+      } finally {
+        await container.stop('KILL')
+        await demo.stop()
+      }
+    },
+    300_000,
+  )
+})
