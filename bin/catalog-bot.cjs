@@ -94,7 +94,7 @@ function runJoined(file) {
   const folder = compiledFolder()
   const [command = ''] = process.argv.slice(2)
   const kept = folder && join(folder, nameOf(source, command))
-  // Most catalogs are validated before V8's optimizing compiler pays off. src/cli/optimizing-compiler.ts enables it again.
+  // Most catalogs are validated before V8's optimizing compiler pays off. src/cli/validate.ts enables it again.
   if (command === 'validate') setFlagsFromString('--no-turbofan')
   const cachedData = kept && readKept(kept)
   const script = new Script(source, { filename: file, cachedData })

@@ -116,7 +116,7 @@ export const persistedTextExceptions: readonly {
     reason: 'a verdict in recorded cluster test reports',
   },
   {
-    file: /^src\/(?:jobs|evaluate|merge|server\/jobs)\/(?:announced-merges|fetch-commits|rejected-pulls)\.ts$/,
+    file: /^src\/(?:jobs|evaluate|merge|server\/jobs)\/(?:merged-report|fetch-commits|rejected-pulls)\.ts$/,
     text: /^(?:landing|refused|refusal)$/,
     reason: 'names of recorded states and caches',
   },

@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { startMockGitHub, type MockGitHub, type GitHubTrafficValidator } from '../github/github.ts'
 import { startMockRegistry, type MockRegistry } from '../registry/registry.ts'
 import { generatePrivateKey } from '../github/github-admin.ts'
-import { findNpmPackageFolder } from '../../src/cli/version.ts'
+import { findNpmPackageFolder } from '../../src/cli/output.ts'
 import type { AppPermissions } from '../github/github-data.ts'
 
 interface AppManifestPermissions {

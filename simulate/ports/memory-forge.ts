@@ -11,7 +11,13 @@ import { commentMarker } from '../../src/report/comment.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { ForgeAction, Forge, ForgeQuestion, BotIssue, ForgeActionResult } from '../../src/ports/forge.ts'
 import { packageOwnerTeam } from '../world/repository-contents.ts'
-import { appId, mainBranch, type SimulatedCheckRun, type SimulatedPull, type SimulatedGitHub } from '../world/simulated-github.ts'
+import {
+  appId,
+  mainBranch,
+  type SimulatedCheckRun,
+  type SimulatedPull,
+  type SimulatedGitHub,
+} from '../world/simulated-github.ts'
 import { createInMemoryOctokit } from './memory-octokit.ts'
 import type { CallScheduler } from './memory-repository.ts'
 import { createCommentCache } from '../../src/adapters/github/github-cache.ts'

@@ -9,7 +9,13 @@ import { formatTemporaryBranch } from '../../src/policy/merge-strategy.ts'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 import { computeMergeDate } from '../../src/adapters/git/merge.ts'
 import type { GitRepository, RejectedPush } from '../../src/ports/repository.ts'
-import { findAncestors, hasAncestor, listFirstParentChain, findMergeBases, isOnFirstParentChain } from '../git/history.ts'
+import {
+  findAncestors,
+  hasAncestor,
+  listFirstParentChain,
+  findMergeBases,
+  isOnFirstParentChain,
+} from '../git/history.ts'
 import { isSameTreeEntry, mergeTrees } from '../git/merge.ts'
 import type { GitObjects } from '../git/git-objects.ts'
 import type { CallDestination } from '../scheduler.ts'

@@ -14,9 +14,8 @@ import { commentMarker } from '../report/comment.ts'
 import { formatWorkflowLog } from '../report/describe-findings.ts'
 import { withLocalPullRequestEvaluation } from './local-pull.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
-import { setExitCode, printToStdout } from './output.ts'
-import { parseRepository } from './parse-repository.ts'
-import { getRulesBaseUrl } from './rule-url.ts'
+import { setExitCode, printToStdout, getRulesBaseUrl } from './output.ts'
+import { parseRepository } from './options.ts'
 import { validateCatalogDirectories, addFallbackLocationToFinding, loadSarifOptions } from './validate.ts'
 
 type GitHubActionRunPlan =

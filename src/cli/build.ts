@@ -29,13 +29,9 @@ import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-refere
 import { openRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
-import { parseCommaSeparatedKeyValues } from './parse-key-values.ts'
+import { parseCommaSeparatedKeyValues } from './options.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
-import {
-  toRepositoryRelativePath,
-  openImageAttester,
-  type ImageAttestationOptions,
-} from './attest-published.ts'
+import { toRepositoryRelativePath, openImageAttester, type ImageAttestationOptions } from './sign.ts'
 
 export interface RebaseImageOptions extends ImageAttestationOptions {
   readonly baseImage: string

@@ -10,8 +10,7 @@ import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import { renderText, renderJson } from '@catalog-bot/findings/render-findings'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-files.ts'
-import { supportsColor } from './color.ts'
-import { setExitCode, printToStdout } from './output.ts'
+import { setExitCode, printToStdout, supportsColor } from './output.ts'
 import { readBundleDirectory, requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface BundleCommandOptions {

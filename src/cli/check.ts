@@ -1,7 +1,6 @@
 // `check`: makes the whole decision for a local Git repository. Exit code 0: catalog-bot would merge; 1: it would not.
 import type { PullRequestChange } from '../pull-request/change.ts'
 import type { SnapshotEvaluation } from '../evaluate/evaluate.ts'
-import { findBaseBreakingCommits } from '../evaluate/find-base-breaks.ts'
 import { ChangeTooLargeError } from '../catalogs/reader-pool.ts'
 import { compareFindings } from '@catalog-bot/findings/finding'
 import { renderText } from '@catalog-bot/findings/render-findings'
@@ -12,11 +11,38 @@ import {
   describeBaseBranchBreakagesAsText,
   type BaseBranchBreakage,
   describeProjectedChange,
+  toProjectedChange,
 } from '../report/evaluation-report.ts'
-import { formatChangeAsText, describeChangeLines } from '../report/describe-change.ts'
-import { toSingleLineText } from '../report/escape.ts'
-import { withLocalPullRequestEvaluation, type LocalPullRequestOptions } from './local-pull.ts'
-import { setExitCode, printToStdout, printJson } from './output.ts'
+import {
+  formatChangeAsText,
+  describeChangeLines,
+  formatChangeAsMarkdown,
+  type DescriptionLine,
+} from '../report/describe-change.ts'
+import { toSingleLineText, renderMermaidBlock } from '../report/escape.ts'
+import {
+  withLocalPullRequestEvaluation,
+  type LocalPullRequestOptions,
+  evaluateLocalPullRequest,
+} from './local-pull.ts'
+import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
+import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
+import { findBaseBreakingCommits } from '../evaluate/trace-findings.ts'
+import { renderChangeAsMermaid, drawPackageChanges } from '../pull-request/describe-change.ts'
+import { renderReport } from '../report/report.ts'
+import { summarizeChange } from '../report/summarize-change.ts'
+import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
+import { writeGraphFiles } from './graph.ts'
+
+export interface DiffCommandOptions {
+  readonly repo: string
+  /** Default: the default branch of the remote. */
+  readonly base?: string
+  readonly head: string
+  readonly output: 'text' | 'json' | 'markdown' | 'svg' | 'mermaid'
+  /** A folder for SVG pictures. */
+  readonly out?: string
+}
 
 export interface CheckCommandOptions extends LocalPullRequestOptions {
   readonly output: 'text' | 'json'
@@ -87,7 +113,7 @@ function toLimitExceededVerdict(error: unknown): Pick<SnapshotEvaluation, 'chang
   }
 }
 
-export function toPullRequestChangeJson(change: PullRequestChange): unknown {
+function toPullRequestChangeJson(change: PullRequestChange): unknown {
   return {
     ...change,
     catalogs: change.catalogs.map(({ root, version, packages }) => ({
@@ -96,4 +122,113 @@ export function toPullRequestChangeJson(change: PullRequestChange): unknown {
       packages,
     })),
   }
+}
+
+export async function printPullExplanation(options: LocalPullRequestOptions): Promise<void> {
+  const {
+    snapshot,
+    config,
+    configDigest,
+    layout,
+    merge,
+    change,
+    becoming = [],
+    verdict,
+  } = await evaluateLocalPullRequest(options)
+  const { outcomes, permit, ...decision } = verdict
+  const report = renderReport(verdict, {
+    summary: summarizeChange(change),
+    changeLines: formatChangeAsMarkdown([
+      ...describeChangeLines(change),
+      ...describeProjectedChange(becoming),
+    ]),
+    graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(toProjectedChange(becoming)),
+  })
+  printToStdout(
+    JSON.stringify(
+      {
+        snapshot,
+        facts: { config, configDigest, layout, merge, change: toPullRequestChangeJson(change) },
+        findings: outcomes.flatMap((outcome) => outcome.findings),
+        verdict: { ...decision, lands: permit !== undefined },
+        actions: [
+          ...report.checks,
+          { comment: report.comment },
+          ...(permit === undefined ? [] : [{ land: permit.landing }]),
+        ],
+      },
+      null,
+      2,
+    ),
+  )
+  setExitCode(verdict.kind === 'merge' ? 0 : 1)
+}
+
+export async function printCatalogDiff(options: DiffCommandOptions): Promise<void> {
+  const { output, out } = options
+  if (out !== undefined && output !== 'svg') throw new Error('--out requires -o svg')
+  const {
+    change,
+    becoming = [],
+    merge,
+  } = await evaluateLocalPullRequest({ ...options, author: 'nobody', offline: true })
+  if (merge.kind === 'conflict')
+    throw new Error(`base and head have merge conflicts in ${merge.paths.join(', ')}`)
+  switch (output) {
+    case 'text':
+      printToStdout(formatChangeAsText(formatDiffLines(change, becoming)).join('\n'))
+      break
+    case 'json':
+      printJson(toPullRequestChangeJson(change))
+      break
+    case 'markdown':
+      printToStdout(renderMarkdownDiff(change, becoming))
+      break
+    case 'mermaid': {
+      const graph = renderDiffGraphAsMermaid(change, becoming)
+      if (graph === undefined) printToStderr('No channel changes, or the changes are too large to draw.')
+      else printToStdout(graph)
+      break
+    }
+    case 'svg':
+      writeGraphFiles(
+        createDiffGraphDrawings(change, becoming).map(({ catalogs, drawing }) => ({
+          name: drawing.package,
+          // Distinguishes the files of a package that changes differently in different catalogs.
+          variant: catalogs.join(' '),
+          draw: () => drawSvg(drawing),
+        })),
+        { extension: 'svg', out, emptyMessage: 'No channel changes.' },
+      )
+  }
+  setExitCode(0)
+}
+
+/** Bundle directories don't change a catalog yet, so their projected effect comes after the changes. */
+function formatDiffLines(
+  change: PullRequestChange,
+  projected: readonly ProjectedCatalog[],
+): DescriptionLine[] {
+  return [...describeChangeLines(change), ...describeProjectedChange(projected)]
+}
+
+function createDiffGraphDrawings(
+  change: PullRequestChange,
+  projected: readonly ProjectedCatalog[],
+): ReturnType<typeof drawPackageChanges> {
+  const pictures = drawPackageChanges(change)
+  return pictures.length > 0 ? pictures : drawPackageChanges(toProjectedChange(projected))
+}
+
+function renderDiffGraphAsMermaid(
+  change: PullRequestChange,
+  projected: readonly ProjectedCatalog[],
+): string | undefined {
+  return renderChangeAsMermaid(change) ?? renderChangeAsMermaid(toProjectedChange(projected))
+}
+
+function renderMarkdownDiff(change: PullRequestChange, projected: readonly ProjectedCatalog[]): string {
+  const lines = formatChangeAsMarkdown(formatDiffLines(change, projected))
+  const graph = renderDiffGraphAsMermaid(change, projected)
+  return [...lines, ...(graph === undefined ? [] : ['', renderMermaidBlock(graph)])].join('\n')
 }

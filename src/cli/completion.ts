@@ -1,7 +1,7 @@
 // `completion SHELL`: prints a script that completes commands, options, their choices, and otherwise file names. The script is
 // generated from the tree of commands, so it is complete and does not start a process for each completion.
 import type { Command, Option } from 'commander'
-import { listCommands } from './help.ts'
+import { listCommands } from './options.ts'
 
 export type CompletionShell = 'bash' | 'zsh' | 'fish'
 

@@ -32,11 +32,10 @@ import {
   type WebhookDeliveryStatus,
   type DiagnosisFinding,
 } from './diagnosis.ts'
-import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
-import { parseRepository } from './parse-repository.ts'
+import { setExitCode, printToStdout, printJson, printToStderr, findNpmPackageFolder } from './output.ts'
 import { withRegistryClient } from './pulled-bundles.ts'
-import { findNpmPackageFolder } from './version.ts'
 import { createApiVersionPlugin } from '../adapters/github/github-fetch.ts'
+import { parseRepository } from './options.ts'
 
 export interface DoctorCommandOptions {
   readonly repository?: string

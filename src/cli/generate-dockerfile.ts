@@ -2,8 +2,8 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { renderDockerfile } from '../adapters/image/local-build.ts'
-import { parseCommaSeparatedKeyValues } from './parse-key-values.ts'
 import { setExitCode, printToStderr } from './output.ts'
+import { parseCommaSeparatedKeyValues } from './options.ts'
 
 export interface GenerateDockerfileOptions {
   readonly baseImage: string

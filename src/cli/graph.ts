@@ -1,6 +1,6 @@
 // `graph DIR`: draws the upgrade graphs of a catalog's packages, as Mermaid text or SVG pictures. Exit code 0: everything was
 // drawn; 1: some files could not be read, and the rest was drawn; 2: the command could not run.
-import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
+import { type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { drawMermaid, renderOpmMermaid } from '@catalog-bot/fbc/graph/draw-mermaid'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
@@ -9,7 +9,33 @@ import { openCatalogFileFactsCache } from '../catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
-import { writeGraphFiles } from './write-pictures.ts'
+import { restrictCatalogToBounds } from '@catalog-bot/fbc/graph/bound-catalog'
+import { createHash } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface GraphFile {
+  readonly name: string
+  readonly variant?: string
+  draw(): string
+}
+
+interface GraphFileOptions {
+  readonly extension: string
+  /** Created if missing. */
+  readonly out: string | undefined
+  readonly emptyMessage: string
+}
+
+/** File systems allow 255 bytes. */
+const maxGraphFileNameLength = 150
+
+export interface RenderGraphOptions {
+  readonly packageName?: string
+  readonly minimumEdge?: string
+  readonly drawV0Semantics?: boolean
+  readonly insecureRegistry?: readonly string[]
+}
 
 export interface GraphCommandOptions {
   readonly package?: readonly string[]
@@ -67,4 +93,64 @@ function loadCatalogFromDirectory(dir: string): Catalog {
   const directory = readCatalogDirectory(dir, (bytes) => cache.factsOf(bytes))
   if (directory.kind !== 'catalog') throw new Error(directory.message)
   return directory.catalog
+}
+
+export async function renderGraph(names: readonly string[], options: RenderGraphOptions): Promise<void> {
+  const cache = openCatalogFileFactsCache()
+  const files: { path: string; facts: ReturnType<typeof cache.factsOf> }[] = []
+  // Paths only determine the order of the files. The files of a later catalog come after those of an earlier one.
+  // Loaded only here, because drawing a local catalog needs no registry client.
+  const { readCatalogFiles } = await import('./pulled-bundles.ts')
+  for (const [index, name] of names.entries())
+    for (const { path, bytes } of await readCatalogFiles(name, options.insecureRegistry))
+      files.push({ path: `${String(index).padStart(4, '0')}/${path}`, facts: cache.factsOf(bytes()) })
+  const catalog = assembleCatalog(files)
+  const [loadError] = catalog.loadErrors
+  const bounded = loadError
+    ? { ok: false as const, error: loadError.message }
+    : restrictCatalogToBounds(catalog, options)
+  if (bounded.ok)
+    printToStdout(
+      renderOpmMermaid(buildPackageGraphs(bounded.value), { v0Semantics: options.drawV0Semantics === true }),
+    )
+  else printToStderr(`Error: ${bounded.error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
+  setExitCode(bounded.ok ? 0 : 1)
+}
+
+/** Throws an Error if there are several pictures but no folder, or if a write fails. */
+export function writeGraphFiles(
+  pictures: readonly GraphFile[],
+  { extension, out, emptyMessage }: GraphFileOptions,
+): void {
+  const [only, second] = pictures
+  if (only === undefined) {
+    printToStderr(emptyMessage)
+    return
+  }
+  if (out === undefined) {
+    if (second !== undefined) {
+      const names = [...new Set(pictures.map(({ name }) => name))]
+      const shown = names.slice(0, 5).map((name) => JSON.stringify(name))
+      throw new Error(
+        `there are ${pictures.length} pictures (of ${shown.join(', ')}${names.length > 5 ? ', …' : ''}): specify a folder for them with --out`,
+      )
+    }
+    printToStdout(only.draw())
+    return
+  }
+  mkdirSync(out, { recursive: true })
+  for (const picture of pictures) {
+    const isAlone = pictures.every((other) => other === picture || other.name !== picture.name)
+    const name = isAlone ? picture.name : `${picture.name} ${picture.variant ?? ''}`
+    const path = join(out, `${toGraphFileName(name)}.${extension}`)
+    writeFileSync(path, picture.draw())
+    printToStdout(path)
+  }
+}
+
+/** Maps different names to different results, and keeps well-formed package names unchanged. */
+function toGraphFileName(name: string): string {
+  const plain = encodeURIComponent(name.toWellFormed()).replace(/^\./, '%2E').replaceAll('*', '%2A')
+  if (plain.length <= maxGraphFileNameLength) return plain.replaceAll('%20', ' ')
+  return `${plain.slice(0, maxGraphFileNameLength)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
 }

@@ -14,9 +14,8 @@ import { getRequiredBotChecks } from '../policy/required-checks.ts'
 import { buildRecommendedRulesets } from '../policy/merge-advice.ts'
 import { toPrefixedCheckNames } from '../report/report-options.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
-import { setExitCode, printToStdout, printToStderr } from './output.ts'
+import { setExitCode, printToStdout, printToStderr, readReleaseDistribution } from './output.ts'
 import { findDefaultBaseBranch } from './pull-defaults.ts'
-import { readReleaseDistribution } from './version.ts'
 
 interface InitPackageOptions {
   readonly defaultChannel?: string

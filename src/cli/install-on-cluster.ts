@@ -70,7 +70,8 @@ export async function installOnCluster(
   // Loaded only if needed, because loading is slow and most installs don't use a cluster.
   const { openKubeClusterClient: openCluster } = await import('../cluster-test/cluster/open-cluster.ts')
   const { runClusterTests: runInstallTests } = await import('../cluster-test/cluster/run-cluster-tests.ts')
-  const { sweepExpiredClusterTests: sweepCluster } = await import('../cluster-test/cluster/janitor.ts')
+  const { sweepExpiredClusterTests: sweepCluster } =
+    await import('../cluster-test/cluster/run-cluster-tests.ts')
   const cluster = await openCluster({
     file: options.kubeconfig ?? '',
     context: options.context,

@@ -7,7 +7,7 @@ import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import type { BlobSha } from '../pull-request/ids.ts'
 import { configPath } from '../config/config-path.ts'
 import { parseConfig, type Config } from '../config/config.ts'
-import { formatSystemError } from './system-error.ts'
+import { formatSystemError } from './output.ts'
 
 const execFileAsync = promisify(execFile)
 /** Enough for half a million paths of typical length. */

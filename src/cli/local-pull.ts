@@ -21,8 +21,7 @@ import { openGitMirror } from '../adapters/git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { readDefaultAuthorLogin, findDefaultBaseBranch, requireGitRepository } from './pull-defaults.ts'
 import { defaultBundlePullBudget } from '../adapters/registry/cached-bundles.ts'
-import { printToStderr } from './output.ts'
-import { formatSystemError } from './system-error.ts'
+import { printToStderr, formatSystemError } from './output.ts'
 
 const execFileAsync = promisify(execFile)
 

@@ -15,7 +15,7 @@ import {
 import { StoreError } from '../adapters/store/database.ts'
 import { openStore } from '../adapters/store/store.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
-import { parseRepository } from './parse-repository.ts'
+import { parseRepository } from './options.ts'
 
 export interface FreezeCommandOptions {
   readonly repository?: string

@@ -5,7 +5,7 @@ import { sweepOnce, type SweepOnceResult, type SweptPull } from '../server/once/
 import { readSettings } from '../jobs/settings.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
-import { parseRepository } from './parse-repository.ts'
+import { parseRepository } from './options.ts'
 
 export interface OnceCommandOptions {
   readonly repository: string

@@ -1,6 +1,9 @@
 // Options that several commands share, with the validation of their values. Each option accepts one value and is repeated for
 // more, because an option that accepts all following words would swallow the command's arguments.
-import { InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import type { RepositoryName } from '../pull-request/snapshot.ts'
+
+const examplesByCommand = new WeakMap<Command, readonly string[]>()
 
 export function createRepeatableOption(flags: string, description: string): Option {
   return new Option(flags, `${description}; can be repeated`).argParser(
@@ -82,4 +85,55 @@ export function createRepositoryRoleOption(): Option {
   return new Option('--role <role>', "the author's role in the repository")
     .choices(['none', 'read', 'triage', 'write', 'maintain', 'admin'])
     .default('read')
+}
+
+export function addExamplesToHelp(command: Command, examples: readonly string[], text = ''): Command {
+  examplesByCommand.set(command, examples)
+  const shown = examples.map((example) => `  catalog-bot ${example}`).join('\n')
+  return command.addHelpText('after', `\nExamples:\n${shown}${text === '' ? '' : `\n\n${text}`}`)
+}
+
+export function getCommandExamples(command: Command): readonly string[] {
+  return examplesByCommand.get(command) ?? []
+}
+
+export function listCommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(listCommands)]
+}
+
+/** `catalog-bot bundle validate`. */
+export function getFullCommandName(command: Command): string {
+  return command.parent ? `${getFullCommandName(command.parent)} ${command.name()}` : command.name()
+}
+
+export function addUsageHintOnError(program: Command): void {
+  for (const command of listCommands(program))
+    command.showHelpAfterError(`Run '${getFullCommandName(command)} --help' for usage.`)
+}
+
+/**
+ * Each text is `k=v` or several such pairs, separated by commas. As in opm, the last value of a key applies. Throws if a
+ * key is missing.
+ */
+export function parseCommaSeparatedKeyValues(
+  pairs: readonly string[],
+  optionName: string,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    pairs
+      .flatMap((text) => text.split(/,(?=[^,=]+=)/))
+      .map((text) => {
+        const equals = text.indexOf('=')
+        if (equals < 1) throw new Error(`invalid ${optionName} "${text}": it must have the form KEY=VALUE`)
+        return [text.slice(0, equals), text.slice(equals + 1)]
+      }),
+  )
+}
+
+/** Throws if the text isn't `OWNER/NAME`. */
+export function parseRepository(text: string): RepositoryName {
+  const [, owner, name] = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? []
+  if (owner === undefined || name === undefined)
+    throw new Error(`the repository must have the form OWNER/NAME, but is ${JSON.stringify(text)}`)
+  return { owner, name }
 }

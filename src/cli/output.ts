@@ -1,7 +1,29 @@
 // Output of commands: results go to stdout, everything else goes to stderr, and exit codes are 0, 1, and 2.
 
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { formatSystemError } from './system-error.ts'
+import { join } from 'node:path'
+import { readPackageMetadata, type ReleaseDistribution } from '../adapters/package-metadata.ts'
+
+const messageBySystemErrorCode: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EADDRINUSE: 'the address is already in use',
+  EADDRNOTAVAIL: 'this address does not exist on this machine',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was reset',
+  EEXIST: 'the file already exists',
+  EISDIR: 'expected a file, but it is a directory',
+  ELOOP: 'its symbolic links form a loop',
+  EMFILE: 'too many files are open',
+  ENAMETOOLONG: 'the name is too long',
+  ENOENT: 'no such file or directory',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'part of the path is not a directory',
+  ENOTEMPTY: 'the directory is not empty',
+  ENOTFOUND: 'host not found',
+  EPERM: 'operation not permitted',
+  EROFS: 'the file system is read-only',
+  ETIMEDOUT: 'the connection timed out',
+}
 
 /** 0: success. 1: the check failed. 2: the result is inconclusive, or the command could not run. */
 export type ExitCode = 0 | 1 | 2
@@ -60,4 +82,68 @@ export function exitWithError(error: unknown): void {
   printToStderr(`catalog-bot: ${message.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
   if (process.env.DEBUG && error instanceof Error && error.stack !== undefined) printToStderr(error.stack)
   setExitCode(2)
+}
+
+export function supportsColor(stream: { readonly isTTY?: boolean }, environment = process.env): boolean {
+  const { NO_COLOR, FORCE_COLOR, TERM } = environment
+  if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return !['0', 'false'].includes(FORCE_COLOR)
+  if (NO_COLOR !== undefined && NO_COLOR !== '') return false
+  return stream.isTTY === true && TERM !== 'dumb'
+}
+
+/** Returns undefined for other errors. */
+export function formatSystemError(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
+  const meaning = messageBySystemErrorCode[error.code]
+  // Errors of catalog-bot can have codes too.
+  if (meaning === undefined || !('syscall' in error) || typeof error.syscall !== 'string') return undefined
+  if (error.syscall.startsWith('spawn') && error.code === 'ENOENT')
+    return `${error.syscall.slice('spawn '.length) || 'a program'} is required but not installed`
+  const { path, address, hostname, port } = error as Error & {
+    readonly path?: string
+    readonly address?: string
+    readonly hostname?: string
+    readonly port?: number
+  }
+  const host = hostname ?? address
+  const subject = path ?? (host === undefined || port === undefined ? host : `${host}:${port}`)
+  return subject === undefined ? meaning : `${subject}: ${meaning}`
+}
+
+/** The root folder of this package. The commands are two folders deep, both in the sources and in the build. */
+export function findNpmPackageFolder(): string {
+  return join(import.meta.dirname, '..', '..')
+}
+
+export function readCatalogBotVersion(): string {
+  return readPackageMetadata(findNpmPackageFolder()).version
+}
+
+/** Undefined in a checkout. */
+export function readReleaseDistribution(): ReleaseDistribution | undefined {
+  return readPackageMetadata(findNpmPackageFolder()).distribution
+}
+
+export function describeAppInstallation(): string {
+  const repository = readReleaseDistribution()?.repository
+  return repository === undefined
+    ? 'Run the App from a checkout of catalog-bot.'
+    : `To run the App, see https://github.com/${repository}#readme.`
+}
+
+// The URLs of rule pages are below RULES_URL, which a bot administrator can set, or in the repository of the release.
+
+/** The URL prefix before `<id>.md`. Undefined in a checkout, whose pages `catalog-bot rule` prints. */
+export function getRulesBaseUrl(): string | undefined {
+  const { RULES_URL: own } = process.env
+  if (own !== undefined && own !== '') return own.endsWith('/') ? own : `${own}/`
+  const repository = readReleaseDistribution()?.repository
+  return repository === undefined
+    ? undefined
+    : `https://github.com/${repository}/blob/v${readCatalogBotVersion()}/docs/rules/`
+}
+
+export function getRuleUrl(id: string): string | undefined {
+  const base = getRulesBaseUrl()
+  return base === undefined ? undefined : `${base}${encodeURIComponent(id)}.md`
 }

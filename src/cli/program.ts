@@ -6,8 +6,8 @@ import { addCatalogCommands } from './commands/catalog-commands.ts'
 import { addImageCommands } from './commands/image-commands.ts'
 import { addCompletionCommand, addMaintainerCommands } from './commands/maintainer-commands.ts'
 import { addPullRequestCommands } from './commands/pull-commands.ts'
-import { addExamplesToHelp, addUsageHintOnError } from './help.ts'
-import { readCatalogBotVersion } from './version.ts'
+import { addExamplesToHelp, addUsageHintOnError } from './options.ts'
+import { readCatalogBotVersion } from './output.ts'
 
 /** `addApp` adds the App's commands, or stubs for them in a package without the App. */
 export function buildProgram(addApp: (program: Command) => void): Command {

@@ -6,7 +6,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { formatSystemError } from './system-error.ts'
+import { formatSystemError } from './output.ts'
 
 const execFileAsync = promisify(execFile)
 

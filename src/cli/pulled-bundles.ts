@@ -1,13 +1,25 @@
 // Reads bundles and catalogs for the command line, from a local directory or from registries with the user's credentials.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
-import { systemClock } from '../adapters/system-clock.ts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
+import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
+import { systemClock } from '../adapters/system-clock.ts'
 import { openRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
-import { pullBundleOrCatalog, type PulledBundle } from '../adapters/registry/pull-bundle.ts'
+import {
+  pullBundleOrCatalog,
+  type PulledBundle,
+  getCatalogDirectory,
+} from '../adapters/registry/pull-bundle.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
+import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
+
+interface CatalogSourceFile {
+  readonly path: string
+  /** Throws if the file cannot be read. */
+  readonly bytes: () => Uint8Array
+}
 
 /** Each bundle is unpacked in a separate process. */
 const maxConcurrentImagePulls = 4
@@ -66,4 +78,40 @@ export function requireImageReferenceSyntax(name: string): void {
     throw new Error(
       `${quoteLikeGo(name)} is neither an existing file or directory nor an image reference (HOST/REPOSITORY:TAG)`,
     )
+}
+
+/** Reads a directory like opm. Anything else is an image, which is unpacked in a separate process. */
+export async function readCatalogFiles(
+  name: string,
+  insecure: readonly string[] | undefined,
+): Promise<readonly CatalogSourceFile[]> {
+  if (statSync(name, { throwIfNoEntry: false })) return readDirectoryFiles(name)
+  requireImageReferenceSyntax(name)
+  const { files, labels } = await withRegistryClient(insecure, (registry) =>
+    pullBundleOrCatalog(registry, name),
+  )
+  const directory = getCatalogDirectory(labels)
+  if (directory === undefined)
+    throw new Error(`${name} is not a catalog image: it has no label with the location of the catalog`)
+  const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
+  const ignores = [...below].filter(([path]) => isIgnoreFile(path))
+  const { files: paths, loadError } = selectCatalogFiles(
+    below.keys(),
+    new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
+  )
+  if (loadError) throw new Error(loadError.message)
+  return paths.map((path) => ({ path, bytes: () => below.get(path) ?? new Uint8Array() }))
+}
+
+function readDirectoryFiles(dir: string): readonly CatalogSourceFile[] {
+  const directory = listCatalogDirectoryFiles(dir)
+  if (directory.kind !== 'files') throw new Error(directory.message)
+  return directory.files.map((file) => ({
+    path: file.path,
+    bytes: () => {
+      const bytes = file.read()
+      if ('error' in bytes) throw new Error(bytes.error)
+      return bytes
+    },
+  }))
 }

@@ -11,7 +11,11 @@ import {
   renderTemplate,
   getTemplateImages,
 } from '@catalog-bot/fbc/template/render-template'
-import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
+import {
+  parseTemplateDocument,
+  convertToTemplate,
+  type TemplateConversionKind,
+} from '@catalog-bot/fbc/template/template-document'
 import { sortCatalogForRendering } from '@catalog-bot/fbc/write/blob-order'
 import {
   parseWritableCatalog,
@@ -20,12 +24,12 @@ import {
 } from '@catalog-bot/fbc/write/writable-catalog'
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import {
   parseCompositeImageList,
   type CompositeImageList,
 } from '../pull-request/references/reference-list.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
-import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { formatCompositeListReference, toImagePullError } from '../adapters/image/composite-catalog.ts'
 import {
   createBundlesOnlyCatalog,
@@ -42,6 +46,10 @@ import {
   pullBundleOrCatalogImages,
   withRegistryClient,
 } from './pulled-bundles.ts'
+
+export interface ConvertTemplateOptions {
+  readonly output: 'json' | 'yaml'
+}
 
 export interface RenderCatalogOptions {
   readonly output: 'json' | 'yaml'
@@ -218,4 +226,27 @@ function mergeCatalogs(catalogs: readonly WritableCatalog[]): WritableCatalog {
     deprecations: catalogs.flatMap(({ deprecations }) => deprecations),
     others: catalogs.flatMap(({ others }) => others),
   }
+}
+
+export function convertTemplate(
+  kind: TemplateConversionKind,
+  file: string | undefined,
+  { output }: ConvertTemplateOptions,
+): void {
+  const read = convertToTemplate(kind, readFileOrStdin(file), output)
+  if (read.ok) printToStdout(read.value)
+  else
+    printToStderr(`Error: converting: ${read.error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
+  setExitCode(read.ok ? 0 : 1)
+}
+
+/** Without a file, a terminal as input would block forever. */
+function readFileOrStdin(file = '-'): Uint8Array {
+  if (file !== '-') {
+    if (statSync(file).isDirectory())
+      throw new Error(`${file} is a directory: specify one file of the catalog`)
+    return readFileSync(file)
+  }
+  if (process.stdin.isTTY) throw new Error('specify a file, or provide one on standard input')
+  return readFileSync(0)
 }

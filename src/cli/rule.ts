@@ -3,9 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { allRules } from '../checks/all-rules.ts'
-import { setExitCode, printToStdout, printJson } from './output.ts'
-import { getRuleUrl } from './rule-url.ts'
-import { findNpmPackageFolder } from './version.ts'
+import { setExitCode, printToStdout, printJson, getRuleUrl, findNpmPackageFolder } from './output.ts'
 
 export function printRuleOrRuleList(
   id: string | undefined,

@@ -5,7 +5,7 @@ import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import { openHttpServer } from '@catalog-bot/fbc-server/http-server'
-import { readCatalogFiles } from './catalog-source.ts'
+import { readCatalogFiles } from './pulled-bundles.ts'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
 
 export interface ServeCatalogOptions {

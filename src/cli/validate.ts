@@ -1,7 +1,7 @@
 // `validate`: validates directories of file-based catalogs. Exit code 0: all pass; 1: some fail; 2: one is not a directory,
 // or the command could not run.
-import { readFileSync } from 'node:fs'
-import { join, relative, resolve, sep } from 'node:path'
+import { readFileSync, existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
+import { join, relative, resolve, sep, dirname } from 'node:path'
 import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { defaultRuleSet, findOpmRuleSet, type OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
@@ -14,15 +14,36 @@ import {
 } from '@catalog-bot/findings/finding-list'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
 import { renderJson, type DirectoryReport } from '@catalog-bot/findings/render-findings'
-import { supportsColor } from './color.ts'
-import { enableOptimizingCompiler } from './optimizing-compiler.ts'
-import { setExitCode, printToStdout, printToStderr } from './output.ts'
-import { readCatalogBotVersion } from './version.ts'
+import {
+  setExitCode,
+  printToStdout,
+  printToStderr,
+  supportsColor,
+  readCatalogBotVersion,
+  getRulesBaseUrl,
+} from './output.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
+import { setFlagsFromString } from 'node:v8'
+import type { RuleSettings } from '../checks/validation/rule-settings.ts'
+import { configPath } from '../config/config-path.ts'
+
+interface LocalConfig {
+  readonly settings: RuleSettings
+  /** Allowed image registries. An empty list allows all. */
+  readonly registries: readonly string[]
+  /** Path of the directory in its repository, because the settings refer to files by such paths. */
+  readonly root: string
+}
+
+/** Seconds since the start of the process. */
+const minUptimeForCompilerSeconds = 0.5
+/** Nearly all public catalog files are smaller. */
+const minFileBytesForCompiler = 4 * 1024 * 1024
+
+let isOptimizingCompilerDisabled = true
 
 /** Per rule in text output. Errors are always shown. */
 const maxPrintedFindingsPerRule = 10
-
 /** Per directory. GitHub code scanning shows this many results per run. */
 const maxReportedFindingsPerDirectory = 5000
 
@@ -139,7 +160,7 @@ async function validateCatalogDirectory(
       ? validateCatalog(catalog, { ruleSet, profile })
       : (await import('../checks/validation/validate-fully.ts')).validateCatalogWithAllRules(
           { ...catalog, findings: [...catalog.findings, ...read.linked] },
-          { ruleSet, ...(await loadLocalConfigIfEnabled(dir, config)) },
+          { ruleSet, ...(config === false ? {} : await loadLocalConfig(dir, config)) },
         )
   const all = [...verdict.findings, ...read.unreadable].sort(compareFindings)
   const { findings } = selectMostSevereFindings(all, maxReportedFindingsPerDirectory)
@@ -154,11 +175,6 @@ async function validateCatalogDirectory(
     findings: output === 'text' ? findings : addFindingEndPositions(findings, read.bytesOf),
     ...(leftOut > 0 && { leftOut }),
   }
-}
-
-/** Loads the configuration only where one exists. */
-async function loadLocalConfigIfEnabled(dir: string, config: string | false | undefined) {
-  return config === false ? {} : (await import('./local-config.ts')).loadLocalConfig(dir, config)
 }
 
 /** Without a cache, reads only the parts of a file that the profile needs, and doesn't load the code of the cache. */
@@ -195,7 +211,53 @@ async function printTextReport(report: DirectoryReport, all: boolean): Promise<v
 
 export async function loadSarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
-  const { getRulesBaseUrl } = await import('./rule-url.ts')
   const pages = getRulesBaseUrl()
   return { version: readCatalogBotVersion(), rules: allRules, ...(pages !== undefined && { pages }) }
+}
+
+/** Enables the compiler in a long run, or before a large file is read. */
+function enableOptimizingCompiler(nextBytes: number): void {
+  if (
+    !isOptimizingCompilerDisabled ||
+    (nextBytes < minFileBytesForCompiler && process.uptime() < minUptimeForCompilerSeconds)
+  )
+    return
+  isOptimizingCompilerDisabled = false
+  setFlagsFromString('--turbofan')
+}
+
+/**
+ * Loads the configuration for a directory: from `file`, from `.github/catalog-bot.yml` at the root of its repository, or the
+ * default. If the file is invalid or unreadable, throws an Error with the location of each problem.
+ */
+export async function loadLocalConfig(directory: string, file: string | undefined): Promise<LocalConfig> {
+  const there = realpathSync(directory)
+  const top = findRepositoryRoot(there)
+  const path = file === undefined ? join(top, configPath) : resolve(file)
+  const root = relative(top, there).split(sep).join('/')
+  if (file === undefined && !existsSync(path)) return { settings: {}, registries: [], root }
+  const content = readRegularFile(path, file === undefined)
+  // Loaded only if needed, because loading the schema and the rules takes longer than validating most catalogs.
+  const { parseConfigFile: readConfigFile } = await import('../config/config-file.ts')
+  const { allRules } = await import('../checks/all-rules.ts')
+  const { config, findings } = readConfigFile(content, new Set(allRules.map(({ id }) => id)))
+  if (config !== undefined && findings.length === 0)
+    return { settings: config.rules, registries: config.images.registries, root }
+  throw new Error(
+    findings.map(({ at, what }) => `${path}:${at?.line ?? 1}:${at?.column ?? 1}: ${what}`).join('\n'),
+  )
+}
+
+/** Follows a symbolic link that the user specified, but rejects one at the default path, as catalog-bot does. */
+function readRegularFile(path: string, isBots: boolean): Uint8Array | 'link' | 'directory' {
+  if (isBots && lstatSync(path).isSymbolicLink()) return 'link'
+  return statSync(path).isDirectory() ? 'directory' : readFileSync(path)
+}
+
+/** The closest directory, upwards, that contains a configuration or is a repository. Default: the directory itself. */
+function findRepositoryRoot(directory: string): string {
+  for (let at = directory; ; at = dirname(at)) {
+    if (existsSync(join(at, configPath)) || existsSync(join(at, '.git'))) return at
+    if (dirname(at) === at) return directory
+  }
 }

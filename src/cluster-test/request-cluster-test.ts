@@ -1,17 +1,84 @@
 // Requests a cluster install test. An install test lets the author run programs in the cluster, so it needs the repository's
 // configuration and either all checks passed or a maintainer's request for this commit. A separate job runs it.
 import { createHash } from 'node:crypto'
-import type { CheckOutcome } from '../checks/check.ts'
 import { checkIds } from '@catalog-bot/findings/checks'
+import { z } from 'zod'
+import type { CheckOutcome } from '../checks/check.ts'
 import type { CommandRecord } from '../policy/command-records.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import type { TreeSha } from '../pull-request/ids.ts'
+import { type TreeSha, toCommitSha, isObjectId, toTreeSha } from '../pull-request/ids.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
-import type { StateStore } from '../ports/state.ts'
+import { type StateStore, defineStateNamespace } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { clusterTestRequestStateNamespace, type ClusterTestRequest } from './cluster-test-state.ts'
+import { installTargets } from '../checks/install/install-targets.ts'
+
+const installStepSchema = z.object({
+  root: z.string(),
+  version: z.string(),
+  names: z.array(z.string()),
+  image: z.string().exactOptional(),
+})
+
+const plannedClusterTestSchema = z.object({
+  target: z.enum(installTargets),
+  package: z.string(),
+  channel: z.string(),
+  mode: z.enum(['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace']),
+  steps: z.array(installStepSchema),
+  crds: z.array(z.string()),
+  isUpgrade: z.boolean(),
+})
+
+const clusterTestRequestSchema = z.object({
+  /** The pull request's head, which has the check. */
+  head: z.string().refine(isObjectId).transform(toCommitSha),
+  /** The validated tree to merge, and its base. */
+  tree: z.string().refine(isObjectId).transform(toTreeSha),
+  baseTree: z.string().refine(isObjectId).transform(toTreeSha),
+  /** By catalog root. */
+  trials: z.array(z.object({ root: z.string(), trial: plannedClusterTestSchema })),
+  /** Identifies the request; equal ones are not repeated. */
+  key: z.string(),
+  isRequired: z.boolean(),
+  isOver: z.boolean(),
+})
+
+/** Persistent state of cluster install tests: requested, running and done. */
+export type ClusterTestRequest = Readonly<z.infer<typeof clusterTestRequestSchema>>
+
+export const clusterTestRequestStateNamespace = defineStateNamespace<ClusterTestRequest>('trial wish', {
+  version: 1,
+  read: (stored) => clusterTestRequestSchema.safeParse(stored).data,
+})
+
+const clusterTestRunsSchema = z.object({
+  key: z.string(),
+  /** Install tests that started and may not have ended. */
+  running: z.array(z.string()),
+  /** Process failures so far. */
+  attempts: z.number(),
+  /** The request that waited for a catalog image, and how often. */
+  waited: z.object({ key: z.string(), times: z.number() }).exactOptional(),
+})
+
+export type ClusterTestRuns = Readonly<z.infer<typeof clusterTestRunsSchema>>
+
+export const clusterTestRunStateNamespace = defineStateNamespace<ClusterTestRuns>('trial', {
+  version: 1,
+  read: (stored) => clusterTestRunsSchema.safeParse(stored).data,
+})
+
+/** When a repository's last install test ended; it then yields for a while. */
+const lastClusterTestRunSchema = z.object({ ended: z.number() })
+
+export const lastClusterTestRunStateNamespace = defineStateNamespace<
+  Readonly<z.infer<typeof lastClusterTestRunSchema>>
+>('trial turn', {
+  version: 1,
+  read: (stored) => lastClusterTestRunSchema.safeParse(stored).data,
+})
 
 export interface ClusterTestCandidate {
   readonly snapshot: PullSnapshot

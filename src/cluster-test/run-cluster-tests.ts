@@ -17,12 +17,11 @@ import {
   clusterTestRequestStateNamespace,
   type ClusterTestRuns,
   type ClusterTestRequest,
-} from './cluster-test-state.ts'
+} from './request-cluster-test.ts'
 import type { PullNumber } from '../pull-request/ids.ts'
-import { computeCatalogContentKey } from '../publish/content-key.ts'
-import { builtPreviewStateNamespace, previewRequestStateNamespace } from '../publish/preview-state.ts'
+import { loadPublishInputs, computeCatalogContentKey } from '../publish/load-publish-inputs.ts'
+import { builtPreviewStateNamespace, previewRequestStateNamespace } from '../publish/request-preview.ts'
 import { publicationStateNamespace } from '../publish/publication-state.ts'
-import { loadPublishInputs } from '../publish/load-publish-inputs.ts'
 
 /** By catalog root. `coming`: the preview is being built. */
 export type ClusterTestImagesByCatalog = ReadonlyMap<string, ClusterTestCatalogImages | 'coming'>
@@ -46,7 +45,6 @@ const queuePositionLeaseSeconds = 2 * busyClusterRetrySeconds
 const lastClusterTestRunStateKey = 'last'
 /** Milliseconds between check updates while it runs. */
 const checkRunUpdateIntervalMs = 15_000
-
 const emptyClusterTestRuns: ClusterTestRuns = { key: '', running: [], attempts: 0 }
 /** Retries after a process failure, which also clean up. */
 const maxTestAttempts = 3
@@ -180,18 +178,7 @@ async function runRequestedClusterTests(
     const now = await app.store.readState(clusterTestRequestStateNamespace, forge.repository, key)
     // A newer commit has its own check and job.
     if (now?.key !== request.key || now.isOver) {
-      await publishClusterTestCheck(
-        request,
-        [
-          {
-            kind: 'not-tried',
-            what: 'this commit',
-            why: 'the pull request has a newer commit or was closed',
-          },
-        ],
-        ctx,
-      )
-      if (now !== undefined && !now.isOver) await app.store.enqueue(job)
+      await reportSupersededClusterTests(job, request, now, ctx)
       return
     }
   }
@@ -199,6 +186,26 @@ async function runRequestedClusterTests(
   await saveRuns({ key: request.key, attempts: 0 })
   // The required check may have been the last obstacle to the merge.
   if (request.isRequired) await app.store.enqueue({ ...job, kind: 'pull' })
+}
+
+async function reportSupersededClusterTests(
+  job: ClusterTestJob,
+  request: ClusterTestRequest,
+  now: ClusterTestRequest | undefined,
+  ctx: ClusterTestContext,
+): Promise<void> {
+  await publishClusterTestCheck(
+    request,
+    [
+      {
+        kind: 'not-tried',
+        what: 'this commit',
+        why: 'the pull request has a newer commit or was closed',
+      },
+    ],
+    ctx,
+  )
+  if (now !== undefined && !now.isOver) await ctx.app.store.enqueue(job)
 }
 
 async function runSingleClusterTest(

@@ -19,7 +19,6 @@ import {
 } from '../policy/commands.ts'
 import { findCommandApprovals, type CommandRecord } from '../policy/command-records.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
-import type { EvaluatePullOptions } from './evaluate-options.ts'
 import {
   gatherCheckAnswers,
   type CheckQuestionAnswer,
@@ -30,7 +29,7 @@ import {
   defaultEvaluationBudget,
   type EvaluationBudget,
 } from '../catalogs/reader-pool.ts'
-import type { BaseBranchState } from './load-base.ts'
+import type { BaseBranchState, EvaluatePullOptions } from './load-base.ts'
 import type { PathChange } from '../pull-request/change.ts'
 import type { PullReview, PullSnapshot } from '../pull-request/snapshot.ts'
 import { isGitError } from '../adapters/git/git-error.ts'

@@ -2,6 +2,9 @@
 // base branch or the configuration changes.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { join, resolve } from 'node:path'
+import type { Finding } from '@catalog-bot/findings/finding'
+import type { CheckId } from '@catalog-bot/findings/checks'
 import { type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'
 import { configPath } from '../config/config-path.ts'
 import type { CommandDecision } from '../policy/commands.ts'
@@ -16,14 +19,69 @@ import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
 import type { SnapshotEvaluation } from './evaluate.ts'
-import type { EvaluationSchedulingHints } from './worker/evaluation-pool.ts'
+import type { EvaluationSchedulingHints, WorkerCallbackHandler } from './worker/evaluation-pool.ts'
 import type { EvaluationReport } from '../report/evaluation-report.ts'
 import type { StateStore } from '../ports/state.ts'
-import { readMergeQueueRemovalUser } from './queue-removals.ts'
+import { readMergeBackoff, type MergeBackoff, readMergeQueueRemovalUser } from './merge-plan-input.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { requestEvaluation, type EvaluationInputs } from './request-evaluation.ts'
 import { clusterTestCheckName } from '../report/cluster-test-check.ts'
-import { readMergeBackoff, type MergeBackoff } from './merge-backoff.ts'
+import type { CheckQuestion } from '../checks/questions.ts'
+import {
+  createCheckQuestionAnswerer,
+  type CheckQuestionAnswer,
+  type CheckQuestionAnswerer,
+} from '../catalogs/gather-answers.ts'
+import {
+  workerPullHistoryMethods,
+  type EvaluationResponse,
+  type WorkerPullHistoryStore,
+  type WorkerCallbackRequest,
+} from './worker/evaluation-messages.ts'
+import { GitError } from '../adapters/git/git-error.ts'
+import type { OpenPullSummary } from '../ports/forge.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import { excludeOverriddenFindings } from '../policy/command-records.ts'
+import { noopPullHistoryStore } from '../catalogs/memory-cache.ts'
+import type { Store } from '../ports/store.ts'
+
+type CombinedChangeVerdict =
+  { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }
+
+interface CombinedChange {
+  /** The pull request whose budget is charged. */
+  readonly pull: PullNumber
+  readonly base: CommitSha
+  /** A local commit that contains all of them, on no branch. */
+  readonly head: CommitSha
+  readonly baseRef: string
+  /** Findings that maintainers overrode on each; the same findings are overridden here. */
+  readonly overridden?: readonly Finding[]
+}
+
+/** Already judged for each pull request. */
+const checkIdsEvaluatedPerPull: readonly CheckId[] = ['ownership']
+
+/** The combined evaluation must not enter any pull request's history. */
+const noopWorkerPullHistoryStore: Required<WorkerPullHistoryStore> = {
+  ...noopPullHistoryStore,
+  firstSeenApprovals: () => Promise.resolve(new Map()),
+  recordChange: () => Promise.resolve(),
+  readChanges: () => Promise.resolve(new Map()),
+  listPushers: () => Promise.resolve([]),
+  hasSeenPushes: () => Promise.resolve(false),
+  recentCommands: () => Promise.resolve(new Map()),
+}
+
+interface EvaluationInputs {
+  readonly memory: Required<WorkerPullHistoryStore>
+  readonly openPulls: () => Promise<readonly OpenPullSummary[]>
+  readonly hints?: EvaluationSchedulingHints | undefined
+  /** Answers questions from memory instead of sending requests. */
+  readonly ask?: CheckQuestionAnswerer | undefined
+  readonly onAnswer?: ((question: CheckQuestion, answer: CheckQuestionAnswer) => void) | undefined
+}
+
+type PullHistoryStoreMethod = (this: unknown, ...args: unknown[]) => Promise<unknown>
 
 export interface PullEvaluation {
   readonly snapshot: PullSnapshot
@@ -45,7 +103,6 @@ export interface PullEvaluation {
 
 /** A faster machine may handle it later. */
 const tooLargePullTtlSeconds = 30 * 24 * 3600
-
 const tooLargePullSchema = z.object({ state: z.string(), why: z.string() })
 /** If lost, it is found again. */
 const tooLargePullCache = defineCacheNamespace<z.infer<typeof tooLargePullSchema>>('too large', {
@@ -89,26 +146,8 @@ export async function evaluateSnapshot(
   const openPulls = () => forge.openPulls()
   const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
   switch (answer.kind) {
-    case 'seen': {
-      const { kind: _kind, gate, ...evaluation } = answer
-      const backoff: MergeBackoff = isMerged ? { stopped: [] } : await readMergeBackoff(snapshot, ctx)
-      const commands = [
-        ...(await store.commands(snapshot.repository, snapshot.pull)),
-        ...evaluation.commands.map(({ record }) => record),
-      ]
-      const removed = isQueued ? undefined : await readMergeQueueRemovalUser(snapshot, commands, store)
-      const verdict = decideVerdict({ ...gate, ...backoff, removedBy: removed })
-      const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
-      return {
-        ...evaluation,
-        snapshot,
-        verdict,
-        hasPreviews,
-        onCluster: gate.config.install.cluster,
-        requiresCluster: gate.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
-        requeueAfterSeconds: computeMinIgnoringUndefined(verdict.retryAfter, backoff.tryAgainAfter),
-      }
-    }
+    case 'seen':
+      return decideEvaluatedPull(answer, { snapshot, isMerged, isQueued }, ctx)
     case 'too-large': {
       await store.putCached(
         tooLargePullCache,
@@ -117,6 +156,32 @@ export async function evaluateSnapshot(
       )
       return createRejectedPullEvaluation(snapshot, configDigest, createTooLargePullReason(answer.why), ctx)
     }
+  }
+}
+
+async function decideEvaluatedPull(
+  answer: Extract<Awaited<ReturnType<typeof requestEvaluation>>, { kind: 'seen' }>,
+  { snapshot, isMerged, isQueued }: { snapshot: PullSnapshot; isMerged: boolean; isQueued: boolean },
+  ctx: JobContext<EvaluationStore>,
+): Promise<PullEvaluation> {
+  const { store } = ctx.app
+  const { kind: _kind, gate, ...evaluation } = answer
+  const backoff: MergeBackoff = isMerged ? { stopped: [] } : await readMergeBackoff(snapshot, ctx)
+  const commands = [
+    ...(await store.commands(snapshot.repository, snapshot.pull)),
+    ...evaluation.commands.map(({ record }) => record),
+  ]
+  const removed = isQueued ? undefined : await readMergeQueueRemovalUser(snapshot, commands, store)
+  const verdict = decideVerdict({ ...gate, ...backoff, removedBy: removed })
+  const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
+  return {
+    ...evaluation,
+    snapshot,
+    verdict,
+    hasPreviews,
+    onCluster: gate.config.install.cluster,
+    requiresCluster: gate.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
+    requeueAfterSeconds: computeMinIgnoringUndefined(verdict.retryAfter, backoff.tryAgainAfter),
   }
 }
 
@@ -175,4 +240,87 @@ async function createRejectedPullEvaluation(
     report: { changeLines: [], commandLines: [] },
     verdict: createUncheckablePullVerdict({ snapshot, configDigest }, reason),
   }
+}
+
+/** Rejects with a GitError or StoreError. A corrupt mirror is fetched again by the next caller. */
+async function requestEvaluation(
+  snapshot: PullSnapshot,
+  { app, forge, repository, mirror }: JobContext<Cache>,
+  inputs: EvaluationInputs,
+): Promise<Exclude<EvaluationResponse, { kind: 'git-error' }>> {
+  const { dataDirectory, budget, opm } = app.settings
+  const facts = join(resolve(dataDirectory), 'facts')
+  const answerFromSources =
+    inputs.ask ?? createCheckQuestionAnswerer(forge, app.registries.forEvaluation(), app.store)
+  const answerAndNotify: CheckQuestionAnswerer = async (question) => {
+    const answer = await answerFromSources(question)
+    inputs.onAnswer?.(question, answer)
+    return answer
+  }
+  const order = { snapshot, mirror, facts, budget, ...(opm !== undefined && { opm }) }
+  const answer = await app.evaluationPool.evaluate(
+    order,
+    createWorkerRequestHandler(answerAndNotify, inputs),
+    inputs.hints,
+  )
+  if (answer.kind !== 'git-error') return answer
+  if (answer.code === 'corrupt' || answer.code === 'missing') repository.markCorrupt?.(answer.code)
+  throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
+}
+
+function createWorkerRequestHandler(
+  answerQuestion: CheckQuestionAnswerer,
+  { memory, openPulls }: EvaluationInputs,
+): WorkerCallbackHandler {
+  return async (request: WorkerCallbackRequest) => {
+    if (request.kind === 'ask') return answerQuestion(request.question)
+    if (request.kind === 'open-pulls') return openPulls()
+    if (!Object.hasOwn(workerPullHistoryMethods, request.name))
+      throw new Error(`an evaluation cannot call ${request.name}`)
+    const readings: Readonly<Record<string, unknown>> = memory
+    return (readings[request.name] as PullHistoryStoreMethod).apply(memory, request.args)
+  }
+}
+
+/** Rejects with a GitError. */
+export async function evaluateCombinedChange(
+  { pull, base, head, baseRef, overridden = [] }: CombinedChange,
+  ctx: JobContext<Store>,
+): Promise<CombinedChangeVerdict> {
+  const { forge } = ctx
+  const snapshot: PullSnapshot = {
+    repository: forge.repository,
+    pull,
+    state: 'open',
+    draft: false,
+    title: '',
+    author: null,
+    head,
+    baseRef,
+    base,
+    headRepository: null,
+    labels: [],
+    reviews: [],
+    comments: [],
+    stacked: false,
+  }
+  const answer = await requestEvaluation(snapshot, ctx, {
+    memory: noopWorkerPullHistoryStore,
+    openPulls: () => Promise.resolve([]),
+  })
+  if (answer.kind === 'too-large')
+    return { kind: 'invalid', reasons: [`the pull requests are too large to check together: ${answer.why}`] }
+  const outcomes = answer.gate.outcomes.filter(({ check }) => !checkIdsEvaluatedPerPull.includes(check))
+  if (outcomes.length === 0)
+    return { kind: 'invalid', reasons: ['the pull requests cannot be checked together'] }
+  const errors = outcomes.flatMap(({ check, findings }) =>
+    excludeOverriddenFindings(findings, overridden)
+      .filter(({ severity }) => severity === 'error')
+      .map(({ rule, at }) => `together, ${check}: ${rule}${at === undefined ? '' : ` in ${at.file}`}`),
+  )
+  if (errors.length > 0) return { kind: 'invalid', reasons: errors }
+  const open = outcomes.flatMap(({ unanswered }) =>
+    unanswered.map(({ question, reason }) => `${question}: ${reason}`),
+  )
+  return open.length > 0 ? { kind: 'unknown', reasons: open } : { kind: 'valid' }
 }

@@ -5,7 +5,6 @@ import type { CommitSha } from '../pull-request/ids.ts'
 import { type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import { fetchConsistentSnapshot } from './fetch-consistent.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 export type FetchCommitsResult =
@@ -57,4 +56,20 @@ const createRejectedPullHeadEntry = (head: CommitSha, why: string) => ({ head, w
 function parseFsckError(message: string): string {
   const [, object, messageId] = /\bobject ([0-9a-f]{40}): ([A-Za-z]{1,40})\b/.exec(message) ?? []
   return object === undefined ? 'the commits contain a malformed object' : `object ${object}: ${messageId}`
+}
+
+/** Fetches the snapshot's commits. If git and GitHub's API disagree, the snapshot is stale. */
+export async function fetchConsistentSnapshot(
+  snapshot: PullSnapshot,
+  { repository, forge }: JobContext,
+): Promise<PullSnapshot | undefined> {
+  let current: PullSnapshot | null = snapshot
+  for (let attempt = 0; attempt < 3 && current !== null; attempt++) {
+    await repository.fetch(current.baseRef, current.pull)
+    const tip = await repository.tip(current.baseRef)
+    const head = await repository.pullHead(current.pull)
+    if (tip === current.base && head === current.head) return current
+    current = await forge.readSnapshot(current.pull)
+  }
+  return undefined
 }

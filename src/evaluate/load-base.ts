@@ -1,10 +1,11 @@
-// The first stage: reads the base's tree and configuration, finds who pushed the head, and creates the merge commit.
+// The options of an evaluation, and its first stage: reads the base's tree and configuration, finds who pushed the
+// head, and creates the merge commit.
+import type { Finding } from '@catalog-bot/findings/finding'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import { getTreeEntryPaths } from '../pull-request/incremental-list.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Config } from '../config/config.ts'
-import type { Finding } from '@catalog-bot/findings/finding'
 import type { CommandRecord } from '../policy/command-records.ts'
 import type { TestMergeResult } from '../policy/decide.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
@@ -12,6 +13,23 @@ import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import { readConfig } from '../catalogs/read-config.ts'
+import type { OpenPullSummary } from '../ports/forge.ts'
+import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
+import type { CheckQuestionAnswerer } from '../catalogs/gather-answers.ts'
+import type { EvaluationBudget } from '../catalogs/reader-pool.ts'
+
+export interface EvaluatePullOptions {
+  readonly repository: GitRepository
+  readonly loader: CatalogLoader
+  readonly ask: CheckQuestionAnswerer
+  readonly memory: PullHistoryStore
+  /** Absent where the list is unavailable, as in an offline check. */
+  readonly openPulls?: () => Promise<readonly OpenPullSummary[]>
+  readonly demandsSignatures?: boolean
+  /** Path of the administrator's opm. Absent: only our own server is used. */
+  readonly opm?: string
+  readonly budget?: EvaluationBudget
+}
 
 export interface BaseBranchState {
   /** Includes who pushed the head. */

@@ -134,15 +134,7 @@ async function readPackageSources(
       ...(judged.rendered && { rendered: judged.rendered }),
     })
   }
-  const ciYaml = await readPackageSettings(repository, after, `${root}/ci.yaml`)
-  const isCiYamlTouched = configs.has(`${root}/ci.yaml`)
-  const ciYamlBefore = isCiYamlTouched
-    ? await readPackageSettings(repository, before, `${root}/ci.yaml`)
-    : undefined
-  const settings: Pick<PackageSources, 'ciYaml' | 'ciYamlBefore'> = {
-    ...(ciYaml && { ciYaml: { ...ciYaml, isTouched: isCiYamlTouched } }),
-    ...(ciYamlBefore && { ciYamlBefore }),
-  }
+  const settings = await readCiSettings(repository, root, { before, after }, configs)
   const neighbours = { repository, cache: loader.cache ?? noopCache }
   // Settings alone need no neighbors, unless they say how edges are made.
   const needsOthers =
@@ -153,18 +145,7 @@ async function readPackageSources(
   const published = needsOthers
     ? await readSiblingBundleFacts(neighbours, before, root, new Map())
     : undefined
-  const configured: Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[] = []
-  for (const version of findVersionsWithReleaseConfig(configs)) {
-    const its = `${root}/${version}`
-    const entries = filterEntriesInBundleDirectory(after, its)
-    if (
-      bundlePaths.some((bundlePath) => bundlePath.version === version) ||
-      !hasManifestsDirectory(entries, its)
-    )
-      continue
-    const { rendered } = await validateBundleDirectory(neighbours, entries, its, budget)
-    configured.push({ root: its, version, ...(rendered && { rendered }) })
-  }
+  const configured = await readConfiguredBundles(neighbours, { root, after }, bundlePaths, configs, budget)
   const releaseConfigs = await Promise.all(
     [...configs]
       .filter((path) => !path.endsWith('/ci.yaml'))
@@ -192,6 +173,46 @@ async function readPackageSources(
     ...sources,
     catalogs: await readCatalogBundlesByName(wanted, directory, { repository, loader, layout, result }),
   }
+}
+
+async function readCiSettings(
+  repository: BundleDirectoriesContext['repository'],
+  root: string,
+  { before, after }: { readonly before: readonly TreePathEntry[]; readonly after: readonly TreePathEntry[] },
+  configs: ReadonlySet<string>,
+): Promise<Pick<PackageSources, 'ciYaml' | 'ciYamlBefore'>> {
+  const ciYaml = await readPackageSettings(repository, after, `${root}/ci.yaml`)
+  const isCiYamlTouched = configs.has(`${root}/ci.yaml`)
+  const ciYamlBefore = isCiYamlTouched
+    ? await readPackageSettings(repository, before, `${root}/ci.yaml`)
+    : undefined
+  return {
+    ...(ciYaml && { ciYaml: { ...ciYaml, isTouched: isCiYamlTouched } }),
+    ...(ciYamlBefore && { ciYamlBefore }),
+  }
+}
+
+/** The bundles whose release configuration changes, but which do not change themselves. */
+async function readConfiguredBundles(
+  neighbours: Parameters<typeof validateBundleDirectory>[0],
+  { root, after }: { readonly root: string; readonly after: readonly TreePathEntry[] },
+  bundlePaths: readonly BundleDirectory[],
+  configs: ReadonlySet<string>,
+  budget: { left: number },
+): Promise<readonly Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[]> {
+  const configured: Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[] = []
+  for (const version of findVersionsWithReleaseConfig(configs)) {
+    const its = `${root}/${version}`
+    const entries = filterEntriesInBundleDirectory(after, its)
+    if (
+      bundlePaths.some((bundlePath) => bundlePath.version === version) ||
+      !hasManifestsDirectory(entries, its)
+    )
+      continue
+    const { rendered } = await validateBundleDirectory(neighbours, entries, its, budget)
+    configured.push({ root: its, version, ...(rendered && { rendered }) })
+  }
+  return configured
 }
 
 function findVersionsWithReleaseConfig(configs: ReadonlySet<string>): readonly string[] {

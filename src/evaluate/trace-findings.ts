@@ -3,7 +3,7 @@
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
 import { configUnreadable } from '../config/config.ts'
-import type { Finding } from '@catalog-bot/findings/finding'
+import { type Finding, toFindingSubjectKey } from '@catalog-bot/findings/finding'
 import { findShortestEdits, createLineNumberMapper, type LineNumberMapper } from '@catalog-bot/findings/lines'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
@@ -14,6 +14,17 @@ import {
   type TracedFindingLine,
 } from '../report/report-options.ts'
 import type { GitRepository } from '../ports/repository.ts'
+import type { BaseBranchBreakage } from '../report/evaluation-report.ts'
+import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/catalog-loader.ts'
+import { LruMap } from '../adapters/lru-map.ts'
+
+const maxFilesSearchedForBreakage = 3
+/** First parents that are searched for a change of the file. */
+const maxCommitsSearchedForBreakage = 100
+/** Catalogs that are validated for one file. */
+const maxCatalogsValidatedPerFile = 4
+/** By base commit and errors, because many pull requests wait for the same fix. */
+const breakingCommitCache = new LruMap<string, { readonly commit: CommitSha | undefined }>(500, () => 1)
 
 type FindingTraceRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>
 
@@ -76,10 +87,8 @@ export async function traceFindings(
   return { lines: [...lines.values()], fixes }
 }
 
-function openChangedFileTracer(
-  { head, base, result }: FindingTraceCommits,
-  repository: FindingTraceRepository,
-) {
+function openChangedFileTracer(commits: FindingTraceCommits, repository: FindingTraceRepository) {
+  const { head, base, result } = commits
   const trees = {
     head: memoizeOnce(() => repository.treeOf(head)),
     base: memoizeOnce(() => repository.treeOf(base)),
@@ -107,27 +116,9 @@ function openChangedFileTracer(
       return old === undefined || now === undefined ? undefined : createLineNumberMapper(old, now)
     },
   )
-  const changedLines = memoizeByTreeNameAndFile((_side: 'head', file: string) => linesInDiff(file))
-
-  /** Undefined where the diff is unknown. */
-  async function linesInDiff(file: string): Promise<ReadonlySet<number> | undefined> {
-    const [mergeBase, ...others] = await repository.mergeBases(base, head)
-    if (mergeBase === undefined || others.length > 0) return undefined
-    const now = (await textOf('head', file))?.split('\n')
-    const entry = await repository.entry(await repository.treeOf(mergeBase), file)
-    const bytes = entry && (await readBlobUnlessTooLarge(repository, entry.oid))
-    if (now === undefined || (entry && !bytes)) return undefined
-    const old = bytes ? decodeUtf8LikeGo(bytes).split('\n') : []
-    const edits = findShortestEdits(old, now, maxTracedChangedLines)
-    if (edits === undefined) return undefined
-    const shown = new Set<number>()
-    for (const { new: at, kind } of edits) {
-      // A removal is between two lines of the new text, so the context below it starts one line earlier.
-      const below = kind === '+' ? at + hunkContextLines : at + hunkContextLines - 1
-      for (let line = at - hunkContextLines; line <= below; line++) shown.add(line + 1)
-    }
-    return shown
-  }
+  const changedLines = memoizeByTreeNameAndFile((_side: 'head', file: string) =>
+    readLinesInDiff(file, commits, repository, async () => textOf('head', file)),
+  )
 
   return {
     result: (file: string) => bytesOf('result', file),
@@ -156,6 +147,31 @@ function openChangedFileTracer(
   }
 }
 
+/** Undefined where the diff is unknown. */
+async function readLinesInDiff(
+  file: string,
+  { head, base }: FindingTraceCommits,
+  repository: FindingTraceRepository,
+  readHeadText: () => Promise<string | undefined>,
+): Promise<ReadonlySet<number> | undefined> {
+  const [mergeBase, ...others] = await repository.mergeBases(base, head)
+  if (mergeBase === undefined || others.length > 0) return undefined
+  const now = (await readHeadText())?.split('\n')
+  const entry = await repository.entry(await repository.treeOf(mergeBase), file)
+  const bytes = entry && (await readBlobUnlessTooLarge(repository, entry.oid))
+  if (now === undefined || (entry && !bytes)) return undefined
+  const old = bytes ? decodeUtf8LikeGo(bytes).split('\n') : []
+  const edits = findShortestEdits(old, now, maxTracedChangedLines)
+  if (edits === undefined) return undefined
+  const shown = new Set<number>()
+  for (const { new: at, kind } of edits) {
+    // A removal is between two lines of the new text, so the context below it starts one line earlier.
+    const below = kind === '+' ? at + hunkContextLines : at + hunkContextLines - 1
+    for (let line = at - hunkContextLines; line <= below; line++) shown.add(line + 1)
+  }
+  return shown
+}
+
 async function readBlobUnlessTooLarge(
   repository: FindingTraceRepository,
   oid: Parameters<FindingTraceRepository['read']>[0],
@@ -178,4 +194,58 @@ function memoizeByTreeNameAndFile<Side extends string, Value>(
     made.set(key, known)
     return known
   }
+}
+
+/** Rejects with a GitError. */
+export async function findBaseBreakingCommits(
+  findings: readonly Finding[],
+  base: CommitSha,
+  tools: CatalogErrorContext,
+): Promise<readonly BaseBranchBreakage[]> {
+  // Only findings about a catalog name it; an install that fails because of them does not.
+  const byFile = Map.groupBy(
+    findings.filter(({ isOnBase, at, data }) => isOnBase === true && at && data?.['catalog'] !== undefined),
+    ({ at }) => at?.file ?? '',
+  )
+  const breaks: BaseBranchBreakage[] = []
+  for (const [file, same] of [...byFile].slice(0, maxFilesSearchedForBreakage)) {
+    const catalog = same[0]?.data?.['catalog']
+    const root = typeof catalog === 'string' ? catalog : ''
+    const keys = new Set(same.map(toFindingSubjectKey))
+    const cacheKey = JSON.stringify([base, root, file, [...keys]])
+    const cached = breakingCommitCache.get(cacheKey)
+    const { commit } = cached ?? { commit: await findBreakingCommit(base, root, file, keys, tools) }
+    if (cached === undefined) breakingCommitCache.set(cacheKey, { commit })
+    breaks.push({ file, errors: same.length, ...(commit !== undefined && { commit }) })
+  }
+  return breaks
+}
+
+/** The first commit whose catalog has one of the errors. Undefined if it is older than the search reaches. */
+async function findBreakingCommit(
+  base: CommitSha,
+  root: string,
+  file: string,
+  keys: ReadonlySet<string>,
+  tools: CatalogErrorContext,
+): Promise<CommitSha | undefined> {
+  const { repository } = tools
+  const blobAt = async (commit: CommitSha) =>
+    (await repository.entry(await repository.treeOf(commit), file))?.oid
+  let validations = 0
+  let commit = base
+  let blob = await blobAt(commit)
+  for (let searched = 0; searched < maxCommitsSearchedForBreakage; searched++) {
+    const [parent] = await repository.parentsOf(commit)
+    if (parent === undefined) return commit
+    const before = await blobAt(parent)
+    if (before !== blob) {
+      const errors = await findCatalogErrors(await repository.treeOf(parent), root, tools)
+      if (!errors.some((found) => keys.has(toFindingSubjectKey(found)))) return commit
+      if (++validations === maxCatalogsValidatedPerFile) return undefined
+    }
+    commit = parent
+    blob = before
+  }
+  return undefined
 }

@@ -12,7 +12,7 @@ const rebuildSchema = z.object({
   catalogs: z.array(z.string()),
   /** Milliseconds since the epoch; absent until dispatched. */
   dispatchedAt: z.number().exactOptional(),
-  /** For webhooks: see rebuild-webhook.ts. */
+  /** For webhooks: see publish/rebuild.ts. */
   attempts: z.number().exactOptional(),
   again: z.number().exactOptional(),
   status: z.string().exactOptional(),

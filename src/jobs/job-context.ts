@@ -1,4 +1,6 @@
+// What every job handler gets, and the two questions that most handlers ask with it.
 import type { Logger } from 'pino'
+import { minimatch } from 'minimatch'
 import type { Forge } from '../ports/forge.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -13,6 +15,9 @@ import type { EvaluationRegistries } from '../catalogs/registries.ts'
 import type { BotSettings } from './settings.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { JobScheduler } from './job-scheduler.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { JobQueue } from '../ports/jobs.ts'
+import { readConfig } from '../catalogs/read-config.ts'
 
 /** `Ports`: the part of the store that is used. */
 export interface AppServices<Ports = unknown> {
@@ -39,4 +44,28 @@ export interface JobContext<Ports = unknown> {
   readonly repository: GitRepository
   /** For processes that read the mirror. */
   readonly mirror: string
+}
+
+/** Immediately, or after the given seconds. Rejects with a StoreError. */
+export async function requeuePull(
+  pull: PullNumber,
+  { app, installation, forge: { repository } }: JobContext<JobQueue>,
+  afterSeconds?: number,
+): Promise<void> {
+  await app.store.enqueue({ kind: 'pull', installation, repository, pull }, afterSeconds)
+}
+
+/** `allowCached` accepts a default branch cached for a minute; merging, publishing and signing must read it again. */
+export async function isBranchServedByBot(
+  branch: string,
+  { forge, repository }: JobContext,
+  options: { readonly allowCached?: boolean } = {},
+): Promise<boolean> {
+  const main = await forge.defaultBranch(options)
+  if (branch === main) return true
+  await repository.fetch(main)
+  const tip = await repository.tip(main)
+  if (tip === undefined) return false
+  const { config, findings } = await readConfig(repository, await repository.treeOf(tip))
+  return findings.length === 0 && config.branches.some((glob) => minimatch(branch, glob))
 }

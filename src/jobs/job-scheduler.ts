@@ -53,93 +53,114 @@ export function createJobScheduler(
   clock: Clock,
   limits: JobSchedulerLimits = defaultJobSchedulerLimits,
 ): JobScheduler {
-  const { maxHeavyJobs, maxWaitMs, maxLightJobsPerAccount } = limits
-  const light = new Set<ScheduledJob>()
-  const heavyOnes = new Set<ScheduledJob>()
-  const queue = new Set<WaitingJob>()
-  let closed = false
+  return new FairJobScheduler(clock, limits)
+}
 
-  const countAdmitted = (account?: string): number =>
-    [...heavyOnes].filter((one) => one.isAdmitted && (account === undefined || one.account === account))
-      .length
+class FairJobScheduler implements JobScheduler {
+  readonly #clock: Clock
+  readonly #limits: JobSchedulerLimits
+  readonly #light = new Set<ScheduledJob>()
+  readonly #heavy = new Set<ScheduledJob>()
+  readonly #queue = new Set<WaitingJob>()
+  #closed = false
+
+  constructor(clock: Clock, limits: JobSchedulerLimits) {
+    this.#clock = clock
+    this.#limits = limits
+  }
+
+  startJob(): JobSlot {
+    const self: ScheduledJob = {
+      account: '',
+      isAdmitted: false,
+      remainingWaitMs: this.#limits.maxWaitMs,
+    }
+    this.#light.add(self)
+    return {
+      setCost: (weight, account) => this.#setCost(self, weight, account),
+      yieldToLightJobs: () =>
+        this.#heavy.has(self) && !this.#closed ? this.#waitForAdmission(self) : Promise.resolve(),
+      end: () => {
+        this.#light.delete(self)
+        this.#heavy.delete(self)
+        this.#admitJobs()
+      },
+    }
+  }
+
+  get waiting(): number {
+    return this.#queue.size
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#admitJobs()
+  }
+
+  #setCost(self: ScheduledJob, weight: JobCost, account: string): void {
+    const light = this.#light
+    const { maxLightJobsPerAccount } = this.#limits
+    self.account = account
+    light.delete(self)
+    const others = [...light].filter((one) => one.account === account).length
+    const isLight = weight === 'light' && others < maxLightJobsPerAccount
+    if (isLight) {
+      this.#heavy.delete(self)
+      self.isAdmitted = false
+    }
+    const into = isLight ? light : this.#heavy
+    into.add(self)
+    this.#admitJobs()
+  }
+
+  #countAdmitted(account?: string): number {
+    return [...this.#heavy].filter(
+      (one) => one.isAdmitted && (account === undefined || one.account === account),
+    ).length
+  }
 
   /** Orders by: already admitted, fewest jobs of the account, arrival. */
-  function findNextJob(): WaitingJob | undefined {
-    const hasCapacity = countAdmitted() < maxHeavyJobs
-    const ready = [...queue].filter(
+  #findNextJob(): WaitingJob | undefined {
+    const hasCapacity = this.#countAdmitted() < this.#limits.maxHeavyJobs
+    const ready = [...this.#queue].filter(
       ({ heavy, waitsForLightJobs }) =>
-        (light.size === 0 || !waitsForLightJobs) && (heavy.isAdmitted || hasCapacity),
+        (this.#light.size === 0 || !waitsForLightJobs) && (heavy.isAdmitted || hasCapacity),
     )
-    const rank = ({ heavy }: WaitingJob) => (heavy.isAdmitted ? -1 : countAdmitted(heavy.account))
+    const rank = ({ heavy }: WaitingJob) => (heavy.isAdmitted ? -1 : this.#countAdmitted(heavy.account))
     return ready.toSorted((a, b) => rank(a) - rank(b))[0]
   }
 
-  function admitJobs(): void {
+  #admitJobs(): void {
     for (
-      let one = closed ? [...queue][0] : findNextJob();
+      let one = this.#closed ? [...this.#queue][0] : this.#findNextJob();
       one;
-      one = closed ? [...queue][0] : findNextJob()
+      one = this.#closed ? [...this.#queue][0] : this.#findNextJob()
     ) {
-      queue.delete(one)
+      this.#queue.delete(one)
       one.heavy.isAdmitted = true
       one.resume()
     }
   }
 
-  async function waitForAdmission(heavy: ScheduledJob): Promise<void> {
+  async #waitForAdmission(heavy: ScheduledJob): Promise<void> {
     const admission = Promise.withResolvers<void>()
     const waiting: WaitingJob = {
       heavy,
       waitsForLightJobs: heavy.remainingWaitMs > 0,
       resume: admission.resolve,
     }
-    queue.add(waiting)
-    admitJobs()
-    if (!queue.has(waiting)) return
-    const began = clock.now()
+    this.#queue.add(waiting)
+    this.#admitJobs()
+    if (!this.#queue.has(waiting)) return
+    const began = this.#clock.now()
     const stopping = new AbortController()
-    const timeout = clock.sleep(heavy.remainingWaitMs, stopping.signal).then(() => {
+    const timeout = this.#clock.sleep(heavy.remainingWaitMs, stopping.signal).then(() => {
       waiting.waitsForLightJobs = false
-      if (!stopping.signal.aborted) admitJobs()
+      if (!stopping.signal.aborted) this.#admitJobs()
     })
     await admission.promise
     stopping.abort()
     await timeout
-    heavy.remainingWaitMs = Math.max(0, heavy.remainingWaitMs - (clock.now() - began))
-  }
-
-  return {
-    startJob() {
-      const self: ScheduledJob = { account: '', isAdmitted: false, remainingWaitMs: maxWaitMs }
-      light.add(self)
-      return {
-        setCost(weight, account) {
-          self.account = account
-          light.delete(self)
-          const others = [...light].filter((one) => one.account === account).length
-          const isLight = weight === 'light' && others < maxLightJobsPerAccount
-          if (isLight) {
-            heavyOnes.delete(self)
-            self.isAdmitted = false
-          }
-          const into = isLight ? light : heavyOnes
-          into.add(self)
-          admitJobs()
-        },
-        yieldToLightJobs: () => (heavyOnes.has(self) && !closed ? waitForAdmission(self) : Promise.resolve()),
-        end() {
-          light.delete(self)
-          heavyOnes.delete(self)
-          admitJobs()
-        },
-      }
-    },
-    get waiting() {
-      return queue.size
-    },
-    close() {
-      closed = true
-      admitJobs()
-    },
+    heavy.remainingWaitMs = Math.max(0, heavy.remainingWaitMs - (this.#clock.now() - began))
   }
 }

@@ -1,16 +1,51 @@
-// Rebuilds a merged pull request's comment from the records: the verdict it was merged with, and its images.
-import type { PullNumber } from '../pull-request/ids.ts'
+// What a merged pull request's comment needs from the records: the verdict it was merged with, its images, and
+// whether the merge is already reported.
+import type { PullNumber, CommitSha } from '../pull-request/ids.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { renderReport } from '../report/report.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
-import type { StateStore } from '../ports/state.ts'
+import { type StateStore, defineStateNamespace } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/page-records.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { EvaluationReport } from '../report/evaluation-report.ts'
 import type { JobContext } from './job-context.ts'
-import { publishReport, type ReportComposer, type PublishReportOptions } from './publish-report.ts'
-import { formatStatusPageUrl } from './status-page-url.ts'
-import { pullPublicationStateNamespace } from './pull-publication.ts'
+import {
+  publishReport,
+  type ReportComposer,
+  type PublishReportOptions,
+  formatStatusPageUrl,
+} from './publish-report.ts'
+import { z } from 'zod'
+import { toPullRequestKey, type PullSnapshot } from '../pull-request/snapshot.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
+import type { Store } from '../ports/store.ts'
+
+/** The commit, by pull request. If lost, it is evaluated once more. */
+const announcedMergeCache = defineCacheNamespace<string>('told landing', {
+  version: 1,
+  read: (stored) => (typeof stored === 'string' ? stored : undefined),
+})
+
+/** The merging job asks within seconds. */
+const announcedMergeTtlSeconds = 3600
+
+const pullPublicationSchema = z.object({
+  state: z.enum(['published', 'pending', 'failed']),
+  lines: z.array(z.string()),
+  /** False if the process may have died before it wrote the comment. */
+  isShown: z.boolean(),
+})
+
+type PullPublicationStatus = Readonly<z.infer<typeof pullPublicationSchema>>
+
+/** Whether the merge of a pull request has been published, for its comment and its page. */
+export const pullPublicationStateNamespace = defineStateNamespace<PullPublicationStatus>(
+  'publication of a pull request',
+  {
+    version: 1,
+    read: (stored) => pullPublicationSchema.safeParse(stored).data,
+  },
+)
 
 /** The stored verdict, complete enough to render the report again. */
 export interface StoredEvaluationReport extends EvaluationReport {
@@ -50,4 +85,32 @@ export async function republishMergedReport(
     })
   await publishReport(forge, compose, pull, merge.head, { ...how, isHistory: true })
   return merge
+}
+
+export async function markMergeAnnounced(
+  pull: PullNumber,
+  commit: CommitSha,
+  ctx: JobContext<Cache>,
+): Promise<void> {
+  await ctx.app.store.putCached(
+    announcedMergeCache,
+    new Map([[toPullRequestKey(ctx.forge.repository, pull), commit]]),
+    announcedMergeTtlSeconds,
+  )
+}
+
+export async function wasMergeAnnounced(
+  pull: PullNumber,
+  commit: CommitSha,
+  ctx: JobContext<Cache>,
+): Promise<boolean> {
+  const key = toPullRequestKey(ctx.forge.repository, pull)
+  return (await ctx.app.store.getCached(announcedMergeCache, [key])).get(key) === commit
+}
+
+export async function isMergedByBot(
+  { repository, pull, head }: PullSnapshot,
+  { app: { store } }: JobContext<Pick<Store, 'findMerge'>>,
+): Promise<boolean> {
+  return (await store.findMerge(repository, pull))?.head === head
 }

@@ -20,26 +20,17 @@ export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  const githubRequests = new Counter({
-    name: 'catalog_bot_github_budget_requests_total',
-    help: 'GitHub requests by work class and outcome. `unchanged`: does not count toward the rate limit. `held`: not sent, to stay within the rate limit. `refused`: GitHub rejected the request because of its rate limit.',
-    labelNames: ['class', 'outcome'],
-    registers,
-  })
-  const githubWaiting = new Gauge({
-    name: 'catalog_bot_github_budget_waiting',
-    help: 'GitHub requests waiting in this process to be sent',
-    labelNames: ['class'],
-    registers,
-  })
-  // Export zeros too, for alerts that compare.
-  for (const work of workClasses) {
-    githubWaiting.set({ class: work }, 0)
-    for (const outcome of ['sent', 'unchanged', 'refused', 'held'])
-      githubRequests.inc({ class: work, outcome }, 0)
-  }
   return {
     registry,
+    ...createWorkMetrics(registers),
+    ...createGitHubMetrics(registers),
+    ...createPublishMetrics(registers),
+    ...createScanMetrics(registers),
+  }
+}
+
+function createWorkMetrics(registers: Registry[]) {
+  return {
     deliveries: new Histogram({
       name: 'catalog_bot_delivery_seconds',
       help: 'Time from the first byte of a webhook delivery to the response',
@@ -60,16 +51,6 @@ export function createMetrics() {
       labelNames: ['outcome'],
       registers,
     }),
-    memory: new Gauge({
-      name: 'catalog_bot_memory_bytes',
-      help: 'Memory of catalog-bot, including its child processes and the embedded database',
-      registers,
-    }),
-    lastSweep: new Gauge({
-      name: 'catalog_bot_last_sweep_timestamp_seconds',
-      help: 'Time at which catalog-bot last listed all repositories',
-      registers,
-    }),
     verdicts: new Counter({
       name: 'catalog_bot_verdicts_total',
       help: 'Pull request evaluations by verdict',
@@ -82,6 +63,41 @@ export function createMetrics() {
       buckets: longDurationBucketSeconds,
       registers,
     }),
+    memory: new Gauge({
+      name: 'catalog_bot_memory_bytes',
+      help: 'Memory of catalog-bot, including its child processes and the embedded database',
+      registers,
+    }),
+    lastSweep: new Gauge({
+      name: 'catalog_bot_last_sweep_timestamp_seconds',
+      help: 'Time at which catalog-bot last listed all repositories',
+      registers,
+    }),
+  }
+}
+
+function createGitHubMetrics(registers: Registry[]) {
+  const githubRequests = new Counter({
+    name: 'catalog_bot_github_budget_requests_total',
+    help: 'GitHub requests by work class and outcome. `unchanged`: does not count toward the rate limit. `held`: not sent, to stay within the rate limit. `refused`: GitHub rejected the request because of its rate limit.',
+    labelNames: ['class', 'outcome'],
+    registers,
+  })
+  const githubWaiting = new Gauge({
+    name: 'catalog_bot_github_budget_waiting',
+    help: 'GitHub requests waiting in this process to be sent',
+    labelNames: ['class'],
+    registers,
+  })
+  // Export zeros too, for alerts that compare.
+  for (const work of workClasses) {
+    githubWaiting.set({ class: work }, 0)
+    for (const outcome of ['sent', 'unchanged', 'refused', 'held'])
+      githubRequests.inc({ class: work, outcome }, 0)
+  }
+  return {
+    githubRequests,
+    githubWaiting,
     remaining: new Gauge({
       name: 'catalog_bot_github_remaining_requests',
       help: "Requests remaining in an installation's GitHub rate limit, as last reported by GitHub",
@@ -94,8 +110,11 @@ export function createMetrics() {
       labelNames: ['installation', 'resource'],
       registers,
     }),
-    githubRequests,
-    githubWaiting,
+  }
+}
+
+function createPublishMetrics(registers: Registry[]) {
+  return {
     published: new Counter({
       name: 'catalog_bot_published_images_total',
       help: 'Attempts to publish a catalog image, by outcome',
@@ -108,6 +127,11 @@ export function createMetrics() {
       labelNames: ['repository'],
       registers,
     }),
+  }
+}
+
+function createScanMetrics(registers: Registry[]) {
+  return {
     scanned: new Counter({
       name: 'catalog_bot_scan_references_total',
       help: 'Image references that scans looked up, by result',

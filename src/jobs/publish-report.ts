@@ -1,10 +1,38 @@
 // Publishes a report on GitHub as desired minus observed, so that repeating it changes nothing.
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
-import { findMissingCheckRuns } from './publish-checks.ts'
 import type { PullReport } from '../report/report.ts'
 import type { ReportedCheck } from '../report/report-options.ts'
 import type { CheckRunContent, Forge, BotReports, ObservedBotComment } from '../ports/forge.ts'
+import type { RepositoryName, PullSnapshot } from '../pull-request/snapshot.ts'
+import { formatPullPageUrl } from '../report/urls.ts'
+import type { BotSettings } from './settings.ts'
+import { defineCacheNamespace, type Cache, type CacheNamespace } from '../ports/cache.ts'
+import type { JobContext } from './job-context.ts'
+import { toPullRequestKey } from '../pull-request/snapshot.ts'
+
+const pullHeadTimerStartSchema = z.object({ head: z.string(), since: z.number() })
+
+type PullHeadTimerStart = z.infer<typeof pullHeadTimerStartSchema>
+
+const pullHeadTimerTtlSeconds = 24 * 3600
+
+export const pullHeadTimerCacheFormat = {
+  version: 1,
+  read: (stored: unknown): PullHeadTimerStart | undefined => pullHeadTimerStartSchema.safeParse(stored).data,
+} as const
+
+/**
+ * Seconds to wait for the merge, about the time for a queue of a hundred. Check runs appear at once. An outdated
+ * comment is replaced sooner.
+ */
+const commentDelaySecondsByWriteKind = { first: 120, edit: 30 } as const
+
+/** If lost, the report is delayed again. */
+const measureMsSinceReadyToMerge = createPullHeadTimer(
+  defineCacheNamespace('ready since', pullHeadTimerCacheFormat),
+)
 
 /** Composes a report from the known addresses of our check runs. The check runs do not depend on them. */
 export type ReportComposer = (runs: ReadonlyMap<string, string>) => PullReport
@@ -74,4 +102,60 @@ async function publishComment(
 /** Adds the digest that identifies its content later. */
 export function addDigestToCheckRunContent(check: ReportedCheck): CheckRunContent {
   return { ...check, digest: createHash('sha256').update(JSON.stringify(check)).digest('hex').slice(0, 20) }
+}
+
+/** The check runs in `runs` that are not in `present` with the same content. */
+function findMissingCheckRuns(
+  runs: readonly CheckRunContent[],
+  present: readonly Pick<CheckRunContent, 'name' | 'digest'>[],
+): readonly CheckRunContent[] {
+  const shown = new Map(present.map(({ name, digest }) => [name, digest]))
+  return runs.filter(({ name, digest }) => shown.get(name) !== digest)
+}
+
+/** Rejects with a ForgeError. */
+export async function publishMissingCheckRuns(
+  forge: Forge,
+  head: CommitSha,
+  runs: readonly CheckRunContent[],
+): Promise<void> {
+  const present = await forge.readOwnChecks(head)
+  const missing = findMissingCheckRuns(runs, present)
+  if (missing.length > 0) await forge.perform({ kind: 'put-checks', head, runs: missing, present })
+}
+
+export function formatStatusPageUrl(
+  { pages, publicUrl }: Pick<BotSettings, 'pages' | 'publicUrl'>,
+  repository: RepositoryName,
+  pull: PullNumber,
+): string | undefined {
+  return pages === 'off' || publicUrl === undefined
+    ? undefined
+    : `${publicUrl}${formatPullPageUrl(repository, pull)}`
+}
+
+/** Returns 0 if the report is due. */
+export async function resolveReadyCommentDelaySeconds(
+  snapshot: PullSnapshot,
+  ctx: JobContext<Cache>,
+  writeKind: keyof typeof commentDelaySecondsByWriteKind,
+): Promise<number> {
+  const ready = await measureMsSinceReadyToMerge(snapshot, ctx)
+  return Math.max(0, Math.ceil(commentDelaySecondsByWriteKind[writeKind] - ready / 1000))
+}
+
+/** Entries of a separate cache space. If lost, the time starts over. */
+export function createPullHeadTimer(space: CacheNamespace<PullHeadTimerStart>) {
+  /** Milliseconds since the first call for this head; 0 on that call. */
+  return async (
+    { repository, pull, head }: PullSnapshot,
+    { app: { store, clock } }: JobContext<Cache>,
+  ): Promise<number> => {
+    const key = toPullRequestKey(repository, pull)
+    const now = clock.now()
+    const known = (await store.getCached(space, [key])).get(key)
+    if (known?.head === head) return now - known.since
+    await store.putCached(space, new Map([[key, { head, since: now }]]), pullHeadTimerTtlSeconds)
+    return 0
+  }
 }

@@ -1,7 +1,8 @@
-// Renews a lease while the work under it runs, so that a push that outlasts the lease is not settled by another
-// process.
+// Renews a branch's lease while the work under it runs, so that a push that outlasts the lease is not settled by
+// another process.
 import type { LeaseStore, Lease } from '../ports/jobs.ts'
 import type { AppServices } from './job-context.ts'
+import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 
 export interface RenewedLease {
   readonly lease: Lease
@@ -36,4 +37,8 @@ export async function acquireRenewedLease(
       await store.releaseLease(lease)
     },
   }
+}
+
+export function toMergeLeaseName(repository: RepositoryName, branch: string): string {
+  return `land ${toRepositoryKey(repository)} ${branch}`
 }

@@ -1,7 +1,11 @@
-// Handles freeze requests from the command line, directly on the store or in the server.
+// Freezes and unfreezes merging, as a comment command, the command line, or the server requests.
 import { z } from 'zod'
 import type { FreezeAuthor, MergeFreeze, FreezeEvent } from '../policy/merge-freeze.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
+import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { CommandRecord } from '../policy/command-records.ts'
+import type { JobQueue } from '../ports/jobs.ts'
+import type { JobContext } from '../jobs/job-context.ts'
 
 /** Postgres accepts neither a NUL nor an unpaired surrogate. */
 const postgresTextSchema = z
@@ -76,4 +80,33 @@ async function applyFreezeRequest(
   }
   const kinds = request.audit ? (['frozen', 'refused', 'audit'] as const) : (['frozen', 'refused'] as const)
   return store.unfreezeMerges({ repository: of, branch, kinds, by, reason })
+}
+
+/** Returns whether a freeze began or ended. Idempotent by comment id. */
+export async function executeFreezeCommand(
+  { command, outcome, stop, login, user, comment }: CommandRecord,
+  { repository, pull, comments }: PullSnapshot,
+  { app, installation }: JobContext<MergeFreezeStore & JobQueue>,
+): Promise<boolean> {
+  if (outcome !== 'done' || stop === undefined) return false
+  const { branch, reason, kinds } = stop
+  const by = { kind: 'person', login, user, comment } as const
+  if (command === 'freeze') {
+    const started = await app.store.freezeMerges({ repository, branch, kind: 'frozen', reason, by, pull })
+    if (started === undefined) return false
+  } else {
+    const commandedAt = Date.parse(comments.find(({ id }) => id === comment)?.createdAt ?? '')
+    const ended = await app.store.unfreezeMerges({
+      repository,
+      branch,
+      kinds,
+      by,
+      reason,
+      requestedAt: commandedAt,
+    })
+    if (ended.length === 0) return false
+  }
+  app.log.info({ repository, branch, command, login }, 'a maintainer changed a merge freeze')
+  await app.store.enqueue({ kind: 'sweep', installation, repository })
+  return true
 }

@@ -11,9 +11,15 @@ import type { GitRepository } from '../ports/repository.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { isPullEpochUnchanged, pullEpochChangedMessage, findBatchInvalidationReasons } from './stale-check.ts'
 import { readActiveFreezeReason, recoverPendingMerges } from './merge-pull.ts'
-import type { EvaluatedPullSnapshot, MergeOutcome, MergeOptions, PlannedMerge } from './merge-options.ts'
+import type {
+  EvaluatedPullSnapshot,
+  MergeOutcome,
+  MergeOptions,
+  PlannedMerge,
+  MergeActionResult,
+  MergeAttempt,
+} from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
-import type { MergeActionResult, MergeAttempt } from './prepared-merge.ts'
 import { recoverMerge } from './recover-merges.ts'
 
 export interface BatchMember {

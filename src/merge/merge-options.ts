@@ -1,7 +1,8 @@
+// The types that the steps of a merge share: options, plan, preparation, and outcome.
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { BranchRules } from '../policy/branch-rules.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'
-import type { MergePlan } from '../policy/merge-strategy.ts'
+import type { MergePlan, MergeStrategy } from '../policy/merge-strategy.ts'
 import type { SnapshotEvaluation } from '../evaluate/evaluate.ts'
 import type { MergeRejection } from './classify-rejection.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -10,6 +11,28 @@ import type { MergeApi, RejectionMessage } from '../ports/merge-api.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import type { Store } from '../ports/store.ts'
+import type { MergePermit } from '../policy/merge-permit.ts'
+
+export interface MergeAttempt extends PlannedMerge {
+  readonly permit: MergePermit
+  readonly options: MergeOptions
+  /** The permits of a batch that ends with this one. The push includes all of them. */
+  readonly batch?: readonly MergePermit[]
+}
+
+export type MergePreparationResult = PreparedMerge | RejectedMerge
+
+export interface PreparedMerge {
+  readonly kind: 'ready'
+  readonly method: MergeStrategy
+  /** The commit to push, or the validated merge if GitHub creates the merge. */
+  readonly commit: CommitSha
+  /** Updates the branch, directly or through GitHub. Repeat only after a clear rejection. Rejects if the outcome is unknown. */
+  readonly act: () => Promise<MergeActionResult>
+}
+
+export type MergeActionResult =
+  { readonly kind: 'done' } | { readonly kind: 'race'; readonly why: string } | RejectedMerge
 
 export type MergeOutcome =
   | { readonly kind: 'landed'; readonly commit: CommitSha }
@@ -70,6 +93,11 @@ export interface MergeRecoveryOptions {
     base: CommitSha,
     commit: CommitSha,
   ) => Promise<MergedCommitVerdict>
+  /**
+   * Enqueues what follows a merge. Runs before the intent closes, so a process that crashes in between enqueues it
+   * again when the merge is recovered.
+   */
+  readonly onMerged?: (intent: MergeIntent) => Promise<void>
   /** Freezes the branch and reports the mismatch. Runs before the intent closes, so a failure is retried. */
   readonly onMismatch: (mismatch: TreeMismatch) => Promise<void>
   /** Called after the outcome is recorded. */

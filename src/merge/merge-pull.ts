@@ -11,26 +11,24 @@ import {
   findPermitInvalidationReason,
   findBatchInvalidationReasons,
 } from './stale-check.ts'
-import { toMergeLeaseName } from '../jobs/lease-name.ts'
+import { toMergeLeaseName } from '../jobs/renewed-lease.ts'
 import type {
   EvaluatedPullSnapshot,
   MergeOptions,
   MergeOutcome,
   MergeRecoveryOptions,
   RejectedMerge,
-} from './merge-options.ts'
-import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
-import { recordQueueRemoval } from '../evaluate/queue-removals.ts'
-import type {
   MergePreparationResult,
   PreparedMerge,
   MergeAttempt,
   MergeActionResult,
-} from './prepared-merge.ts'
+} from './merge-options.ts'
+import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
+import { recordQueueRemoval } from '../evaluate/merge-plan-input.ts'
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
 import { requiresUpToDateHead } from '../policy/branch-rules.ts'
-import type { MergeCommitMessage } from '../ports/merge-api.ts'
+import type { MergeCommitMessage, RejectionMessage } from '../ports/merge-api.ts'
 
 type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>
 
@@ -248,10 +246,7 @@ async function enqueuePull({ permit, options }: MergeAttempt): Promise<MergeActi
   const answer = await options.merging.enqueue(permit)
   triggerCrashPoint('enqueued')
   if (answer.kind !== 'refused') return answer
-  const { rejection } = answer
-  const reason =
-    rejection.by === 'rest' ? rejection.message : rejection.errors.map(({ message }) => message).join(' ')
-  return { kind: 'refused', reason, words: rejection }
+  return toRejectedMergeAction(answer.rejection)
 }
 
 /** Merges with GitHub's API where a push cannot work. GitHub pins only the head, so read-merge-result.ts compares the result. */
@@ -285,10 +280,12 @@ async function requestGitHubMerge(
   const answer = await options.merging.merge(permit, method, text)
   triggerCrashPoint('merge-asked')
   if (answer.kind !== 'refused') return answer
-  const { rejection } = answer
-  const reason =
-    rejection.by === 'rest' ? rejection.message : rejection.errors.map(({ message }) => message).join(' ')
-  return { kind: 'refused', reason, words: rejection, commit: landing.commit }
+  return { ...toRejectedMergeAction(answer.rejection), commit: landing.commit }
+}
+
+function toRejectedMergeAction(words: RejectionMessage) {
+  const reason = words.by === 'rest' ? words.message : words.errors.map(({ message }) => message).join(' ')
+  return { kind: 'refused', reason, words } as const
 }
 
 /** Splits a commit message into GitHub's title and body. */

@@ -1,19 +1,60 @@
-// Merges with a compare-and-swap push of the validated merge or of GitHub's signed copy. Required checks are first added
-// to that commit on a temporary branch.
-import type { CommitSha } from '../pull-request/ids.ts'
-import type { SignedCommit } from '../ports/merge-api.ts'
-import { doesGitHubCompareMergeTrees } from '../policy/branch-rules.ts'
-import { type MergeStrategy, formatTemporaryBranch } from '../policy/merge-strategy.ts'
-import type { MergePermit } from '../policy/merge-permit.ts'
-import type { MergePushResult, GitRepository } from '../ports/repository.ts'
+// Merges with a compare-and-swap push of the validated merge or of GitHub's signed copy. Required checks are first
+// added to that commit on a temporary branch, which only this file removes.
 import { checkDefinitions as allChecks } from '@catalog-bot/findings/checks'
+import { z } from 'zod'
+import { type CommitSha, toCommitSha } from '../pull-request/ids.ts'
+import type { SignedCommit, MergeApi } from '../ports/merge-api.ts'
+import { doesGitHubCompareMergeTrees } from '../policy/branch-rules.ts'
+import {
+  type MergeStrategy,
+  formatTemporaryBranch,
+  parseTemporaryBranch,
+  temporaryBranchPrefix,
+} from '../policy/merge-strategy.ts'
+import type { MergePermit, ValidatedMerge } from '../policy/merge-permit.ts'
+import type { MergePushResult, GitRepository } from '../ports/repository.ts'
 import { toPrefixedCheckNames } from '../report/report-options.ts'
-import { findTestMergeMismatch } from './compare-test-merge.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { publishMissingCheckRuns } from '../jobs/publish-checks.ts'
-import { recordStagedCommit, removeStagingBranch } from './staging-branches.ts'
-import type { MergeActionResult, MergePreparationResult, MergeAttempt } from './prepared-merge.ts'
-import type { RejectedMerge } from './merge-options.ts'
+import { publishMissingCheckRuns } from '../jobs/publish-report.ts'
+import type {
+  RejectedMerge,
+  MergeActionResult,
+  MergePreparationResult,
+  MergeAttempt,
+} from './merge-options.ts'
+import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
+import type { LeaseStore } from '../ports/jobs.ts'
+import { defineStateNamespace, type StateStore } from '../ports/state.ts'
+import { toMergeLeaseName } from '../jobs/renewed-lease.ts'
+
+/** How often a repository without recent temporary branches is checked. */
+const stagingBranchUseCacheSeconds = 3600
+
+const stagingBranchUseCacheNamespace = defineCacheNamespace<'used' | 'clean'>('temporary branches', {
+  version: 1,
+  read: (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
+})
+
+/** Commits on temporary branches, newest first, keyed by base branch. The lease on the base branch guards them. */
+const stagedCommitsStateNamespace = defineStateNamespace<readonly StagedCommit[]>('staged commits', {
+  version: 1,
+  read: (stored) => z.array(z.object({ branch: z.string(), commit: z.string() })).safeParse(stored).data,
+})
+
+/** A branch that catalog-bot created, with a commit that it added. */
+type StagedCommit = { readonly branch: string; readonly commit: string }
+
+const maxStagedCommits = 50
+
+type StagedMerge = Pick<ValidatedMerge, 'repository' | 'pull' | 'baseRef' | 'commit'>
+
+interface StagingSweepContext {
+  readonly merging: MergeApi
+  readonly repository: Pick<GitRepository, 'deleteStagingBranch'>
+  readonly store: Cache & LeaseStore & StateStore
+  readonly leaseSeconds: number
+}
 
 type PushStrategy = Extract<MergeStrategy, { kind: 'push' }>
 
@@ -73,7 +114,6 @@ export async function preparePushMerge(
 
 /** Rejections of the pull request's content, which apply to any branch. */
 const pullContentRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
-
 const requiresStagingBranch = (method: PushStrategy): boolean => method.checksFirst || method.signed
 
 /** GitHub's signed commit with the same parents and tree. src/adapters/git/push-merge.ts verifies them. */
@@ -173,4 +213,94 @@ export async function removeTemporaryBranch({
   await removeStagingBranch(permit.landing, formatTemporaryBranch(permit.landing), options).catch(
     () => undefined,
   )
+}
+
+/** Rejects if GitHub's merge of the same commits has another tree. Without a test merge, GitHub decides. */
+async function findTestMergeMismatch(
+  { pull, base, head, tree }: ValidatedMerge,
+  repository: GitRepository,
+): Promise<RejectedMerge | undefined> {
+  const test = await repository.fetchTestMerge(pull)
+  if (test === undefined) return undefined
+  const [first, second] = await repository.parentsOf(test)
+  // The test merge is for an older base or head.
+  if (first !== base || second !== head) return undefined
+  if ((await repository.treeOf(test)) === tree) return undefined
+  return {
+    kind: 'refused',
+    scope: 'pull',
+    reason:
+      "this branch accepts only GitHub's merge of this pull request, but the content of that merge differs from what catalog-bot checked, for example because GitHub follows renamed files; rebase the pull request onto its base branch",
+  }
+}
+
+/** Call this before adding a commit to a temporary branch. Only recorded branches are removed. */
+export async function recordStagedCommit(
+  merge: StagedMerge,
+  commit: CommitSha,
+  store: Pick<Cache, 'putCached'> & StateStore,
+): Promise<void> {
+  const { repository, baseRef } = merge
+  const known = (await store.readState(stagedCommitsStateNamespace, repository, baseRef)) ?? []
+  const staged = [{ branch: formatTemporaryBranch(merge), commit }, ...known].slice(0, maxStagedCommits)
+  await store.writeState(stagedCommitsStateNamespace, repository, new Map([[baseRef, staged]]))
+  await store.putCached(
+    stagingBranchUseCacheNamespace,
+    new Map([[toRepositoryKey(repository), 'used']]),
+    stagingBranchUseCacheSeconds,
+  )
+}
+
+/** Removes a branch only if its tip is a recorded commit. With another tip, the branch belongs to someone else. */
+async function removeStagingBranch(
+  { repository: name, baseRef }: Pick<ValidatedMerge, 'repository' | 'baseRef'>,
+  branch: string,
+  {
+    repository,
+    store,
+  }: { readonly repository: Pick<GitRepository, 'deleteStagingBranch'>; readonly store: StateStore },
+): Promise<void> {
+  const known = (await store.readState(stagedCommitsStateNamespace, name, baseRef)) ?? []
+  for (const one of known)
+    if (one.branch === branch && (await repository.deleteStagingBranch(branch, toCommitSha(one.commit))))
+      break
+  const others = known.filter((one) => one.branch !== branch)
+  if (others.length < known.length)
+    await store.writeState(stagedCommitsStateNamespace, name, new Map([[baseRef, others]]))
+}
+
+/** Removes leftover branches. Branches in use remain, because the lease on their base branch is taken. */
+export async function removeLeftoverStagingBranches(
+  name: RepositoryName,
+  ctx: StagingSweepContext,
+): Promise<void> {
+  const { merging, store, leaseSeconds } = ctx
+  if (
+    (await store.getCached(stagingBranchUseCacheNamespace, [toRepositoryKey(name)])).get(
+      toRepositoryKey(name),
+    ) === 'clean'
+  )
+    return
+  let isClean = true
+  for (const { name: branch, tip } of await merging.listBranchesWithPrefix(temporaryBranchPrefix)) {
+    const baseRef = parseTemporaryBranch(branch)?.baseRef
+    if (baseRef === undefined) continue
+    const known = (await store.readState(stagedCommitsStateNamespace, name, baseRef)) ?? []
+    // The name alone proves nothing, because anyone can use it.
+    if (!known.some((one) => one.branch === branch && one.commit === tip)) continue
+    isClean = false
+    const lease = await store.acquireLease(toMergeLeaseName(name, baseRef), leaseSeconds)
+    if (lease === undefined) continue
+    try {
+      await removeStagingBranch({ repository: name, baseRef }, branch, ctx)
+    } finally {
+      await store.releaseLease(lease)
+    }
+  }
+  if (isClean)
+    await store.putCached(
+      stagingBranchUseCacheNamespace,
+      new Map([[toRepositoryKey(name), 'clean']]),
+      stagingBranchUseCacheSeconds,
+    )
 }

@@ -1,9 +1,31 @@
-// Recovers merges that were started: reads and records their results. Merges with an unclear result remain open.
+// Recovers merges that were started: reads and records their results, and enqueues what follows a merge. Merges with
+// an unclear result remain open.
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import type { MergeIntent } from '../ports/merge-records.ts'
+import type { MergeIntent, MergeFreezeStore } from '../ports/merge-records.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 import type { RecordedMergeOutcome, TreeMismatch, MergeRecoveryOptions } from './merge-options.ts'
-import { readMergeResult, type ObservedMerge } from './read-merge-result.ts'
+import { readMergeResult, type ObservedMerge, auditMerge } from './read-merge-result.ts'
+import type { Store } from '../ports/store.ts'
+import type { JobContext } from '../jobs/job-context.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
+import { ForgeError } from '../adapters/github/forge-error.ts'
+import {
+  renderMismatchIssue,
+  formatMismatchMarker,
+  renderRevertPull,
+  type TreeMismatchView,
+  type RevertPullRequestView,
+} from '../report/base-branch-issues.ts'
+import type { ValidatedMerge } from '../policy/merge-permit.ts'
+import { toMergeLeaseName } from '../jobs/renewed-lease.ts'
+
+interface DetectedTreeMismatch {
+  readonly intent: ValidatedMerge
+  /** The branch's actual commit, if known. */
+  readonly found?: CommitSha | undefined
+  /** A sentence without a full stop. */
+  readonly differs: string
+}
 
 /** GitHub abandons an API request after ten seconds, so it does not merge later than this. */
 const delayedGitHubMergeTimeoutMs = 30_000
@@ -146,10 +168,137 @@ async function recordAbandonedMerge(
 
 async function recordMergeIntentOutcome(
   intent: MergeIntent,
-  { store, onEnded }: MergeRecoveryOptions,
+  { store, onMerged, onEnded }: MergeRecoveryOptions,
   outcome: RecordedMergeOutcome,
   commit?: MergeIntent['commit'],
 ): Promise<void> {
+  if (outcome === 'landed') await onMerged?.(intent)
   // A concurrent reader may have recorded the same outcome. Counts it only once.
   if (await store.finishMerge(intent, outcome, commit)) onEnded?.(outcome)
+}
+
+export function createMergeRecoveryOptions(
+  ctx: JobContext<Store>,
+): MergeRecoveryOptions & { readonly leaseSeconds: number } {
+  const { repository, merging, app } = ctx
+  const { store, clock } = app
+  return {
+    repository,
+    merging,
+    store,
+    clock,
+    leaseSeconds: app.settings.leaseSeconds,
+    judgeMerged: (intent, base, commit) => auditMerge(intent, base, commit, ctx),
+    onMerged: ({ repository: name, baseRef }) =>
+      store.enqueue({ kind: 'branch', installation: ctx.installation, repository: name, branch: baseRef }),
+    onMismatch: (mismatch) => reportTreeMismatch(mismatch, ctx),
+    onEnded: (outcome) => app.metrics.landings.inc({ outcome }),
+  }
+}
+
+/** Rejects with a retryable ForgeError after the branch is frozen. GitHub's rejections are logged. */
+async function reportTreeMismatch(
+  { intent, found, differs }: DetectedTreeMismatch,
+  ctx: JobContext<MergeFreezeStore>,
+): Promise<void> {
+  const { app, forge } = ctx
+  const { repository, pull, baseRef: branch, base, head, commit, tree } = intent
+  await app.store.freezeMerges({
+    repository,
+    branch,
+    kind: 'audit',
+    reason: `pull request ${pull}: ${differs}`,
+    by: { kind: 'bot' },
+    pull,
+    commit,
+  })
+  app.log.error(
+    { repository, branch, pull, commit, found, differs },
+    'a branch does not match the merge result that catalog-bot checked',
+  )
+  const mismatch: TreeMismatchView = { pull, branch, base, head, commit, tree, found, differs }
+  try {
+    const revert = await openRevertPull(mismatch, ctx)
+    const wanted = renderMismatchIssue(mismatch, revert)
+    const issue = await forge.findOwnIssue(formatMismatchMarker(mismatch))
+    if (issue === undefined) await forge.perform({ kind: 'open-issue', ...wanted })
+    else if (issue.body !== wanted.body)
+      await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted })
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.retryable) throw error
+    app.log.error(
+      { err: error, repository, branch },
+      'GitHub rejected the issue about a failed merge verification',
+    )
+  }
+}
+
+/** Opens a pull request on the current tip with the tree before the merge. */
+async function openRevertPull(
+  mismatch: TreeMismatchView,
+  { repository, forge }: JobContext,
+): Promise<RevertPullRequestView> {
+  const { branch, base, commit } = mismatch
+  await repository.fetch(branch)
+  const tip = await repository.tip(branch)
+  if (tip === undefined) return { kind: 'none', why: 'the branch does not exist' }
+  const tree = await repository.treeOf(base)
+  if (tree === (await repository.treeOf(tip)))
+    return { kind: 'none', why: 'the branch is already in the state that it had before the merge' }
+  if (!(await repository.contains(tip, base)))
+    return { kind: 'none', why: 'the branch does not contain the commit that was its tip before the merge' }
+  const undone = (await repository.firstParents(tip, base)).length
+  try {
+    const { pull } = await forge.perform({
+      kind: 'propose-tree',
+      branch: `catalog-bot/revert-${commit.slice(0, 12)}`,
+      base: branch,
+      parent: tip,
+      tree,
+      ...renderRevertPull(mismatch, undone),
+    })
+    return pull === undefined
+      ? { kind: 'none', why: 'GitHub did not return a pull request' }
+      : { kind: 'offered', pull }
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.retryable) throw error
+    return { kind: 'none', why: error.message }
+  }
+}
+
+/** Returns false while the outcome is unknown. Rejects with a GitError, ForgeError or StoreError. */
+export function recoverPendingMerge(pull: PullNumber, ctx: JobContext<Store>): Promise<boolean> {
+  return recoverPullMerges(ctx.forge.repository, pull, createMergeRecoveryOptions(ctx))
+}
+
+/**
+ * False if a merge is still open: another process holds the lease on the branch, or GitHub may still be processing the
+ * merge. Ignores pull requests in a merge queue. Rejects with a GitError, ForgeError, or StoreError.
+ */
+export async function recoverPullMerges(
+  name: RepositoryName,
+  pull: PullNumber,
+  options: MergeRecoveryOptions & { readonly leaseSeconds: number },
+): Promise<boolean> {
+  const { store, leaseSeconds } = options
+  const openIntents = (await store.listPendingMerges(name)).filter(
+    (intent) => intent.pull === pull && intent.method?.kind !== 'queue',
+  )
+  let isAll = true
+  for (const branch of new Set(openIntents.map(({ baseRef }) => baseRef))) {
+    const lease = await store.acquireLease(toMergeLeaseName(name, branch), leaseSeconds)
+    if (lease === undefined) {
+      isAll = false
+      continue
+    }
+    try {
+      // Reads again under the lease, because its previous holder may have recovered some merges or started another.
+      for (const intent of await store.listPendingMerges(name))
+        if (intent.pull === pull && intent.baseRef === branch && intent.method?.kind !== 'queue')
+          if ((await recoverMerge(intent, options)).kind === 'unclear') isAll = false
+    } finally {
+      await store.releaseLease(lease)
+    }
+  }
+  return isAll
 }

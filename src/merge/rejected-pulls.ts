@@ -7,7 +7,7 @@ import type { MergeRejection } from './classify-rejection.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { StatusPageStore } from '../ports/page-records.ts'
-import { readBranchRulesDigest, readMergeRejectionInputsDigest } from '../evaluate/merge-backoff.ts'
+import { readBranchRulesDigest, readMergeRejectionInputsDigest } from '../evaluate/merge-plan-input.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 /** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */

@@ -13,25 +13,21 @@ import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { mergePullUnderLease } from './merge-pull.ts'
 import { mergePullBatch, type BatchMember } from './merge-batch.ts'
 import type { MergeOutcome, PlannedMerge } from './merge-options.ts'
-import { toMergeLeaseName } from '../jobs/lease-name.ts'
+import { acquireRenewedLease, toMergeLeaseName } from '../jobs/renewed-lease.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Job, Lease } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
-import { acquireRenewedLease } from '../jobs/renewed-lease.ts'
-import { isBranchServedByBot } from '../jobs/is-served-branch.ts'
-import type { JobContext } from '../jobs/job-context.ts'
-import { requeuePull } from '../jobs/requeue-pull.ts'
+import { type JobContext, requeuePull, isBranchServedByBot } from '../jobs/job-context.ts'
 import { evaluateSnapshot, type PullEvaluation } from '../evaluate/evaluate-snapshot.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
-import { recordMergeQueueBranchUse } from './merge-queue-branches.ts'
+import { recordMergeQueueBranchUse } from './merge-queue-state.ts'
 import { recordEvaluation } from '../evaluate/record-evaluation.ts'
 import { handleMergeRejection, clearMergeRejections, haveBranchRulesChanged } from './rejected-pulls.ts'
-import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
+import { createMergeRecoveryOptions } from './recover-merges.ts'
 import { composeEvaluationReport, toVerdictRecord } from '../evaluate/publish-evaluation.ts'
-import { wasMergeAnnounced } from '../jobs/announced-merges.ts'
+import { wasMergeAnnounced } from '../jobs/merged-report.ts'
 import { initializeBranchState } from '../jobs/branch-state.ts'
-import { fetchBranchRules } from '../evaluate/branch-rules-cache.ts'
-import { toMergePlanInput } from '../evaluate/merge-plan-input.ts'
+import { toMergePlanInput, fetchBranchRules } from '../evaluate/merge-plan-input.ts'
 import { readConfig } from '../catalogs/read-config.ts'
 import { chooseMergeStrategy } from '../policy/choose-merge-strategy.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
@@ -238,7 +234,7 @@ async function handleMergeOutcome(
   outcome: MergeOutcome,
   ctx: MergeBatchContext,
 ): Promise<void> {
-  const { app, installation } = ctx
+  const { app } = ctx
   const { repository, pull, baseRef } = evaluation.snapshot
   switch (outcome.kind) {
     case 'landed':
@@ -246,7 +242,6 @@ async function handleMergeOutcome(
       // GitHub's delivery may already have been handled.
       if (await wasMergeAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
       else await requeuePulls([pull], ctx, webhookGraceSeconds)
-      await app.store.enqueue({ kind: 'branch', installation, repository, branch: baseRef })
       return
     case 'queued':
       await recordMergeQueueBranchUse(repository, baseRef, true, app.store)

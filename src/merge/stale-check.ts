@@ -1,7 +1,7 @@
 // Checks immediately before a merge that GitHub's state still matches the permit.
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { canMergeCloseOtherPulls, findPullsClosedByMerge } from '../evaluate/closed-pulls.ts'
+import { canMergeCloseOtherPulls, findPullsClosedByMerge } from '../evaluate/compare-trees.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'

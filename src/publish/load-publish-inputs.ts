@@ -1,12 +1,24 @@
 // Reads what a repository publishes from the default branch's configuration alone, so that pushing another branch
-// cannot select an image or target.
+// cannot select an image or target, and computes the key of a catalog's content.
 import { minimatch } from 'minimatch'
+import { createHash } from 'node:crypto'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
-import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
+import { type RepositoryLayout, isPathUnder } from '../pull-request/layout/layout.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import { readConfig } from '../catalogs/read-config.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { planPublications, type PublicationPlan } from './plan-publications.ts'
+import { planPublications, type PublicationPlan, type Publication } from './plan-publications.ts'
+import { describeChange } from '../pull-request/describe-change.ts'
+import { resolveSymlinkedFile } from '../catalogs/linked-file.ts'
+import { isGitError } from '../adapters/git/git-error.ts'
+import { formatChangeAsMarkdown, describeChangeLines } from '../report/describe-change.ts'
+import type { TreeReader, GitRepository } from '../ports/repository.ts'
+import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
+import type { PathChange, TreeEntry } from '../pull-request/change.ts'
+
+/** Limit for all files together. */
+const maxTotalChangedFileBytes = 256 * 1024 * 1024
+const maxChangeSummaryLines = 40
 
 export interface BranchTip {
   readonly commit: CommitSha
@@ -56,4 +68,70 @@ export async function readBranchTip(
   await repository.fetch(branch)
   const commit = await repository.tip(branch)
   return commit === undefined ? undefined : { commit, tree: await repository.treeOf(commit) }
+}
+
+/** Covers the catalog's files, with links resolved, and the build settings, but not the commit. */
+export async function computeCatalogContentKey(
+  { catalog: { root }, settings, tags, entry }: Publication,
+  tree: TreeSha,
+  repository: TreeReader,
+): Promise<string> {
+  const files: string[] = []
+  for (const { path, mode, oid } of await repository.list(tree, root)) {
+    files.push(`${mode} ${oid} ${path}`)
+    if (mode === '120000')
+      files.push((await resolveSymlinkedFile(repository, tree, root, path, oid)).file ?? 'nothing')
+  }
+  const made = JSON.stringify([root, files, settings, tags, entry.retention.keep > 0])
+  return createHash('sha256').update(made).digest('hex')
+}
+
+/** Returns Markdown lines, or none if the change cannot be described. */
+export async function describeCatalogChange(
+  { catalog }: Publication,
+  from: CommitSha,
+  to: TreeSha,
+  { app, repository }: JobContext,
+): Promise<readonly string[]> {
+  const { root } = catalog
+  try {
+    const before = await repository.treeOf(from)
+    const paths = (await repository.diff(before, to)).filter(({ path }) => isPathUnder(path, root))
+    if (paths.length === 0) return []
+    const [base, result] = await Promise.all([
+      app.loader.load(repository, before, root),
+      app.loader.load(repository, to, root),
+    ])
+    const change = describeChange({
+      paths,
+      layout: { catalogs: [catalog] },
+      catalogs: [{ ...catalog, ...(base && { base }), ...(result && { result }) }],
+      treeFiles: await readChangedFileContents(paths, repository),
+    })
+    return formatChangeAsMarkdown(describeChangeLines(change)).slice(0, maxChangeSummaryLines)
+  } catch (error) {
+    // A forced push may have removed the old commit, or a file may be too large.
+    if (isGitError(error) && !error.retryable) return []
+    throw error
+  }
+}
+
+/** Reads files that differ between two trees, to describe the change. Files that are too large count as different. */
+async function readChangedFileContents(
+  paths: readonly PathChange[],
+  { read }: Pick<GitRepository, 'read'>,
+): Promise<TreeFileReader> {
+  const contentsBySide = { base: new Map<string, Uint8Array>(), result: new Map<string, Uint8Array>() }
+  let remainingBytes = maxTotalChangedFileBytes
+  const readSide = async (side: 'base' | 'result', path: string, entry: TreeEntry | undefined) => {
+    if (entry?.mode.startsWith('100') !== true || remainingBytes <= 0) return
+    const bytes = await read(entry.oid)
+    remainingBytes -= bytes.length
+    contentsBySide[side].set(path, bytes)
+  }
+  for (const { path, before, after } of paths) {
+    await readSide('base', path, before)
+    await readSide('result', path, after)
+  }
+  return { read: (side, path) => contentsBySide[side].get(path) }
 }

@@ -7,7 +7,12 @@ import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/page-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { computeCatalogContentKey } from './content-key.ts'
+import {
+  loadPublishInputs,
+  readBranchTip,
+  type PublishInputs,
+  computeCatalogContentKey,
+} from './load-publish-inputs.ts'
 import type { Publication } from './plan-publications.ts'
 import {
   isPublishDue,
@@ -24,15 +29,14 @@ import {
   rollbackRequestStateNamespace,
   type PublicationState,
   type PublishedImageState,
+  type PublicationStatus,
 } from './publication-state.ts'
-import { loadPublishInputs, readBranchTip, type PublishInputs } from './load-publish-inputs.ts'
 import {
   reportPublications,
   reportBuildProgress,
   type PublicationRollbackStatus,
 } from './report-publications.ts'
-import { pullPublicationStateNamespace } from '../jobs/pull-publication.ts'
-import type { PublicationStatus } from './publication-views.ts'
+import { pullPublicationStateNamespace } from '../jobs/merged-report.ts'
 
 /** More follow with the next image. */
 const maxImageRemovalsPerRun = 20
@@ -67,7 +71,7 @@ async function publishAllCatalogs(
   ctx: PublishJobContext,
 ): Promise<{ readonly isSuperseded: boolean; readonly standings: readonly PublicationRollbackStatus[] }> {
   const { app, repository, forge } = ctx
-  const { store, publishing } = app
+  const { store } = app
   const statuses: PublicationRollbackStatus[] = []
   for (const publication of plan.publications) {
     const tip = tips.get(publication.branch)
@@ -88,35 +92,14 @@ async function publishAllCatalogs(
       due ? tip.commit : undefined,
       ctx,
     )
-    const step: PublishStepInput = {
-      publication,
-      tip,
-      key,
-      state,
-      publishing,
-      ctx,
-      readCurrentTip: () => readBranchTip(publication.branch, repository),
-      onStart: async (startedState) => {
-        await reportBuildProgress({ publication, state: startedState, commit: tip.commit }, ctx)
-        triggerCrashPoint('publish-begun')
-      },
-    }
+    const step = createPublishStep({ publication, tip, key, state }, ctx)
+    const status = { publication, commit: tip.commit, rollbackRequest }
     if (due && isRollbackPending(rollbackRequest, state) && rollbackRequest !== undefined) {
-      statuses.push({
-        publication,
-        state: await rollBackImage(step, rollbackRequest),
-        commit: tip.commit,
-        rollbackRequest,
-      })
+      statuses.push({ ...status, state: await rollBackImage(step, rollbackRequest) })
       continue
     }
     if (!due) {
-      statuses.push({
-        publication,
-        state: await recheckPublishedTags(step),
-        commit: tip.commit,
-        rollbackRequest,
-      })
+      statuses.push({ ...status, state: await recheckPublishedTags(step) })
       continue
     }
     const outcome = await runPublishStep(step)
@@ -127,9 +110,28 @@ async function publishAllCatalogs(
       )
       return { isSuperseded: true, standings: statuses }
     }
-    statuses.push({ publication, state: outcome.state, commit: tip.commit, rollbackRequest })
+    statuses.push({ ...status, state: outcome.state })
   }
   return { isSuperseded: false, standings: statuses }
+}
+
+function createPublishStep(
+  { publication, tip, key, state }: Pick<PublishStepInput, 'publication' | 'tip' | 'key' | 'state'>,
+  ctx: PublishJobContext,
+): PublishStepInput {
+  return {
+    publication,
+    tip,
+    key,
+    state,
+    publishing: ctx.app.publishing,
+    ctx,
+    readCurrentTip: () => readBranchTip(publication.branch, ctx.repository),
+    onStart: async (startedState) => {
+      await reportBuildProgress({ publication, state: startedState, commit: tip.commit }, ctx)
+      triggerCrashPoint('publish-begun')
+    },
+  }
 }
 
 /** Adds the merged pull requests of this image. A merge can be published before it is recorded. */

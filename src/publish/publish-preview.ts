@@ -7,16 +7,17 @@ import { renderPreviewCheck, type PreviewImageView } from '../report/publish-che
 import type { Job, JobQueue } from '../ports/jobs.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
+import type { PullNumber } from '../pull-request/ids.ts'
+import type { PublishResponse } from './process/publish-protocol.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
-import { computeCatalogContentKey } from './content-key.ts'
+import { loadPublishInputs, type PublishInputs, computeCatalogContentKey } from './load-publish-inputs.ts'
 import { isValidTag, createPublishTemplateRenderer, type Publication } from './plan-publications.ts'
 import {
   builtPreviewStateNamespace,
   previewRequestStateNamespace,
   type BuiltPreviews,
   type PreviewRequest,
-} from './preview-state.ts'
-import { loadPublishInputs, type PublishInputs } from './load-publish-inputs.ts'
+} from './request-preview.ts'
 
 type PreviewJob = Extract<Job, { kind: 'preview' }>
 type PreviewJobContext = JobContext<StateStore & JobQueue>
@@ -84,11 +85,11 @@ async function buildPreviews(
   { plan, tips }: PublishInputs,
   ctx: PreviewJobContext,
 ): Promise<{ readonly images: PreviewImage[]; readonly views: PreviewImageView[] }> {
-  const { app, forge, repository, installation } = ctx
+  const { app, repository } = ctx
   const images = new Map(activeImages.map((image) => [`${image.image}:${image.tag}`, image]))
   const views: PreviewImageView[] = []
   for (const publication of plan.publications) {
-    const { entry, catalog, image, settings } = publication
+    const { entry, catalog, image } = publication
     const { preview } = entry
     const base = tips.get(publication.branch)
     if (preview === undefined || base === undefined || publication.branch !== request.baseRef) continue
@@ -108,24 +109,7 @@ async function buildPreviews(
       })
       continue
     }
-    const { owner, name } = forge.repository
-    const answer = await app.publishing.order({
-      kind: 'publish',
-      purpose: 'preview',
-      github: forge.repository,
-      installation,
-      image,
-      mirror: ctx.mirror,
-      tree: request.tree,
-      root: catalog.root,
-      tags: [tag],
-      settings,
-      annotations: {
-        'org.opencontainers.image.source': `${app.settings.gitUrl}/${owner}/${name}`,
-        'org.opencontainers.image.revision': request.head,
-        'io.github.catalog-bot.preview': `pull request ${pull}`,
-      },
-    })
+    const answer = await orderPreview(publication, tag, { pull, request }, ctx)
     if (answer.kind !== 'published') {
       const why = 'why' in answer ? answer.why : answer.kind
       const again = answer.kind === 'failed' && answer.retryable
@@ -137,6 +121,32 @@ async function buildPreviews(
     views.push({ ...about, state: { kind: 'published', digest: answer.digest, until: formatUtcDate(until) } })
   }
   return { images: [...images.values()], views }
+}
+
+function orderPreview(
+  { catalog, image, settings }: Publication,
+  tag: string,
+  { pull, request }: { readonly pull: PullNumber; readonly request: PreviewRequest },
+  { app, forge, installation, mirror }: PreviewJobContext,
+): Promise<PublishResponse> {
+  const { owner, name } = forge.repository
+  return app.publishing.order({
+    kind: 'publish',
+    purpose: 'preview',
+    github: forge.repository,
+    installation,
+    image,
+    mirror,
+    tree: request.tree,
+    root: catalog.root,
+    tags: [tag],
+    settings,
+    annotations: {
+      'org.opencontainers.image.source': `${app.settings.gitUrl}/${owner}/${name}`,
+      'org.opencontainers.image.revision': request.head,
+      'io.github.catalog-bot.preview': `pull request ${pull}`,
+    },
+  })
 }
 
 const toEndedPreviewKey = (

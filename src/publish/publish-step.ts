@@ -7,9 +7,8 @@ import type { StateStore } from '../ports/state.ts'
 import type { PublishClient } from './process/publish-client.ts'
 import type { PublishResponse, PublishedImageResponse } from './process/publish-protocol.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { describeCatalogChange, computeCatalogContentKey } from './content-key.ts'
+import { type BranchTip, describeCatalogChange, computeCatalogContentKey } from './load-publish-inputs.ts'
 import { formatPermanentImageTag, type Publication } from './plan-publications.ts'
-import type { BranchTip } from './load-publish-inputs.ts'
 import {
   publicationStateNamespace,
   type PublicationState,
@@ -84,7 +83,7 @@ function computeTagCheckIntervalMs(rebase: string): number {
 export async function runPublishStep(step: PublishStepInput): Promise<PublishStepResult> {
   const { publication, tip, key, state, publishing, ctx } = step
   const { image, tags, settings, catalog } = publication
-  const { app, forge, installation } = ctx
+  const { forge, installation } = ctx
   // A retry reports nothing until it ends.
   if (state.failure?.key !== key) await step.onStart(state)
   const started = performance.now()
@@ -125,9 +124,22 @@ export async function runPublishStep(step: PublishStepInput): Promise<PublishSte
     (await ctx.app.store.readState(publicationStateNamespace, forge.repository, publication.id)) ?? state
   if (answer.kind !== 'published')
     return { kind: 'done', state: await recordPublishFailure(step, before, answer) }
+  return {
+    kind: 'done',
+    state: await recordPublishedImage(step, before, answer, (performance.now() - started) / 1000),
+  }
+}
+
+async function recordPublishedImage(
+  step: PublishStepInput,
+  before: PublicationState,
+  answer: Extract<PublishResponse, { kind: 'published' }>,
+  seconds: number,
+): Promise<PublicationState> {
+  const { publication, tip, ctx } = step
   const { pinned: _pinned, ...unpinned } = before
   const made = {
-    ...toPublishedImageState(answer, step, (performance.now() - started) / 1000, before),
+    ...toPublishedImageState(answer, step, seconds, before),
     changeLines:
       before.current === undefined
         ? []
@@ -138,10 +150,13 @@ export async function runPublishStep(step: PublishStepInput): Promise<PublishSte
     ...setCurrentPublishedImage(unpinned, made),
     ...(since !== undefined && since !== made.commit && { since }),
   })
-  app.log.info({ image, digest: made.digest, unchanged: made.unchanged, seconds: made.seconds }, 'published')
-  app.metrics.published.inc({ outcome: made.unchanged ? 'unchanged' : 'published' })
+  ctx.app.log.info(
+    { image: publication.image, digest: made.digest, unchanged: made.unchanged, seconds: made.seconds },
+    'published',
+  )
+  ctx.app.metrics.published.inc({ outcome: made.unchanged ? 'unchanged' : 'published' })
   triggerCrashPoint('publish-recorded')
-  return { kind: 'done', state: next }
+  return next
 }
 
 /** Points the tags to a former image, until the catalog in git changes. */

@@ -21,25 +21,21 @@ import type { JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/page-records.ts'
-import type { JobContext } from '../jobs/job-context.ts'
-import { requeuePull } from '../jobs/requeue-pull.ts'
+import { type JobContext, requeuePull } from '../jobs/job-context.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
-import { republishMergedReport } from '../jobs/merged-report.ts'
+import { republishMergedReport, pullPublicationStateNamespace } from '../jobs/merged-report.ts'
 import type { PublicationPlanProblem } from './plan-publications.ts'
 import {
   publicationStateNamespace,
   reportedPublicationsStateNamespace,
   type RollbackRequest,
   type ReportedPublications,
-} from './publication-state.ts'
-import {
   getLastAttemptedCommit,
   toPublicationFailureViews,
   toPublishedImageView,
   toPublicationStateView,
   type PublicationStatus as Told,
-} from './publication-views.ts'
-import { pullPublicationStateNamespace } from '../jobs/pull-publication.ts'
+} from './publication-state.ts'
 
 type PublishIssueState = ReportedPublications['issue']
 

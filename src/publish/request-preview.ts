@@ -1,19 +1,63 @@
 // Requests a preview image for results that passed validation and the image check, if an owner or maintainer asks or
 // all checks passed. A separate job builds it.
 import { checkIds } from '@catalog-bot/findings/checks'
+import { z } from 'zod'
 import type { CommandRecord } from '../policy/command-records.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { CheckOutcome } from '../checks/check.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
-import type { StateStore } from '../ports/state.ts'
+import { type StateStore, defineStateNamespace } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import {
-  builtPreviewStateNamespace,
-  previewRequestStateNamespace,
-  type PreviewRequest,
-} from './preview-state.ts'
+import { toCommitSha, isObjectId, toTreeSha } from '../pull-request/ids.ts'
+
+const previewRequestSchema = z.object({
+  /** The pull request's head, which has the check. */
+  head: z.string().refine(isObjectId).transform(toCommitSha),
+  /** The validated tree that would be merged. */
+  tree: z.string().refine(isObjectId).transform(toTreeSha),
+  baseRef: z.string(),
+  /** False if all checks passed, which counts only where previews are automatic. */
+  isAsked: z.boolean(),
+  /** The comment with the last request; 0 if none. A new request after the end gets a new preview. */
+  comment: z.number(),
+  isClosed: z.boolean(),
+})
+
+/** Persistent state of preview images: the requested result, and the images to remove later. */
+export type PreviewRequest = Readonly<z.infer<typeof previewRequestSchema>>
+
+export const previewRequestStateNamespace = defineStateNamespace<PreviewRequest>('preview wish', {
+  version: 1,
+  read: (stored) => previewRequestSchema.safeParse(stored).data,
+})
+
+const builtPreviewsSchema = z.object({
+  images: z.array(
+    z.object({
+      image: z.string(),
+      root: z.string(),
+      tag: z.string(),
+      digest: z.string(),
+      key: z.string(),
+      /** Milliseconds since the epoch. */
+      until: z.number(),
+    }),
+  ),
+  /** Expired previews are not rebuilt for the same result and comment. */
+  ended: z.array(z.string()),
+  attempts: z.number(),
+  /** Digest of the check's content and commit. */
+  shown: z.string().exactOptional(),
+})
+
+export type BuiltPreviews = Readonly<z.infer<typeof builtPreviewsSchema>>
+
+export const builtPreviewStateNamespace = defineStateNamespace<BuiltPreviews>('preview', {
+  version: 1,
+  read: (stored) => builtPreviewsSchema.safeParse(stored).data,
+})
 
 export interface PreviewCandidate {
   readonly snapshot: PullSnapshot

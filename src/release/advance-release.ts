@@ -8,19 +8,18 @@ import { parseHoursOrDaysToMs } from '../config/publish.ts'
 import type { BundleImage, ReadyBundleRelease, ReleaseResult } from './worker/release-messages.ts'
 import { GitError } from '../adapters/git/git-error.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
-import { publishMissingCheckRuns } from '../jobs/publish-checks.ts'
+import { addDigestToCheckRunContent, publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import { renderReleaseCheck, renderReleaseProblem, type ReleasePullProblem } from '../report/release-pull.ts'
 import type { BotPullRequest } from '../ports/forge.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
 import {
   isBranchMovedOnlyByBot,
   openReleasePull,
   formatReleaseBranchName,
   type ReleaseBaseBranch,
+  type PendingRelease,
 } from './open-release.ts'
-import type { PendingRelease } from './release-state.ts'
 import type { EvaluationRegistries } from '../catalogs/registries.ts'
 
 type RegistryLookupResult<T> =
@@ -30,7 +29,6 @@ type RegistryLookupResult<T> =
 
 /** Milliseconds for one answer. */
 const registryTimeoutMs = 60_000
-
 /** Milliseconds between registry requests, first and maximum. */
 const minReleaseRetryDelayMs = 30_000
 const maxReleaseRetryDelayMs = 30 * 60_000

@@ -1,7 +1,8 @@
-// Creates the commit, branch and pull request of one release, in this order. After a crash it continues with what it
-// finds and creates nothing twice.
+// The state of a release, and its commit, branch and pull request, created in this order. After a crash it continues
+// with what it finds and creates nothing twice.
 import { createHash } from 'node:crypto'
-import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
+import { z } from 'zod'
+import { type CommitSha, type TreeSha, toCommitSha, isObjectId } from '../pull-request/ids.ts'
 import type { ReadyBundleRelease } from './worker/release-messages.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
@@ -13,7 +14,50 @@ import {
 } from '../report/release-pull.ts'
 import { botBranchPrefix, type BotPullRequest, type CommitFile } from '../ports/forge.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import type { PendingRelease } from './release-state.ts'
+import { defineStateNamespace } from '../ports/state.ts'
+
+const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
+const millisecondsSchema = z.number()
+
+const pendingReleaseSchema = z.object({
+  /** Below `operators/`. */
+  directory: z.string(),
+  version: z.string(),
+  commit: commitShaSchema,
+  since: millisecondsSchema,
+  /** Attempts to find its image, and the time of the next one. */
+  tries: z.number(),
+  again: millisecondsSchema,
+  image: z.string().exactOptional(),
+  /** The tip it was last computed for. */
+  seen: commitShaSchema.exactOptional(),
+  /**
+   * The commit our branch has or will have, recorded before the move. `from`: its commit before; absent if there was no
+   * branch.
+   */
+  head: commitShaSchema.exactOptional(),
+  from: commitShaSchema.exactOptional(),
+  /** Of the files that `head` writes. */
+  digest: z.string().exactOptional(),
+  /** Digests of reported news. */
+  told: z.array(z.string()).readonly(),
+})
+
+const releaseStateSchema = z.object({
+  seen: commitShaSchema,
+  releasing: z.array(pendingReleaseSchema).readonly(),
+})
+
+/** State of a branch's releases: the last commit searched for merged bundles, and the progress of each bundle. */
+export type PendingRelease = Readonly<z.infer<typeof pendingReleaseSchema>>
+
+export type ReleaseState = Readonly<z.infer<typeof releaseStateSchema>>
+
+/** By branch name. */
+export const releaseStateNamespace = defineStateNamespace<ReleaseState>('release', {
+  version: 1,
+  read: (stored) => releaseStateSchema.safeParse(stored).data,
+})
 
 /** Deterministic for each bundle directory. */
 export function formatReleaseBranchName({

@@ -4,17 +4,16 @@ import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version
 import type { Config } from '../config/config.ts'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { readConfig } from '../catalogs/read-config.ts'
-import { toMergeLeaseName } from '../jobs/lease-name.ts'
 import type { Job, JobQueue, LeaseStore } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { acquireRenewedLease } from '../jobs/renewed-lease.ts'
-import { releaseStateNamespace, type ReleaseState, type PendingRelease } from './release-state.ts'
+import { acquireRenewedLease, toMergeLeaseName } from '../jobs/renewed-lease.ts'
 import { advanceRelease } from './advance-release.ts'
 import { parseBundlePath } from '../pull-request/layout/layout.ts'
 import { hasManifestsDirectory } from '../catalogs/read-bundle-files.ts'
 import type { GitRepository } from '../ports/repository.ts'
+import { releaseStateNamespace, type ReleaseState, type PendingRelease } from './open-release.ts'
 
 interface MergedBundle {
   /** Below `operators/`. */
@@ -26,7 +25,6 @@ interface MergedBundle {
 
 /** A larger push fills a repository, where a pull request for each bundle would be noise. */
 const maxMergedBundles = 50
-
 /** Each costs a comparison of two trees. */
 const maxComparedCommits = 300
 

@@ -25,7 +25,6 @@ import { type ReportOptions, checkNamePrefix } from './report-options.ts'
 
 /** The hidden first line that identifies this comment among the comments of the same App (docs/threats.md#t56). */
 export const commentMarker = '<!-- catalog-bot:report -->'
-
 const maxSuggestedPatches = 3
 /** Larger graphs are collapsed to keep the next steps on screen. */
 const maxUncollapsedGraphNodes = 12

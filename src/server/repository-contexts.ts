@@ -60,7 +60,7 @@ export function openRepositoryContexts(
   github: AppOrTokenGitHubClient,
 ): RepositoryContexts {
   const { tracing = noopTracing } = app
-  const mirrors = new Map<string, Promise<GitMirror>>()
+  const mirrors = createMirrorSet(app, github)
   const acting = {
     ...github,
     commentCache: createCommentCache(app.clock),
@@ -69,6 +69,33 @@ export function openRepositoryContexts(
     maxComments: app.settings.budget.comments,
   }
 
+  return {
+    open: async (job, work, onSent) => {
+      const octokit = await github.octokit(job.installation, work, onSent)
+      return {
+        app,
+        installation: job.installation,
+        forge: traceMethodCalls(
+          createGitHubForge(octokit, job.repository, acting),
+          spanNameByForgeMethod,
+          tracing,
+        ),
+        merging: traceMethodCalls(createMergeApi(octokit, job.repository), spanNameByMergeMethod, tracing),
+        repository: traceMethodCalls(
+          await mirrors.open(job.installation, job.repository),
+          spanNameByGitMethod,
+          tracing,
+        ),
+        mirror: mirrors.folderOf(job.repository),
+      }
+    },
+    close: mirrors.close,
+  }
+}
+
+/** Each repository's mirror is opened once, and again after a failure. */
+function createMirrorSet(app: AppServices<Store>, github: Pick<AppOrTokenGitHubClient, 'gitToken'>) {
+  const mirrors = new Map<string, Promise<GitMirror>>()
   const mirrorFolderOf = ({ owner, name }: RepositoryName) =>
     resolve(app.settings.dataDirectory, 'mirrors', `${owner}.${name}.git`.toLowerCase())
 
@@ -92,25 +119,8 @@ export function openRepositoryContexts(
   }
 
   return {
-    open: async (job, work, onSent) => {
-      const octokit = await github.octokit(job.installation, work, onSent)
-      return {
-        app,
-        installation: job.installation,
-        forge: traceMethodCalls(
-          createGitHubForge(octokit, job.repository, acting),
-          spanNameByForgeMethod,
-          tracing,
-        ),
-        merging: traceMethodCalls(createMergeApi(octokit, job.repository), spanNameByMergeMethod, tracing),
-        repository: traceMethodCalls(
-          await openRepositoryMirror(job.installation, job.repository),
-          spanNameByGitMethod,
-          tracing,
-        ),
-        mirror: mirrorFolderOf(job.repository),
-      }
-    },
+    folderOf: mirrorFolderOf,
+    open: openRepositoryMirror,
     close: async () => {
       for (const mirror of mirrors.values()) await mirror.then((open) => open.close()).catch(() => undefined)
     },

@@ -9,13 +9,12 @@ import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { StatusPageStore } from '../ports/page-records.ts'
 import { findActiveFreezes } from '../policy/merge-freeze.ts'
 import { isSettledWithinTimeout } from './is-done-within.ts'
-import { jobKinds } from './jobs/work-class-of-job.ts'
+import { jobKinds } from './jobs/job-allowance.ts'
 
 /** Milliseconds for which values are reused. */
 const gaugeValuesTtlMs = 5_000
 /** Milliseconds for the store; Prometheus gives up after ten seconds. */
 const storeMetricsTimeoutMs = 2_000
-
 const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
 const freezeKinds = ['frozen', 'audit', 'refused'] as const
 
@@ -27,6 +26,27 @@ export function createStoreMetrics(
   store: MetricsStore,
   clock: Clock,
 ): () => Promise<void> {
+  const gauges = createStoreGauges(registry)
+  const { failed } = gauges
+  failed.set(0)
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
+  return async () => {
+    if (clock.now() - readAt < gaugeValuesTtlMs) return
+    reading ??= updateStoreGauges(gauges, store, clock)
+      .then(() => {
+        failed.set(0)
+        readAt = clock.now()
+      })
+      .catch(() => failed.set(1))
+      .finally(() => {
+        reading = undefined
+      })
+    if (!(await isSettledWithinTimeout(reading, storeMetricsTimeoutMs, clock))) failed.set(1)
+  }
+}
+
+function createStoreGauges(registry: Registry) {
   const registers = [registry]
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Gauge<Label>({ name, help, labelNames, registers })
@@ -49,53 +69,41 @@ export function createStoreMetrics(
     '1 if the store does not respond, in which case the other store metrics are out of date',
     [],
   )
-  failed.set(0)
+  return { waiting, oldest, open, stopped, failed }
+}
 
-  async function read(): Promise<void> {
-    const [jobs, pulls, stops] = await Promise.all([
-      store.waitingJobs(),
-      store.countOpenPulls(),
-      store.listFreezes(),
-    ])
-    // Export zeros too, for alerts that compare.
-    for (const kind of jobKinds) {
-      const found = jobs.find((one) => one.kind === kind)
-      waiting.set({ kind, state: 'waiting' }, found?.waiting ?? 0)
-      waiting.set({ kind, state: 'running' }, found?.running ?? 0)
-      oldest.set({ kind }, found?.oldestSeconds ?? 0)
+async function updateStoreGauges(
+  { waiting, oldest, open, stopped }: ReturnType<typeof createStoreGauges>,
+  store: MetricsStore,
+  clock: Clock,
+): Promise<void> {
+  const [jobs, pulls, stops] = await Promise.all([
+    store.waitingJobs(),
+    store.countOpenPulls(),
+    store.listFreezes(),
+  ])
+  // Export zeros too, for alerts that compare.
+  for (const kind of jobKinds) {
+    const found = jobs.find((one) => one.kind === kind)
+    waiting.set({ kind, state: 'waiting' }, found?.waiting ?? 0)
+    waiting.set({ kind, state: 'running' }, found?.running ?? 0)
+    oldest.set({ kind }, found?.oldestSeconds ?? 0)
+  }
+  open.reset()
+  for (const repository of new Set(pulls.map((one) => one.repository)))
+    for (const verdict of verdictKinds)
+      open.set(
+        { repository, verdict },
+        pulls.find((one) => one.repository === repository && one.verdict === verdict)?.pulls ?? 0,
+      )
+  stopped.reset()
+  const named = Map.groupBy(stops, (stop) => toRepositoryKey(stop.repository))
+  for (const [repository, its] of named)
+    for (const kind of freezeKinds) {
+      const freezes = its.filter((stop) => stop.kind === kind)
+      const inForce = freezes.filter(
+        (stop) => findActiveFreezes([stop], stop.branch ?? '', clock.now()).length > 0,
+      )
+      stopped.set({ repository, kind }, inForce.length)
     }
-    open.reset()
-    for (const repository of new Set(pulls.map((one) => one.repository)))
-      for (const verdict of verdictKinds)
-        open.set(
-          { repository, verdict },
-          pulls.find((one) => one.repository === repository && one.verdict === verdict)?.pulls ?? 0,
-        )
-    stopped.reset()
-    const named = Map.groupBy(stops, (stop) => toRepositoryKey(stop.repository))
-    for (const [repository, its] of named)
-      for (const kind of freezeKinds) {
-        const freezes = its.filter((stop) => stop.kind === kind)
-        const inForce = freezes.filter(
-          (stop) => findActiveFreezes([stop], stop.branch ?? '', clock.now()).length > 0,
-        )
-        stopped.set({ repository, kind }, inForce.length)
-      }
-  }
-
-  let readAt = Number.NEGATIVE_INFINITY
-  let reading: Promise<void> | undefined
-  return async () => {
-    if (clock.now() - readAt < gaugeValuesTtlMs) return
-    reading ??= read()
-      .then(() => {
-        failed.set(0)
-        readAt = clock.now()
-      })
-      .catch(() => failed.set(1))
-      .finally(() => {
-        reading = undefined
-      })
-    if (!(await isSettledWithinTimeout(reading, storeMetricsTimeoutMs, clock))) failed.set(1)
-  }
 }

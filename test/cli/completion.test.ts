@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from '@jest/globals'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
 import { renderCompletionScript } from '../../src/cli/completion.ts'
-import { listCommands } from '../../src/cli/help.ts'
+import { listCommands } from '../../src/cli/options.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 
 const program = buildProgram(addAppCommands)

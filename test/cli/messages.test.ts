@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { findClosestNames } from '../../src/cli/rule.ts'
-import { supportsColor } from '../../src/cli/color.ts'
+import { supportsColor } from '../../src/cli/output.ts'
 import {
   diagnoseClockSkew,
   diagnoseWebhookDeliveries,
@@ -10,8 +10,8 @@ import {
   diagnoseProxy,
   diagnoseRegistries,
 } from '../../src/cli/diagnosis.ts'
-import { getRuleUrl } from '../../src/cli/rule-url.ts'
-import { formatSystemError } from '../../src/cli/system-error.ts'
+import { getRuleUrl } from '../../src/cli/output.ts'
+import { formatSystemError } from '../../src/cli/output.ts'
 import { createAuthorPackageJson, createAuthorPackageReadme } from '../../scripts/build/author-package.ts'
 
 test.each([

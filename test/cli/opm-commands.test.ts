@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { convertTemplate } from '../../src/cli/convert-template.ts'
+import { convertTemplate } from '../../src/cli/render.ts'
 import { generateDockerfile } from '../../src/cli/generate-dockerfile.ts'
 import { initPackage } from '../../src/cli/init.ts'
 import { printCatalogObjectList } from '../../src/cli/list.ts'
-import { renderGraph } from '../../src/cli/render-graph.ts'
+import { renderGraph } from '../../src/cli/graph.ts'
 import { runOpm } from '../run-opm.ts'
 
 const createBundleYaml = (version: string) => `---

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
 import { addHiddenAppCommandStubs } from '../../src/cli/commands/app-command-stubs.ts'
-import { listCommands, getCommandExamples, getFullCommandName } from '../../src/cli/help.ts'
+import { listCommands, getCommandExamples, getFullCommandName } from '../../src/cli/options.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { exitWithError } from '../../src/cli/output.ts'
 

@@ -8,7 +8,7 @@ import {
   clusterTestRequestStateNamespace,
   type ClusterTestRuns,
   type ClusterTestRequest,
-} from '../../src/cluster-test/cluster-test-state.ts'
+} from '../../src/cluster-test/request-cluster-test.ts'
 import type { ClusterTestClient } from '../../src/cluster-test/process/cluster-test-client.ts'
 import type {
   ClusterTestWorkerResponse,

@@ -5,7 +5,6 @@ import { assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import { findBaseBreakingCommits } from '../../src/evaluate/find-base-breaks.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { renderReport } from '../../src/report/report.ts'
@@ -14,6 +13,7 @@ import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
+import { findBaseBreakingCommits } from '../../src/evaluate/trace-findings.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {

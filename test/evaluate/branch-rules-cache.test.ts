@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { fetchBranchRules } from '../../src/evaluate/branch-rules-cache.ts'
+import { fetchBranchRules } from '../../src/evaluate/merge-plan-input.ts'
 import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 

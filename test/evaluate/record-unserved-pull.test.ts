@@ -1,6 +1,6 @@
 // What a branch that the bot does not work for has to do with approvals.
 import { expect, test } from '@jest/globals'
-import { recordPullOnUnservedBranch } from '../../src/evaluate/record-unserved-pull.ts'
+import { recordPullOnUnservedBranch } from '../../src/evaluate/record-evaluation.ts'
 import { createInMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
 

@@ -1,6 +1,6 @@
 // How long the comment that a pull request is ready is delayed. Usually it is merged by then.
 import { expect, test } from '@jest/globals'
-import { resolveReadyCommentDelaySeconds } from '../../src/jobs/comment-debounce.ts'
+import { resolveReadyCommentDelaySeconds } from '../../src/jobs/publish-report.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import type { Cache } from '../../src/ports/cache.ts'

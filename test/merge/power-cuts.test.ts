@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
-import { removeLeftoverStagingBranches } from '../../src/merge/staging-branches.ts'
+import { removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
 import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
 import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { injectPowerCut, isMutatingCall, PowerCutError } from './power-cut.ts'

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { parseTemporaryBranch, formatTemporaryBranch } from '../../src/policy/merge-strategy.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
-import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/staging-branches.ts'
+import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import { addDigestToCheckRunContent } from '../../src/jobs/publish-report.ts'
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { GitError } from '../../src/adapters/git/git-error.ts'
-import { toMergeLeaseName } from '../../src/jobs/lease-name.ts'
-import { recoverPullMerges } from '../../src/merge/recover-pending-merge.ts'
+import { toMergeLeaseName } from '../../src/jobs/renewed-lease.ts'
+import { recoverPullMerges } from '../../src/merge/recover-merges.ts'
 import { MergeFixture, directPushStrategy } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture

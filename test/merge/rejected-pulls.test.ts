@@ -7,7 +7,7 @@ import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { toMergeOutcome } from '../../src/merge/merge-pull.ts'
 import { createInMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
-import { readMergeBackoff } from '../../src/evaluate/merge-backoff.ts'
+import { readMergeBackoff } from '../../src/evaluate/merge-plan-input.ts'
 
 type MergeRejectionContext = Parameters<typeof handleMergeRejection>[2]
 

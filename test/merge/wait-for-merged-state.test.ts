@@ -2,10 +2,10 @@
 // reports the merge, and catalog-bot does not report that there is nothing to merge.
 import { expect, test } from '@jest/globals'
 import { createInMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
-import { resolvePullContainedInBase } from '../../src/merge/wait-for-merged-state.ts'
+import { resolvePullContainedInBase } from '../../src/merge/pulls-merged-elsewhere.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
-import { toMergeLeaseName } from '../../src/jobs/lease-name.ts'
+import { toMergeLeaseName } from '../../src/jobs/renewed-lease.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 

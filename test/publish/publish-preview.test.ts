@@ -1,14 +1,15 @@
 // Preview images: which results get one, and when it is removed.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { checkIds } from '../../packages/findings/src/checks.ts'
-import { builtPreviewStateNamespace, previewRequestStateNamespace } from '../../src/publish/preview-state.ts'
-import { loadTestImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
-import type { ClusterTestRequest } from '../../src/cluster-test/cluster-test-state.ts'
 import {
   cancelPreviews,
   decidePreviewRequest,
   type PreviewCandidate,
+  builtPreviewStateNamespace,
+  previewRequestStateNamespace,
 } from '../../src/publish/request-preview.ts'
+import { loadTestImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
+import type { ClusterTestRequest } from '../../src/cluster-test/request-cluster-test.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { CommandRecord } from '../../src/policy/command-records.ts'

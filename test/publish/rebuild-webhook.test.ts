@@ -1,15 +1,12 @@
 // The steps of a rebuild by webhook. The test provides the answers of the publishing process.
 import { beforeEach, describe, expect, test } from '@jest/globals'
-import {
-  computeDeliveryId,
-  advanceWebhookRebuild,
-  type WebhookRebuild,
-} from '../../src/publish/rebuild-webhook.ts'
+import { computeDeliveryId, advanceWebhookRebuild } from '../../src/publish/rebuild.ts'
+import type { PendingRebuild } from '../../src/jobs/branch-state.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import type { PublishResponse, PublishRequest } from '../../src/publish/process/publish-protocol.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 
-const pendingWebhookRebuild: WebhookRebuild = {
+const pendingWebhookRebuild: PendingRebuild = {
   commit: toCommitSha('a'.repeat(40)),
   catalogs: ['catalogs/v4.20'],
 }
@@ -32,7 +29,7 @@ const ctx = {
     },
   },
 } as unknown as JobContext
-const advanceTestWebhookRebuild = (given: WebhookRebuild = pendingWebhookRebuild) =>
+const advanceTestWebhookRebuild = (given: PendingRebuild = pendingWebhookRebuild) =>
   advanceWebhookRebuild(webhookUrl, given, 'main', ctx)
 
 beforeEach(() => {

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { htmlTemplate, wrapSvg, convertHtmlToString } from '../../src/web/html.ts'
 import { renderMarkdownLineWithoutMarkup, renderMarkdown } from '../../src/web/pages/markdown.ts'
-import { createCookieSealer } from '../../src/web/sign-in/cookie-sealer.ts'
+import { createCookieSealer } from '../../src/web/server/sign-in.ts'
 
 test.each([
   ['<script>', '&lt;script&gt;'],

@@ -1,6 +1,6 @@
 // Replacements for the App's commands in the package for authors, which does not include their code. Each shows where to find it.
 import type { Command } from 'commander'
-import { describeAppInstallation } from '../version.ts'
+import { describeAppInstallation } from '../output.ts'
 
 export function addHiddenAppCommandStubs(program: Command): void {
   for (const [name, ...aliases] of [['merging', 'landings'], ['serve'], ['once'], ['demo']] as const)

@@ -1,10 +1,9 @@
 // The commands of the App itself. The package for authors does not include their code: see app-command-stubs.ts.
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import type { DemoCommandOptions } from '../demo.ts'
-import { addExamplesToHelp } from '../help.ts'
+import { createOutputOption, createRepositoryOption, addExamplesToHelp } from '../options.ts'
 import type { FreezeCommandOptions } from '../merge-freezes.ts'
 import type { OnceCommandOptions } from '../once.ts'
-import { createOutputOption, createRepositoryOption } from '../options.ts'
 
 const freezeActions = ['list', 'freeze', 'unfreeze']
 
@@ -17,6 +16,13 @@ function parseFreezeAction(text: string): string {
 }
 
 export function addAppCommands(program: Command): void {
+  addMergingCommand(program)
+  addServeCommand(program)
+  addOnceCommand(program)
+  addDemoCommand(program)
+}
+
+function addMergingCommand(program: Command): void {
   const merging = program
     .command('merging')
     .alias('landings')
@@ -49,6 +55,9 @@ Exit codes:
   1  there was nothing to unfreeze
   2  the command could not run`,
   )
+}
+
+function addServeCommand(program: Command): void {
   const serve = program
     .command('serve')
     .description('Run the GitHub App server')
@@ -58,6 +67,9 @@ Exit codes:
     ['serve'],
     'The server reads its settings from environment variables. See docs/operating.md.',
   )
+}
+
+function addOnceCommand(program: Command): void {
   const once = program
     .command('once')
     .description('Process all open pull requests once and exit')
@@ -80,6 +92,9 @@ Exit codes:
   1  some work is left for the next run, or merging is frozen
   2  the command could not run`,
   )
+}
+
+function addDemoCommand(program: Command): void {
   const demo = program
     .command('demo')
     .description('Run a demo against a simulated GitHub server and registry')

@@ -1,16 +1,15 @@
 // The commands for writing catalogs (blobs, templates, and bundles) and for reading about rules.
 import { Argument, Option, type Command } from 'commander'
 import type { BundleCommandOptions } from '../bundle.ts'
-import type { ConvertTemplateOptions } from '../convert-template.ts'
-import { addExamplesToHelp } from '../help.ts'
-import type { InitCommandOptions } from '../init.ts'
+import type { RenderCatalogOptions, ConvertTemplateOptions } from '../render.ts'
 import {
   createInsecureRegistryOption,
   createMigrateLevelOption,
   createOutputOption,
   createIntegerOption,
+  addExamplesToHelp,
 } from '../options.ts'
-import type { RenderCatalogOptions } from '../render.ts'
+import type { InitCommandOptions } from '../init.ts'
 
 export function addAuthoringCommands(program: Command): void {
   addInitCommand(program)
@@ -99,7 +98,7 @@ function addConvertCommand(program: Command): void {
     .addOption(createOutputOption('json', 'yaml'))
     .action(
       async (kind: 'basic' | 'substitutes', file: string | undefined, options: ConvertTemplateOptions) =>
-        (await import('../convert-template.ts')).convertTemplate(kind, file, options),
+        (await import('../render.ts')).convertTemplate(kind, file, options),
     )
   addExamplesToHelp(
     command,

@@ -1,18 +1,16 @@
 // The commands that validate, draw, list, look up, and install a catalog.
 import { Option, type Command } from 'commander'
-import { addExamplesToHelp } from '../help.ts'
-import type { GraphCommandOptions } from '../graph.ts'
-import type { ImagesCommandOptions } from '../images.ts'
-import type { InstallCommandOptions } from '../install.ts'
-import type { ListCommandOptions } from '../list.ts'
 import {
   createInsecureRegistryOption,
   createCommaSeparatedOption,
   createOutputOption,
   createRepeatableOption,
   createIntegerOption,
+  addExamplesToHelp,
 } from '../options.ts'
-import type { RenderGraphOptions } from '../render-graph.ts'
+import type { GraphCommandOptions, RenderGraphOptions } from '../graph.ts'
+import type { ListCommandOptions, ImagesCommandOptions } from '../list.ts'
+import type { InstallCommandOptions } from '../install.ts'
 import type { ValidateCommandOptions } from '../validate.ts'
 
 export function addCatalogCommands(program: Command): void {
@@ -96,7 +94,7 @@ Exit codes:
     .option('--draw-v0-semantics', 'mark skipped bundles and edges that OLM v0 ignores')
     .addOption(createInsecureRegistryOption())
     .action(async (catalogs: string[], options: RenderGraphOptions) =>
-      (await import('../render-graph.ts')).renderGraph(catalogs, options),
+      (await import('../graph.ts')).renderGraph(catalogs, options),
     )
   addExamplesToHelp(
     renderGraph,
@@ -176,7 +174,7 @@ function addImagesCommand(program: Command): void {
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
     .action(async (dir: string, options: ImagesCommandOptions) =>
-      (await import('../images.ts')).checkImages(dir, options),
+      (await import('../list.ts')).checkImages(dir, options),
     )
   addExamplesToHelp(
     command,
@@ -243,6 +241,10 @@ function addInstallCommand(program: Command): void {
     .action(async (dir: string, options: InstallCommandOptions) =>
       (await import('../install.ts')).runInstall(dir, options),
     )
+  addInstallExamples(command)
+}
+
+function addInstallExamples(command: Command): void {
   addExamplesToHelp(
     command,
     [

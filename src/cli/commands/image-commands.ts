@@ -2,7 +2,6 @@
 import { Option, type Command } from 'commander'
 import type { BuildOptions, RebaseImageOptions } from '../build.ts'
 import type { GenerateDockerfileOptions } from '../generate-dockerfile.ts'
-import { addExamplesToHelp } from '../help.ts'
 import {
   createInsecureRegistryOption,
   createCommaSeparatedOption,
@@ -10,10 +9,10 @@ import {
   createPortOption,
   createRepeatableOption,
   createIsoTimeOption,
+  addExamplesToHelp,
 } from '../options.ts'
 import type { ServeCatalogOptions } from '../serve-catalog.ts'
-import type { SignCommandOptions } from '../sign.ts'
-import type { VerifyCommandOptions } from '../verify.ts'
+import type { SignCommandOptions, VerifyCommandOptions } from '../sign.ts'
 
 const defaultOpmImage = 'quay.io/operator-framework/opm:latest'
 
@@ -159,7 +158,7 @@ function addVerifyCommand(program: Command): void {
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
     .action(async (image: string, options: VerifyCommandOptions) =>
-      (await import('../verify.ts')).runVerify(image, options),
+      (await import('../sign.ts')).runVerify(image, options),
     )
   addExamplesToHelp(
     command,

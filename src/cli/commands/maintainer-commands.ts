@@ -1,13 +1,13 @@
 // The commands for maintainers of a catalog repository, and shell completion.
 import { Argument, type Command } from 'commander'
 import type { DoctorCommandOptions } from '../doctor.ts'
-import { addExamplesToHelp } from '../help.ts'
 import {
   createInsecureRegistryOption,
   createCommaSeparatedOption,
   createOutputOption,
   createRepositoryOption,
   createIntegerOption,
+  addExamplesToHelp,
 } from '../options.ts'
 
 export function addMaintainerCommands(program: Command): void {

@@ -1,16 +1,15 @@
 // The commands for a pull request that exists only as commits in a local repository.
 import { Option, type Command } from 'commander'
 import type { GitHubActionOptions } from '../action.ts'
-import type { CheckCommandOptions } from '../check.ts'
-import type { DiffCommandOptions } from '../diff.ts'
-import { addExamplesToHelp } from '../help.ts'
-import type { LocalPullRequestOptions } from '../local-pull.ts'
+import type { CheckCommandOptions, DiffCommandOptions } from '../check.ts'
 import {
   createInsecureRegistryOption,
   createCommaSeparatedOption,
   createOutputOption,
   createRepositoryRoleOption,
+  addExamplesToHelp,
 } from '../options.ts'
+import type { LocalPullRequestOptions } from '../local-pull.ts'
 
 export function addPullRequestCommands(program: Command): void {
   addActionCommand(program)
@@ -36,7 +35,7 @@ Exit codes:
     addPullRequestOptions(
       program.command('explain').description('Print the full decision for a branch as JSON'),
     ).action(async (options: LocalPullRequestOptions) =>
-      (await import('../explain.ts')).printPullExplanation(options),
+      (await import('../check.ts')).printPullExplanation(options),
     ),
     ['explain', 'explain --base main --head update --author your-login --offline'],
     `The JSON document contains the snapshot, facts, findings, verdict, and actions. To learn about a rule, run "catalog-bot rule ID".
@@ -50,7 +49,7 @@ Exit codes:
     addCommitRangeOptions(program.command('diff').description('Show catalog changes between two commits'))
       .addOption(createOutputOption('text', 'json', 'markdown', 'svg', 'mermaid'))
       .option('--out <folder>', 'svg: folder to write one file per changed package to')
-      .action(async (options: DiffCommandOptions) => (await import('../diff.ts')).printCatalogDiff(options)),
+      .action(async (options: DiffCommandOptions) => (await import('../check.ts')).printCatalogDiff(options)),
     ['diff', 'diff --base main --head update -o markdown', 'diff -o svg --out pictures'],
     `The command compares the base with the result of merging the head into it. The svg and mermaid formats draw the channels that change, with
 additions in green and removals in red. The markdown format ends with the Mermaid diagram.

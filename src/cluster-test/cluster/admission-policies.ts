@@ -1,9 +1,26 @@
-// Checks that the cluster enforces the admission policies in docs/cluster-rights.yaml, which takes several seconds
-// after `kubectl apply`. Until then, the account could delete other users' objects.
-import type { KubeObject } from '../../checks/install/cluster-test/kube-object.ts'
+// Checks that the cluster isolates an install test: it enforces the admission policies in docs/cluster-rights.yaml,
+// which takes several seconds after `kubectl apply`, and its API has addresses to which the network can be limited.
+// Without the policies, the account could delete other users' objects.
+import {
+  type KubeObject,
+  getListAtPath,
+  getNumberAtPath,
+} from '../../checks/install/cluster-test/kube-object.ts'
 import { rbacApiVersion } from '../../checks/install/cluster-test/cluster-test-objects.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { KubeClusterClient } from './cluster.ts'
+import { type KubeClusterClient, ClusterError } from './cluster.ts'
+import type { ClusterTestAllowedEgress } from '../../checks/install/cluster-test/cluster-test-plan.ts'
+
+type ClosedNetworkEgressResult =
+  | { readonly kind: 'closed'; readonly network: ClusterTestAllowedEgress }
+  | { readonly kind: 'unknown'; readonly why: string }
+
+const apiServerEndpointSliceQuery = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  namespace: 'default',
+  name: 'kubernetes',
+} as const
 
 /** One forbidden write per policy, sent only as a dry run. */
 const forbiddenWriteProbes: readonly KubeObject[] = [
@@ -38,4 +55,30 @@ export async function waitForAdmissionPolicies(
     if (open === undefined || clock.now() >= deadline) return open
     await clock.sleep(policyProbeIntervalMs)
   }
+}
+
+export async function resolveClosedNetworkEgress(
+  cluster: Pick<KubeClusterClient, 'read'>,
+  reaches: readonly string[],
+): Promise<ClosedNetworkEgressResult> {
+  const sighting = await cluster.read(apiServerEndpointSliceQuery)
+  if (sighting.kind === 'failed' && sighting.code === 'unreachable')
+    throw new ClusterError('unreachable', sighting.says)
+  const api = sighting.kind === 'found' ? sighting.objects.flatMap(parseEndpointSliceAddresses) : []
+  if (api.length > 0) return { kind: 'closed', network: { api, reaches } }
+  const why =
+    sighting.kind === 'failed'
+      ? sighting.says
+      : 'the EndpointSlice kubernetes in namespace default has no addresses'
+  return { kind: 'unknown', why: `the addresses of the Kubernetes API are unknown: ${why}` }
+}
+
+function parseEndpointSliceAddresses(object: KubeObject): ClusterTestAllowedEgress['api'] {
+  const ports = getListAtPath(object, 'ports')
+    .map((port) => getNumberAtPath(port, 'port'))
+    .filter((port) => port > 0)
+  return getListAtPath(object, 'endpoints')
+    .flatMap((endpoint) => getListAtPath(endpoint, 'addresses'))
+    .filter((address): address is string => typeof address === 'string' && /^[0-9a-fA-F.:]+$/.test(address))
+    .map((address) => ({ address, ports }))
 }

@@ -8,6 +8,22 @@ import type {
 } from '../../checks/install/cluster-test/kube-object.ts'
 import type { DiscoveredClusterApis } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 
+type ClusterErrorCode = 'kubeconfig' | 'unreachable' | 'unauthorized'
+
+export class ClusterError extends Error {
+  readonly code: ClusterErrorCode
+
+  constructor(code: ClusterErrorCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'ClusterError'
+    this.code = code
+  }
+
+  get retryable(): boolean {
+    return this.code === 'unreachable'
+  }
+}
+
 export interface KubeClusterClient {
   /** @throws ClusterError */
   discover(): Promise<DiscoveredClusterApis>

@@ -1,7 +1,7 @@
 // Reads the server and credentials from a kubeconfig. Security: runs a credential program only if the caller allows it.
 import { KubeConfig, RequestContext } from '@kubernetes/client-node'
 import type { Dispatcher } from 'undici'
-import { ClusterError } from './cluster-error.ts'
+import { ClusterError } from './cluster.ts'
 
 export interface ClusterConnection {
   /** Without a trailing slash. */

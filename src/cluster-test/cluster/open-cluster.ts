@@ -10,9 +10,8 @@ import type {
 } from '../../checks/install/cluster-test/kube-object.ts'
 import { getStringAtPath } from '../../checks/install/cluster-test/kube-object.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { KubeClusterClient } from './cluster.ts'
-import { ClusterError } from './cluster-error.ts'
-import { openClusterConnection, type KubeconfigOptions } from './kubeconfig.ts'
+import { type KubeClusterClient, ClusterError } from './cluster.ts'
+import { openClusterConnection, type ClusterConnection, type KubeconfigOptions } from './kubeconfig.ts'
 
 interface KubeApiResponse {
   readonly status: number
@@ -46,85 +45,119 @@ export interface OpenKubeClusterClientOptions extends KubeconfigOptions {
 export async function openKubeClusterClient(
   options: OpenKubeClusterClientOptions,
 ): Promise<KubeClusterClient> {
-  const { clock } = options
   const connection = await openClusterConnection(options)
-  const resources = new Map<string, ApiResource>()
+  const client = new HttpKubeClusterClient(options, connection)
+  return {
+    discover: () => client.discover(),
+    read: (query) => client.read(query),
+    perform: (action) => client.perform(action),
+    log: (at) => client.log(at),
+    close: () => connection.close(),
+  }
+}
+
+class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+  readonly #connection: ClusterConnection
+  readonly #resources = new Map<string, ApiResource>()
   /** When a busy API accepts the next request. */
-  let notBefore = 0
+  #notBefore = 0
 
-  async function sendRequest(
-    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
-    path: string,
-    body?: unknown,
-    limit = maxResponseBytes,
-  ): Promise<KubeApiResponse> {
-    const pause = notBefore - clock.now()
-    if (pause > 0) await clock.sleep(Math.min(pause, maxRetryAfterMs))
-    try {
-      const response = await request(`${connection.server}${path}`, {
-        method,
-        headers: {
-          ...(await connection.headers()),
-          accept: 'application/json',
-          'user-agent': 'catalog-bot',
-          ...(body !== undefined && {
-            'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-          }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        ...(connection.dispatcher && { dispatcher: connection.dispatcher }),
-        signal: AbortSignal.timeout(options.patience ?? kubeRequestTimeoutMs),
-      })
-      const { statusCode: status, headers } = response
-      if (status === 429 || status === 503)
-        notBefore = clock.now() + parseRetryAfterSeconds(headers['retry-after']) * 1000
-      return { status, text: await readResponseBodyText(response.body, limit) }
-    } catch (error) {
-      if (error instanceof ClusterError && error.code === 'kubeconfig') throw error
-      return { status: 0, text: JSON.stringify({ message: formatNetworkError(error) }) }
+  constructor(
+    { clock, patience = kubeRequestTimeoutMs }: OpenKubeClusterClientOptions,
+    connection: ClusterConnection,
+  ) {
+    this.#clock = clock
+    this.#timeoutMs = patience
+    this.#connection = connection
+  }
+
+  async discover(): ReturnType<KubeClusterClient['discover']> {
+    const [version, groups] = [
+      await this.#sendRequest('GET', '/version'),
+      await this.#sendRequest('GET', '/apis'),
+    ]
+    for (const answer of [version, groups]) {
+      if (answer.status === 401 || answer.status === 403)
+        throw new ClusterError(
+          'unauthorized',
+          `the cluster rejected the kubeconfig credentials: ${extractKubeErrorMessage(answer)}`,
+        )
+      if (answer.status !== 200)
+        throw new ClusterError(
+          'unreachable',
+          `the Kubernetes API does not respond: ${extractKubeErrorMessage(answer)}`,
+        )
+    }
+    return {
+      version: getStringAtPath(parseJsonObject(version.text), 'gitVersion') || 'unknown',
+      groupVersions: parseGroupVersions(groups.text),
     }
   }
 
-  async function resolveResource({
-    apiVersion,
-    kind,
-  }: Pick<KubeQuery, 'apiVersion' | 'kind'>): Promise<ApiResource | KubeQueryResult> {
-    const key = `${apiVersion} ${kind}`
-    const known = resources.get(key)
-    if (known) return known
-    const answer = await sendRequest('GET', toKubeApiPath(apiVersion))
-    if (answer.status === 404) return { kind: 'no-api' }
+  async read(objectQuery: KubeQuery): Promise<KubeQueryResult> {
+    const resource = await this.#resolveResource(objectQuery)
+    if ('kind' in resource) return resource
+    if (objectQuery.name === undefined) return this.#list(objectQuery, resource)
+    const answer = await this.#sendRequest('GET', toApiPath(objectQuery, resource))
+    if (answer.status === 404) return this.#forgetResource(objectQuery)
     if (answer.status !== 200) return toFailedKubeQueryResult(answer)
-    const list = parseJsonObject(answer.text)?.['resources']
-    for (const one of Array.isArray(list) ? (list as readonly Readonly<Record<string, unknown>>[]) : []) {
-      const { name, kind: its, namespaced } = one
-      if (typeof name === 'string' && typeof its === 'string' && !name.includes('/'))
-        resources.set(`${apiVersion} ${its}`, { plural: name, isNamespaced: namespaced === true })
-    }
-    return resources.get(key) ?? { kind: 'no-api' }
+    const object = parseKubeObject(parseJsonObject(answer.text))
+    return object ? { kind: 'found', objects: [object] } : invalidKubeResponseResult
   }
 
-  function toApiPath(
-    { apiVersion, namespace, name }: KubeQuery,
-    { plural, isNamespaced }: ApiResource,
-  ): string {
-    const within =
-      isNamespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : ''
-    return `${toKubeApiPath(apiVersion)}${within}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+  async perform(action: ClusterAction): Promise<RejectedClusterAction | undefined> {
+    const objectQuery = action.kind === 'create' ? toKubeObjectQuery(action.object) : action.at
+    const resource = await this.#resolveResource(objectQuery)
+    if ('kind' in resource)
+      return toRejectedClusterAction(
+        action,
+        resource.kind === 'failed'
+          ? { status: 0, text: JSON.stringify({ message: resource.says }) }
+          : { status: 404, text: '{"message":"the cluster does not serve this API"}' },
+      )
+    const answer = await this.#sendAction(action, objectQuery, resource)
+    if (answer.status >= 200 && answer.status < 300) return undefined
+    // The object is already gone.
+    if (action.kind === 'delete' && answer.status === 404) return undefined
+    return toRejectedClusterAction(action, answer)
   }
 
-  async function list(objectQuery: KubeQuery, resource: ApiResource): Promise<KubeQueryResult> {
+  async log({
+    namespace,
+    pod,
+    container,
+    previous,
+  }: Parameters<KubeClusterClient['log']>[0]): Promise<string> {
+    const query = new URLSearchParams({
+      container,
+      tailLines: String(maxContainerLogLines),
+      limitBytes: String(maxContainerLogBytes),
+      previous: String(previous),
+    })
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`
+    const answer = await this.#sendRequest(
+      'GET',
+      `${path}?${query.toString()}`,
+      undefined,
+      2 * maxContainerLogBytes,
+    )
+    return answer.status === 200 ? answer.text : ''
+  }
+
+  async #list(objectQuery: KubeQuery, resource: ApiResource): Promise<KubeQueryResult> {
     const objects: KubeObject[] = []
     let next = ''
     for (let pages = 0; pages < maxKubeListPages; pages++) {
       const query = new URLSearchParams({ limit: String(kubeListPageSize), timeoutSeconds: '10' })
       if (objectQuery.labels !== undefined) query.set('labelSelector', objectQuery.labels)
       if (next !== '') query.set('continue', next)
-      const answer = await sendRequest('GET', `${toApiPath(objectQuery, resource)}?${query.toString()}`)
+      const answer = await this.#sendRequest('GET', `${toApiPath(objectQuery, resource)}?${query.toString()}`)
       // The continue token of the list expired. The next read starts over.
       if (answer.status === 410)
         return { kind: 'failed', code: 'unreachable', says: 'the list changed while it was being read' }
-      if (answer.status === 404) return forgetResource(objectQuery)
+      if (answer.status === 404) return this.#forgetResource(objectQuery)
       if (answer.status !== 200) return toFailedKubeQueryResult(answer)
       const body = parseJsonObject(answer.text)
       if (!Array.isArray(body?.['items'])) return invalidKubeResponseResult
@@ -148,91 +181,32 @@ export async function openKubeClusterClient(
     }
   }
 
+  async #resolveResource({
+    apiVersion,
+    kind,
+  }: Pick<KubeQuery, 'apiVersion' | 'kind'>): Promise<ApiResource | KubeQueryResult> {
+    const key = `${apiVersion} ${kind}`
+    const known = this.#resources.get(key)
+    if (known) return known
+    const answer = await this.#sendRequest('GET', toKubeApiPath(apiVersion))
+    if (answer.status === 404) return { kind: 'no-api' }
+    if (answer.status !== 200) return toFailedKubeQueryResult(answer)
+    const list = parseJsonObject(answer.text)?.['resources']
+    for (const one of Array.isArray(list) ? (list as readonly Readonly<Record<string, unknown>>[]) : []) {
+      const { name, kind: its, namespaced } = one
+      if (typeof name === 'string' && typeof its === 'string' && !name.includes('/'))
+        this.#resources.set(`${apiVersion} ${its}`, { plural: name, isNamespaced: namespaced === true })
+    }
+    return this.#resources.get(key) ?? { kind: 'no-api' }
+  }
+
   /** Discards the cached discovery, because the cluster might no longer serve the API. */
-  function forgetResource({ apiVersion, kind }: KubeQuery): KubeQueryResult {
-    resources.delete(`${apiVersion} ${kind}`)
+  #forgetResource({ apiVersion, kind }: KubeQuery): KubeQueryResult {
+    this.#resources.delete(`${apiVersion} ${kind}`)
     return { kind: 'found', objects: [] }
   }
 
-  return {
-    async discover() {
-      const [version, groups] = [await sendRequest('GET', '/version'), await sendRequest('GET', '/apis')]
-      for (const answer of [version, groups]) {
-        if (answer.status === 401 || answer.status === 403)
-          throw new ClusterError(
-            'unauthorized',
-            `the cluster rejected the kubeconfig credentials: ${extractKubeErrorMessage(answer)}`,
-          )
-        if (answer.status !== 200)
-          throw new ClusterError(
-            'unreachable',
-            `the Kubernetes API does not respond: ${extractKubeErrorMessage(answer)}`,
-          )
-      }
-      const found = parseJsonObject(groups.text)?.['groups']
-      const groupVersions = (Array.isArray(found) ? (found as readonly unknown[]) : []).flatMap((group) => {
-        const versions = (group as { readonly versions?: unknown } | null)?.versions
-        return Array.isArray(versions)
-          ? (versions as readonly { readonly groupVersion?: unknown }[]).flatMap(({ groupVersion }) =>
-              typeof groupVersion === 'string' ? [groupVersion] : [],
-            )
-          : []
-      })
-      return {
-        version: getStringAtPath(parseJsonObject(version.text), 'gitVersion') || 'unknown',
-        groupVersions,
-      }
-    },
-
-    async read(objectQuery) {
-      const resource = await resolveResource(objectQuery)
-      if ('kind' in resource) return resource
-      if (objectQuery.name === undefined) return list(objectQuery, resource)
-      const answer = await sendRequest('GET', toApiPath(objectQuery, resource))
-      if (answer.status === 404) return forgetResource(objectQuery)
-      if (answer.status !== 200) return toFailedKubeQueryResult(answer)
-      const object = parseKubeObject(parseJsonObject(answer.text))
-      return object ? { kind: 'found', objects: [object] } : invalidKubeResponseResult
-    },
-
-    async perform(action) {
-      const objectQuery = action.kind === 'create' ? toKubeObjectQuery(action.object) : action.at
-      const resource = await resolveResource(objectQuery)
-      if ('kind' in resource)
-        return toRejectedClusterAction(
-          action,
-          resource.kind === 'failed'
-            ? { status: 0, text: JSON.stringify({ message: resource.says }) }
-            : { status: 404, text: '{"message":"the cluster does not serve this API"}' },
-        )
-      const answer = await sendAction(action, objectQuery, resource)
-      if (answer.status >= 200 && answer.status < 300) return undefined
-      // The object is already gone.
-      if (action.kind === 'delete' && answer.status === 404) return undefined
-      return toRejectedClusterAction(action, answer)
-    },
-
-    async log({ namespace, pod, container, previous }) {
-      const query = new URLSearchParams({
-        container,
-        tailLines: String(maxContainerLogLines),
-        limitBytes: String(maxContainerLogBytes),
-        previous: String(previous),
-      })
-      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`
-      const answer = await sendRequest(
-        'GET',
-        `${path}?${query.toString()}`,
-        undefined,
-        2 * maxContainerLogBytes,
-      )
-      return answer.status === 200 ? answer.text : ''
-    },
-
-    close: () => connection.close(),
-  }
-
-  function sendAction(
+  #sendAction(
     action: ClusterAction,
     objectQuery: KubeQuery,
     resource: ApiResource,
@@ -240,16 +214,20 @@ export async function openKubeClusterClient(
     switch (action.kind) {
       case 'create': {
         const { name: _, ...location } = objectQuery
-        return sendRequest('POST', `${toApiPath(location, resource)}${toQueryString(action)}`, action.object)
+        return this.#sendRequest(
+          'POST',
+          `${toApiPath(location, resource)}${toQueryString(action)}`,
+          action.object,
+        )
       }
       case 'patch':
-        return sendRequest(
+        return this.#sendRequest(
           'PATCH',
           `${toApiPath(objectQuery, resource)}${toQueryString(action)}`,
           action.patch,
         )
       case 'delete':
-        return sendRequest('DELETE', toApiPath(objectQuery, resource), {
+        return this.#sendRequest('DELETE', toApiPath(objectQuery, resource), {
           apiVersion: 'v1',
           kind: 'DeleteOptions',
           propagationPolicy: 'Background',
@@ -257,6 +235,59 @@ export async function openKubeClusterClient(
         })
     }
   }
+
+  async #sendRequest(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+    limit = maxResponseBytes,
+  ): Promise<KubeApiResponse> {
+    const pause = this.#notBefore - this.#clock.now()
+    if (pause > 0) await this.#clock.sleep(Math.min(pause, maxRetryAfterMs))
+    try {
+      const response = await request(`${this.#connection.server}${path}`, {
+        method,
+        headers: {
+          ...(await this.#connection.headers()),
+          accept: 'application/json',
+          'user-agent': 'catalog-bot',
+          ...(body !== undefined && {
+            'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+          }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(this.#connection.dispatcher && { dispatcher: this.#connection.dispatcher }),
+        signal: AbortSignal.timeout(this.#timeoutMs),
+      })
+      const { statusCode: status, headers } = response
+      if (status === 429 || status === 503)
+        this.#notBefore = this.#clock.now() + parseRetryAfterSeconds(headers['retry-after']) * 1000
+      return { status, text: await readResponseBodyText(response.body, limit) }
+    } catch (error) {
+      if (error instanceof ClusterError && error.code === 'kubeconfig') throw error
+      return { status: 0, text: JSON.stringify({ message: formatNetworkError(error) }) }
+    }
+  }
+}
+
+function toApiPath(
+  { apiVersion, namespace, name }: KubeQuery,
+  { plural, isNamespaced }: ApiResource,
+): string {
+  const within = isNamespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : ''
+  return `${toKubeApiPath(apiVersion)}${within}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+}
+
+function parseGroupVersions(text: string): readonly string[] {
+  const found = parseJsonObject(text)?.['groups']
+  return (Array.isArray(found) ? (found as readonly unknown[]) : []).flatMap((group) => {
+    const versions = (group as { readonly versions?: unknown } | null)?.versions
+    return Array.isArray(versions)
+      ? (versions as readonly { readonly groupVersion?: unknown }[]).flatMap(({ groupVersion }) =>
+          typeof groupVersion === 'string' ? [groupVersion] : [],
+        )
+      : []
+  })
 }
 
 const toQueryString = ({ dryRun }: { readonly dryRun?: true }): string =>

@@ -48,8 +48,7 @@ import {
   truncateEvidence,
 } from '../../checks/install/cluster-test/cluster-test-report.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { KubeClusterClient } from './cluster.ts'
-import { ClusterError } from './cluster-error.ts'
+import { type KubeClusterClient, ClusterError } from './cluster.ts'
 import { isDeploymentAvailable } from '../../checks/install/cluster-test/classify-pods.ts'
 import { olmApiVersion, olmV1ApiVersion } from '../../checks/install/cluster-test/cluster-test-objects.ts'
 

@@ -1,14 +1,48 @@
 // Runs the install tests of a package one at a time, because CRDs are cluster-scoped. Retries infrastructure failures
-// twice.
-import { defaultClusterTestDeadlines } from '../../checks/install/cluster-test/cluster-test-state.ts'
-import type {
-  ClusterTestPlan,
-  PlannedClusterTest,
-} from '../../checks/install/cluster-test/cluster-test-plan.ts'
+// twice, and sweeps what expired tests left behind.
+import { randomBytes } from 'node:crypto'
+import {
+  defaultClusterTestDeadlines,
+  type ClusterTestDeadlines,
+} from '../../checks/install/cluster-test/cluster-test-state.ts'
+import type { PlannedClusterTest } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import { isRetryableOutcome } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
+import {
+  type ClusterTestPlan,
+  defaultClusterTestQuota,
+  type TestCatalogSource,
+  type ClusterTestAllowedEgress,
+  type ClusterTestQuota,
+} from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../checks/install/cluster-test/cluster-test-report.ts'
-import { completeClusterTestPlan, type ClusterTestEnvironment } from './complete-test-plan.ts'
-import { runClusterTest, type ClusterTestOptions } from './run-cluster-test.ts'
+import {
+  runClusterTest,
+  type ClusterTestOptions,
+  cleanUpClusterTest,
+  readClusterObjects,
+} from './run-cluster-test.ts'
+import {
+  abandonedClusterTestQueries,
+  findExpiredClusterTestIds,
+} from '../../checks/install/cluster-test/clean-up.ts'
+
+export interface ExpiredTestSweepResult {
+  readonly id: string
+  readonly leftovers: readonly string[]
+}
+
+export interface ClusterTestEnvironment {
+  readonly catalog: TestCatalogSource
+  readonly base?: TestCatalogSource | undefined
+  readonly pullSecret?: string | undefined
+  readonly installerRole?: string | undefined
+  readonly quota?: ClusterTestQuota | undefined
+  readonly network?: ClusterTestAllowedEgress | undefined
+}
+
+/** Seconds after all deadlines, when no process can still run the test. */
+const clusterTestExpiryMarginSeconds = 600
+const clusterTestIdCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 export interface RunClusterTestsOptions extends ClusterTestOptions {
   readonly environment: ClusterTestEnvironment
@@ -53,4 +87,56 @@ async function runClusterTestWithRetries(
     // Remaining objects would interfere with the next attempt.
     if (isOver || report.leftovers.length > 0) return report
   }
+}
+
+export function completeClusterTestPlan(
+  planned: PlannedClusterTest,
+  environment: ClusterTestEnvironment,
+  deadlines: ClusterTestDeadlines,
+  now: number,
+): ClusterTestPlan {
+  const { isUpgrade, ...plannedTest } = planned
+  const {
+    catalog,
+    base,
+    pullSecret,
+    installerRole = 'cluster-admin',
+    quota = defaultClusterTestQuota,
+    network,
+  } = environment
+  const maxDurationMs = deadlines.whole + deadlines.cleanUp + deadlines.namespace
+  return {
+    ...plannedTest,
+    id: createClusterTestId(),
+    catalog,
+    ...(isUpgrade && base !== undefined && { base }),
+    ...(pullSecret !== undefined && { pullSecret }),
+    ...(network && { network }),
+    installerRole,
+    quota,
+    expires: Math.ceil((now + maxDurationMs) / 1000) + clusterTestExpiryMarginSeconds,
+  }
+}
+
+/** The id must be unique and impossible to guess. */
+function createClusterTestId(): string {
+  // 36 does not divide 256; the small bias is harmless in a name.
+  return [...randomBytes(8)]
+    .map((byte) => clusterTestIdCharacters[byte % clusterTestIdCharacters.length])
+    .join('')
+}
+
+/** `alive`: ids of running install tests, whose objects are kept even after they expire. */
+export async function sweepExpiredClusterTests(
+  options: ClusterTestOptions,
+  alive: ReadonlySet<string> = new Set(),
+): Promise<readonly ExpiredTestSweepResult[]> {
+  const seen = await readClusterObjects(options.cluster, abandonedClusterTestQueries, [])
+  const swept: ExpiredTestSweepResult[] = []
+  for (const id of findExpiredClusterTestIds(seen, options.clock.now())) {
+    if (alive.has(id)) continue
+    const { leftovers } = await cleanUpClusterTest(id, options)
+    swept.push({ id, leftovers })
+  }
+  return swept
 }

@@ -101,29 +101,35 @@ export function openClusterTestClient(
         return { kind: 'failed', why: `the install test process ended: ${error.message}` }
       }
     },
-    async withServedCatalog(order, use) {
-      const { promise: used, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof use>>>()
-      let isUsed = false
-      const onServing = async (value: unknown): Promise<'done'> => {
-        isUsed = true
-        try {
-          resolve(await use((value as { readonly port: number }).port))
-        } catch (error) {
-          reject(error)
-        }
-        return 'done'
-      }
-      try {
-        const answer = await servers.run(order, clusterTestTimeoutMs, onServing, order.mirror)
-        if (!isUsed) return { unserved: answer.kind === 'failed' ? answer.why : 'the catalog was not served' }
-      } catch (error) {
-        if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
-        if (!isUsed) return { unserved: error.message }
-      }
-      return used
-    },
+    withServedCatalog: (order, use) => withServedCatalog(servers, order, use),
     async close() {
       await Promise.all([pool.close(), servers.close()])
     },
   }
+}
+
+async function withServedCatalog<Result>(
+  servers: ReturnType<typeof openWorkerPool<ServeCatalogRequest, ServeCatalogResponse>>,
+  order: ServeCatalogRequest,
+  use: (port: number) => Promise<Result>,
+): Promise<Result | { readonly unserved: string }> {
+  const { promise: used, resolve, reject } = Promise.withResolvers<Result>()
+  let isUsed = false
+  const onServing = async (value: unknown): Promise<'done'> => {
+    isUsed = true
+    try {
+      resolve(await use((value as { readonly port: number }).port))
+    } catch (error) {
+      reject(error)
+    }
+    return 'done'
+  }
+  try {
+    const answer = await servers.run(order, clusterTestTimeoutMs, onServing, order.mirror)
+    if (!isUsed) return { unserved: answer.kind === 'failed' ? answer.why : 'the catalog was not served' }
+  } catch (error) {
+    if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
+    if (!isUsed) return { unserved: error.message }
+  }
+  return used
 }

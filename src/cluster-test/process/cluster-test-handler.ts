@@ -4,14 +4,14 @@ import {
   type ClusterTestDeadlines,
 } from '../../checks/install/cluster-test/cluster-test-state.ts'
 import { listSupportedInstallTargets } from '../../checks/install/cluster-test/cluster-test-driver.ts'
-import { resolveClosedNetworkEgress } from '../cluster/closed-network.ts'
-import { waitForAdmissionPolicies } from '../cluster/admission-policies.ts'
-import { ClusterError } from '../cluster/cluster-error.ts'
-import type { KubeClusterClient } from '../cluster/cluster.ts'
-import type { ClusterTestEnvironment } from '../cluster/complete-test-plan.ts'
-import { sweepExpiredClusterTests } from '../cluster/janitor.ts'
+import { waitForAdmissionPolicies, resolveClosedNetworkEgress } from '../cluster/admission-policies.ts'
+import { type KubeClusterClient, ClusterError } from '../cluster/cluster.ts'
+import {
+  runClusterTests,
+  type ClusterTestEnvironment,
+  sweepExpiredClusterTests,
+} from '../cluster/run-cluster-tests.ts'
 import { cleanUpClusterTest, type ClusterTestOptions } from '../cluster/run-cluster-test.ts'
-import { runClusterTests } from '../cluster/run-cluster-tests.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { findClusterTarget, computeClusterIdentityKey, type ClusterTarget } from './cluster-targets.ts'
 import type {
@@ -68,32 +68,17 @@ async function runInstallTestOnCluster(
   reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>,
 ): Promise<ClusterTestWorkerResponse> {
   const { trial } = order
-  const stop = new AbortController()
-  let last = -Infinity
-  let lastMessage = ''
-  const sendProgress = async (message: string, id?: string): Promise<void> => {
-    last = clock.now()
-    lastMessage = message
-    if ((await reportProgress({ kind: 'news', says: message, ...(id !== undefined && { id }) })) === 'stop')
-      stop.abort()
-  }
-  // Repeat progress during long waits, or the App assumes that the install test died.
-  const patient: Clock = {
-    now: () => clock.now(),
-    sleep: async (milliseconds, signal) => {
-      await clock.sleep(milliseconds, signal)
-      if (clock.now() - last >= progressReportIntervalMs) await sendProgress(lastMessage)
-    },
-  }
+  const progress = new ClusterTestProgressReporter(clock, reportProgress)
+  const patient = progress.clock
   const deadlines: ClusterTestDeadlines = { ...defaultClusterTestDeadlines, whole: target.minutes * 60_000 }
   const run: ClusterTestOptions = {
     cluster,
     clock: patient,
     deadlines,
-    signal: stop.signal,
+    signal: progress.signal,
     force: target.forceCleanUp,
     every: target.lookSeconds * 1000,
-    onProgress: (message) => (lastMessage = message),
+    onProgress: (message) => progress.setMessage(message),
   }
   const open = target.confined
     ? await waitForAdmissionPolicies(cluster, patient, deadlines.unreachable)
@@ -120,11 +105,52 @@ async function runInstallTestOnCluster(
       installerRole: target.installerRole,
       quota: target.quota,
     },
-    onPlan: ({ id }) => sendProgress('the install test is starting', id),
+    onPlan: ({ id }) => progress.send('the install test is starting', id),
   })
   return report
     ? { kind: 'tried', report }
     : { kind: 'failed', why: 'the install test was canceled before it started' }
+}
+
+class ClusterTestProgressReporter {
+  readonly #clock: Clock
+  readonly #report: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>
+  readonly #stop = new AbortController()
+  #sentAt = -Infinity
+  #message = ''
+
+  constructor(clock: Clock, report: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>) {
+    this.#clock = clock
+    this.#report = report
+  }
+
+  /** Repeats progress during long waits, or the App assumes that the install test died. */
+  get clock(): Clock {
+    const clock = this.#clock
+    return {
+      now: () => clock.now(),
+      sleep: async (milliseconds, signal) => {
+        await clock.sleep(milliseconds, signal)
+        if (clock.now() - this.#sentAt >= progressReportIntervalMs) await this.send(this.#message)
+      },
+    }
+  }
+
+  /** Aborted when the App decides to stop. */
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  setMessage(message: string): void {
+    this.#message = message
+  }
+
+  async send(message: string, id?: string): Promise<void> {
+    this.#sentAt = this.#clock.now()
+    this.#message = message
+    const decision = await this.#report({ kind: 'news', says: message, ...(id !== undefined && { id }) })
+    if (decision === 'stop') this.#stop.abort()
+  }
 }
 
 /** Catalog sources: our ports for OLM v0, images for OLM v1, none for RukPak. */

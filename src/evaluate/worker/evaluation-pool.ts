@@ -55,34 +55,22 @@ const maxWaitingEvaluations = 1000
 const maxEvaluationProcessIdleMs = 5 * 60_000
 /** Evaluations per process, to bound leaks. */
 const maxEvaluationsPerProcess = 200
-
 /** Well above an update of some packages in some catalogs. Beyond it only the lane changes. */
 const maxSmallLanePullSize: PullSize = { files: 300, lines: 15_000, comments: 300 }
-
 const evaluationLanes = ['small', 'large', 'slow'] as const
 type EvaluationLane = (typeof evaluationLanes)[number]
 
 export function openEvaluationPool(budget: EvaluationBudget, processes: number): EvaluationPool {
-  const script = new URL(`./evaluation-process${extname(import.meta.url)}`, import.meta.url)
-  const open = (lane: EvaluationLane, at: number, heap: number, displaceAfterMs?: number) =>
-    openWorkerPool<EvaluationRequest, EvaluationResponse>({
-      script,
-      hasChildren: true,
-      maxWaiting: maxWaitingEvaluations,
-      maxIdleMs: maxEvaluationProcessIdleMs,
-      growAfterMs: warmWorkerWaitMs[lane],
-      maxOrders: maxEvaluationsPerProcess,
-      isForOneKey: true,
-      canReuse: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeLaneCpuLimitMs,
-      heap: Math.min(heap, budget.memory),
-      niceness: nicenessByLane[lane],
-      processes: at,
-      ...(displaceAfterMs !== undefined && { displaceAfterMs }),
-    })
   const pools = {
-    small: open('small', processes, smallAndLargeLaneHeapMegabytes, smallLaneCpuLimitMs),
-    large: open('large', maxLargeLaneProcesses, smallAndLargeLaneHeapMegabytes, largeLaneCpuLimitMs),
-    slow: open('slow', maxSlowLaneProcesses, budget.memory),
+    small: openLane('small', budget, processes, smallAndLargeLaneHeapMegabytes, smallLaneCpuLimitMs),
+    large: openLane(
+      'large',
+      budget,
+      maxLargeLaneProcesses,
+      smallAndLargeLaneHeapMegabytes,
+      largeLaneCpuLimitMs,
+    ),
+    slow: openLane('slow', budget, maxSlowLaneProcesses, budget.memory),
   }
   const quick = Math.min(smallAndLargeLaneTimeoutMs, budget.time)
   const time = { small: quick, large: quick, slow: budget.time }
@@ -128,6 +116,29 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
       await Promise.all(Object.values(pools).map((pool) => pool.close()))
     },
   }
+}
+
+function openLane(
+  lane: EvaluationLane,
+  budget: EvaluationBudget,
+  processes: number,
+  heap: number,
+  displaceAfterMs?: number,
+) {
+  return openWorkerPool<EvaluationRequest, EvaluationResponse>({
+    script: new URL(`./evaluation-process${extname(import.meta.url)}`, import.meta.url),
+    hasChildren: true,
+    maxWaiting: maxWaitingEvaluations,
+    maxIdleMs: maxEvaluationProcessIdleMs,
+    growAfterMs: warmWorkerWaitMs[lane],
+    maxOrders: maxEvaluationsPerProcess,
+    isForOneKey: true,
+    canReuse: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeLaneCpuLimitMs,
+    heap: Math.min(heap, budget.memory),
+    niceness: nicenessByLane[lane],
+    processes,
+    ...(displaceAfterMs !== undefined && { displaceAfterMs }),
+  })
 }
 
 /** Only the error's message reaches the process, so the original error is kept here. */

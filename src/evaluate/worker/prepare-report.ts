@@ -14,9 +14,8 @@ import { describeCommands } from '../../report/describe-commands.ts'
 import { summarizeChange } from '../../report/summarize-change.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 import type { SnapshotEvaluation } from '../evaluate.ts'
-import { traceFindings } from '../trace-findings.ts'
+import { traceFindings, findBaseBreakingCommits } from '../trace-findings.ts'
 import type { CatalogLoader } from '../../catalogs/catalog-loader.ts'
-import { findBaseBreakingCommits } from '../find-base-breaks.ts'
 import type { BlobSha, CommitSha } from '../../pull-request/ids.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
 
@@ -27,9 +26,7 @@ type ChannelHeadConflictRepository = Pick<
 
 /** No commit is named when the branch moved further. */
 const maxCommitsSearchedForChannelEntry = 60
-
 const maxChannelHeadConflictFindings = 3
-
 const maxCatalogFileBytesToSearch = 4 * 1024 * 1024
 
 type ChannelEntriesReader = (

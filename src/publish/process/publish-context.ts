@@ -1,10 +1,13 @@
-import type { CatalogPublisher } from '../../adapters/image/catalog-publisher.ts'
+import { type CatalogPublisher, ImageError } from '../../adapters/image/catalog-publisher.ts'
 import type { SigningKey } from '../../adapters/image/provenance/signing-key.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 import type { RegistryClient } from '../../adapters/registry/registry-client.ts'
 import type { Transport } from '../../adapters/registry/transport/transport.ts'
 import type { PushTarget } from './push-targets.ts'
-import type { PublishRequest } from './publish-protocol.ts'
+import type { PublishRequest, PublishResponse } from './publish-protocol.ts'
+import { GitError } from '../../adapters/git/git-error.ts'
+import { RegistryError } from '../../adapters/registry/registry-error.ts'
+import { UnusableCatalogError } from './catalog-files.ts'
 
 /** The administrator's list, registries and keys for an order. */
 export interface PublishContext {
@@ -37,3 +40,18 @@ export type PublishRequestOfKind<Kind extends PublishRequest['kind']> = Extract<
   PublishRequest,
   { kind: Kind }
 >
+
+export function toFailedPublishResponse(error: unknown): Extract<PublishResponse, { kind: 'failed' }> {
+  if (error instanceof RegistryError)
+    return {
+      kind: 'failed',
+      why: error.message,
+      // Credentials may be fixed without a notification to us, so this is retried.
+      retryable: error.retryable,
+      ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
+    }
+  if (error instanceof ImageError) return { kind: 'failed', why: error.message, retryable: error.retryable }
+  if (error instanceof UnusableCatalogError) return { kind: 'failed', why: error.message, retryable: false }
+  if (error instanceof GitError) return { kind: 'failed', why: error.message, retryable: true }
+  throw error
+}

@@ -8,8 +8,12 @@ import {
 import { ensureSignableImage } from '../../adapters/image/provenance/attest-image.ts'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { readCatalogFiles } from './catalog-files.ts'
-import { toFailedPublishResponse } from './failed-response.ts'
-import type { PublishRequestOfKind, PublishContext, RegistryContext } from './publish-context.ts'
+import {
+  type PublishRequestOfKind,
+  type PublishContext,
+  type RegistryContext,
+  toFailedPublishResponse,
+} from './publish-context.ts'
 import { removeImages } from './remove-images.ts'
 import { fetchBuildStatus, sendWebhook } from './send-webhook.ts'
 import { loadSigningContext, attestPublishedImage, type SigningContext } from './signing.ts'

@@ -35,7 +35,6 @@ const signingKeyPassword = processEnvironment['PUBLISH_KEY_PASSWORD']
 delete processEnvironment['PUBLISH_CREDENTIALS']
 delete processEnvironment['PUBLISH_KEY_PASSWORD']
 const pushTargetsFile = processEnvironment['PUBLISH_TARGETS'] ?? ''
-
 const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
 
 interface LoadedPublishContext {

@@ -61,17 +61,8 @@ export async function removeImages(
       retained.push({ digest, why: `the tag ${tag} still refers to it` })
       continue
     }
-    const attachments = new Set<string>()
-    for (const one of [digest, ...(platforms.get(digest) ?? [])])
-      if (!needed.has(one))
-        for (const found of await fetchImageAttachmentDigests(
-          image,
-          one,
-          beside.get(one) ?? [],
-          publisher,
-          registry,
-        ))
-          attachments.add(found)
+    const own = [digest, ...(platforms.get(digest) ?? [])].filter((one) => !needed.has(one))
+    const attachments = await fetchAttachmentsOf(own, { image, beside, publisher, registry })
     try {
       await publisher.deleteManifest(image, digest)
     } catch (error) {
@@ -85,6 +76,30 @@ export async function removeImages(
     removed.push(digest)
   }
   return { kind: 'removed', gone: removed, kept: retained }
+}
+
+interface ImageAttachmentContext {
+  readonly image: string
+  readonly beside: ReadonlyMap<string, readonly TaggedImageAttachment[]>
+  readonly publisher: CatalogPublisher
+  readonly registry: Pick<RegistryClient, 'fetchManifest'>
+}
+
+async function fetchAttachmentsOf(
+  digests: readonly string[],
+  { image, beside, publisher, registry }: ImageAttachmentContext,
+): Promise<ReadonlySet<string>> {
+  const attachments = new Set<string>()
+  for (const one of digests)
+    for (const found of await fetchImageAttachmentDigests(
+      image,
+      one,
+      beside.get(one) ?? [],
+      publisher,
+      registry,
+    ))
+      attachments.add(found)
+  return attachments
 }
 
 /** An attachment whose tag names its image. */

@@ -8,9 +8,13 @@ import type { SigningKey } from '../../adapters/image/provenance/signing-key.ts'
 import type { ImageBuildRecord } from '../../adapters/image/provenance/provenance-statement.ts'
 import { attestImage } from '../../adapters/image/provenance/attest-image.ts'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'
-import { toFailedPublishResponse } from './failed-response.ts'
+import {
+  type PublishRequestOfKind,
+  type PublishContext,
+  type RegistryContext,
+  toFailedPublishResponse,
+} from './publish-context.ts'
 import type { PublishResponse, PublishedImageResponse } from './publish-protocol.ts'
-import type { PublishRequestOfKind, PublishContext, RegistryContext } from './publish-context.ts'
 
 type ImageBuildRequest = PublishRequestOfKind<'publish'> | PublishRequestOfKind<'rebase'>
 

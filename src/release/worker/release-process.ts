@@ -4,9 +4,8 @@ import { GitError, isGitError } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { serveWorkerRequests, preventPrototypePollution } from '../../adapters/workers/answer-orders.ts'
 import { ChangeTooLargeError } from '../../catalogs/reader-pool.ts'
-import { UnsafeOverwriteError } from './package-at-base.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
-import { computeRelease } from './compute-release.ts'
+import { computeRelease, UnsafeOverwriteError } from './compute-release.ts'
 
 const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
 

@@ -9,8 +9,8 @@ import {
   mapDeliveryToJobs,
   getEventMetricLabel,
   createPullJob,
+  parsePushFromDelivery,
 } from './jobs-of-delivery.ts'
-import { parsePushFromDelivery } from './push-of-delivery.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 
 /** GitHub caps payloads at 25 MB. */

@@ -1,23 +1,38 @@
 // Maps deliveries to jobs. A delivery is a hint: only its repository, pull request and branch are used, and the bot
 // reads everything else again.
 import { z } from 'zod'
-import { toCommitSha, toPullNumber } from '../../pull-request/ids.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../pull-request/ids.ts'
 import { mergeQueueBranchPrefix, temporaryBranchPrefix } from '../../policy/merge-strategy.ts'
 import { checkNamePrefix } from '../../report/report-options.ts'
 import { botBranchPrefix } from '../../ports/forge.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 import type { Job } from '../../ports/store.ts'
-import { postgresSafeNameSchema } from './push-of-delivery.ts'
+import type { RecordedHeadPush } from '../../ports/pull-memory.ts'
+
+/** Postgres accepts neither NUL nor unpaired surrogates. */
+const postgresSafeNameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
+const shaSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 
 const repositorySchema = z.object({
   name: postgresSafeNameSchema,
   owner: z.object({ login: postgresSafeNameSchema }),
 })
+const pushPayloadSchema = z.object({
+  action: z.enum(['opened', 'synchronize']),
+  repository: repositorySchema,
+  pull_request: z.object({ number: z.number().int().positive(), head: z.object({ sha: shaSchema }) }),
+  after: shaSchema.optional(),
+  sender: z.object({
+    id: z.number().int().positive(),
+    login: postgresSafeNameSchema,
+    type: z.string().optional(),
+  }),
+})
+
 const installationSchema = z.object({ id: z.number().int().positive() })
 const pullSchema = z.object({ number: z.number().int().positive() })
 const accountSchema = z.object({ id: z.number(), type: z.string().optional() })
 const commonEventSchemaFields = { repository: repositorySchema, installation: installationSchema }
-const shaSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 
 const issueCommentSchema = z.object({
   ...commonEventSchemaFields,
@@ -81,7 +96,10 @@ const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
     (it) => {
       const branch = parseBranchFromRef(it.ref)
       return branch !== undefined && !isTemporaryBranch(branch)
-        ? [createBranchJob(it, branch), createSweepJob(it)]
+        ? [
+            { kind: 'branch', ...toJobRepository(it), branch },
+            { kind: 'sweep', ...toJobRepository(it) },
+          ]
         : []
     },
   ),
@@ -91,13 +109,15 @@ const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
       workflow_run: z.object({ head_branch: postgresSafeNameSchema.nullable() }),
     }),
     ({ workflow_run: { head_branch: branch }, ...it }) =>
-      branch !== null && !isTemporaryBranch(branch) ? [createBranchJob(it, branch)] : [],
+      branch !== null && !isTemporaryBranch(branch)
+        ? [{ kind: 'branch', ...toJobRepository(it), branch }]
+        : [],
   ),
   merge_group: createPayloadJobMapper(
     z.object({ ...commonEventSchemaFields, merge_group: z.object({ base_ref: postgresSafeNameSchema }) }),
     (it) => {
       const branch = parseBranchFromRef(it.merge_group.base_ref)
-      return branch === undefined ? [] : [createMergeGroupJob(it, branch)]
+      return branch === undefined ? [] : [{ kind: 'group', ...toJobRepository(it), branch }]
     },
   ),
   installation: createPayloadJobMapper(
@@ -180,35 +200,45 @@ interface RepositoryEvent {
   readonly installation: { readonly id: number }
 }
 
-const toRepositoryName = ({ repository: { name, owner } }: RepositoryEvent) => ({ owner: owner.login, name })
+const toJobRepository = ({ installation, repository: { name, owner } }: RepositoryEvent) => ({
+  installation: installation.id,
+  repository: { owner: owner.login, name },
+})
 
 export function createPullJob(value: RepositoryEvent, { number }: { number: number }): Job {
   return {
     kind: 'pull',
-    installation: value.installation.id,
-    repository: toRepositoryName(value),
+    ...toJobRepository(value),
     pull: toPullNumber(number),
   }
 }
 
-function createBranchJob(value: RepositoryEvent, branch: string): Job {
-  return { kind: 'branch', installation: value.installation.id, repository: toRepositoryName(value), branch }
-}
-
-function createMergeGroupJob(value: RepositoryEvent, branch: string): Job {
-  return { kind: 'group', installation: value.installation.id, repository: toRepositoryName(value), branch }
-}
-
-function createSweepJob(value: RepositoryEvent): Job {
-  return { kind: 'sweep', installation: value.installation.id, repository: toRepositoryName(value) }
-}
-
 /** GitHub leaves `pull_requests` empty for forks, so every open pull request is evaluated. */
 function createPullJobsOrSweep(value: RepositoryEvent, pulls: readonly { number: number }[]): readonly Job[] {
-  return pulls.length > 0 ? pulls.map((each) => createPullJob(value, each)) : [createSweepJob(value)]
+  return pulls.length > 0
+    ? pulls.map((each) => createPullJob(value, each))
+    : [{ kind: 'sweep', ...toJobRepository(value) }]
 }
 
 function createSweepJobsForRepository(installationId: number, fullName: string): readonly Job[] {
   const [owner, name] = fullName.split('/')
   return owner && name ? [{ kind: 'sweep', installation: installationId, repository: { owner, name } }] : []
+}
+
+/**
+ * Returns the sender of an `opened` or `synchronize` delivery with the head it pushed. The sender who opens a pull
+ * request counts as the pusher of its head; reopening proves nothing.
+ */
+export function parsePushFromDelivery(event: string, body: unknown): RecordedHeadPush | undefined {
+  if (event !== 'pull_request') return undefined
+  const value = pushPayloadSchema.safeParse(body).data
+  if (!value) return undefined
+  const { repository, pull_request: pull, after, sender } = value
+  if (after !== undefined && after !== pull.head.sha) return undefined
+  return {
+    repository: { owner: repository.owner.login, name: repository.name },
+    pull: toPullNumber(pull.number),
+    head: toCommitSha(pull.head.sha),
+    pusher: { id: toUserId(sender.id), login: sender.login, kind: sender.type === 'Bot' ? 'bot' : 'user' },
+  }
 }

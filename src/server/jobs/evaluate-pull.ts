@@ -8,13 +8,17 @@ import type { EvaluationSchedulingHints } from '../../evaluate/worker/evaluation
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
-import { executeCommentCommands } from './answer-commands.ts'
-import { resolvePullContainedInBase } from '../../merge/wait-for-merged-state.ts'
+import { handleClosedPull, executeCommentCommands } from './handle-closed-pull.ts'
+import { resolvePullContainedInBase } from '../../merge/pulls-merged-elsewhere.ts'
 import { fetchCommits } from '../../evaluate/fetch-commits.ts'
-import { isMergedByBot } from '../../jobs/is-merged-by-bot.ts'
-import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
-import { cacheEvaluation } from '../../evaluate/evaluation-cache.ts'
-import { requeuePull } from '../../jobs/requeue-pull.ts'
+import { republishMergedReport, isMergedByBot } from '../../jobs/merged-report.ts'
+import { type JobContext, requeuePull, isBranchServedByBot } from '../../jobs/job-context.ts'
+import {
+  recordPullClosedOrMerged,
+  recordEvaluation,
+  recordPullOnUnservedBranch,
+  cacheEvaluation,
+} from '../../evaluate/record-evaluation.ts'
 import {
   evaluateMalformedPull,
   evaluateSnapshot,
@@ -22,18 +26,11 @@ import {
 } from '../../evaluate/evaluate-snapshot.ts'
 import { requestPreview } from '../../publish/request-preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
-import { recordPullClosedOrMerged, recordEvaluation } from '../../evaluate/record-evaluation.ts'
-import { reportPullOnUnservedBranch } from '../../merge/report-unserved-pull.ts'
-import { republishMergedReport } from '../../jobs/merged-report.ts'
-import { requestReviews } from '../../evaluate/request-reviews.ts'
-import { resolveReadyCommentDelaySeconds } from '../../jobs/comment-debounce.ts'
-import { handleClosedPull } from './handle-closed-pull.ts'
-import { recordPullOnUnservedBranch } from '../../evaluate/record-unserved-pull.ts'
-import { recoverPendingMerge } from '../../merge/recover-pending-merge.ts'
-import { toVerdictRecord, publishEvaluation } from '../../evaluate/publish-evaluation.ts'
-import { formatStatusPageUrl } from '../../jobs/status-page-url.ts'
+import { reportPullOnUnservedBranch } from '../../merge/pulls-merged-elsewhere.ts'
+import { toVerdictRecord, publishEvaluation, requestReviews } from '../../evaluate/publish-evaluation.ts'
+import { formatStatusPageUrl, resolveReadyCommentDelaySeconds } from '../../jobs/publish-report.ts'
+import { recoverPendingMerge } from '../../merge/recover-merges.ts'
 import type { Forge, BotReports, PullSize } from '../../ports/forge.ts'
-import type { JobContext } from '../../jobs/job-context.ts'
 import type { JobSlot } from '../../jobs/job-scheduler.ts'
 
 /** Seconds until inconsistent data is read again. */
@@ -162,6 +159,18 @@ async function readAndEvaluatePull(
     triggerCrashPoint('landing-reported')
     return undefined
   }
+  return fetchAndEvaluatePull(snapshot, { size, present }, ctx, slot, answers)
+}
+
+async function fetchAndEvaluatePull(
+  snapshot: PullSnapshot,
+  { size, present }: { readonly size: PullSize | undefined; readonly present: BotReports | undefined },
+  ctx: JobContext<Store>,
+  slot: JobSlot,
+  answers: Map<string, CheckQuestionAnswer>,
+): Promise<EvaluationWithExistingReports | undefined> {
+  const { forge, app } = ctx
+  const { pull } = snapshot
   await slot.yieldToLightJobs()
   const fetchResult = await fetchCommits(snapshot, ctx)
   if (fetchResult.kind === 'malformed')

@@ -1,19 +1,14 @@
 // Handles a closed pull request: settles and reports a merge by an earlier process.
 import type { PullSnapshot, PullComment } from '../../pull-request/snapshot.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
-import { recoverMerge } from '../../merge/recover-merges.ts'
+import { recoverMerge, createMergeRecoveryOptions, recoverPendingMerge } from '../../merge/recover-merges.ts'
 import type { BotReports } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
-import type { JobContext } from '../../jobs/job-context.ts'
-import { requeuePull } from '../../jobs/requeue-pull.ts'
+import { type JobContext, requeuePull, isBranchServedByBot } from '../../jobs/job-context.ts'
 import { cancelPreviews } from '../../publish/request-preview.ts'
 import { recordPullClosedOrMerged } from '../../evaluate/record-evaluation.ts'
-import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
-import { reportPullMergedByOthers } from '../../merge/report-unserved-pull.ts'
-import { republishMergedReport } from '../../jobs/merged-report.ts'
-import { recoverPendingMerge } from '../../merge/recover-pending-merge.ts'
-import { createMergeRecoveryOptions } from '../../merge/merge-recovery-options.ts'
-import { markMergeAnnounced } from '../../jobs/announced-merges.ts'
+import { reportPullMergedByOthers } from '../../merge/pulls-merged-elsewhere.ts'
+import { republishMergedReport, markMergeAnnounced } from '../../jobs/merged-report.ts'
 import { cancelClusterTests } from '../../cluster-test/request-cluster-test.ts'
 import { parseComment } from '../../pull-request/command.ts'
 import type { CommandRecord } from '../../policy/command-records.ts'
@@ -24,13 +19,13 @@ import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
-import { executeCommentCommands } from './answer-commands.ts'
-import { fetchConsistentSnapshot } from '../../evaluate/fetch-consistent.ts'
-import { evaluateSnapshot } from '../../evaluate/evaluate-snapshot.ts'
+import { fetchConsistentSnapshot } from '../../evaluate/fetch-commits.ts'
+import { evaluateSnapshot, type PullEvaluation } from '../../evaluate/evaluate-snapshot.ts'
+import { executeRollback } from '../../publish/rollback-command.ts'
+import { executeFreezeCommand } from '../../merge/manage-freezes.ts'
 
 /** Milliseconds; covers late deliveries. */
 const maxCommandAgeMs = 3600_000
-
 /** Seconds until an undecided command is retried. */
 const undecidedCommandRetrySeconds = 60
 
@@ -90,12 +85,6 @@ async function cleanUpClosedPull(
   }
   triggerCrashPoint('landing-reported')
   await markMergeAnnounced(snapshot.pull, merge.commit, ctx)
-  await app.store.enqueue({
-    kind: 'branch',
-    installation: ctx.installation,
-    repository: forge.repository,
-    branch: merge.baseRef,
-  })
 }
 
 /** A push that was given up may still have arrived; the branch shows that. */
@@ -165,4 +154,26 @@ export function findRecentRollbacks(comments: readonly PullComment[], now: numbe
     const parsed = parseComment(body)
     return parsed.kind === 'command' && parsed.command.name === 'rollback'
   })
+}
+
+/**
+ * Records each command before it takes effect, then answers it. Returns false if the decision must be made again:
+ * another instance was faster, or a merge freeze began or ended.
+ */
+export async function executeCommentCommands(
+  { snapshot, commands }: Pick<PullEvaluation, 'snapshot' | 'commands'>,
+  ctx: JobContext<PullHistoryStore & MergeFreezeStore & JobQueue & StateStore>,
+): Promise<boolean> {
+  const { app, forge } = ctx
+  let changesStops = false
+  for (const decision of commands) {
+    const { record, reaction } = await executeRollback(decision, snapshot, ctx)
+    if (record !== decision.record) changesStops = true
+    // Runs before the command is recorded: it is idempotent by comment id, so a crash in between is retried.
+    if (await executeFreezeCommand(record, snapshot, ctx)) changesStops = true
+    if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
+      return false
+    await forge.perform({ kind: 'react', comment: record.comment, reaction })
+  }
+  return !changesStops
 }

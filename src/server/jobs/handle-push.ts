@@ -1,40 +1,46 @@
-// Rebuilds changed catalogs after a push: dispatches the configured workflow or event once per commit and reports the
-// outcome on the commit.
-import { type CommitSha } from '../../pull-request/ids.ts'
-import { isPathUnder, type CatalogRoot } from '../../pull-request/layout/layout.ts'
-import { findChangedSymlinks } from '../../evaluate/changed-links.ts'
-import { readRepositoryLayout, createCachedTreeReader } from '../../catalogs/find-layout.ts'
+// Handles a push to a branch: requests publishing and releases, audits what others pushed, rebuilds what changed, and
+// records the catalogs for the pages, which never read git.
+import type { CommitSha } from '../../pull-request/ids.ts'
+import { isPathUnder, type CatalogRoot, findContainingCatalog } from '../../pull-request/layout/layout.ts'
+import { readRepositoryLayout } from '../../catalogs/find-layout.ts'
 import type { Config } from '../../config/config.ts'
-import { ForgeError } from '../../adapters/github/forge-error.ts'
-import { renderRebuildCheck, type RebuildState } from '../../report/publish-check.ts'
-import type { ForgeAction } from '../../ports/forge.ts'
 import type { Job, JobQueue, LeaseStore } from '../../ports/jobs.ts'
 import type { MergeRecordStore } from '../../ports/merge-records.ts'
-import type { Cache } from '../../ports/cache.ts'
+import { type Cache, defineCacheNamespace } from '../../ports/cache.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
-import { type StateStore } from '../../ports/state.ts'
-import { triggerCrashPoint } from '../../jobs/crash-point.ts'
-import { publishMissingCheckRuns } from '../../jobs/publish-checks.ts'
+import type { StateStore } from '../../ports/state.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
-import { toMergeLeaseName } from '../../jobs/lease-name.ts'
-import { advanceWebhookRebuild } from '../../publish/rebuild-webhook.ts'
 import { auditPush, reportBrokenCatalogs } from '../../merge/audit-push.ts'
-import { addDigestToCheckRunContent } from '../../jobs/publish-report.ts'
-import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
 import { isReleaseJobNeeded } from '../../release/release-bundles.ts'
-import { recordCatalogs } from './record-catalogs.ts'
+import { readBranchState, writeBranchState } from '../../jobs/branch-state.ts'
+import { type JobContext, isBranchServedByBot } from '../../jobs/job-context.ts'
+import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import { toMergeLeaseName } from '../../jobs/renewed-lease.ts'
+import { advanceRebuilds, queueRebuild } from '../../publish/rebuild.ts'
+import { classifyPath } from '../../pull-request/layout/classify-path.ts'
 import {
-  readBranchState,
-  writeBranchState,
-  type BranchState,
-  type PendingRebuild,
-} from '../../jobs/branch-state.ts'
-import type { JobContext } from '../../jobs/job-context.ts'
+  createCatalogUrlSegments,
+  toRecordedPackages,
+  type RecordedCatalog,
+  type RecordedPackage,
+} from '../../pull-request/recorded-package.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
+import { listOwnerFilesForLocations } from '../../checks/ownership/owner-files.ts'
+import { formatPrincipal } from '../../checks/ownership/principals.ts'
+import { readOwnershipAuthority } from '../../checks/ownership/authority.ts'
+import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
+import { isGitError } from '../../adapters/git/git-error.ts'
 
-/** Seconds between polls; a webhook usually comes first. */
-const rebuildPollSeconds = 20
-/** Six hours, GitHub's own limit. Longer rebuilds are reported as unfinished. */
-const rebuildTimeoutMs = 6 * 3600 * 1000
+/** If lost, the catalogs are compared again. */
+const recordedCatalogTipCache = defineCacheNamespace<string>('recorded catalogs', {
+  version: 1,
+  read: (stored) => (typeof stored === 'string' ? stored : undefined),
+})
+
+const recordedCatalogTipTtlSeconds = 7 * 24 * 3600
+const maxRecordedCatalogs = 100
+const maxRecordedPackages = 5000
 
 type BranchJob = Extract<Job, { kind: 'branch' }>
 
@@ -78,170 +84,114 @@ async function processBranchTip(
       state = await queueRebuild(state, tip, config, job.branch, ctx)
       await writeBranchState(job, ctx, state)
     }
-    for (const rebuild of state.rebuilds) {
-      const next = await advanceRebuild(rebuild, config, job, ctx)
-      const others: readonly PendingRebuild[] = state.rebuilds.filter(
-        ({ commit }) => commit !== rebuild.commit,
-      )
-      state = { ...state, rebuilds: next === undefined ? others : [...others, next] }
-      await writeBranchState(job, ctx, state)
-    }
-    if (state.rebuilds.length > 0)
-      await app.store.enqueue(job, computeNextRebuildPollSeconds(state.rebuilds, app.clock.now()))
+    const pollSeconds = await advanceRebuilds(state, config, job, ctx)
+    if (pollSeconds !== undefined) await app.store.enqueue(job, pollSeconds)
   } finally {
     await app.store.releaseLease(lease)
   }
 }
 
-function computeNextRebuildPollSeconds(rebuilds: readonly PendingRebuild[], now: number): number {
-  const waits = rebuilds.map(({ again }) =>
-    again === undefined ? rebuildPollSeconds : Math.max(1, Math.ceil((again - now) / 1000)),
-  )
-  return Math.min(rebuildPollSeconds, ...waits)
-}
-
-/** A newer commit replaces a rebuild that is not dispatched yet: only the newest state matters. */
-async function queueRebuild(
-  state: BranchState,
-  tip: CommitSha,
-  config: Config,
-  branch: string,
-  ctx: JobContext,
-): Promise<BranchState> {
-  const { workflow, event, webhook } = config.rebuild
-  if (workflow === undefined && event === undefined && webhook === undefined) return { ...state, seen: tip }
-  // The administrator's secret may sign only merged content of served branches.
-  if (webhook !== undefined && !(await isBranchServedByBot(branch, ctx))) return { ...state, seen: tip }
-  const running = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt !== undefined)
-  const waiting = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt === undefined)
-  const changed = await findChangedCatalogs(state.seen, tip, config, ctx)
-  const catalogs = [...new Set([...waiting.flatMap((rebuild) => rebuild.catalogs), ...changed])].sort()
-  if (catalogs.length === 0) return { ...state, seen: tip }
-  for (const { commit, catalogs: taken } of waiting)
-    await publishRebuildCheck(commit, taken, { kind: 'superseded', by: tip }, ctx)
-  return { ...state, seen: tip, rebuilds: [...running, { commit: tip, catalogs }] }
-}
-
-async function findChangedCatalogs(
-  from: CommitSha,
-  to: CommitSha,
-  config: Config,
-  { repository }: JobContext,
-): Promise<readonly string[]> {
-  const after = await repository.treeOf(to)
-  const entries = await repository.list(after)
-  const { catalogs } = await readRepositoryLayout(repository, entries, config.catalogs)
-  const before = await repository.treeOf(from).catch(() => undefined)
-  // A forced push may have removed the old commit; treat everything as changed.
-  if (before === undefined) return catalogs.flatMap(getCatalogNames)
-  const changes = await repository.diff(before, after)
-  // Compared from the new state, to use the base's entries.
-  const links = await findChangedSymlinks(
-    createCachedTreeReader(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
-    {
-      base: after,
-      entries,
-      result: before,
-      differing: new Set(changes.map(({ path }) => path)),
-    },
-  )
-  return catalogs
-    .filter(({ root }) => [...changes, ...links].some(({ path }) => isPathUnder(path, root)))
-    .flatMap(getCatalogNames)
-}
-
-function getCatalogNames({ root, names = [root] }: CatalogRoot): readonly string[] {
-  return names
-}
-
-/** Returns undefined when the rebuild has ended. */
-async function advanceRebuild(
-  rebuild: PendingRebuild,
-  config: Config,
-  job: BranchJob,
-  ctx: JobContext,
-): Promise<PendingRebuild | undefined> {
-  const { app, forge } = ctx
-  const { commit, catalogs, dispatchedAt } = rebuild
-  const { webhook } = config.rebuild
-  if (webhook !== undefined) {
-    const { next, shown } = await advanceWebhookRebuild(webhook, rebuild, job.branch, ctx)
-    const gaveUp =
-      dispatchedAt !== undefined && next !== undefined && app.clock.now() - dispatchedAt > rebuildTimeoutMs
-    if (gaveUp) await publishRebuildCheck(commit, catalogs, { kind: 'received' }, ctx)
-    else if (shown !== undefined) await publishRebuildCheck(commit, catalogs, shown, ctx)
-    return gaveUp ? undefined : next
-  }
-  if (dispatchedAt === undefined) {
-    await publishRebuildCheck(commit, catalogs, { kind: 'announced' }, ctx)
-    triggerCrashPoint('rebuild-announced')
-    const now = app.clock.now()
-    try {
-      await forge.perform(createRebuildDispatchAction(config, job.branch, commit, catalogs))
-    } catch (error) {
-      if (!(error instanceof ForgeError) || error.retryable) throw error
-      await publishRebuildCheck(commit, catalogs, { kind: 'not-dispatched', why: error.message }, ctx)
-      return undefined
-    }
-    triggerCrashPoint('rebuild-dispatched')
-    return { ...rebuild, dispatchedAt: now }
-  }
-  const outcome = await fetchRebuildOutcome(config, rebuild, job.branch, ctx)
-  const gaveUp = outcome.kind === 'running' && app.clock.now() - dispatchedAt > rebuildTimeoutMs
-  await publishRebuildCheck(commit, catalogs, gaveUp ? { kind: 'no-outcome' } : outcome, ctx)
-  return outcome.kind === 'running' && !gaveUp ? rebuild : undefined
-}
-
-function createRebuildDispatchAction(
-  config: Config,
-  branch: string,
-  commit: CommitSha,
-  catalogs: readonly string[],
-): ForgeAction {
-  const { workflow, event } = config.rebuild
-  return workflow !== undefined
-    ? { kind: 'dispatch-workflow', workflow, ref: branch, inputs: { commit, catalogs: catalogs.join(' ') } }
-    : { kind: 'dispatch-event', event: event ?? 'catalog-changed', payload: { branch, commit, catalogs } }
-}
-
-/** GitHub may date our run this much before our dispatch. */
-const maxClockSkewMs = 120_000
-
-/** Finds the first run after the dispatch whose commit contains ours; the branch may have moved on. */
-async function fetchRebuildOutcome(
-  config: Config,
-  { commit, dispatchedAt = 0 }: PendingRebuild,
-  branch: string,
-  { forge, repository }: JobContext,
-): Promise<RebuildState> {
-  const { workflow } = config.rebuild
+/** Read errors are logged and the catalog is recorded with a later tip: pages must not fail a job. */
+async function recordCatalogs(branch: string, ctx: JobContext<Cache & StatusPageStore>): Promise<void> {
+  const { app, forge, repository } = ctx
+  if (app.settings.pages === 'off') return
+  const tip = await repository.tip(branch)
+  if (tip === undefined || !(await isBranchServedByBot(branch, ctx, { allowCached: true }))) return
+  const key = `${toRepositoryKey(forge.repository)} ${branch}`
+  if ((await app.store.getCached(recordedCatalogTipCache, [key])).get(key) === tip) return
   try {
-    const runs = await forge.listDispatchedRuns(
-      workflow === undefined ? 'repository_dispatch' : 'workflow_dispatch',
-      branch,
-    )
-    for (const run of runs.toReversed()) {
-      if (workflow !== undefined && !run.path.endsWith(`/${workflow}`)) continue
-      if (Date.parse(run.createdAt) < dispatchedAt - maxClockSkewMs) continue
-      if (!(await repository.contains(run.head, commit).catch(() => false))) continue
-      if (run.status !== 'completed') return { kind: 'running', url: run.url }
-      return { kind: run.conclusion === 'success' ? 'succeeded' : 'failed', url: run.url }
-    }
-    return { kind: 'running' }
+    await recordCatalogsAtCommit(branch, tip, ctx)
   } catch (error) {
-    if (error instanceof ForgeError && (error.code === 'forbidden' || error.code === 'not-found'))
-      return { kind: 'no-outcome' }
-    throw error
+    if (!isGitError(error)) throw error
+    app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs could not be recorded')
+    return
+  }
+  await app.store.putCached(recordedCatalogTipCache, new Map([[key, tip]]), recordedCatalogTipTtlSeconds)
+}
+
+async function recordCatalogsAtCommit(
+  branch: string,
+  tip: CommitSha,
+  ctx: JobContext<StatusPageStore>,
+): Promise<void> {
+  const { app, forge, repository } = ctx
+  const tree = await repository.treeOf(tip)
+  const { config } = await readConfig(repository, tree)
+  const entries = await repository.list(tree)
+  const layout = await readRepositoryLayout(repository, entries, config.catalogs)
+  const roots = layout.catalogs.slice(0, maxRecordedCatalogs)
+  const keys = createCatalogUrlSegments(roots)
+  const before = new Map((await app.store.listCatalogTotals(forge.repository)).map((row) => [row.key, row]))
+  const owners = await readPackageOwnerLookup(config, layout, entries, ctx)
+  const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []
+  for (const [at, { root, version }] of roots.entries()) {
+    const content = createHash('sha256').update(`${owners.digest}\n`)
+    for (const { path, oid } of entries) if (isPathUnder(path, root)) content.update(`${path} ${oid}\n`)
+    const catalog: RecordedCatalog = {
+      key: keys[at] ?? root,
+      root,
+      branch,
+      commit: tip,
+      ...(version !== undefined && { version }),
+      content: content.digest('hex'),
+      recordedAt: app.clock.now(),
+    }
+    const known = before.get(catalog.key)
+    const isKnown = known?.branch === branch && known.content === catalog.content
+    recorded.push({ catalog, packages: isKnown ? undefined : await toPackageRows(root) })
+  }
+  await app.store.recordCatalogs(forge.repository, branch, recorded)
+
+  async function toPackageRows(root: CatalogRoot['root']): Promise<readonly RecordedPackage[]> {
+    const catalog = await app.loader.load(repository, tree, root)
+    const packages: RecordedPackage[] = []
+    if (catalog === undefined) return packages
+    for (const one of toRecordedPackages(catalog, (name, file) => owners.of(name, file))) {
+      packages.push(one)
+      if (packages.length >= maxRecordedPackages) break
+      // Yield so that deliveries are answered.
+      await turn()
+    }
+    return packages
   }
 }
 
-async function publishRebuildCheck(
-  commit: CommitSha,
-  catalogs: readonly string[],
-  state: RebuildState,
-  { forge }: JobContext,
-): Promise<void> {
-  await publishMissingCheckRuns(forge, commit, [
-    addDigestToCheckRunContent(renderRebuildCheck(catalogs, state)),
-  ])
+async function readPackageOwnerLookup(
+  config: Config,
+  layout: Parameters<typeof findContainingCatalog>[1],
+  entries: readonly {
+    readonly path: string
+    readonly oid: Parameters<typeof readTextBlobOrEmpty>[1]
+    readonly mode: string
+  }[],
+  { repository }: JobContext,
+) {
+  const directoryOf = (path: string): string => {
+    const role = classifyPath(path, layout)
+    return ('directory' in role ? role.directory : undefined) ?? ''
+  }
+  const spots = entries.flatMap(({ path }) => {
+    const directory = findContainingCatalog(path, layout) === undefined ? '' : directoryOf(path)
+    return directory === '' ? [] : [{ path, directory, package: directory }]
+  })
+  const paths = entries.map(({ path }) => path)
+  const needed = new Set(listOwnerFilesForLocations(paths, spots))
+  const textByPath = new Map<string, string>()
+  const digest = createHash('sha256').update(JSON.stringify(config.owners))
+  for (const { path, oid, mode } of entries)
+    if (needed.has(path) && mode.startsWith('100')) {
+      textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
+      digest.update(`${path} ${oid}\n`)
+    }
+  const existing = new Set(paths)
+  const authority = readOwnershipAuthority(
+    { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
+    config,
+  )
+  return {
+    digest: digest.digest('hex'),
+    of: (name: string, path: string): readonly string[] => [
+      ...new Set(authority.ownersOf(path, directoryOf(path), name).map(formatPrincipal)),
+    ],
+  }
 }

@@ -7,6 +7,28 @@ import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { MergeRecordStore } from '../../ports/merge-records.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
+import type { WorkClass } from '../../adapters/github/budget/request-limits.ts'
+
+const workClassByJobKind: Readonly<Record<Job['kind'], WorkClass>> = {
+  train: 'landing',
+  // GitHub's merge queue drops a group that gets no verdict.
+  group: 'landing',
+  pull: 'look',
+  branch: 'look',
+  publish: 'look',
+  preview: 'look',
+  trial: 'look',
+  // People look at the pull request it opens, not at this job.
+  release: 'sweep',
+  sweep: 'sweep',
+  scan: 'scan',
+}
+
+export const jobKinds = Object.keys(workClassByJobKind) as Job['kind'][]
+
+/** Without a kind, a person waits at a page or a terminal. */
+export const getWorkClass = (kind: Job['kind'] | undefined): WorkClass =>
+  kind === undefined ? 'look' : workClassByJobKind[kind]
 
 /** Requests that may be sent at once, and refilled per hour. */
 type RequestQuota = readonly [burst: number, perHour: number]
@@ -22,7 +44,6 @@ const authorRequestQuota: RequestQuota = [400, 400]
 const busyJobRequestThreshold = 40
 /** Seconds between evaluations while GitHub may merge at any moment, so that a `/hold` takes effect. */
 const maxQueuedPullWaitSeconds = 10
-
 const usedRequestQuotaSchema = z.object({ requests: z.number(), at: z.number() })
 const usedRequestQuotaCache = defineCacheNamespace<z.infer<typeof usedRequestQuotaSchema>>('used allowance', {
   version: 1,

@@ -8,12 +8,11 @@ import type { Cache } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { noopTracing, type SpanAttributes } from '../../ports/tracing.ts'
-import { getWorkClass } from './work-class-of-job.ts'
+import { type JobRequestQuota, getWorkClass } from './job-allowance.ts'
 import { evaluatePull } from './evaluate-pull.ts'
 import { evaluateMergeGroups } from '../../merge/merge-group.ts'
 import { publishCatalogs } from '../../publish/publish-catalogs.ts'
 import { recordRateLimitWait } from '../../jobs/rate-limit-waits.ts'
-import type { JobRequestQuota } from './job-allowance.ts'
 import { runClusterTests } from '../../cluster-test/run-cluster-tests.ts'
 import { publishPreview } from '../../publish/publish-preview.ts'
 import { runMergeBatch } from '../../merge/run-merge-batch.ts'
@@ -70,31 +69,12 @@ export async function runJob(
     onDone(job, 'done', performance.now() - started)
     log.info({ milliseconds: Math.round(performance.now() - started) }, 'done')
   } catch (error) {
-    const externalFailure = classifyExternalFailure(error)
-    if (
-      externalFailure === undefined &&
-      mayIndicateUninstalledApp(error) &&
-      !(await isInstalled(job).catch(() => true))
-    ) {
-      onDone(job, 'dropped', performance.now() - started)
-      log.info('the App is no longer installed on this repository; the job is dropped')
-      return
-    }
-    onDone(job, externalFailure === undefined ? 'failed' : 'postponed', performance.now() - started)
-    if (externalFailure === undefined) {
-      log.error({ err: error }, 'a job failed and will be retried')
-      throw error
-    }
-    log.warn(
-      { err: error, again: externalFailure.again },
-      'GitHub, Git, or a registry did not respond; the job will be retried',
-    )
-    await app.store.enqueue(job, externalFailure.again)
-    if (error instanceof ForgeError && error.code === 'rate-limited')
-      await recordRateLimitWait(job, externalFailure.again, app.clock.now(), app.store).catch(
-        (failure: unknown) =>
-          log.debug({ err: failure }, 'the rate limit wait could not be recorded for the status pages'),
-      )
+    await handleJobFailure(error, job, {
+      app,
+      log,
+      isInstalled,
+      onEnded: (outcome) => onDone(job, outcome, performance.now() - started),
+    })
   } finally {
     if (sent > 0)
       await allowance
@@ -103,6 +83,44 @@ export async function runJob(
           log.warn({ err: failure }, "GitHub requests could not be counted against the job's allowance"),
         )
   }
+}
+
+interface JobFailureContext extends Pick<JobRunnerOptions, 'app' | 'isInstalled'> {
+  readonly log: AppServices<Store>['log']
+  readonly onEnded: (outcome: Parameters<JobRunnerOptions['onDone']>[1]) => void
+}
+
+/** Drops or postpones the job, or throws our own failures again. */
+async function handleJobFailure(
+  error: unknown,
+  job: Job,
+  { app, log, isInstalled, onEnded }: JobFailureContext,
+): Promise<void> {
+  const externalFailure = classifyExternalFailure(error)
+  if (
+    externalFailure === undefined &&
+    mayIndicateUninstalledApp(error) &&
+    !(await isInstalled(job).catch(() => true))
+  ) {
+    onEnded('dropped')
+    log.info('the App is no longer installed on this repository; the job is dropped')
+    return
+  }
+  onEnded(externalFailure === undefined ? 'failed' : 'postponed')
+  if (externalFailure === undefined) {
+    log.error({ err: error }, 'a job failed and will be retried')
+    throw error
+  }
+  log.warn(
+    { err: error, again: externalFailure.again },
+    'GitHub, Git, or a registry did not respond; the job will be retried',
+  )
+  await app.store.enqueue(job, externalFailure.again)
+  if (error instanceof ForgeError && error.code === 'rate-limited')
+    await recordRateLimitWait(job, externalFailure.again, app.clock.now(), app.store).catch(
+      (failure: unknown) =>
+        log.debug({ err: failure }, 'the rate limit wait could not be recorded for the status pages'),
+    )
 }
 
 /** Equals `trace` in the log. */

@@ -9,13 +9,12 @@ import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
 import type { Store, ReadyPullStore } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../adapters/github/github-app.ts'
-import { removeLeftoverStagingBranches } from '../../merge/staging-branches.ts'
-import { isBranchServedByBot } from '../../jobs/is-served-branch.ts'
-import { revalidateCachedVerdictOnNewBase } from '../../evaluate/evaluation-cache.ts'
-import { readMergeQueueBranches } from '../../merge/merge-queue-branches.ts'
+import { removeLeftoverStagingBranches } from '../../merge/push-merge.ts'
+import { type AppServices, type JobContext, isBranchServedByBot } from '../../jobs/job-context.ts'
+import { revalidateCachedVerdictOnNewBase } from '../../evaluate/record-evaluation.ts'
+import { readMergeQueueBranches } from '../../merge/merge-queue-state.ts'
 import { retryBranchesWithNewRules } from '../../merge/rejected-pulls.ts'
 import { isScanDue } from '../../image-scan/scan-repository.ts'
-import type { AppServices, JobContext } from '../../jobs/job-context.ts'
 
 /** Seconds until an unchanged pull request is evaluated again, because permissions and registries change too. */
 const pullReevaluationIntervalSeconds = 3600
@@ -33,38 +32,16 @@ export async function sweepRepository(
   job: Extract<Job, { kind: 'sweep' }>,
   ctx: JobContext<Store>,
 ): Promise<void> {
-  const { app, forge, repository } = ctx
+  const { app, forge } = ctx
   const about = { installation: job.installation, repository: job.repository }
-  await app.store.enqueue({
-    kind: 'branch',
-    ...about,
-    branch: await forge.defaultBranch({ allowCached: true }),
-  })
-  await removeLeftoverStagingBranches(job.repository, {
-    ...ctx,
-    store: app.store,
-    leaseSeconds: app.settings.leaseSeconds,
-  })
-  for (const branch of await readMergeQueueBranches(job.repository, app.store))
-    await app.store.enqueue({ kind: 'group', ...about, branch })
-  // Unsettled merges: merged pull requests are in no list of open ones.
-  for (const { pull } of await app.store.listPendingMerges(job.repository))
-    await app.store.enqueue({ kind: 'pull', ...about, pull })
-  if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
+  await enqueueRepositoryJobs(job, ctx)
   const pulls = await forge.openPulls()
   await app.store.retainOpenPulls(
     job.repository,
     pulls.map(({ pull }) => pull),
     app.clock.now(),
   )
-  const tips = new Map<string, CommitSha | undefined>()
-  const unserved = new Set<string>()
-  for (const branch of new Set(pulls.map(({ baseRef }) => baseRef))) {
-    await repository.fetch(branch)
-    tips.set(branch, await repository.tip(branch))
-    // A configuration change on the default branch does not move other branches.
-    if (!(await isBranchServedByBot(branch, ctx, { allowCached: true }))) unserved.add(branch)
-  }
+  const { tips, unserved } = await readBaseBranches(pulls, ctx)
   const sweptPullKey = (pull: PullNumber) => toPullRequestKey(job.repository, pull)
   const before = await app.store.getCached(
     sweptPullCache,
@@ -107,6 +84,50 @@ export async function sweepRepository(
   for (const { pull } of pulls)
     if (changed.has(sweptPullKey(pull))) await app.store.enqueue({ kind: 'pull', ...about, pull })
   if (changed.size > 0) await app.store.putCached(sweptPullCache, changed, pullReevaluationIntervalSeconds)
+}
+
+/** What is due in the repository regardless of its open pull requests. */
+async function enqueueRepositoryJobs(
+  job: Extract<Job, { kind: 'sweep' }>,
+  ctx: JobContext<Store>,
+): Promise<void> {
+  const { app, forge } = ctx
+  const about = { installation: job.installation, repository: job.repository }
+  await app.store.enqueue({
+    kind: 'branch',
+    ...about,
+    branch: await forge.defaultBranch({ allowCached: true }),
+  })
+  await removeLeftoverStagingBranches(job.repository, {
+    ...ctx,
+    store: app.store,
+    leaseSeconds: app.settings.leaseSeconds,
+  })
+  for (const branch of await readMergeQueueBranches(job.repository, app.store))
+    await app.store.enqueue({ kind: 'group', ...about, branch })
+  // Unsettled merges: merged pull requests are in no list of open ones.
+  for (const { pull } of await app.store.listPendingMerges(job.repository))
+    await app.store.enqueue({ kind: 'pull', ...about, pull })
+  if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
+}
+
+async function readBaseBranches(
+  pulls: readonly OpenPullSummary[],
+  ctx: JobContext<Store>,
+): Promise<{
+  readonly tips: ReadonlyMap<string, CommitSha | undefined>
+  readonly unserved: ReadonlySet<string>
+}> {
+  const { repository } = ctx
+  const tips = new Map<string, CommitSha | undefined>()
+  const unserved = new Set<string>()
+  for (const branch of new Set(pulls.map(({ baseRef }) => baseRef))) {
+    await repository.fetch(branch)
+    tips.set(branch, await repository.tip(branch))
+    // A configuration change on the default branch does not move other branches.
+    if (!(await isBranchServedByBot(branch, ctx, { allowCached: true }))) unserved.add(branch)
+  }
+  return { tips, unserved }
 }
 
 /** The heads and base branches of queued pull requests. Also enqueues each branch's batch. */

@@ -11,8 +11,15 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { CatalogTotals } from '../../ports/page-records.ts'
 import { htmlTemplate, emptyHtml, wrapSvg, type Html } from '../html.ts'
 import { formatCatalogPageUrl, formatCatalogsPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
-import { renderTable, type Breadcrumb, type PageRequestContext, type StatusPage } from './status-page.ts'
-import { formatCountWithNoun, shortenSha, renderTime } from './page-text.ts'
+import {
+  renderTable,
+  type Breadcrumb,
+  type PageRequestContext,
+  type StatusPage,
+  formatCountWithNoun,
+  shortenSha,
+  renderTime,
+} from './status-page.ts'
 
 export interface CatalogsPageModel {
   readonly repository: RepositoryName
@@ -158,24 +165,28 @@ export function renderPackagePage(model: PackagePageModel, { now }: PageRequestC
       ]),
     )}
 <h2>New installations by channel</h2>${renderInstallModes(its)}
-<h2>Images</h2><p class="faint">${scannedAt === undefined ? 'No image scan has finished yet.' : htmlTemplate`All images were last checked ${renderTime(scannedAt, now)}.`}</p>${renderTable(
-      {
-        label: 'Images',
-        columns: ['Image', 'Digest', 'Last seen', 'Referenced by'],
-        empty: 'This package does not reference any images.',
-      },
-      images.map(({ reference, digest, seenAt, missing, bundles }) => [
-        htmlTemplate`<code>${reference}</code>`,
-        digest === undefined
-          ? htmlTemplate`<span class="faint">unknown</span>`
-          : htmlTemplate`<code>${digest}</code>`,
-        htmlTemplate`${missing !== undefined && htmlTemplate`<span class="bad">missing:</span> ${missing} `}${seenAt === undefined ? htmlTemplate`<span class="faint">not scanned yet</span>` : renderTime(seenAt, now)}`,
-        bundles.length > 3
-          ? `${bundles.slice(0, 3).join(', ')} and ${bundles.length - 3} more`
-          : bundles.join(', '),
-      ]),
-    )}`,
+<h2>Images</h2><p class="faint">${scannedAt === undefined ? 'No image scan has finished yet.' : htmlTemplate`All images were last checked ${renderTime(scannedAt, now)}.`}</p>${renderPackageImages(images, now)}`,
   }
+}
+
+function renderPackageImages(images: PackagePageModel['images'], now: number): Html {
+  return renderTable(
+    {
+      label: 'Images',
+      columns: ['Image', 'Digest', 'Last seen', 'Referenced by'],
+      empty: 'This package does not reference any images.',
+    },
+    images.map(({ reference, digest, seenAt, missing, bundles }) => [
+      htmlTemplate`<code>${reference}</code>`,
+      digest === undefined
+        ? htmlTemplate`<span class="faint">unknown</span>`
+        : htmlTemplate`<code>${digest}</code>`,
+      htmlTemplate`${missing !== undefined && htmlTemplate`<span class="bad">missing:</span> ${missing} `}${seenAt === undefined ? htmlTemplate`<span class="faint">not scanned yet</span>` : renderTime(seenAt, now)}`,
+      bundles.length > 3
+        ? `${bundles.slice(0, 3).join(', ')} and ${bundles.length - 3} more`
+        : bundles.join(', '),
+    ]),
+  )
 }
 
 function renderBundleStatusNotes({ deprecated, isStranded }: RecordedBundle): Html {

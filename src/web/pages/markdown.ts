@@ -36,22 +36,9 @@ export function renderMarkdown(text: string, home: string): Html {
         htmlTemplate`<ul>${items.map((item) => htmlTemplate`<li>${renderInlineMarkdown(item, home)}</li>`)}</ul>`,
       )
     } else if (line.startsWith('|')) {
-      const rows: string[][] = []
-      for (; (lines[at] ?? '').startsWith('|'); at++)
-        rows.push(
-          (lines[at] ?? '')
-            .slice(1, -1)
-            .split('|')
-            .map((cell) => cell.trim()),
-        )
-      const [head = [], , ...body] = rows
-      blocks.push(
-        htmlTemplate`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
-<thead><tr>${head.map((cell) => htmlTemplate`<th scope="col">${renderInlineMarkdown(cell, home)}</th>`)}</tr></thead><tbody>${body.map(
-          (row) =>
-            htmlTemplate`<tr>${row.map((cell) => htmlTemplate`<td>${renderInlineMarkdown(cell, home)}</td>`)}</tr>`,
-        )}</tbody></table></div>`,
-      )
+      const from = at
+      while ((lines[at] ?? '').startsWith('|')) at++
+      blocks.push(renderMarkdownTable(lines.slice(from, at), home))
     } else if (line.trim() === '') at += 1
     else {
       const from = at
@@ -68,6 +55,20 @@ export function renderMarkdown(text: string, home: string): Html {
     }
   }
   return htmlTemplate`${blocks}`
+}
+
+function renderMarkdownTable(lines: readonly string[], home: string): Html {
+  const [head = [], , ...body] = lines.map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  )
+  return htmlTemplate`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr>${head.map((cell) => htmlTemplate`<th scope="col">${renderInlineMarkdown(cell, home)}</th>`)}</tr></thead><tbody>${body.map(
+    (row) =>
+      htmlTemplate`<tr>${row.map((cell) => htmlTemplate`<td>${renderInlineMarkdown(cell, home)}</td>`)}</tr>`,
+  )}</tbody></table></div>`
 }
 
 const inlineMarkdownPattern =

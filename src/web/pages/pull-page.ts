@@ -4,9 +4,10 @@ import type { Severity } from '@catalog-bot/findings/finding'
 import type { ApprovalView, VerdictReasonView, VerdictChange } from '../../ports/page-records.ts'
 import { htmlTemplate, emptyHtml, type Html } from '../html.ts'
 import { formatPullPageUrl, formatRepositoryPageUrl, formatRulePageUrl } from '../../report/urls.ts'
-import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
-import { renderMarkdownLineWithoutMarkup } from './markdown.ts'
 import {
+  renderTable,
+  type PageRequestContext,
+  type StatusPage,
   formatCountWithNoun,
   renderDueTime,
   formatDuration,
@@ -15,7 +16,8 @@ import {
   renderPullState,
   renderTime,
   type PullDisplayState,
-} from './page-text.ts'
+} from './status-page.ts'
+import { renderMarkdownLineWithoutMarkup } from './markdown.ts'
 
 export interface FindingView {
   readonly rule: string

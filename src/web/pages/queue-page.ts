@@ -1,8 +1,10 @@
-// `/r/O/R`: open pull requests with their status, running merges and active stops.
+// `/r/O/R` and `/r/O/R/merged`: open pull requests with their status, running merges, active stops, and what was
+// merged.
+import { formatIsoTime } from '@catalog-bot/findings/printable'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
 import type { VerdictReasonView } from '../../ports/page-records.ts'
-import { htmlTemplate, emptyHtml, type Html } from '../html.ts'
+import { htmlTemplate, emptyHtml, type Html, convertHtmlToString } from '../html.ts'
 import {
   formatCatalogsPageUrl,
   formatMergedPullsPageUrl,
@@ -10,8 +12,10 @@ import {
   formatPullPageUrl,
   formatRepositoryPageUrl,
 } from '../../report/urls.ts'
-import { renderTable, type PageRequestContext, type StatusPage } from './status-page.ts'
 import {
+  renderTable,
+  type PageRequestContext,
+  type StatusPage,
   formatCountWithNoun,
   renderDueTime,
   capitalizeAsSentence,
@@ -19,7 +23,25 @@ import {
   formatPullState,
   renderTime,
   type PullDisplayState,
-} from './page-text.ts'
+  shortenSha,
+} from './status-page.ts'
+
+export interface MergedPageModel {
+  readonly repository?: RepositoryName
+  readonly pulls: readonly {
+    readonly repository: RepositoryName
+    readonly pull: number
+    readonly title: string
+    readonly author?: string
+    readonly baseRef: string
+    readonly commit: string
+    readonly mergedAt: number
+  }[]
+  readonly before?: number
+}
+
+const getPullTitle = ({ title, pull }: { readonly title: string; readonly pull: number }): string =>
+  title === '' ? `Pull request ${pull}` : title
 
 export interface QueuedPullView {
   readonly pull: number
@@ -87,8 +109,6 @@ export function renderQueuePage(
 ): StatusPage {
   const { repository, pulls, merging, stops, events, isCut } = model
   const { now } = setting
-  const link = (pull: number): Html =>
-    htmlTemplate`<a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>`
   const named = `${repository.owner}/${repository.name}`
   const counts = Object.entries(Object.groupBy(pulls, (pull) => pull.state))
     .map(([shown, its]) => `${its.length} ${formatPullState(shown as PullDisplayState)}`)
@@ -103,43 +123,53 @@ export function renderQueuePage(
         ? htmlTemplate`<p class="faint">No merges are in progress.</p>`
         : htmlTemplate`<ul class="plain">${merging.map(
             ({ pull, baseRef, since, how }) =>
-              htmlTemplate`<li>${renderPullState('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && htmlTemplate`, started ${renderTime(since, now)}`}</li>`,
+              htmlTemplate`<li>${renderPullState('merging')} ${renderPullLink(repository, pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && htmlTemplate`, started ${renderTime(since, now)}`}</li>`,
           )}</ul>`
     }
-<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : htmlTemplate`${formatCountWithNoun(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderTable(
-      {
-        label: 'Open pull requests',
-        columns: ['Pull request', 'State', 'Since', 'Why', 'Next', 'Opened'],
-        empty: 'No pull requests are open, or catalog-bot has not checked any of them yet.',
-      },
-      pulls.map((pull) => [
-        htmlTemplate`${link(pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
-        renderPullState(pull.state),
-        renderTime(pull.since, now),
-        renderQueuedPullReasons(pull),
-        pull.behind !== undefined
-          ? htmlTemplate`after ${link(pull.behind)}`
-          : pull.who.length > 0
-            ? htmlTemplate`${pull.who.join(', ')}`
-            : htmlTemplate`<span class="faint">${formatWaitingOnLabel(pull.state)}</span>`,
-        renderTime(pull.openedAt, now),
-      ]),
-    )} ${
-      events.length === 0
-        ? emptyHtml
-        : htmlTemplate`
-<h2>Freeze history</h2>${renderTable(
-            { label: 'Freeze history', columns: ['When', 'What', 'Branch', 'By', 'Why'], empty: '' },
-            events.map(({ at, step, kind, branch, by, reason }) => [
-              renderTime(at, now),
-              htmlTemplate`${step === 'stopped' ? 'frozen' : 'unfrozen'}${kind !== 'frozen' && ` (${kind})`}`,
-              branch ?? 'all branches',
-              by,
-              reason === '' ? htmlTemplate`<span class="faint">no reason given</span>` : reason,
-            ]),
-          )}`
+<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : htmlTemplate`${formatCountWithNoun(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderOpenPulls(model, now)} ${
+      events.length === 0 ? emptyHtml : renderFreezeHistory(events, now)
     }`,
   }
+}
+
+function renderPullLink(repository: QueuePageModel['repository'], pull: number): Html {
+  return htmlTemplate`<a href="${formatPullPageUrl(repository, pull)}">#${pull}</a>`
+}
+
+function renderOpenPulls({ repository, pulls }: QueuePageModel, now: number): Html {
+  return renderTable(
+    {
+      label: 'Open pull requests',
+      columns: ['Pull request', 'State', 'Since', 'Why', 'Next', 'Opened'],
+      empty: 'No pull requests are open, or catalog-bot has not checked any of them yet.',
+    },
+    pulls.map((pull) => [
+      htmlTemplate`${renderPullLink(repository, pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
+      renderPullState(pull.state),
+      renderTime(pull.since, now),
+      renderQueuedPullReasons(pull),
+      pull.behind !== undefined
+        ? htmlTemplate`after ${renderPullLink(repository, pull.behind)}`
+        : pull.who.length > 0
+          ? htmlTemplate`${pull.who.join(', ')}`
+          : htmlTemplate`<span class="faint">${formatWaitingOnLabel(pull.state)}</span>`,
+      renderTime(pull.openedAt, now),
+    ]),
+  )
+}
+
+function renderFreezeHistory(events: QueuePageModel['events'], now: number): Html {
+  return htmlTemplate`
+<h2>Freeze history</h2>${renderTable(
+    { label: 'Freeze history', columns: ['When', 'What', 'Branch', 'By', 'Why'], empty: '' },
+    events.map(({ at, step, kind, branch, by, reason }) => [
+      renderTime(at, now),
+      htmlTemplate`${step === 'stopped' ? 'frozen' : 'unfrozen'}${kind !== 'frozen' && ` (${kind})`}`,
+      branch ?? 'all branches',
+      by,
+      reason === '' ? htmlTemplate`<span class="faint">no reason given</span>` : reason,
+    ]),
+  )}`
 }
 
 function renderQueuedPullReasons({ reasons }: QueuedPullView): Html {
@@ -190,4 +220,65 @@ function renderFreezeNote(
       ? htmlTemplate`catalog-bot retries automatically${tryAgainAt !== undefined && htmlTemplate` ${renderTime(tryAgainAt, now)}`} and when the branch settings change.`
       : htmlTemplate`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request that targets this branch'}.`
   }</p>${button}</div>`
+}
+
+export function renderMergedPage(
+  { repository, pulls, before }: MergedPageModel,
+  { now }: PageRequestContext,
+): StatusPage {
+  const named = repository && `${repository.owner}/${repository.name}`
+  const address = formatMergedPullsPageUrl(repository)
+  return {
+    title: named === undefined ? 'Merged pull requests' : `Merged in ${named}`,
+    crumbs: [
+      ...(repository === undefined || named === undefined
+        ? []
+        : [{ label: named, to: formatRepositoryPageUrl(repository) }]),
+      { label: 'merged', to: address },
+    ],
+    hasJson: true,
+    feed: `${address}.atom`,
+    body: htmlTemplate`${renderTable(
+      {
+        label: 'Merged pull requests',
+        columns: [
+          'Pull request',
+          ...(named === undefined ? ['Repository'] : []),
+          'Branch',
+          'Commit',
+          'Merged',
+        ],
+        empty: 'catalog-bot has not merged any pull requests here yet.',
+      },
+      pulls.map((one) => [
+        htmlTemplate`<a href="${formatPullPageUrl(one.repository, one.pull)}">#${one.pull}</a> ${getPullTitle(one)}${one.author !== undefined && htmlTemplate`<br /><span class="faint">${one.author}</span>`}`,
+        ...(named === undefined
+          ? [
+              htmlTemplate`<a href="${formatRepositoryPageUrl(one.repository)}">${one.repository.owner}/${one.repository.name}</a>`,
+            ]
+          : []),
+        htmlTemplate`<code>${one.baseRef}</code>`,
+        htmlTemplate`<code>${shortenSha(one.commit)}</code>`,
+        renderTime(one.mergedAt, now),
+      ]),
+    )}${before !== undefined && htmlTemplate`<p><a href="${address}?before=${before}">Older</a></p>`}`,
+  }
+}
+
+/** RFC 4287. Ids are stable while `publicUrl` stays the same; without one they are GitHub's addresses. */
+export function renderMergedPullsFeed(
+  { repository, pulls }: MergedPageModel,
+  { publicUrl, webUrl }: { readonly publicUrl: string | undefined; readonly webUrl: string },
+  now: number,
+): string {
+  const page = formatMergedPullsPageUrl(repository)
+  const toFeedUrl = (path: string) =>
+    publicUrl === undefined ? `${webUrl}${path.replace(/^\/r(?=\/)|\/merged$/g, '')}` : `${publicUrl}${path}`
+  const name = repository === undefined ? 'catalog-bot' : `${repository.owner}/${repository.name}`
+  return `<?xml version="1.0" encoding="utf-8"?>\n${convertHtmlToString(
+    htmlTemplate`<feed xmlns="http://www.w3.org/2005/Atom"><title>Merged: ${name}</title><id>${toFeedUrl(page)}</id><link rel="self" href="${publicUrl ?? ''}${page}.atom" /><link href="${toFeedUrl(page)}" /><updated>${formatIsoTime(pulls[0]?.mergedAt ?? now)}</updated>${pulls.map(
+      (one) =>
+        htmlTemplate`<entry><title>${one.repository.owner}/${one.repository.name}#${one.pull}: ${getPullTitle(one)}</title><id>${toFeedUrl(formatPullPageUrl(one.repository, one.pull))}</id><link href="${toFeedUrl(formatPullPageUrl(one.repository, one.pull))}" /><updated>${formatIsoTime(one.mergedAt)}</updated><author><name>${one.author ?? 'unknown'}</name></author><summary>Merged into ${one.baseRef} as ${one.commit}.</summary></entry>`,
+    )}</feed>`,
+  )}\n`
 }

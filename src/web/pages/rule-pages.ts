@@ -1,8 +1,15 @@
+// The pages of the rules. A rule's text comes from docs/rules, if the docs are installed.
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { htmlTemplate, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
 import { formatRulePageUrl } from '../../report/urls.ts'
 import { renderTable, type StatusPage } from './status-page.ts'
+import { allRules } from '../../checks/all-rules.ts'
+
+const rulesFolder = join(import.meta.dirname, '..', '..', '..', 'docs', 'rules')
+const knownRuleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
 
 export interface RulesPageModel {
   readonly rules: readonly Pick<FindingRuleWithoutFormatter, 'id' | 'check' | 'severity' | 'title'>[]
@@ -53,4 +60,11 @@ export function renderRulePage({ id, check, severity, title, since, page }: Rule
 function removeRulePageIntroduction(page: string): string {
   const at = page.indexOf('\n## ')
   return at < 0 ? page : page.slice(at + 1)
+}
+
+/** Undefined for unknown rules, so that no other file can be read. */
+export function readRuleText(id: string): string | undefined {
+  if (!knownRuleIds.has(id)) return undefined
+  const file = join(rulesFolder, `${id}.md`)
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }

@@ -1,8 +1,79 @@
-// The frame and style sheet of every status page. No scripts.
+// The frame, the style sheet, and the notices of every status page. No scripts.
 import { createHash } from 'node:crypto'
+import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html.ts'
 import { homePageUrl, formatSignInUrl } from '../../report/urls.ts'
-import { formatUtcMinute } from './page-text.ts'
+import type { VerdictKind } from '../../policy/verdict.ts'
+
+export type NoticeKind =
+  'not-found' | 'sign-in' | 'busy' | 'too-many' | 'github-silent' | 'broken' | 'refused' | 'signed-out'
+
+export const httpStatusByNotice: Readonly<Record<NoticeKind, number>> = {
+  'not-found': 404,
+  'sign-in': 401,
+  busy: 503,
+  'too-many': 429,
+  'github-silent': 503,
+  broken: 500,
+  refused: 403,
+  'signed-out': 200,
+}
+
+const titleByNotice: Readonly<Record<NoticeKind, string>> = {
+  'not-found': 'Page not found',
+  'sign-in': 'Sign in to continue',
+  busy: 'catalog-bot is busy',
+  'too-many': 'Too many requests',
+  'github-silent': 'GitHub is not responding',
+  broken: 'Internal error',
+  refused: 'Action failed',
+  'signed-out': 'Signed out',
+}
+
+/** `2026-11-22 10:00 UTC`. */
+const formatUtcMinute = (milliseconds: number): string =>
+  `${formatIsoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
+
+const durationUnits: readonly (readonly [seconds: number, one: string, more: string])[] = [
+  [86_400, 'day', 'days'],
+  [3600, 'hour', 'hours'],
+  [60, 'minute', 'minutes'],
+]
+
+/** Times close to now are not shown to the second. */
+export const renderDueTime = (at: number, now: number): Html | string =>
+  at > now + 60_000 ? renderTime(at, now) : 'in a moment'
+
+interface PullStateLabel {
+  readonly word: string
+  /** Shown with the color, for people who cannot distinguish colors. */
+  readonly sign: string
+  readonly tone: 'good' | 'calm' | 'bad' | 'unsure'
+}
+
+const stateLabelByVerdict: Readonly<Record<VerdictKind, PullStateLabel>> = {
+  merge: { word: 'ready to merge', sign: '✓', tone: 'good' },
+  wait: { word: 'waiting for review', sign: '⏳', tone: 'calm' },
+  blocked: { word: 'blocked', sign: '✗', tone: 'bad' },
+  unknown: { word: 'inconclusive', sign: '?', tone: 'unsure' },
+}
+
+const nonVerdictStateLabels = {
+  merging: { word: 'merging now', sign: '↻', tone: 'good' },
+  behind: { word: 'in the queue', sign: '≡', tone: 'good' },
+  merged: { word: 'merged', sign: '✓', tone: 'good' },
+  closed: { word: 'closed', sign: '–', tone: 'calm' },
+  stopped: { word: 'frozen', sign: '■', tone: 'bad' },
+} as const satisfies Readonly<Record<string, PullStateLabel>>
+
+export type PullDisplayState = VerdictKind | keyof typeof nonVerdictStateLabels
+
+export const formatPullState = (shown: PullDisplayState): string => getPullStateLabel(shown).word
+/** Shared, because creating one per number takes longer than rendering a page. */
+const englishNumberFormat = new Intl.NumberFormat('en')
+
+export const formatCountWithNoun = (number: number, one: string, more = `${one}s`): string =>
+  `${englishNumberFormat.format(number)} ${number === 1 ? one : more}`
 
 export interface Breadcrumb {
   readonly label: string
@@ -113,4 +184,79 @@ export function renderTable(
             : htmlTemplate`<td>${cell}</td>`,
       )}</tr>`,
   )}</tbody></table></div>`
+}
+
+/** `3 hours`, `less than a minute`. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds) / 1000
+  for (const [length, one, more] of durationUnits)
+    if (seconds >= length) {
+      const count = Math.floor(seconds / length)
+      return `${count} ${count === 1 ? one : more}`
+    }
+  return 'less than a minute'
+}
+
+function formatRelativeTime(at: number, now: number): string {
+  return at > now + 60_000 ? `in ${formatDuration(at - now)}` : `${formatDuration(now - at)} ago`
+}
+
+export function renderTime(at: number, now: number): Html {
+  return htmlTemplate`<time datetime="${formatIsoTime(at)}"><span class="when">${formatRelativeTime(at, now)}</span> <span class="clock">${formatUtcMinute(at)}</span></time>`
+}
+
+export function renderPullState(shown: PullDisplayState): Html {
+  const { word, sign, tone } = getPullStateLabel(shown)
+  return htmlTemplate`<span class="state ${tone}"><span aria-hidden="true">${sign}</span> ${word}</span>`
+}
+
+function getPullStateLabel(shown: PullDisplayState): PullStateLabel {
+  return shown in nonVerdictStateLabels
+    ? nonVerdictStateLabels[shown as keyof typeof nonVerdictStateLabels]
+    : stateLabelByVerdict[shown as VerdictKind]
+}
+
+export function shortenSha(commit: string): string {
+  return commit.slice(0, 12)
+}
+
+export function capitalizeAsSentence(clause: string): string {
+  const text = clause.trim()
+  if (text === '') return ''
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+}
+
+/** Shows the same page for missing and forbidden content, so that it reveals neither. */
+export function renderNoticePage(notice: NoticeKind, setting: PageRequestContext, more = ''): StatusPage {
+  return { title: titleByNotice[notice], crumbs: [], body: renderNoticeBody(notice, setting, more) }
+}
+
+function renderNoticeBody(
+  notice: NoticeKind,
+  { path, login, canSignIn }: PageRequestContext,
+  more: string,
+): Html {
+  const signIn = htmlTemplate`<p><a href="${formatSignInUrl(path)}">Sign in with GitHub</a></p>`
+  switch (notice) {
+    case 'not-found':
+      return htmlTemplate`<p>This page does not exist, or you do not have permission to view it.</p>${
+        login === undefined && canSignIn
+          ? htmlTemplate`<p>Pages of a private repository are visible only to users who can read that repository on GitHub.</p>${signIn}`
+          : htmlTemplate`<p>Pages of a private repository are visible only to users who can read that repository on GitHub, and only while the App is installed on it.</p>`
+      }<p><a href="/">All repositories</a></p>`
+    case 'sign-in':
+      return htmlTemplate`<p>Sign in with GitHub to view these pages.</p>${signIn}`
+    case 'busy':
+      return htmlTemplate`<p>catalog-bot is handling higher-priority work. Try again in a moment.</p>`
+    case 'too-many':
+      return htmlTemplate`<p>Your IP address sent too many requests. Try again in a minute.</p>`
+    case 'github-silent':
+      return htmlTemplate`<p>catalog-bot could not verify your access with GitHub. Try again in a moment.</p>`
+    case 'broken':
+      return htmlTemplate`<p>catalog-bot hit an internal error. Ask a bot administrator to check the log${more !== '' && htmlTemplate` for <code>${more}</code>`}.</p>`
+    case 'refused':
+      return htmlTemplate`<p>${more === '' ? 'catalog-bot did not perform this action.' : more}</p><p><a href="${path}">Back</a></p>`
+    case 'signed-out':
+      return htmlTemplate`<p>You are signed out.</p><p><a href="/">All repositories</a></p>`
+  }
 }

@@ -24,21 +24,30 @@ import {
   minifiedStylesheet,
   stylesheetVersion,
   type PageRequestContext,
+  renderNoticePage,
+  httpStatusByNotice,
+  type NoticeKind,
 } from '../pages/status-page.ts'
-import { renderNoticePage, httpStatusByNotice, type NoticeKind } from '../pages/notice-page.ts'
 import { isSetupToken } from '../setup/setup-token.ts'
 import type { BotSettings } from '../../jobs/settings.ts'
-import { sendPageResponse, negotiatePageFormat, type PageResponse } from './page-response.ts'
-import { createRepositoryAccessChecker } from './repository-access.ts'
 import {
+  renderRequestedPage,
+  type PageDataSources,
+  sendPageResponse,
+  negotiatePageFormat,
+  type PageResponse,
+} from './render-requested-page.ts'
+import {
+  createRepositoryAccessChecker,
   parseClientIpAddress,
   createConcurrencyLimiter,
   createRequestRateLimiter,
-} from './request-rate-limiter.ts'
+  type RepositoryAccessChecker,
+  type RequestRateLimiter,
+} from './repository-access.ts'
 import type { UnfreezeHandler } from './unfreeze.ts'
-import { readRuleText } from './rule-text.ts'
-import { renderRequestedPage } from './render-requested-page.ts'
-import { createSignInFlow, type PageSession } from './sign-in.ts'
+import { readRuleText } from '../pages/rule-pages.ts'
+import { createSignInFlow, type PageSession, type SignInFlow } from './sign-in.ts'
 
 /** Pages per minute and address, and GitHub requests per minute and person. */
 const maxRequestsPerMinute = { pages: 120, questions: 90 } as const
@@ -61,92 +70,112 @@ export interface PagesHandlerOptions {
   readonly resume?: UnfreezeHandler | undefined
 }
 
-type NoticePageSender = (kind: NoticeKind, more?: string, headers?: PageResponse['headers']) => boolean
+type NoticePageSender = (kind: NoticeKind, more?: string, headers?: PageResponse['headers']) => true
 type PageRequestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
+/** What a request needs to be answered. */
+interface PageExchange {
+  readonly form: StatusPageFormat
+  readonly query: URLSearchParams
+  readonly session: PageSession | undefined
+  /** Anonymous visitors share pages. */
+  readonly isShared: boolean
+  readonly setting: PageRequestContext
+  /** Returns true, because the request is then answered. */
+  readonly send: (answer: PageResponse, cache?: string) => true
+  readonly notice: NoticePageSender
+}
+
 /** Returns undefined if pages are disabled. */
-export function createPagesHandler({
-  settings,
-  store,
-  clock,
-  log,
-  resume,
-}: PagesHandlerOptions): PageRequestHandler | undefined {
-  const { pages, publicUrl, signIn: client, gitUrl, apiUrl } = settings
-  if (pages === 'off') return undefined
-  const now = () => clock.now()
-  const person = client && createOAuthClient({ ...client, apiUrl, webUrl: gitUrl })
-  const signIn =
-    client === undefined || person === undefined || publicUrl === undefined
-      ? undefined
-      : createSignInFlow({ client: person, clientSecret: client.clientSecret, publicUrl, store, now })
-  const budget = createRequestRateLimiter(maxRequestsPerMinute.pages, now)
-  const readable = createRepositoryAccessChecker({
-    pages,
-    client: person,
-    budget: createRequestRateLimiter(maxRequestsPerMinute.questions, now),
-    publicFor: Math.max(minPublicVisibilityTtlMs, 3000 * settings.sweepSeconds),
-    now,
-  })
-  const showing = { store, webUrl: gitUrl, publicUrl, ruleText: readRuleText }
-  const gate = createConcurrencyLimiter(atOnce, waiting)
-  const made = new LruMap<string, { readonly answer: PageResponse; readonly until: number }>(
-    maxCacheBytes,
-    // A character may take two bytes.
-    ({ answer }, key) => 2 * (answer.body.length + key.length) + 500,
-    ({ until }) => until <= now(),
-  )
-  let listed: { readonly all: readonly RecordedRepository[]; readonly until: number } | undefined
-  const repositories = async () => {
-    if (listed === undefined || listed.until <= now())
-      listed = { all: await store.listedRepositories(), until: now() + repositoryListTtlMs }
-    return listed.all
+export function createPagesHandler(options: PagesHandlerOptions): PageRequestHandler | undefined {
+  if (options.settings.pages === 'off') return undefined
+  const server = new StatusPageServer(options)
+  return (request, response) => server.handleRequest(request, response)
+}
+
+class StatusPageServer {
+  readonly #log: Logger
+  readonly #now: () => number
+  readonly #pages: BotSettings['pages']
+  readonly #resume: UnfreezeHandler | undefined
+  readonly #signIn: SignInFlow | undefined
+  readonly #budget: RequestRateLimiter
+  readonly #readable: RepositoryAccessChecker
+  readonly #sources: PageDataSources
+  readonly #limitConcurrency = createConcurrencyLimiter(atOnce, waiting)
+  readonly #cached: LruMap<string, { readonly answer: PageResponse; readonly until: number }>
+  #listed: { readonly all: readonly RecordedRepository[]; readonly until: number } | undefined
+
+  constructor({ settings, store, clock, log, resume }: PagesHandlerOptions) {
+    const { pages, publicUrl, signIn: client, gitUrl, apiUrl } = settings
+    const now = () => clock.now()
+    const person = client && createOAuthClient({ ...client, apiUrl, webUrl: gitUrl })
+    this.#log = log
+    this.#now = now
+    this.#pages = pages
+    this.#resume = resume
+    this.#signIn =
+      client === undefined || person === undefined || publicUrl === undefined
+        ? undefined
+        : createSignInFlow({ client: person, clientSecret: client.clientSecret, publicUrl, store, now })
+    this.#budget = createRequestRateLimiter(maxRequestsPerMinute.pages, now)
+    this.#readable = createRepositoryAccessChecker({
+      pages,
+      client: person,
+      budget: createRequestRateLimiter(maxRequestsPerMinute.questions, now),
+      publicFor: Math.max(minPublicVisibilityTtlMs, 3000 * settings.sweepSeconds),
+      now,
+    })
+    this.#sources = { store, webUrl: gitUrl, publicUrl, ruleText: readRuleText }
+    this.#cached = new LruMap(
+      maxCacheBytes,
+      // A character may take two bytes.
+      ({ answer }, key) => 2 * (answer.body.length + key.length) + 500,
+      ({ until }) => until <= now(),
+    )
   }
 
-  /** Names are case-insensitive; cache only the listed spelling. */
-  const hasListedSpelling = (requested: StatusPageRequest) =>
-    !('repository' in requested) ||
-    listed?.all.some(({ repository }) => isDeepStrictEqual(repository, requested.repository)) === true
-
-  return async (request, response) => {
+  async handleRequest(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const target = parseRequestTarget(request.url)
     const address = target && parsePageUrl(target.pathname)
     if (target === undefined || address === undefined) return false
+    const { page } = address.pageRequest
     try {
-      if (address.pageRequest.page !== 'style' && !budget.take(parseClientIpAddress(request)))
-        return await respond(request, response, target, address, undefined, 'too-many')
-      const session = address.pageRequest.page === 'style' ? undefined : await signIn?.readSession(request)
-      return await respond(request, response, target, address, session)
+      if (page !== 'style' && !this.#budget.take(parseClientIpAddress(request)))
+        return this.#startExchange(request, response, target, address, undefined).notice('too-many')
+      const session = page === 'style' ? undefined : await this.#signIn?.readSession(request)
+      const exchange = this.#startExchange(request, response, target, address, session)
+      return await this.#respond(request, target.pathname, address.pageRequest, exchange)
     } catch (error) {
       const trace = randomUUID()
-      log.error({ err: error, trace, page: address.pageRequest.page }, 'a page could not be rendered')
-      return await respond(request, response, target, address, undefined, 'broken', trace)
+      this.#log.error({ err: error, trace, page }, 'a page could not be rendered')
+      return this.#startExchange(request, response, target, address, undefined).notice('broken', trace)
     }
   }
 
-  async function respond(
+  #startExchange(
     request: IncomingMessage,
     response: ServerResponse,
     { pathname: path, searchParams: query }: URL,
     address: ParsedPageUrl,
     session: PageSession | undefined,
-    fault?: NoticeKind,
-    trace?: string,
-  ): Promise<boolean> {
-    const { pageRequest } = address
+  ): PageExchange {
     const form = address.form ?? negotiatePageFormat(request.headers.accept)
     const isShared = session === undefined
     const setting: PageRequestContext = {
       path,
-      now: now(),
+      now: this.#now(),
       login: session?.login,
-      canSignIn: signIn !== undefined,
+      canSignIn: this.#signIn !== undefined,
     }
-    const send = (answer: PageResponse, cache = isShared ? 'public, max-age=10' : 'private, no-cache') =>
+    const send = (answer: PageResponse, cache = isShared ? 'public, max-age=10' : 'private, no-cache') => {
       sendPageResponse(request, response, answer, answer.status === 200 ? cache : 'no-store')
-    const sendNotice = (kind: NoticeKind, more?: string, headers: PageResponse['headers'] = {}) => {
+      return true as const
+    }
+    const notice = (kind: NoticeKind, more?: string, headers: PageResponse['headers'] = {}) => {
       const status = httpStatusByNotice[kind]
       const again = status === 429 || status === 503 ? { 'retry-after': '30' } : {}
+      const { pageRequest } = address
       const body =
         form === 'json'
           ? `${JSON.stringify({ error: kind })}\n`
@@ -154,94 +183,103 @@ export function createPagesHandler({
               renderNoticePage(kind, { ...setting, path: getPathAfterSignIn(pageRequest, path) }, more),
               setting,
             )
-      send({ status, form: form === 'json' ? 'json' : 'html', body, headers: { ...again, ...headers } })
-      return true
+      return send({
+        status,
+        form: form === 'json' ? 'json' : 'html',
+        body,
+        headers: { ...again, ...headers },
+      })
     }
-    if (fault !== undefined) return sendNotice(fault, trace)
+    return { form, query, session, isShared, setting, send, notice }
+  }
+
+  async #respond(
+    request: IncomingMessage,
+    path: string,
+    pageRequest: StatusPageRequest,
+    exchange: PageExchange,
+  ): Promise<boolean> {
+    const { query, send, notice } = exchange
     if (pageRequest.page === 'style') {
       const isCurrent = query.get('v') === stylesheetVersion
       const sheet: PageResponse = { status: 200, form: 'css', body: minifiedStylesheet }
-      send(sheet, isCurrent ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
-      return true
+      return send(sheet, isCurrent ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
     }
-    if (request.method === 'POST') return await handlePost(pageRequest, session, request, send, sendNotice)
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      send({ status: 405, form: 'html', body: '', headers: { allow: 'GET, HEAD' } })
-      return true
-    }
-    if (pageRequest.page === 'sign-in' || pageRequest.page === 'signed-in') {
-      if (signIn === undefined || request.method === 'HEAD') return sendNotice('not-found')
-      const redirect =
-        pageRequest.page === 'sign-in' ? signIn.begin(query.get('to')) : await signIn.finish(request, query)
-      if (redirect === undefined)
-        return sendNotice('refused', 'GitHub sign-in failed or timed out. Sign in again from the home page.')
-      send({
-        status: 303,
-        form: 'html',
-        body: '',
-        headers: { location: redirect.to, 'set-cookie': redirect.cookies },
-      })
-      return true
-    }
-    if (pageRequest.page === 'sign-out' || pageRequest.page === 'resume') return sendNotice('not-found')
-
-    // One key per page, regardless of the rest of the request; older list pages are not cached.
-    const key = isShared && !query.has('before') && isCanonicalUrlPath(path) ? `${form} ${path}` : undefined
-    const before = key === undefined ? undefined : made.get(key)
-    if (before !== undefined) {
-      send(before.answer)
-      return true
-    }
-    const page = await gate(() => buildResponse(pageRequest, form, query, session, setting))
-    if (page === undefined) return sendNotice('busy')
-    if (page === 'ended') return await endSession(session, sendNotice)
-    if (typeof page === 'string') return sendNotice(page)
-    if (key !== undefined && hasListedSpelling(pageRequest))
-      made.set(key, { answer: page, until: now() + madeFor })
-    send(page)
-    return true
+    if (request.method === 'POST') return await this.#handlePost(pageRequest, request, exchange)
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return send({ status: 405, form: 'html', body: '', headers: { allow: 'GET, HEAD' } })
+    if (pageRequest.page === 'sign-in' || pageRequest.page === 'signed-in')
+      return await this.#redirectForSignIn(pageRequest.page, request, exchange)
+    if (pageRequest.page === 'sign-out' || pageRequest.page === 'resume') return notice('not-found')
+    return await this.#sendPage(path, pageRequest, exchange)
   }
 
-  async function findListed(repository: RepositoryName): Promise<RecordedRepository | undefined> {
-    return (await repositories()).find(
+  async #redirectForSignIn(
+    page: 'sign-in' | 'signed-in',
+    request: IncomingMessage,
+    { query, send, notice }: PageExchange,
+  ): Promise<boolean> {
+    const signIn = this.#signIn
+    if (signIn === undefined || request.method === 'HEAD') return notice('not-found')
+    const redirect = page === 'sign-in' ? signIn.begin(query.get('to')) : await signIn.finish(request, query)
+    if (redirect === undefined)
+      return notice('refused', 'GitHub sign-in failed or timed out. Sign in again from the home page.')
+    return send({
+      status: 303,
+      form: 'html',
+      body: '',
+      headers: { location: redirect.to, 'set-cookie': redirect.cookies },
+    })
+  }
+
+  async #sendPage(path: string, pageRequest: StatusPageRequest, exchange: PageExchange): Promise<boolean> {
+    const { form, query, session, isShared, send, notice } = exchange
+    // One key per page, regardless of the rest of the request; older list pages are not cached.
+    const key = isShared && !query.has('before') && isCanonicalUrlPath(path) ? `${form} ${path}` : undefined
+    const before = key === undefined ? undefined : this.#cached.get(key)
+    if (before !== undefined) return send(before.answer)
+    const page = await this.#limitConcurrency(() => this.#buildResponse(pageRequest, exchange))
+    if (page === undefined) return notice('busy')
+    if (page === 'ended') return await this.#endSession(session, notice)
+    if (typeof page === 'string') return notice(page)
+    if (key !== undefined && this.#hasListedSpelling(pageRequest))
+      this.#cached.set(key, { answer: page, until: this.#now() + madeFor })
+    return send(page)
+  }
+
+  async #listRepositories(): Promise<readonly RecordedRepository[]> {
+    const now = this.#now
+    if (this.#listed === undefined || this.#listed.until <= now())
+      this.#listed = {
+        all: await this.#sources.store.listedRepositories(),
+        until: now() + repositoryListTtlMs,
+      }
+    return this.#listed.all
+  }
+
+  async #findListed(repository: RepositoryName): Promise<RecordedRepository | undefined> {
+    return (await this.#listRepositories()).find(
       (one) => toRepositoryKey(one.repository) === toRepositoryKey(repository),
     )
   }
 
-  /** Ends a session whose token GitHub rejected. */
-  async function endSession(session: PageSession | undefined, notice: NoticePageSender): Promise<boolean> {
-    if (session !== undefined) await signIn?.end(session)
-    return notice('sign-in', undefined, { 'set-cookie': signIn?.clearedCookies ?? [] })
+  /** Names are case-insensitive; cache only the listed spelling. */
+  #hasListedSpelling(requested: StatusPageRequest): boolean {
+    return (
+      !('repository' in requested) ||
+      this.#listed?.all.some(({ repository }) => isDeepStrictEqual(repository, requested.repository)) === true
+    )
   }
 
-  async function buildResponse(
+  async #buildResponse(
     requested: StatusPageRequest,
-    form: StatusPageFormat,
-    query: URLSearchParams,
-    session: PageSession | undefined,
-    setting: PageRequestContext,
+    exchange: PageExchange,
   ): Promise<PageResponse | NoticeKind | 'ended'> {
-    if (!('repository' in requested)) {
-      if (
-        pages === 'signed-in' &&
-        session === undefined &&
-        requested.page !== 'rule' &&
-        requested.page !== 'rules'
-      )
-        return 'sign-in'
-      const isOfAll =
-        requested.page === 'home' || requested.page === 'overview' || requested.page === 'merged'
-      const mine = isOfAll ? await readable.filterReadable(session, await repositories()) : []
-      return (
-        (await renderRequestedPage(
-          { asked: requested, form, query, setting, repositories: mine },
-          showing,
-        )) ?? 'not-found'
-      )
-    }
-    const found = await findListed(requested.repository)
+    if (!('repository' in requested)) return this.#buildGeneralResponse(requested, exchange)
+    const { form, query, session, setting } = exchange
+    const found = await this.#findListed(requested.repository)
     // Badges are embedded in other sites, so they never show private data.
-    const access = await readable.checkRead(
+    const access = await this.#readable.checkRead(
       requested.page === 'badge' ? undefined : session,
       requested.repository,
       found,
@@ -249,23 +287,44 @@ export function createPagesHandler({
     if (access === 'silent') return 'github-silent'
     if (access === 'too-many' || access === 'ended') return access
     if (access === 'no' || found === undefined) return 'not-found'
-    const formToken = resume === undefined ? undefined : session?.word
+    const formToken = this.#resume === undefined ? undefined : session?.word
     return (
       (await renderRequestedPage(
         { asked: requested, form, query, setting, repositories: [found], formToken },
-        showing,
+        this.#sources,
+      )) ?? 'not-found'
+    )
+  }
+
+  async #buildGeneralResponse(
+    requested: Exclude<StatusPageRequest, { readonly repository: RepositoryName }>,
+    { form, query, session, setting }: PageExchange,
+  ): Promise<PageResponse | NoticeKind> {
+    if (
+      this.#pages === 'signed-in' &&
+      session === undefined &&
+      requested.page !== 'rule' &&
+      requested.page !== 'rules'
+    )
+      return 'sign-in'
+    const isOfAll = requested.page === 'home' || requested.page === 'overview' || requested.page === 'merged'
+    const mine = isOfAll ? await this.#readable.filterReadable(session, await this.#listRepositories()) : []
+    return (
+      (await renderRequestedPage(
+        { asked: requested, form, query, setting, repositories: mine },
+        this.#sources,
       )) ?? 'not-found'
     )
   }
 
   /** Signs out or unfreezes. Requires a signed-in person, a form of ours, and a token that GitHub accepts now. */
-  async function handlePost(
+  async #handlePost(
     requested: StatusPageRequest,
-    session: PageSession | undefined,
     request: IncomingMessage,
-    send: (answer: PageResponse) => void,
-    notice: NoticePageSender,
+    exchange: PageExchange,
   ): Promise<boolean> {
+    const { session, notice } = exchange
+    const [signIn, publicUrl] = [this.#signIn, this.#sources.publicUrl]
     if (requested.page !== 'sign-out' && requested.page !== 'resume') return notice('not-found')
     const { origin } = request.headers
     if (signIn === undefined || session === undefined || origin !== publicUrl) return notice('refused')
@@ -274,12 +333,22 @@ export function createPagesHandler({
       const headers = { 'set-cookie': signIn.clearedCookies, 'clear-site-data': '"cache"' }
       return notice('signed-out', undefined, headers)
     }
+    return this.#handleUnfreezeForm(requested, session, request, exchange)
+  }
+
+  async #handleUnfreezeForm(
+    requested: Extract<StatusPageRequest, { readonly page: 'resume' }>,
+    session: PageSession,
+    request: IncomingMessage,
+    { send, notice }: PageExchange,
+  ): Promise<boolean> {
+    const resume = this.#resume
     const fields = await readFormBody(request)
     if (resume === undefined || fields === undefined || !isSetupToken(fields.get('word'), session.word))
       return notice('refused')
-    const found = await findListed(requested.repository)
-    const access = await readable.checkAction(session, requested.repository)
-    if (access === 'ended') return await endSession(session, notice)
+    const found = await this.#findListed(requested.repository)
+    const access = await this.#readable.checkAction(session, requested.repository)
+    if (access === 'ended') return await this.#endSession(session, notice)
     if (access === 'silent') return notice('github-silent')
     if (access === 'too-many') return notice(access)
     if (access === 'no' || found === undefined) return notice('not-found')
@@ -293,8 +362,14 @@ export function createPagesHandler({
       by: { id: session.id, login: session.login },
     })
     if (why !== undefined) return notice('refused', why)
-    send({ status: 303, form: 'html', body: '', headers: { location: getPathAfterSignIn(requested, '/') } })
-    return true
+    const headers = { location: getPathAfterSignIn(requested, '/') }
+    return send({ status: 303, form: 'html', body: '', headers })
+  }
+
+  /** Ends a session whose token GitHub rejected. */
+  async #endSession(session: PageSession | undefined, notice: NoticePageSender): Promise<boolean> {
+    if (session !== undefined) await this.#signIn?.end(session)
+    return notice('sign-in', undefined, { 'set-cookie': this.#signIn?.clearedCookies ?? [] })
   }
 }
 

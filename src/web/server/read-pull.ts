@@ -14,9 +14,8 @@ import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import { formatPullUrl } from '../../report/urls.ts'
 import type { MergeExplanation, PullPageModel, FindingView } from '../pages/pull-page.ts'
-import type { StoredEvaluationReport } from '../../jobs/merged-report.ts'
+import { type StoredEvaluationReport, pullPublicationStateNamespace } from '../../jobs/merged-report.ts'
 import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
-import { pullPublicationStateNamespace } from '../../jobs/pull-publication.ts'
 
 type PullRecordStore = StatusPageStore &
   MergeRecordStore &

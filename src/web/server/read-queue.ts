@@ -3,10 +3,8 @@ import { formatFreezeAuthor, type MergeFreeze } from '../../policy/merge-freeze.
 import type { Cache } from '../../ports/cache.ts'
 import type { MergeIntent, MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { RecordedRepository, StatusPageStore, PullRecord } from '../../ports/page-records.ts'
-import type { BadgeModel } from '../pages/badge.ts'
-import type { HomePageModel } from '../pages/home-page.ts'
-import type { MergedPageModel } from '../pages/merged-page.ts'
-import type { QueuedPullView, QueuePageModel, FreezeView } from '../pages/queue-page.ts'
+import type { HomePageModel, BadgeModel } from '../pages/overview-page.ts'
+import type { QueuedPullView, QueuePageModel, FreezeView, MergedPageModel } from '../pages/queue-page.ts'
 import { readRateLimitedPulls, readRateLimitedJobs } from '../../jobs/rate-limit-waits.ts'
 
 export type QueueRecordStore = StatusPageStore & MergeFreezeStore & MergeRecordStore & Cache

@@ -1,10 +1,10 @@
-// Builds the model and page for a request, from the store alone. The caller has checked access.
+// Builds the model and page for a request, from the store alone, and sends the response. The caller has checked
+// access.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { allRules } from '../../checks/all-rules.ts'
 import type { RecordedRepository, StatusPageStore, DailyRulePullCount } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
 import type { StatusPageRequest, StatusPageFormat } from '../../report/urls.ts'
-import { renderBadge } from '../pages/badge.ts'
 import {
   renderCatalogPage,
   renderCatalogsPage,
@@ -13,30 +13,49 @@ import {
   type PackagePageModel,
 } from '../pages/catalog-pages.ts'
 import { renderStatusPage, type PageRequestContext, type StatusPage } from '../pages/status-page.ts'
-import { renderHomePage } from '../pages/home-page.ts'
-import { renderMergedPullsFeed, renderMergedPage, type MergedPageModel } from '../pages/merged-page.ts'
 import {
   renderOverviewPage,
   renderRepositoryOverviewPage,
   type OverviewPageModel,
   type RepositoryOverviewPageModel,
+  renderHomePage,
+  renderBadge,
 } from '../pages/overview-page.ts'
 import { renderPullPage } from '../pages/pull-page.ts'
-import { renderQueuePage } from '../pages/queue-page.ts'
+import { renderQueuePage, renderMergedPullsFeed, renderMergedPage } from '../pages/queue-page.ts'
 import { renderRulePage, renderRulesPage } from '../pages/rule-pages.ts'
-import type { PageResponse } from './page-response.ts'
 import { readPullPageModel } from './read-pull.ts'
 import { readBadgeModel, readHomePageModel, readMergedPageModel, readQueuePageModel } from './read-queue.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { StateStore } from '../../ports/state.ts'
 import { readScanState } from '../../image-scan/scan-state.ts'
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** Sends pages with a strict content policy and ETags. */
+export interface PageResponse {
+  readonly status: number
+  readonly body: string
+  readonly form: StatusPageFormat
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+}
+
+const contentTypeByPageFormat: Readonly<Record<StatusPageFormat, string>> = {
+  html: 'text/html; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  atom: 'application/atom+xml; charset=utf-8',
+  svg: 'image/svg+xml; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+}
+
+/** No scripts, frames or external resources; forms post only here. */
+const contentSecurityPolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 type CatalogRecordStore = StatusPageStore & StateStore
 
 const maxHistoryWeeks = 8
-
 const maxTableRows = 200
-
 const millisecondsPerDay = 24 * 3600_000
 
 export interface PageDataSources {
@@ -61,100 +80,116 @@ export interface RenderPageOptions {
 /** Undefined if it does not exist. */
 export async function renderRequestedPage(
   order: RenderPageOptions,
-  { store, webUrl, publicUrl, ruleText }: PageDataSources,
+  sources: PageDataSources,
 ): Promise<PageResponse | undefined> {
-  const { asked, form, query, setting, repositories, formToken } = order
-  const renderModel = <Model>(
-    model: Model | undefined,
-    renderPage: (model: Model, setting: PageRequestContext) => StatusPage,
-  ): PageResponse | undefined => {
-    if (model === undefined) return undefined
-    if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }
-    return { status: 200, form: 'html', body: renderStatusPage(renderPage(model, setting), setting) }
+  const { store, ruleText } = sources
+  const { asked, repositories } = order
+  if ('repository' in asked) {
+    const [one] = repositories
+    return one && renderRepositoryPage(asked, one, order, sources)
   }
-  const [one] = repositories
   switch (asked.page) {
     case 'home':
-      return renderModel(await readHomePageModel(store, repositories), renderHomePage)
+      return renderModel(order, await readHomePageModel(store, repositories), renderHomePage)
     case 'overview':
-      return renderModel(await readOverviewPageModel(store, repositories), renderOverviewPage)
-    case 'rules':
-      return renderModel(
-        { rules: allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toRuleTableRow) },
-        renderRulesPage,
-      )
+      return renderModel(order, await readOverviewPageModel(store, repositories), renderOverviewPage)
+    case 'rules': {
+      const rules = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toRuleTableRow)
+      return renderModel(order, { rules }, renderRulesPage)
+    }
     case 'rule': {
       const rule = allRules.find(({ id }) => id === asked.id)
       const text = ruleText(asked.id)
       return renderModel(
+        order,
         rule && { ...toRuleTableRow(rule), since: rule.since, ...(text !== undefined && { page: text }) },
         renderRulePage,
       )
     }
     case 'merged':
-    case 'repository-merged': {
-      const of = asked.page === 'merged' ? undefined : one?.repository
-      const model = await readMergedPageModel(store, repositories, of, parseBeforeCursor(query))
-      return form === 'atom' ? renderFeed(model) : renderModel(model, renderMergedPage)
-    }
-    case 'repository':
-      return (
-        one &&
-        renderModel(await readQueuePageModel(store, one, webUrl), (model, its) =>
-          renderQueuePage(model, its, formToken),
-        )
-      )
-    case 'pull':
-      return (
-        one && renderModel(await readPullPageModel(store, one.repository, asked.pull, webUrl), renderPullPage)
-      )
-    case 'repository-overview':
-      return (
-        one &&
-        renderModel(
-          await readRepositoryOverviewPageModel(store, one.repository, setting.now),
-          renderRepositoryOverviewPage,
-        )
-      )
-    case 'catalogs':
-      return (
-        one &&
-        renderModel(
-          { repository: one.repository, catalogs: await store.listCatalogTotals(one.repository) },
-          renderCatalogsPage,
-        )
-      )
-    case 'catalog':
-      return (
-        one &&
-        renderModel(await readCatalogPageModel(store, one.repository, asked.catalog), renderCatalogPage)
-      )
-    case 'package':
-      return (
-        one &&
-        renderModel(
-          await readPackagePageModel(store, one.repository, asked.catalog, asked.package),
-          renderPackagePage,
-        )
-      )
-    case 'badge':
-      return one && { status: 200, form: 'svg', body: renderBadge(await readBadgeModel(store, one)) }
+      return renderMergedPulls(undefined, order, sources)
     // These do not read the store.
-    case 'resume':
     case 'sign-in':
     case 'sign-out':
     case 'signed-in':
     case 'style':
       return undefined
   }
+}
 
-  function renderFeed(model: MergedPageModel): PageResponse {
-    return {
-      status: 200,
-      form: 'atom',
-      body: renderMergedPullsFeed(model, { publicUrl, webUrl }, setting.now),
+type RepositoryPageRequest = Extract<StatusPageRequest, { readonly repository: RepositoryName }>
+
+async function renderRepositoryPage(
+  asked: RepositoryPageRequest,
+  one: RecordedRepository,
+  order: RenderPageOptions,
+  sources: PageDataSources,
+): Promise<PageResponse | undefined> {
+  const { store, webUrl } = sources
+  const { repository } = one
+  switch (asked.page) {
+    case 'repository':
+      return renderModel(order, await readQueuePageModel(store, one, webUrl), (model, its) =>
+        renderQueuePage(model, its, order.formToken),
+      )
+    case 'pull':
+      return renderModel(
+        order,
+        await readPullPageModel(store, repository, asked.pull, webUrl),
+        renderPullPage,
+      )
+    case 'repository-overview':
+      return renderModel(
+        order,
+        await readRepositoryOverviewPageModel(store, repository, order.setting.now),
+        renderRepositoryOverviewPage,
+      )
+    case 'catalogs': {
+      const catalogs = await store.listCatalogTotals(repository)
+      return renderModel(order, { repository, catalogs }, renderCatalogsPage)
     }
+    case 'catalog':
+      return renderModel(
+        order,
+        await readCatalogPageModel(store, repository, asked.catalog),
+        renderCatalogPage,
+      )
+    case 'package':
+      return renderModel(
+        order,
+        await readPackagePageModel(store, repository, asked.catalog, asked.package),
+        renderPackagePage,
+      )
+    case 'repository-merged':
+      return renderMergedPulls(repository, order, sources)
+    // This only redirects.
+    case 'resume':
+      return undefined
+    case 'badge':
+      return { status: 200, form: 'svg', body: renderBadge(await readBadgeModel(store, one)) }
   }
+}
+
+/** `of`: the repository, or undefined for all of them. */
+async function renderMergedPulls(
+  of: RepositoryName | undefined,
+  order: RenderPageOptions,
+  { store, publicUrl, webUrl }: PageDataSources,
+): Promise<PageResponse | undefined> {
+  const { form, query, setting, repositories } = order
+  const model = await readMergedPageModel(store, repositories, of, parseBeforeCursor(query))
+  if (form !== 'atom') return renderModel(order, model, renderMergedPage)
+  return { status: 200, form, body: renderMergedPullsFeed(model, { publicUrl, webUrl }, setting.now) }
+}
+
+function renderModel<Model>(
+  { form, setting }: RenderPageOptions,
+  model: Model | undefined,
+  renderPage: (model: Model, setting: PageRequestContext) => StatusPage,
+): PageResponse | undefined {
+  if (model === undefined) return undefined
+  if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }
+  return { status: 200, form: 'html', body: renderStatusPage(renderPage(model, setting), setting) }
 }
 
 const toRuleTableRow = ({ id, check, severity, title }: (typeof allRules)[number]) => ({
@@ -297,4 +332,47 @@ function sumWeeklyCountsByRuleAndOwner(
     rules: rules.sort(byTotalDescending).slice(0, maxTableRows),
     owners: owners.sort(byTotalDescending).slice(0, maxTableRows),
   }
+}
+
+/** `cache`: the Cache-Control value. */
+export function sendPageResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, body, form, headers = {} }: PageResponse,
+  cache: string,
+): void {
+  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+  const all = {
+    'content-type': contentTypeByPageFormat[form],
+    'cache-control': cache,
+    vary: 'Accept, Cookie',
+    'content-security-policy': contentSecurityPolicy,
+    // With `no-referrer`, browsers omit the origin of our own forms.
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': form === 'svg' ? 'cross-origin' : 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    ...(status === 200 && cache !== 'no-store' && { etag: tag }),
+    ...(headers as Record<string, string | string[]>),
+  }
+  const isKnown = status === 200 && cache !== 'no-store' && matchesEtag(request.headers['if-none-match'], tag)
+  if (isKnown) return void response.writeHead(304, all).end()
+  const bytes = Buffer.from(body)
+  response.writeHead(status, { ...all, 'content-length': bytes.length })
+  if (request.method === 'HEAD') response.end()
+  else response.end(bytes)
+}
+
+function matchesEtag(header: string | undefined, tag: string): boolean {
+  return header?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag) === true
+}
+
+/** JSON only if the client lists it before HTML. */
+export function negotiatePageFormat(accept: string | undefined): 'html' | 'json' {
+  for (const one of (accept ?? '').split(',')) {
+    const type = one.split(';')[0]?.trim().toLowerCase()
+    if (type === 'application/json') return 'json'
+    if (type === 'text/html' || type === 'application/xhtml+xml' || type === '*/*') return 'html'
+  }
+  return 'html'
 }

@@ -1,12 +1,21 @@
-// Decides which repositories a visitor may see: repository-visibility.ts, and for private ones GitHub's answer to the visitor's
-// token. Answers are cached for minutes per session; no answer means no.
+// Decides which repositories a visitor may see: by visibility, and for private ones by GitHub's answer to the
+// visitor's token. Answers are cached for minutes per session; no answer means no. Requests are limited per visitor.
+import { isIP } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import type { OAuthClient } from '../../adapters/github/oauth-client.ts'
 import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
 import type { RecordedRepository } from '../../ports/page-records.ts'
 import type { StatusPageAccess } from '../../jobs/settings.ts'
-import type { RequestRateLimiter } from './request-rate-limiter.ts'
 import type { PageSession } from './sign-in.ts'
+
+/** Limits anonymous requests per address and in total, before they reach the store. */
+export interface RequestRateLimiter {
+  take(key: string): boolean
+}
+
+/** Addresses beyond this are forgotten and start with a full budget. */
+const maxTrackedClients = 20_000
 
 type RepositoryVisibility =
   | 'yes'
@@ -56,84 +65,89 @@ export interface RepositoryAccessCheckerOptions {
   readonly now: () => number
 }
 
-export function createRepositoryAccessChecker({
-  pages,
-  client,
-  budget,
-  publicFor,
-  now,
-}: RepositoryAccessCheckerOptions): RepositoryAccessChecker {
-  const known = new LruMap<string, { readonly may: 'yes' | 'no'; readonly until: number }>(
-    maxCachedAccessDecisions,
-    () => 1,
-    ({ until }) => until <= now(),
-  )
-  const pendingQueries = new Map<string, Promise<RepositoryAccessDecision>>()
+export function createRepositoryAccessChecker(
+  options: RepositoryAccessCheckerOptions,
+): RepositoryAccessChecker {
+  return new GitHubAccessChecker(options)
+}
 
-  async function queryAccess(
-    session: PageSession,
-    repository: RepositoryName,
-  ): Promise<RepositoryAccessDecision> {
-    if (client === undefined) return 'no'
-    const key = toAccessCacheKey(session, repository)
-    const before = known.get(key)
-    if (before !== undefined) return before.may
-    const underWay = pendingQueries.get(key)
-    if (underWay !== undefined) return underWay
-    if (!budget.take(`questions of ${session.id}`)) return 'too-many'
-    const query = client.checkReadAccess(session.token, repository).then((may): RepositoryAccessDecision => {
-      if (may === 'yes' || may === 'no') known.set(key, { may, until: now() + accessDecisionTtlMs[may] })
-      return may
-    })
-    pendingQueries.set(key, query)
-    return query.finally(() => pendingQueries.delete(key))
+class GitHubAccessChecker implements RepositoryAccessChecker {
+  readonly #options: RepositoryAccessCheckerOptions
+  readonly #known: LruMap<string, { readonly may: 'yes' | 'no'; readonly until: number }>
+  readonly #pendingQueries = new Map<string, Promise<RepositoryAccessDecision>>()
+
+  constructor(options: RepositoryAccessCheckerOptions) {
+    this.#options = options
+    this.#known = new LruMap(
+      maxCachedAccessDecisions,
+      () => 1,
+      ({ until }) => until <= options.now(),
+    )
   }
 
-  async function checkRead(
+  async checkRead(
     session: PageSession | undefined,
     repository: RepositoryName,
     listed: RecordedRepository | undefined,
   ): Promise<RepositoryAccessDecision> {
-    const sight = decideRepositoryVisibility({
+    const sight = this.#decideVisibility(session, listed)
+    if (sight !== 'ask' || session === undefined) return sight === 'yes' ? 'yes' : 'no'
+    const answer = await this.#queryAccess(session, repository)
+    return answer === 'yes' && listed === undefined ? 'no' : answer
+  }
+
+  checkAction(session: PageSession, repository: RepositoryName): Promise<RepositoryAccessDecision> {
+    const key = toAccessCacheKey(session, repository)
+    this.#known.delete(key)
+    this.#pendingQueries.delete(key)
+    return this.#queryAccess(session, repository)
+  }
+
+  async filterReadable(
+    session: PageSession | undefined,
+    listed: readonly RecordedRepository[],
+  ): Promise<readonly RecordedRepository[]> {
+    const readable: RecordedRepository[] = []
+    let queryCount = 0
+    const remaining = listed.values()
+    const checkRemaining = async () => {
+      for (const one of remaining) {
+        const sight = this.#decideVisibility(session, one)
+        if (sight === 'no' || (sight === 'ask' && ++queryCount > maxAccessQueriesPerListing)) continue
+        if ((await this.checkRead(session, one.repository, one)) === 'yes') readable.push(one)
+      }
+    }
+    await Promise.all(Array.from({ length: maxConcurrentAccessQueries }, checkRemaining))
+    return listed.filter((one) => readable.includes(one))
+  }
+
+  #decideVisibility(session: PageSession | undefined, listed: RecordedRepository | undefined) {
+    const { pages, publicFor, now } = this.#options
+    return decideRepositoryVisibility({
       pages,
       listed,
       isSignedIn: session !== undefined,
       now: now(),
       publicFor,
     })
-    if (sight !== 'ask' || session === undefined) return sight === 'yes' ? 'yes' : 'no'
-    const answer = await queryAccess(session, repository)
-    return answer === 'yes' && listed === undefined ? 'no' : answer
   }
 
-  return {
-    checkRead,
-    checkAction(session, repository) {
-      const key = toAccessCacheKey(session, repository)
-      known.delete(key)
-      pendingQueries.delete(key)
-      return queryAccess(session, repository)
-    },
-    async filterReadable(session, listed) {
-      const readable: RecordedRepository[] = []
-      let queryCount = 0
-      const remaining = listed.values()
-      const checkRemaining = async () => {
-        for (const one of remaining) {
-          const sight = decideRepositoryVisibility({
-            pages,
-            listed: one,
-            isSignedIn: session !== undefined,
-            now: now(),
-            publicFor,
-          })
-          if (sight === 'no' || (sight === 'ask' && ++queryCount > maxAccessQueriesPerListing)) continue
-          if ((await checkRead(session, one.repository, one)) === 'yes') readable.push(one)
-        }
-      }
-      await Promise.all(Array.from({ length: maxConcurrentAccessQueries }, checkRemaining))
-      return listed.filter((one) => readable.includes(one))
-    },
+  async #queryAccess(session: PageSession, repository: RepositoryName): Promise<RepositoryAccessDecision> {
+    const { client, budget, now } = this.#options
+    if (client === undefined) return 'no'
+    const key = toAccessCacheKey(session, repository)
+    const before = this.#known.get(key)
+    if (before !== undefined) return before.may
+    const underWay = this.#pendingQueries.get(key)
+    if (underWay !== undefined) return underWay
+    if (!budget.take(`questions of ${session.id}`)) return 'too-many'
+    const query = client.checkReadAccess(session.token, repository).then((may): RepositoryAccessDecision => {
+      if (may === 'yes' || may === 'no')
+        this.#known.set(key, { may, until: now() + accessDecisionTtlMs[may] })
+      return may
+    })
+    this.#pendingQueries.set(key, query)
+    return query.finally(() => this.#pendingQueries.delete(key))
   }
 }
 
@@ -154,4 +168,68 @@ export function decideRepositoryVisibility({
   if (listed?.isPublic === true && now - listed.listedAt <= publicFor) return 'yes'
   // Ask even without an installation: a faster answer would reveal it.
   return isSignedIn ? 'ask' : 'no'
+}
+
+/** `perMinute` on average, and as many at once. */
+export function createRequestRateLimiter(perMinute: number, now: () => number): RequestRateLimiter {
+  const buckets = new LruMap<string, { left: number; at: number }>(
+    maxTrackedClients,
+    () => 1,
+    // Its budget is full again, like that of a new address.
+    ({ at }) => now() - at > 60_000,
+  )
+  return {
+    take(key) {
+      const bucket = buckets.get(key) ?? { left: perMinute, at: now() }
+      const remaining = Math.min(
+        perMinute,
+        bucket.left + (Math.max(0, now() - bucket.at) / 60_000) * perMinute,
+      )
+      buckets.set(key, { left: Math.max(0, remaining - 1), at: now() })
+      return remaining >= 1
+    },
+  }
+}
+
+/**
+ * The client's address, for counting. Behind the administrator's proxy (a private address), only the last forwarded entry is
+ * trusted; the client can forge the others.
+ */
+export function parseClientIpAddress({
+  socket,
+  headers,
+}: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+  const peer = socket.remoteAddress ?? ''
+  const forwarded = headers['x-forwarded-for']
+  const last = (Array.isArray(forwarded) ? forwarded.at(-1) : forwarded)?.split(',').at(-1)?.trim()
+  const address = last !== undefined && isPrivateIpAddress(peer) && isIP(last) !== 0 ? last : peer
+  // A zone id is arbitrary text.
+  const client = address.split('%')[0] ?? ''
+  // An IPv6 household has a /64.
+  return isIP(client) === 6 && !client.startsWith('::ffff:')
+    ? client.split(':').slice(0, 4).join(':')
+    : client
+}
+
+function isPrivateIpAddress(address: string): boolean {
+  return /^(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^::1$|^f[cd]/i.test(address)
+}
+
+/** Runs at most `most` at once and queues `waiting` more; returns undefined beyond that. */
+export function createConcurrencyLimiter(maxRunning: number, waiting: number) {
+  let running = 0
+  const line: (() => void)[] = []
+  return async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    if (running >= maxRunning) {
+      if (line.length >= waiting) return undefined
+      await new Promise<void>((resolve) => line.push(resolve))
+    } else running += 1
+    try {
+      return await work()
+    } finally {
+      const next = line.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
 }

@@ -1,14 +1,37 @@
 // GitHub sign-in: OAuth with state and PKCE. State and token are sealed in the browser's cookies only. The store lists
 // valid sessions, so that sign-out works on every instance and for copied cookies. Everything expires within an hour.
-import { createHash, randomBytes } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import { createHash, randomBytes, createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import type { IncomingMessage, IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import type { OAuthClient, SignedInUser } from '../../adapters/github/oauth-client.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
-import { formatCookieHeader, findCookie } from '../sign-in/cookies.ts'
-import { toSafeSignInRedirectPath } from '../sign-in/local-path.ts'
 import { isSetupToken } from '../setup/setup-token.ts'
-import { createCookieSealer } from '../sign-in/cookie-sealer.ts'
+import { parsePageUrl } from '../../report/urls.ts'
+
+interface CookieSealer {
+  seal(value: unknown): string
+  /** Returns undefined unless the value was sealed for this purpose with this secret. */
+  open(sealed: string): unknown
+}
+
+const cipherAlgorithm = 'aes-256-gcm'
+
+const [nonceLength, tagLength] = [12, 16]
+
+/** Browsers limit cookies to 4096 characters. */
+const maxSealedCookieLength = 4096
+
+interface Cookie {
+  readonly name: string
+  readonly value: string
+  /** 0 deletes the cookie. */
+  readonly seconds: number
+  /** Sent only over HTTPS. */
+  readonly isSecure: boolean
+}
+
+/** Browsers accept a `__Host-` name only with Secure, Path=/ and no Domain, so no other host can set one. */
+const getCookieName = (name: string, isSecure: boolean): string => (isSecure ? `__Host-${name}` : name)
 
 /** Seconds to complete the sign-in, and that a session lasts. */
 const [signInTimeoutSeconds, session] = [600, 3600]
@@ -68,80 +91,155 @@ export interface SignInFlowOptions {
   readonly now: () => number
 }
 
-export function createSignInFlow({
-  client,
-  clientSecret,
-  publicUrl,
-  store,
-  now,
-}: SignInFlowOptions): SignInFlow {
-  const isSecure = publicUrl.startsWith('https:')
-  const pendingSignInSeal = createCookieSealer(clientSecret, 'way to GitHub')
-  const sessions = createCookieSealer(clientSecret, 'session')
-  const redirectUrl = `${publicUrl}/sign-in/back`
-  const formatCookie = (name: string, value: string, seconds: number) =>
-    formatCookieHeader({ name, value, seconds, isSecure })
-  const readSession: SignInFlow['readSession'] = async ({ headers }) => {
+export function createSignInFlow(options: SignInFlowOptions): SignInFlow {
+  return new GitHubSignInFlow(options)
+}
+
+class GitHubSignInFlow implements SignInFlow {
+  readonly #client: OAuthClient
+  readonly #store: Cache
+  readonly #now: () => number
+  readonly #isSecure: boolean
+  readonly #redirectUrl: string
+  readonly #pendingSignIns: CookieSealer
+  readonly #sessions: CookieSealer
+  readonly clearedCookies: readonly string[]
+
+  constructor({ client, clientSecret, publicUrl, store, now }: SignInFlowOptions) {
+    this.#client = client
+    this.#store = store
+    this.#now = now
+    this.#isSecure = publicUrl.startsWith('https:')
+    this.#redirectUrl = `${publicUrl}/sign-in/back`
+    this.#pendingSignIns = createCookieSealer(clientSecret, 'way to GitHub')
+    this.#sessions = createCookieSealer(clientSecret, 'session')
+    this.clearedCookies = [this.#formatCookie(signInCookieNames.session, '', 0)]
+  }
+
+  async readSession({ headers }: Pick<IncomingMessage, 'headers'>): Promise<PageSession | undefined> {
     const known = sessionSchema.safeParse(
-      sessions.open(findCookie(headers, signInCookieNames.session, isSecure) ?? ''),
+      this.#sessions.open(findCookie(headers, signInCookieNames.session, this.#isSecure) ?? ''),
     ).data
-    if (known === undefined || known.until <= now()) return undefined
-    const lasting = (await store.getCached(sessionSlotCacheNamespace, [toSessionSlotKey(known)])).get(
+    if (known === undefined || known.until <= this.#now()) return undefined
+    const lasting = (await this.#store.getCached(sessionSlotCacheNamespace, [toSessionSlotKey(known)])).get(
       toSessionSlotKey(known),
     )
     return lasting === computeTokenDigest(known.word) ? known : undefined
   }
-  const end: SignInFlow['end'] = async (ended) => {
-    try {
-      await store.putCached(sessionSlotCacheNamespace, new Map([[toSessionSlotKey(ended), '']]), 0)
-    } finally {
-      await client.revoke(ended.token)
+
+  begin(wanted: string | null): SignInRedirect {
+    const state = randomBytes(32).toString('base64url')
+    const verifier = randomBytes(32).toString('base64url')
+    const challenge = createHash('sha256').update(verifier).digest('base64url')
+    const sealed = this.#pendingSignIns.seal({
+      state,
+      verifier,
+      to: toSafeSignInRedirectPath(wanted),
+      until: this.#now() + signInTimeoutSeconds * 1000,
+    })
+    return {
+      to: this.#client.authorizeUrl({ state, challenge, redirectUrl: this.#redirectUrl }),
+      cookies: [this.#formatCookie(signInCookieNames.way, sealed, signInTimeoutSeconds)],
     }
   }
-  return {
-    readSession,
-    begin(wanted) {
-      const state = randomBytes(32).toString('base64url')
-      const verifier = randomBytes(32).toString('base64url')
-      const challenge = createHash('sha256').update(verifier).digest('base64url')
-      const sealed = pendingSignInSeal.seal({
-        state,
-        verifier,
-        to: toSafeSignInRedirectPath(wanted),
-        until: now() + signInTimeoutSeconds * 1000,
-      })
-      return {
-        to: client.authorizeUrl({ state, challenge, redirectUrl }),
-        cookies: [formatCookie(signInCookieNames.way, sealed, signInTimeoutSeconds)],
-      }
-    },
-    async finish(request, query) {
-      const pending = pendingSignInSchema.safeParse(
-        pendingSignInSeal.open(findCookie(request.headers, signInCookieNames.way, isSecure) ?? ''),
-      ).data
-      const code = query.get('code') ?? ''
-      if (pending === undefined || pending.until <= now()) return undefined
-      if (!isSetupToken(query.get('state'), pending.state) || !/^[\w-]{1,200}$/.test(code)) return undefined
-      const person = await client.exchange({ code, verifier: pending.verifier, redirectUrl })
-      if (person === undefined) return undefined
-      const before = await readSession(request)
-      if (before !== undefined) await end(before)
-      const newSession = { ...person, word: randomBytes(16).toString('base64url') }
-      await store.putCached(
-        sessionSlotCacheNamespace,
-        new Map([[toSessionSlotKey(newSession), computeTokenDigest(newSession.word)]]),
-        session,
-      )
-      const sealed = sessions.seal({ ...newSession, until: now() + session * 1000 })
-      return {
-        to: toSafeSignInRedirectPath(pending.to),
-        cookies: [
-          formatCookie(signInCookieNames.session, sealed, session),
-          formatCookie(signInCookieNames.way, '', 0),
-        ],
-      }
-    },
-    clearedCookies: [formatCookie(signInCookieNames.session, '', 0)],
-    end,
+
+  async finish(request: IncomingMessage, query: URLSearchParams): Promise<SignInRedirect | undefined> {
+    const pending = pendingSignInSchema.safeParse(
+      this.#pendingSignIns.open(findCookie(request.headers, signInCookieNames.way, this.#isSecure) ?? ''),
+    ).data
+    const code = query.get('code') ?? ''
+    if (pending === undefined || pending.until <= this.#now()) return undefined
+    if (!isSetupToken(query.get('state'), pending.state) || !/^[\w-]{1,200}$/.test(code)) return undefined
+    const { verifier, to } = pending
+    const person = await this.#client.exchange({ code, verifier, redirectUrl: this.#redirectUrl })
+    if (person === undefined) return undefined
+    const before = await this.readSession(request)
+    if (before !== undefined) await this.end(before)
+    const newSession = { ...person, word: randomBytes(16).toString('base64url') }
+    await this.#store.putCached(
+      sessionSlotCacheNamespace,
+      new Map([[toSessionSlotKey(newSession), computeTokenDigest(newSession.word)]]),
+      session,
+    )
+    const sealed = this.#sessions.seal({ ...newSession, until: this.#now() + session * 1000 })
+    return {
+      to: toSafeSignInRedirectPath(to),
+      cookies: [
+        this.#formatCookie(signInCookieNames.session, sealed, session),
+        this.#formatCookie(signInCookieNames.way, '', 0),
+      ],
+    }
   }
+
+  async end(ended: PageSession): Promise<void> {
+    try {
+      await this.#store.putCached(sessionSlotCacheNamespace, new Map([[toSessionSlotKey(ended), '']]), 0)
+    } finally {
+      await this.#client.revoke(ended.token)
+    }
+  }
+
+  #formatCookie(name: string, value: string, seconds: number): string {
+    return formatCookieHeader({ name, value, seconds, isSecure: this.#isSecure })
+  }
+}
+
+/** Cookies for this host only, hidden from scripts and from cross-site forms. */
+function formatCookieHeader({ name, value, seconds, isSecure }: Cookie): string {
+  return `${getCookieName(name, isSecure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+}
+
+function findCookie(
+  { cookie = '' }: IncomingHttpHeaders,
+  name: string,
+  isSecure: boolean,
+): string | undefined {
+  const wanted = `${getCookieName(name, isSecure)}=`
+  for (const part of cookie.split(';')) {
+    const pair = part.trim()
+    if (pair.startsWith(wanted)) return pair.slice(wanted.length)
+  }
+  return undefined
+}
+
+/** Values that browsers store but cannot read or change: AES-256-GCM with a key from the App's client secret, so all instances share it. Each value is valid for one purpose only. */
+export function createCookieSealer(secret: string, purpose: string): CookieSealer {
+  const key = Buffer.from(hkdfSync('sha256', secret, 'catalog-bot', purpose, 32))
+  return {
+    seal(value) {
+      const nonce = randomBytes(nonceLength)
+      const cipher = createCipheriv(cipherAlgorithm, key, nonce)
+      const text = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')
+    },
+    open(sealed) {
+      if (sealed.length > maxSealedCookieLength || !/^[\w-]+$/.test(sealed)) return undefined
+      const bytes = Buffer.from(sealed, 'base64url')
+      if (bytes.length <= nonceLength + tagLength) return undefined
+      // The last character may have unused bits; accept only the canonical text.
+      if (bytes.toString('base64url') !== sealed) return undefined
+      try {
+        const decipher = createDecipheriv(cipherAlgorithm, key, bytes.subarray(0, nonceLength), {
+          authTagLength: tagLength,
+        })
+        decipher.setAuthTag(bytes.subarray(nonceLength, nonceLength + tagLength))
+        const text = Buffer.concat([
+          decipher.update(bytes.subarray(nonceLength + tagLength)),
+          decipher.final(),
+        ])
+        return JSON.parse(text.toString('utf8')) as unknown
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** The redirect target after signing in: always one of our pages, to prevent open redirects. */
+export function toSafeSignInRedirectPath(wanted: string | null | undefined): string {
+  if (typeof wanted !== 'string' || !/^\/[\w.~%/-]*$/.test(wanted)) return '/'
+  const address = parsePageUrl(wanted)
+  if (address === undefined) return '/'
+  // Prevents redirect loops and an immediate sign-out.
+  return ['sign-in', 'signed-in', 'sign-out', 'resume'].includes(address.pageRequest.page) ? '/' : wanted
 }

@@ -1,7 +1,7 @@
 // T24, from delivery to verdict: the pusher of a head comes from recorded webhook deliveries in a real store.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
-import { parsePushFromDelivery } from '../../../src/server/edge/push-of-delivery.ts'
+import { parsePushFromDelivery } from '../../../src/server/edge/jobs-of-delivery.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
 import type { Store } from '../../../src/ports/store.ts'

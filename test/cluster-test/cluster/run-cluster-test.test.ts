@@ -13,8 +13,8 @@ import {
 } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../../src/checks/install/cluster-test/cluster-test-report.ts'
 import type { KubeClusterClient } from '../../../src/cluster-test/cluster/cluster.ts'
-import { completeClusterTestPlan } from '../../../src/cluster-test/cluster/complete-test-plan.ts'
-import { sweepExpiredClusterTests } from '../../../src/cluster-test/cluster/janitor.ts'
+import { completeClusterTestPlan } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { sweepExpiredClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { openKubeClusterClient } from '../../../src/cluster-test/cluster/open-cluster.ts'
 import {
   runClusterTest,

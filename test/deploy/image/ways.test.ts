@@ -120,7 +120,7 @@ function startWithNpm(environment: Environment): RunningBot {
   }
 }
 
-/** The environment that Compose gives the container if nobody sets a variable. */
+/** The environment that Compose gives the container if no variable is set. */
 function readComposeEnvironment(): Environment {
   const { services } = parse(readYaml('deploy/compose.yaml')) as {
     readonly services: { readonly bot: { readonly environment: Readonly<Record<string, string | null>> } }

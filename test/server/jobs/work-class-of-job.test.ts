@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { getWorkClass } from '../../../src/server/jobs/work-class-of-job.ts'
+import { getWorkClass } from '../../../src/server/jobs/job-allowance.ts'
 
 test('what merges goes first; pull requests, pushes and what they lead to next; then the sweep; then scans', () => {
   expect(['train', 'group'].map((kind) => getWorkClass(kind as 'train'))).toEqual(['landing', 'landing'])

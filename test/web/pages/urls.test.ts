@@ -8,7 +8,7 @@ import {
   formatRepositoryPageUrl,
   formatRulePageUrl,
 } from '../../../src/report/urls.ts'
-import { toSafeSignInRedirectPath } from '../../../src/web/sign-in/local-path.ts'
+import { toSafeSignInRedirectPath } from '../../../src/web/server/sign-in.ts'
 
 const sampleRepository = { owner: 'Coast', name: 'operators.x' }
 

@@ -11,7 +11,7 @@ import type { EvaluationRecord } from '../../../src/ports/page-records.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { writeScanState } from '../../../src/image-scan/scan-state.ts'
 import { startTimeMs } from './pages-fixture.ts'
-import { pullPublicationStateNamespace } from '../../../src/jobs/pull-publication.ts'
+import { pullPublicationStateNamespace } from '../../../src/jobs/merged-report.ts'
 
 export const publicRepository = { owner: 'coast', name: 'operators' }
 export const privateRepository = { owner: 'coast', name: 'secret-operators' }

@@ -3,12 +3,10 @@ import { describe, expect, test } from '@jest/globals'
 import {
   decideRepositoryVisibility,
   type RepositoryVisibilityInputs,
-} from '../../../src/web/server/repository-access.ts'
-import {
   parseClientIpAddress,
   createConcurrencyLimiter,
   createRequestRateLimiter,
-} from '../../../src/web/server/request-rate-limiter.ts'
+} from '../../../src/web/server/repository-access.ts'
 
 const hourMs = 3600_000
 const createRepositoryVisibilityInputs = (

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { parseClientIpAddress } from '../../../src/web/server/request-rate-limiter.ts'
+import { parseClientIpAddress } from '../../../src/web/server/repository-access.ts'
 
 const getClientIpAddress = (remoteAddress: string, forwarded?: string) =>
   parseClientIpAddress({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as never)

@@ -12,7 +12,7 @@ import type { KubeClusterClient } from '../../../../src/cluster-test/cluster/clu
 import {
   completeClusterTestPlan,
   type ClusterTestEnvironment,
-} from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
+} from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { openKubeClusterClient } from '../../../../src/cluster-test/cluster/open-cluster.ts'
 import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'

@@ -11,9 +11,11 @@ import {
 } from '../../../../src/checks/install/cluster-test/cluster-test-objects.ts'
 import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/cluster-test-state.ts'
 import { toTestNamespaceName } from '../../../../src/checks/install/cluster-test/cluster-test-plan.ts'
-import { resolveClosedNetworkEgress } from '../../../../src/cluster-test/cluster/closed-network.ts'
-import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
-import { waitForAdmissionPolicies } from '../../../../src/cluster-test/cluster/admission-policies.ts'
+import {
+  waitForAdmissionPolicies,
+  resolveClosedNetworkEgress,
+} from '../../../../src/cluster-test/cluster/admission-policies.ts'
+import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { cleanUpClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import type { KubernetesManifest } from '../control-plane/start-control-plane.ts'

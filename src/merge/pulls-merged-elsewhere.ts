@@ -1,16 +1,25 @@
-// Replaces an outdated report on a pull request whose base is not served or that others merged. If catalog-bot never
-// commented there, it stays silent.
+// Handles pull requests that others merged, that are already on their base, or whose base is not served: waits for
+// GitHub's state, and replaces an outdated report. If catalog-bot never commented there, it stays silent.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { findBaseOfGitHubMerge } from './read-merge-result.ts'
+import { findBaseOfGitHubMerge, auditMerge } from './read-merge-result.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'
 import { botCheckNames } from '../report/report-options.ts'
 import { renderExternalMergeComment, renderUnservedBranchReport } from '../report/report.ts'
 import type { BotReports } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { auditMerge } from './audit-merge.ts'
-import { publishReport } from '../jobs/publish-report.ts'
-import { wasMergeAnnounced, markMergeAnnounced } from '../jobs/announced-merges.ts'
+import { publishReport, createPullHeadTimer, pullHeadTimerCacheFormat } from '../jobs/publish-report.ts'
+import { wasMergeAnnounced, markMergeAnnounced, isMergedByBot } from '../jobs/merged-report.ts'
+import { defineCacheNamespace } from '../ports/cache.ts'
+import { recoverPendingMerge } from './recover-merges.ts'
+
+/** After this time, a person's push that left the pull request open is reported. */
+const mergedStateTimeoutSeconds = 30
+
+/** If lost, the wait for GitHub starts over. */
+const measureMsSinceBaseContainsHead = createPullHeadTimer(
+  defineCacheNamespace('contained head', pullHeadTimerCacheFormat),
+)
 
 type PrefetchedBotReports = BotReports | undefined
 
@@ -48,4 +57,20 @@ export async function reportPullMergedByOthers(
   const body = renderExternalMergeComment({ ...outcome, commit, verdict })
   if (present.comment.body !== body) await forge.perform({ kind: 'put-comment', pull, body, present })
   await markMergeAnnounced(pull, commit, ctx)
+}
+
+/**
+ * Decides what to do with an open pull request whose base branch contains its head. `merged`: by us, and recorded.
+ * `wait`: for GitHub or the merging process. `open`: GitHub leaves it open. Rejects with a GitError, ForgeError or
+ * StoreError.
+ */
+export async function resolvePullContainedInBase(
+  snapshot: PullSnapshot,
+  ctx: JobContext<Store>,
+): Promise<'merged' | 'wait' | 'open'> {
+  const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
+  if (await isMergedByBot(snapshot, ctx)) return 'merged'
+  if (!isSettled) return 'wait'
+  const contained = await measureMsSinceBaseContainsHead(snapshot, ctx)
+  return contained < mergedStateTimeoutSeconds * 1000 ? 'wait' : 'open'
 }

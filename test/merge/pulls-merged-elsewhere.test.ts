@@ -2,7 +2,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { JobContext } from '../../src/jobs/job-context.ts'
-import { reportPullMergedByOthers, reportPullOnUnservedBranch } from '../../src/merge/report-unserved-pull.ts'
+import {
+  reportPullMergedByOthers,
+  reportPullOnUnservedBranch,
+} from '../../src/merge/pulls-merged-elsewhere.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'

@@ -1,7 +1,7 @@
 // Symbolic links of the base with a target that a pull request changes: the catalog that reads through them is checked.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { findChangedSymlinks } from '../../src/evaluate/changed-links.ts'
+import { findChangedSymlinks } from '../../src/catalogs/changed-links.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { readRepositoryLayout } from '../../src/catalogs/find-layout.ts'
 import type { CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'

@@ -3,8 +3,8 @@
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { PathChange, TreePathEntry } from '../pull-request/change.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { resolveSymlinkedFile } from '../catalogs/linked-file.ts'
-import { filterSymlinkEntries } from '../catalogs/find-layout.ts'
+import { resolveSymlinkedFile } from './linked-file.ts'
+import { filterSymlinkEntries } from './find-layout.ts'
 
 export interface ChangedSymlinksInput {
   readonly base: TreeSha

@@ -1,8 +1,18 @@
-// Records the merge queue groups that passed, to verify what the queue merges.
+// Records which branches use GitHub's merge queue, and which of its groups passed, to verify what the queue merges.
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { defineStateNamespace } from '../ports/state.ts'
 import type { MergeRecoveryOptions } from './merge-options.ts'
+import { toRepositoryKey } from '../pull-request/snapshot.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
+
+/** An empty queue is ignored after this time, until a webhook or merge mentions it. */
+const queueBranchTtlSeconds = 24 * 3600
+
+const mergeQueueBranchCache = defineCacheNamespace<readonly string[]>('merge queues', {
+  version: 1,
+  read: (stored) => (Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : undefined),
+})
 
 /** A group that passed: the tree of its commit was validated on this base, with these heads of pull requests. */
 export interface ValidatedQueueGroup {
@@ -79,4 +89,25 @@ async function readValidatedQueueGroups(
   store: MergeRecoveryOptions['store'],
 ): Promise<readonly ValidatedQueueGroup[]> {
   return (await store.readState(validatedQueueGroupsStateNamespace, name, latestQueueGroupStateKey)) ?? []
+}
+
+export async function recordMergeQueueBranchUse(
+  name: RepositoryName,
+  branch: string,
+  isInUse: boolean,
+  store: Cache,
+): Promise<void> {
+  if (!isInUse) return
+  const known = await readMergeQueueBranches(name, store)
+  await store.putCached(
+    mergeQueueBranchCache,
+    new Map([[toRepositoryKey(name), [...new Set([...known, branch])]]]),
+    queueBranchTtlSeconds,
+  )
+}
+
+export async function readMergeQueueBranches(name: RepositoryName, store: Cache): Promise<readonly string[]> {
+  return (
+    (await store.getCached(mergeQueueBranchCache, [toRepositoryKey(name)])).get(toRepositoryKey(name)) ?? []
+  )
 }
