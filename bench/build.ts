@@ -8,10 +8,10 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../src/adapters/system-clock.ts'
-import { openCatalogPublisher } from '../src/adapters/image/open-catalog-publisher.ts'
-import { openImagePusher } from '../src/adapters/image/open-pusher.ts'
+import { createCatalogPublisher } from '../src/adapters/image/open-catalog-publisher.ts'
+import { createImagePusher } from '../src/adapters/image/open-pusher.ts'
 import { readCatalogFolder } from '../src/adapters/image/local-build.ts'
-import { openRegistryClient } from '../src/adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../src/adapters/registry/transport/egress-policy.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import { startRealRegistry } from '../test/adapters/registry/real-registry.ts'
@@ -69,7 +69,7 @@ try {
   if (missing === undefined) await benchRegistryBuilds()
   else {
     console.log(`SKIPPED: everything that pushes, because ${missing} is not installed`)
-    const alone = openCatalogPublisher({ ...openRegistryClients('127.0.0.1:1'), packsIn: 'here' })
+    const alone = createCatalogPublisher({ ...createRegistryClients('127.0.0.1:1'), packsIn: 'here' })
     await measureMedianRunMs('built in memory, without a base', 1000, () =>
       alone.build({ files, base: 'scratch' }),
     )
@@ -79,23 +79,23 @@ try {
   rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 })
 }
 
-function openRegistryClients(host: string) {
+function createRegistryClients(host: string) {
   const egress = allowLoopbackRegistries(host)
   return {
-    registry: openRegistryClient({ clock: systemClock, egress }),
-    pusher: openImagePusher({ clock: systemClock, egress, credentials: [] }),
+    registry: createRegistryClient({ clock: systemClock, egress }),
+    pusher: createImagePusher({ clock: systemClock, egress, credentials: [] }),
   }
 }
 
 async function benchRegistryBuilds(): Promise<void> {
   const server = await startRealRegistry()
-  const { registry, pusher } = openRegistryClients(server.host)
+  const { registry, pusher } = createRegistryClients(server.host)
   const cachedBuilds = new Map<string, string>()
   const buildCache = {
     get: async (key: string) => cachedBuilds.get(key),
     set: async (key: string, value: string) => void cachedBuilds.set(key, value),
   }
-  const publisher = openCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
+  const publisher = createCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
   const base = `${server.host}/base/opm:1`
   try {
     await pushBaseImage(server.host)
@@ -148,8 +148,8 @@ async function benchCraneAppend(host: string, base: string): Promise<void> {
     return console.log(
       '  SKIPPED: crane is not installed (go install github.com/google/go-containerregistry/cmd/crane@v0.20.6)',
     )
-  const { registry, pusher } = openRegistryClients(host)
-  const publisher = openCatalogPublisher({ registry, pusher, packsIn: 'here' })
+  const { registry, pusher } = createRegistryClients(host)
+  const publisher = createCatalogPublisher({ registry, pusher, packsIn: 'here' })
   const { blobs } = await publisher.build({ files: await readCatalogFolder(catalogFolder), base: 'scratch' })
   writeFileSync(join(scratchFolder, 'layer.tar.gz'), (await blobs[0]?.read()) ?? new Uint8Array(0))
   await publisher.close()
@@ -262,7 +262,7 @@ async function pushBaseImage(host: string): Promise<void> {
   }
   mkdirSync(join(scratchFolder, 'base'), { recursive: true })
   const digestOf = (content: Uint8Array) => `sha256:${createHash('sha256').update(content).digest('hex')}`
-  const pusher = openImagePusher({
+  const pusher = createImagePusher({
     clock: systemClock,
     egress: allowLoopbackRegistries(host),
     credentials: [],

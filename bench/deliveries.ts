@@ -7,18 +7,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
-import { openDemoEnvironment } from '../sandbox/demo/demo-environment.ts'
+import { startDemoEnvironment } from '../sandbox/demo/demo-environment.ts'
 
-const deliveriesPerSecond = Number(process.argv[2] ?? 100)
-const durationSeconds = Number(process.argv[3] ?? 10)
+const webhookDeliveriesPerSecond = Number(process.argv[2] ?? 100)
+const loadTestDurationSeconds = Number(process.argv[3] ?? 10)
 const dataDirectory = await mkdtemp(join(tmpdir(), 'bench-deliveries-'))
-const demoEnvironment = await openDemoEnvironment({ directory: dataDirectory })
+const demoEnvironment = await startDemoEnvironment({ directory: dataDirectory })
 const botProcess = await startBotProcess({
   environment: { ...demoEnvironment.environment, LOG_LEVEL: 'warn' },
 })
 const httpAgent = new Agent({ keepAlive: true, maxSockets: 20, scheduling: 'fifo' })
 
-function sendDelivery(number: number): Promise<number> {
+function sendWebhookDelivery(number: number): Promise<number> {
   const body = JSON.stringify({
     action: 'synchronize',
     pull_request: { number, body: 'x'.repeat(20_000) },
@@ -54,18 +54,18 @@ function sendDelivery(number: number): Promise<number> {
 }
 
 try {
-  for (let warm = 0; warm < 20; warm++) await sendDelivery(warm + 1)
+  for (let warm = 0; warm < 20; warm++) await sendWebhookDelivery(warm + 1)
   const answers: Promise<number>[] = []
   const started = performance.now()
-  for (let count = 0; count < deliveriesPerSecond * durationSeconds; count++) {
-    await pause(Math.max(0, started + (count * 1000) / deliveriesPerSecond - performance.now()))
-    answers.push(sendDelivery((count % 50) + 1))
+  for (let count = 0; count < webhookDeliveriesPerSecond * loadTestDurationSeconds; count++) {
+    await pause(Math.max(0, started + (count * 1000) / webhookDeliveriesPerSecond - performance.now()))
+    answers.push(sendWebhookDelivery((count % 50) + 1))
   }
   const times = (await Promise.all(answers)).sort((a, b) => a - b)
   const percentile = (share: number) =>
     (times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0).toFixed(1)
   process.stdout.write(
-    `${times.length} deliveries at ${deliveriesPerSecond}/s: p50 ${percentile(0.5)} ms, p90 ${percentile(0.9)} ms, p99 ${percentile(0.99)} ms, max ${percentile(1)} ms\n`,
+    `${times.length} deliveries at ${webhookDeliveriesPerSecond}/s: p50 ${percentile(0.5)} ms, p90 ${percentile(0.9)} ms, p99 ${percentile(0.99)} ms, max ${percentile(1)} ms\n`,
   )
 } finally {
   httpAgent.destroy()

@@ -30,11 +30,11 @@ const goArchiveReaders = openGoReaders(goCommandPath)
 if (!goArchiveReaders.readsZstd)
   console.log('SKIPPED: layers in zstd, because the Go module that reads them is not available')
 const seededRandom = new SeededRandom(randomSeed)
-const comparisonCountsByFormat = {
-  archives: createComparisonCounts(),
-  'archives in zstd': createComparisonCounts(),
-  'archives in gzip': createComparisonCounts(),
-  documents: createComparisonCounts(),
+const readerComparisonCountsByFormat = {
+  archives: createReaderComparisonCounts(),
+  'archives in zstd': createReaderComparisonCounts(),
+  'archives in gzip': createReaderComparisonCounts(),
+  documents: createReaderComparisonCounts(),
 }
 const fuzzingDeadlineMs = performance.now() + Number(values.seconds) * 1000
 const isFuzzingFinished = (round: number) =>
@@ -43,7 +43,7 @@ const isFuzzingFinished = (round: number) =>
 const maxConcurrentFuzzRounds = 16
 
 for (let round = 0; !isFuzzingFinished(round); round += 1) {
-  const images = Array.from({ length: maxConcurrentFuzzRounds }, () => createImageForComparison())
+  const images = Array.from({ length: maxConcurrentFuzzRounds }, () => createRandomContainerImage())
   const documents = Array.from({ length: maxConcurrentFuzzRounds * 2 }, () =>
     createRandomRegistryDocument(seededRandom),
   )
@@ -54,40 +54,43 @@ for (let round = 0; !isFuzzingFinished(round); round += 1) {
   for (const [index, comparison] of compared.entries()) {
     const image = images[index]
     const packings = new Set(image?.map(({ packing }) => packing))
-    incrementComparisonCounts(comparisonCountsByFormat.archives, comparison)
+    recordReaderComparison(readerComparisonCountsByFormat.archives, comparison)
     if (packings.has('zstd'))
-      incrementComparisonCounts(comparisonCountsByFormat['archives in zstd'], comparison)
+      recordReaderComparison(readerComparisonCountsByFormat['archives in zstd'], comparison)
     if (packings.has('gzip'))
-      incrementComparisonCounts(comparisonCountsByFormat['archives in gzip'], comparison)
+      recordReaderComparison(readerComparisonCountsByFormat['archives in gzip'], comparison)
     if (comparison.difference !== undefined && image) await shrinkFailingImageAndExit(round, image)
   }
   for (const [index, comparison] of read.entries()) {
-    incrementComparisonCounts(comparisonCountsByFormat.documents, comparison)
+    recordReaderComparison(readerComparisonCountsByFormat.documents, comparison)
     if (comparison.difference === undefined) continue
     reportReaderMismatchAndExit(round, comparison.difference, documents[index])
   }
 }
-for (const [what, { compared, refused, agreed }] of Object.entries(comparisonCountsByFormat))
+for (const [what, { compared, refused, agreed }] of Object.entries(readerComparisonCountsByFormat))
   console.log(`${what}: ${compared} compared, ${refused} rejected by catalog-bot, ${agreed} read like Go`)
 await goArchiveReaders.close()
-if (comparisonCountsByFormat.archives.agreed === 0 || comparisonCountsByFormat.documents.agreed === 0) {
+if (
+  readerComparisonCountsByFormat.archives.agreed === 0 ||
+  readerComparisonCountsByFormat.documents.agreed === 0
+) {
   console.error('no input was read by both, so the comparison proves nothing')
   process.exitCode = 1
 }
 
-function createImageForComparison(): readonly RandomLayer[] {
+function createRandomContainerImage(): readonly RandomLayer[] {
   for (;;) {
     const image = createRandomImage(seededRandom)
     if (goArchiveReaders.readsZstd || image.every(({ packing }) => packing !== 'zstd')) return image
   }
 }
 
-function createComparisonCounts() {
+function createReaderComparisonCounts() {
   return { compared: 0, refused: 0, agreed: 0 }
 }
 
-function incrementComparisonCounts(
-  into: ReturnType<typeof createComparisonCounts>,
+function recordReaderComparison(
+  into: ReturnType<typeof createReaderComparisonCounts>,
   { refused }: GoReaderComparison,
 ): void {
   into.compared += 1
@@ -100,7 +103,7 @@ async function shrinkFailingImageAndExit(round: number, image: readonly RandomLa
   let smallest = image
   for (let shrinks = true; shrinks;) {
     shrinks = false
-    for (const candidate of generateSmallerImages(smallest)) {
+    for (const candidate of generateShrunkImageCandidates(smallest)) {
       if ((await compareImageReaders(goArchiveReaders, candidate)).difference === undefined) continue
       smallest = candidate
       shrinks = true
@@ -114,7 +117,7 @@ async function shrinkFailingImageAndExit(round: number, image: readonly RandomLa
   )
 }
 
-function* generateSmallerImages(image: readonly RandomLayer[]): Generator<readonly RandomLayer[]> {
+function* generateShrunkImageCandidates(image: readonly RandomLayer[]): Generator<readonly RandomLayer[]> {
   for (const [at, layer] of image.entries()) {
     const withLayer = (other: RandomLayer) => image.map((one, index) => (index === at ? other : one))
     if (image.length > 1) yield image.filter((_, index) => index !== at)

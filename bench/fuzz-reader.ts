@@ -8,8 +8,8 @@ import { compareJsonReaders, compareYamlReaders } from '../test/packages/fbc/go/
 import {
   SeededRandom,
   createMutatedDocuments,
-  createMutatedObjects,
-  renderedDocuments,
+  createMutatedJsonObjects,
+  renderedYamlDocuments,
 } from '../test/packages/fbc/go/fast/mutated-documents.ts'
 
 const { values, positionals } = parseArgs({
@@ -24,7 +24,7 @@ const randomSeed = Number(values.seed ?? Date.now() % 2 ** 32)
 const fuzzingDeadlineMs = performance.now() + Number(values.seconds) * 1000
 console.log(`seed ${randomSeed}`)
 
-const fuzzCorpusDocuments: string[] = [...renderedDocuments]
+const fuzzCorpusDocuments: string[] = [...renderedYamlDocuments]
 let documentCount = 0
 let fastPathDocumentCount = 0
 for (const directory of positionals) {
@@ -56,7 +56,7 @@ const isFuzzingFinished = () =>
 for (; !isFuzzingFinished(); fuzzRoundCount++) {
   const isJson = fuzzRoundCount % 3 === 2
   const bytes = isJson
-    ? createMutatedObjects(seededRandom)
+    ? createMutatedJsonObjects(seededRandom)
     : createMutatedDocuments(seededRandom, fuzzCorpusDocuments)
   const comparison = (isJson ? compareJsonReaders : compareYamlReaders)(bytes)
   if (comparison.difference !== undefined) {

@@ -27,7 +27,7 @@ const { values } = parseArgs({
     profile: { type: 'string', default: 'full' },
   },
 })
-const payloadSizeScale = Number(values.scale)
+const payloadSizeMultiplier = Number(values.scale)
 const scratchFolder = mkdtempSync(join(tmpdir(), 'hostile-command-'))
 process.on('exit', () => rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 }))
 const cliCommand = buildCatalogBotCli(join(scratchFolder, 'package'))
@@ -48,7 +48,7 @@ function* generateRepeatedContent(
   const count = Math.max(1, Math.floor(bytesPerMegabyte / unit.length))
   yield before
   for (
-    let remaining = Math.floor((megabytes * payloadSizeScale * bytesPerMegabyte) / unit.length);
+    let remaining = Math.floor((megabytes * payloadSizeMultiplier * bytesPerMegabyte) / unit.length);
     remaining > 0;
     remaining -= count
   )
@@ -57,15 +57,15 @@ function* generateRepeatedContent(
 }
 
 /** `before`, then the result of `unit` for each number, then `after`. */
-function* generateContentWithNumberedUnits(
+function* generateContentFromTemplate(
   before: string,
   count: number,
   unit: (at: number) => string,
   after = '\n',
 ): FileContentChunks {
   yield before
-  for (let at = 0; at < count * payloadSizeScale; at += 10_000) {
-    const length = Math.min(10_000, Math.ceil(count * payloadSizeScale) - at)
+  for (let at = 0; at < count * payloadSizeMultiplier; at += 10_000) {
+    const length = Math.min(10_000, Math.ceil(count * payloadSizeMultiplier) - at)
     yield Array.from({ length }, (_, offset) => unit(at + offset)).join('')
   }
   yield after
@@ -82,7 +82,7 @@ const base64ServiceManifest = Buffer.from(
 ).toString('base64')
 
 /** Single files, by description. */
-const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
+const hostileFileGenerators: Readonly<Record<string, () => FileContentChunks>> = {
   '100 MB literal, one line': () => generateRepeatedContent(`${customBlobYamlHeader}a: |\n  `, 'x', 100),
   '100 MB literal, lines of 80': () =>
     generateRepeatedContent(`${customBlobYamlHeader}a: |\n`, `  ${'x'.repeat(77)}\n`, 100),
@@ -123,149 +123,138 @@ const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
   '100 MB JSON text': () => generateRepeatedContent('{"schema":"x","a":"', 'x', 100, '"}'),
   '100 MB of JSON escapes': () => generateRepeatedContent('{"schema":"x","a":"', '\\n', 100, '"}'),
   '100 MB of digits': () => generateRepeatedContent(`${slowPathBlobYamlHeader}a: 1`, '1', 100),
-  'a million keys': () => generateContentWithNumberedUnits(customBlobYamlHeader, 1e6, (at) => `k${at}: v\n`),
+  'a million keys': () => generateContentFromTemplate(customBlobYamlHeader, 1e6, (at) => `k${at}: v\n`),
   'a million keys, odd': () =>
-    generateContentWithNumberedUnits(slowPathBlobYamlHeader, 1e6, (at) => `k${at}: v\n`),
+    generateContentFromTemplate(slowPathBlobYamlHeader, 1e6, (at) => `k${at}: v\n`),
   'a million keys in braces': () =>
-    generateContentWithNumberedUnits('schema: x\na: {', 1e6, (at) => `k${at}: v, `, '}\n'),
+    generateContentFromTemplate('schema: x\na: {', 1e6, (at) => `k${at}: v, `, '}\n'),
   'a million keys of JSON': () =>
-    generateContentWithNumberedUnits('{"schema":"x"', 1e6, (at) => `,"k${at}":1`, '}'),
+    generateContentFromTemplate('{"schema":"x"', 1e6, (at) => `,"k${at}":1`, '}'),
   'a million keys in capitals': () =>
-    generateContentWithNumberedUnits(customBlobYamlHeader, 1e6, (at) => `K${at}: v\n`),
+    generateContentFromTemplate(customBlobYamlHeader, 1e6, (at) => `K${at}: v\n`),
   'a million keys of a package': () =>
-    generateContentWithNumberedUnits('schema: olm.package\nname: a\n', 1e6, (at) => `k${at}: v\n`),
-  'one key a million times': () =>
-    generateContentWithNumberedUnits(customBlobYamlHeader, 1e6, () => 'k: v\n'),
+    generateContentFromTemplate('schema: olm.package\nname: a\n', 1e6, (at) => `k${at}: v\n`),
+  'one key a million times': () => generateContentFromTemplate(customBlobYamlHeader, 1e6, () => 'k: v\n'),
   'a million items, odd': () =>
-    generateContentWithNumberedUnits(`${slowPathBlobYamlHeader}a:\n`, 1e6, () => '- v\n'),
-  'a million items in brackets': () =>
-    generateContentWithNumberedUnits('schema: x\na: [', 1e6, () => 'v,', ']\n'),
+    generateContentFromTemplate(`${slowPathBlobYamlHeader}a:\n`, 1e6, () => '- v\n'),
+  'a million items in brackets': () => generateContentFromTemplate('schema: x\na: [', 1e6, () => 'v,', ']\n'),
   'a million merges': () =>
-    generateContentWithNumberedUnits('schema: &a x\nb: &b {c: d}\ne:\n', 1e6, () => '- <<: *b\n'),
+    generateContentFromTemplate('schema: &a x\nb: &b {c: d}\ne:\n', 1e6, () => '- <<: *b\n'),
   '500,000 bundle objects': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       () => `- type: olm.bundle.object\n  value:\n    data: ${base64ServiceManifest}\n`,
     ),
   '500,000 bundle objects, odd': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       () => `- {type: olm.bundle.object, value: {data: ${base64ServiceManifest}}}\n`,
     ),
   '500,000 properties': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       (at) => `- type: t${at}\n  value: {}\n`,
     ),
   '500,000 properties, odd': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       (at) => `- {type: t${at}, value: {}}\n`,
     ),
   '500,000 properties, alike': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       () => '- type: olm.gvk\n  value:\n    group: g\n    kind: k\n    version: v\n',
     ),
   '500,000 properties of a wrong value': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${bundleBlobYamlHeader}properties:\n`,
       500_000,
       () => '- type: olm.gvk\n  value: 1\n',
     ),
   '500,000 entries': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       channelBlobYamlHeader,
       500_000,
       (at) => `- name: a.v${at + 1}\n  replaces: a.v${at}\n`,
     ),
   '500,000 entries of JSON': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       '{"schema":"olm.channel","name":"c","package":"a","entries":[{}',
       500_000,
       (at) => `,{"name":"a.v${at}"}`,
       ']}',
     ),
   '500,000 wrong entries': () =>
-    generateContentWithNumberedUnits(channelBlobYamlHeader, 500_000, () => '- name: 1\n'),
+    generateContentFromTemplate(channelBlobYamlHeader, 500_000, () => '- name: 1\n'),
   '500,000 entries of one name': () =>
-    generateContentWithNumberedUnits(channelBlobYamlHeader, 500_000, () => '- name: a\n'),
+    generateContentFromTemplate(channelBlobYamlHeader, 500_000, () => '- name: a\n'),
   '500,000 empty skips': () =>
-    generateContentWithNumberedUnits(
-      `${channelBlobYamlHeader}- name: a\n  skips:\n`,
-      500_000,
-      () => '  - ""\n',
-    ),
+    generateContentFromTemplate(`${channelBlobYamlHeader}- name: a\n  skips:\n`, 500_000, () => '  - ""\n'),
   '500,000 broken images': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${bundleBlobYamlHeader}relatedImages:\n`,
       500_000,
       () => '- name: a\n  image: A:B:C\n',
     ),
   '500,000 documents': () =>
-    generateContentWithNumberedUnits('', 500_000, (at) => `---\nschema: x\nname: n${at}\n`),
+    generateContentFromTemplate('', 500_000, (at) => `---\nschema: x\nname: n${at}\n`),
   '500,000 documents of JSON': () =>
-    generateContentWithNumberedUnits('', 500_000, (at) => `{"schema":"x","name":"n${at}"}\n`),
+    generateContentFromTemplate('', 500_000, (at) => `{"schema":"x","name":"n${at}"}\n`),
   '500,000 bundles': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       '',
       500_000,
       (at) => `---\nschema: olm.bundle\nname: a.v${at}\npackage: a\nimage: a\n`,
     ),
   '500,000 channels of nothing': () =>
-    generateContentWithNumberedUnits(
-      '',
-      500_000,
-      (at) => `---\nschema: olm.channel\nname: c${at}\npackage: a\n`,
-    ),
+    generateContentFromTemplate('', 500_000, (at) => `---\nschema: olm.channel\nname: c${at}\npackage: a\n`),
   '500,000 deprecations': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       'schema: olm.package\nname: a\n---\nschema: olm.deprecations\npackage: a\nentries:\n',
       500_000,
       (at) => `- message: m\n  reference:\n    schema: olm.bundle\n    name: a.v${at}\n`,
     ),
   'a million keys of a value': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${bundleBlobYamlHeader}properties:\n- type: t\n  value:\n`,
       1e6,
       (at) => `    k${at}: v\n`,
     ),
   'a million keys of a value in braces': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${bundleBlobYamlHeader}properties:\n- {type: t, value: {`,
       1e6,
       (at) => `k${at}: v, `,
       '}}\n',
     ),
   'a million keys of a value of JSON': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       '{"schema":"olm.bundle","name":"a","package":"a","image":"a","properties":[{"type":"t","value":{"k":1',
       1e6,
       (at) => `,"k${at}":1`,
       '}}]}',
     ),
   'a million numbers in a value': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${bundleBlobYamlHeader}properties:\n- type: t\n  value:\n`,
       1e6,
       () => '  - 010\n',
     ),
   'a million anchors': () =>
-    generateContentWithNumberedUnits(`${slowPathBlobYamlHeader}a:\n`, 1e6, (at) => `- &a${at} v\n`),
-  'a million aliases': () => generateContentWithNumberedUnits('schema: &a x\na:\n', 1e6, () => '- *a\n'),
+    generateContentFromTemplate(`${slowPathBlobYamlHeader}a:\n`, 1e6, (at) => `- &a${at} v\n`),
+  'a million aliases': () => generateContentFromTemplate('schema: &a x\na:\n', 1e6, () => '- *a\n'),
   'a million aliases of a list': () =>
-    generateContentWithNumberedUnits(`schema: x\nb: &b [c]\na:\n`, 3e5, () => '- *b\n- d\n- e\n'),
-  'a million tags': () =>
-    generateContentWithNumberedUnits(`${slowPathBlobYamlHeader}a:\n`, 1e6, () => '- !t v\n'),
+    generateContentFromTemplate(`schema: x\nb: &b [c]\na:\n`, 3e5, () => '- *b\n- d\n- e\n'),
+  'a million tags': () => generateContentFromTemplate(`${slowPathBlobYamlHeader}a:\n`, 1e6, () => '- !t v\n'),
   'a million handles': () =>
-    generateContentWithNumberedUnits('', 1e6, (at) => `%TAG !t${at}! t\n`, '---\nschema: x\n'),
+    generateContentFromTemplate('', 1e6, (at) => `%TAG !t${at}! t\n`, '---\nschema: x\n'),
   'a thousand times nine thousand levels': () =>
-    generateContentWithNumberedUnits(
+    generateContentFromTemplate(
       `${slowPathBlobYamlHeader}a:\n`,
       1e3,
       () => `- ${'['.repeat(9000)}${']'.repeat(9000)}\n`,
@@ -274,17 +263,16 @@ const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
     `${customBlobYamlHeader}a: ${'{a: '.repeat(9000)}${'}'.repeat(9000)}\n`,
   ],
   'five thousand levels of a block': () =>
-    generateContentWithNumberedUnits(customBlobYamlHeader, 5000, (at) => `${' '.repeat(at)}a:\n`),
+    generateContentFromTemplate(customBlobYamlHeader, 5000, (at) => `${' '.repeat(at)}a:\n`),
   'a million keys without a colon': () =>
-    generateContentWithNumberedUnits(customBlobYamlHeader, 1e6, (at) => `k${at}\n`),
-  'a million question marks': () =>
-    generateContentWithNumberedUnits(customBlobYamlHeader, 1e6, () => '? a\n'),
+    generateContentFromTemplate(customBlobYamlHeader, 1e6, (at) => `k${at}\n`),
+  'a million question marks': () => generateContentFromTemplate(customBlobYamlHeader, 1e6, () => '? a\n'),
   '500,000 wrong properties': () =>
-    generateContentWithNumberedUnits(`${bundleBlobYamlHeader}properties:\n`, 500_000, () => '- type: 1\n'),
+    generateContentFromTemplate(`${bundleBlobYamlHeader}properties:\n`, 500_000, () => '- type: 1\n'),
   '200,000 packages': () =>
-    generateContentWithNumberedUnits('', 200_000, (at) => `---\nschema: olm.package\nname: p${at}\n`),
-  'a million separators': () => generateContentWithNumberedUnits('', 1e6, () => '---\n'),
-  '300,000 broken documents': () => generateContentWithNumberedUnits('', 300_000, () => '---\na: [\n'),
+    generateContentFromTemplate('', 200_000, (at) => `---\nschema: olm.package\nname: p${at}\n`),
+  'a million separators': () => generateContentFromTemplate('', 1e6, () => '---\n'),
+  '300,000 broken documents': () => generateContentFromTemplate('', 300_000, () => '---\na: [\n'),
   'a bomb of aliases': () => [
     `${lettersAToJ
       .map(
@@ -299,7 +287,7 @@ const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
   'fifty million brackets of JSON': () => generateRepeatedContent('{"schema":"x","a":', '[', 50),
   'twenty million dashes': () => generateRepeatedContent(`${customBlobYamlHeader}a:\n`, '- ', 40),
   '100 MB of bytes that are not UTF-8': function* () {
-    for (let remaining = 100 * payloadSizeScale; remaining > 0; remaining--)
+    for (let remaining = 100 * payloadSizeMultiplier; remaining > 0; remaining--)
       yield new Uint8Array(bytesPerMegabyte).fill(0x80)
   },
   '100 MB of NUL': () => generateRepeatedContent('', '\0', 100),
@@ -308,9 +296,9 @@ const hostileFiles: Readonly<Record<string, () => FileContentChunks>> = {
 }
 
 /** Whole directories, by description. */
-const hostileDirectories: Readonly<Record<string, (directory: string) => void>> = {
-  '10,000 files': (directory) => writeManyFiles(directory),
-  '10,000 broken files': (directory) => writeManyFiles(directory, 10_000, 'a: [\n'),
+const hostileDirectoryWriters: Readonly<Record<string, (directory: string) => void>> = {
+  '10,000 files': (directory) => writeManyCatalogFiles(directory),
+  '10,000 broken files': (directory) => writeManyCatalogFiles(directory, 10_000, 'a: [\n'),
   'a link out of the tree': (directory) => {
     symlinkSync('/etc/hostname', join(directory, 'catalog.yaml'))
   },
@@ -326,24 +314,27 @@ const hostileDirectories: Readonly<Record<string, (directory: string) => void>> 
 
 /** Pull requests, by the files that they add to a catalog of one package. */
 const hostilePullRequests: Readonly<Record<string, (root: string) => void>> = {
-  'a pull request of 10,000 files': (root) => writeManyFiles(root),
+  'a pull request of 10,000 files': (root) => writeManyCatalogFiles(root),
   'a pull request of 10,000 owner files': (root) => {
-    for (let at = 0; at < 10_000 * payloadSizeScale; at++) {
+    for (let at = 0; at < 10_000 * payloadSizeMultiplier; at++) {
       mkdirSync(join(root, `p${at}`), { recursive: true })
       writeFileSync(join(root, `p${at}`, 'OWNERS'), `approvers: [owner-${at}]\n`)
     }
   },
   'a pull request of 10,000 links': (root) => {
-    for (let at = 0; at < 10_000 * payloadSizeScale; at++)
+    for (let at = 0; at < 10_000 * payloadSizeMultiplier; at++)
       symlinkSync('p0/catalog.yaml', join(root, `l${at}.yaml`))
   },
   'a pull request of 500,000 wrong properties': (root) => {
     mkdirSync(join(root, 'q'))
-    writeContentChunks(join(root, 'q', 'catalog.yaml'), hostileFiles['500,000 wrong properties']?.() ?? [])
+    writeContentChunks(
+      join(root, 'q', 'catalog.yaml'),
+      hostileFileGenerators['500,000 wrong properties']?.() ?? [],
+    )
   },
   'a pull request of 200,000 packages': (root) => {
     mkdirSync(join(root, 'q'))
-    writeContentChunks(join(root, 'q', 'catalog.yaml'), hostileFiles['200,000 packages']?.() ?? [])
+    writeContentChunks(join(root, 'q', 'catalog.yaml'), hostileFileGenerators['200,000 packages']?.() ?? [])
   },
 }
 
@@ -353,7 +344,7 @@ interface HostileCase {
   readonly command: (directory: string) => readonly string[]
 }
 
-const createValidateCliArguments = (directory: string): readonly string[] => [
+const buildValidateCommandArgs = (directory: string): readonly string[] => [
   'validate',
   '--no-cache',
   '--no-config',
@@ -365,21 +356,21 @@ const createValidateCliArguments = (directory: string): readonly string[] => [
 ]
 
 const hostileCases: readonly HostileCase[] = [
-  ...Object.entries(hostileFiles).map(([name, pieces]) => ({
+  ...Object.entries(hostileFileGenerators).map(([name, pieces]) => ({
     name,
     fill: (directory: string) => writeContentChunks(join(directory, 'catalog.yaml'), pieces()),
-    command: createValidateCliArguments,
+    command: buildValidateCommandArgs,
   })),
-  ...Object.entries(hostileDirectories).map(([name, fill]) => ({
+  ...Object.entries(hostileDirectoryWriters).map(([name, fill]) => ({
     name,
     fill,
-    command: createValidateCliArguments,
+    command: buildValidateCommandArgs,
   })),
   ...Object.entries(hostilePullRequests).map(([name, fill]) => ({
     name,
     fill: (directory: string) => {
       runGit(directory, 'init', '--quiet', '--initial-branch=main')
-      writeManyFiles(join(directory, 'catalog'), 1)
+      writeManyCatalogFiles(join(directory, 'catalog'), 1)
       runGit(directory, 'add', '.')
       runGit(directory, 'commit', '--quiet', '--message=base')
       fill(join(directory, 'catalog'))
@@ -430,12 +421,12 @@ for (const { name, fill, command } of hostileCases) {
   }
 }
 
-function writeManyFiles(
+function writeManyCatalogFiles(
   directory: string,
   count = 10_000,
   content = 'schema: olm.package\ndefaultChannel: a\n',
 ): void {
-  for (let at = 0; at < count * payloadSizeScale; at++) {
+  for (let at = 0; at < count * payloadSizeMultiplier; at++) {
     mkdirSync(join(directory, `p${at}`), { recursive: true })
     const path = join(directory, `p${at}`, 'catalog.yaml')
     // The packages of a pull request are added to the existing ones.

@@ -14,26 +14,26 @@ export interface ProcessMeasurement {
   readonly output: string
 }
 
-const timeCommandPath = '/usr/bin/time'
+const gnuTimeCommandPath = '/usr/bin/time'
 
 /** A process that prints more is stopped. */
-const maxOutputBytes = 256 * 1024 * 1024
+const maxProcessOutputBytes = 256 * 1024 * 1024
 
 /** Runs a command to completion. Throws if it cannot be started or measured. */
 export function measureProcess(
   command: readonly string[],
   environment: NodeJS.ProcessEnv = process.env,
 ): ProcessMeasurement {
-  if (!existsSync(timeCommandPath))
-    throw new Error(`${timeCommandPath} (GNU time) measures processes here; install the package "time"`)
+  if (!existsSync(gnuTimeCommandPath))
+    throw new Error(`${gnuTimeCommandPath} (GNU time) measures processes here; install the package "time"`)
   const folder = mkdtempSync(join(tmpdir(), 'measure-'))
   try {
     const report = join(folder, 'report')
     const started = process.hrtime.bigint()
-    const run = spawnSync(timeCommandPath, ['-q', '-o', report, '-f', '%U %S %M', ...command], {
+    const run = spawnSync(gnuTimeCommandPath, ['-q', '-o', report, '-f', '%U %S %M', ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: environment,
-      maxBuffer: maxOutputBytes,
+      maxBuffer: maxProcessOutputBytes,
       encoding: 'utf8',
     })
     const wallMs = Number(process.hrtime.bigint() - started) / 1e6

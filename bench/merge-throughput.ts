@@ -10,20 +10,20 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
-import { openBotEnvironment } from '../sandbox/demo/bot-environment.ts'
-import { prependChannelEntry } from '../sandbox/demo/catalog-edits.ts'
-import { pushCatalogImages, readCatalogFixture } from '../sandbox/demo/demo-environment.ts'
+import { startBotEnvironment } from '../sandbox/demo/bot-environment.ts'
+import { addVersionToChannelStart } from '../sandbox/demo/catalog-edits.ts'
+import { pushCatalogImages, readDemoCatalogFiles } from '../sandbox/demo/demo-environment.ts'
 import type { MockPull } from '../sandbox/github/github-data.ts'
 import { generateCatalog } from './generated-catalog.ts'
 import {
   createRequestFilterForPullRequest,
   isGitHubApiRequest,
-  findRequestsAfterComment,
+  findRequestsAfterBotComment,
   renderApiRequestTable,
-  findVerdictPostedTime,
-  type MeasuredPullRequest,
+  findLastCheckRunTime,
+  type BenchmarkedPullRequest,
 } from './request-table.ts'
-import { openSlowGitHubProxy, type RecordedRequest } from './slow-github.ts'
+import { startSlowGitHubProxy, type RecordedRequest } from './slow-github.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -52,7 +52,7 @@ const repositoryName = 'coast/operators'
 const waitingPullRequestCount = Number(values.waiting)
 
 /** A rule with which GitHub accepts only one pull request in each push: changes must come from a pull request. */
-const pullRequestRequiredRule = {
+const requiredPullRequestRule = {
   type: 'pull_request',
   parameters: {
     required_approving_review_count: 0,
@@ -65,10 +65,10 @@ const pullRequestRequiredRule = {
 
 async function measureMergeMode(count: number, mode: (typeof mergeModes)[number]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-landing-'))
-  const botEnvironment = await openBotEnvironment({ directory, sweepSeconds: 20, hourlyLimit: 10_000_000 })
+  const botEnvironment = await startBotEnvironment({ directory, sweepSeconds: 20, hourlyLimit: 10_000_000 })
   const { github, registry } = botEnvironment
-  const slow = await openSlowGitHubProxy(github.url, Number(values.latency))
-  const like = readCatalogFixture(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
+  const slow = await startSlowGitHubProxy(github.url, Number(values.latency))
+  const like = readDemoCatalogFiles(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
   const names = Array.from({ length: count + waitingPullRequestCount }, (_, index) => `package-${index}`)
   const textOf = (name: string) => like.replaceAll('lighthouse', name)
   const pathOf = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
@@ -85,9 +85,9 @@ async function measureMergeMode(count: number, mode: (typeof mergeModes)[number]
     for (const login of ['harbormaster', 'mallory']) github.createUser(login)
     github.createOrganization('coast', ['harbormaster'])
     await github.createRepository('coast', 'operators', { files })
-    if (mode === 'one-by-one') github.addRules(repositoryName, [pullRequestRequiredRule])
+    if (mode === 'one-by-one') github.addRules(repositoryName, [requiredPullRequestRule])
     const open = async (name: string, author: string): Promise<MockPull> => {
-      const text = prependChannelEntry(textOf(name), name, '1.2.0', '1.1.0')
+      const text = addVersionToChannelStart(textOf(name), name, '1.2.0', '1.1.0')
       pushCatalogImages(registry, text, (bundle) => bundle === `${name}.v1.2.0`)
       return github.openPull({
         repository: repositoryName,
@@ -163,20 +163,20 @@ function formatMeasurement({
   passed,
 }: MergeMeasurement): string {
   const api = passed.filter(isGitHubApiRequest)
-  const all: readonly MeasuredPullRequest[] = ready.map((pull) => ({
+  const all: readonly BenchmarkedPullRequest[] = ready.map((pull) => ({
     pull,
     author: pull.author.login,
     mergedAt: mergedAt.get(pull),
   }))
   const idle = waiting.map((pull) => ({ pull, author: 'nobody', mergedAt: undefined }))
   const forWaiting = idle.flatMap((one) => api.filter(createRequestFilterForPullRequest(one)))
-  const later = idle.flatMap((one) => findRequestsAfterComment(one, api))
+  const later = idle.flatMap((one) => findRequestsAfterBotComment(one, api))
   const writes = api.reduce((sum, one) => sum + one.writes, 0)
   const idleWrites = forWaiting.reduce((sum, one) => sum + one.writes, 0)
   const last = Math.max(started, ...mergedAt.values())
   const first = Math.min(last, ...mergedAt.values())
   const waits = all.flatMap((one) => {
-    const green = findVerdictPostedTime(one, passed)
+    const green = findLastCheckRunTime(one, passed)
     return one.mergedAt === undefined || green === undefined ? [] : [(one.mergedAt - green) / 1000]
   })
   const sorted = waits.toSorted((a, b) => a - b)

@@ -20,7 +20,7 @@ const pagesHandler = createPagesHandler({
 })
 const observedHttpStatuses = new Set<number>()
 
-async function requestPages(round: number): Promise<void> {
+async function requestStatusPages(round: number): Promise<void> {
   const request = {
     url: `/rules/no-icon?before=${String(round).padEnd(15_000, 'x')}`,
     method: 'GET',
@@ -40,21 +40,21 @@ async function requestPages(round: number): Promise<void> {
   await pagesHandler?.(request, response)
 }
 
-function measureHeapMegabytes() {
+function measureMemoryMegabytes() {
   globalThis.gc?.()
   const { rss, heapUsed } = process.memoryUsage()
   return { rss: Math.round(rss / 1e6), heap: Math.round(heapUsed / 1e6) }
 }
 
-for (let round = 0; round < 50; round++) await requestPages(round)
-const heapMegabytesBefore = measureHeapMegabytes()
-for (let round = 50; round < 50 + Number(values.addresses); round++) await requestPages(round)
-const heapMegabytesAfter = measureHeapMegabytes()
+for (let round = 0; round < 50; round++) await requestStatusPages(round)
+const memoryMegabytesBefore = measureMemoryMegabytes()
+for (let round = 50; round < 50 + Number(values.addresses); round++) await requestStatusPages(round)
+const memoryMegabytesAfter = measureMemoryMegabytes()
 console.log(
-  `${values.addresses} addresses: RSS ${heapMegabytesBefore.rss} to ${heapMegabytesAfter.rss} MB, heap ${heapMegabytesBefore.heap} to ${heapMegabytesAfter.heap} MB (answers: ${[...observedHttpStatuses].join(', ')})`,
+  `${values.addresses} addresses: RSS ${memoryMegabytesBefore.rss} to ${memoryMegabytesAfter.rss} MB, heap ${memoryMegabytesBefore.heap} to ${memoryMegabytesAfter.heap} MB (answers: ${[...observedHttpStatuses].join(', ')})`,
 )
 process.exitCode =
-  heapMegabytesAfter.heap - heapMegabytesBefore.heap > 40 ||
+  memoryMegabytesAfter.heap - memoryMegabytesBefore.heap > 40 ||
   observedHttpStatuses.size !== 1 ||
   !observedHttpStatuses.has(200)
     ? 1

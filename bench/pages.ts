@@ -28,7 +28,7 @@ const startTimeMs = Date.now()
 await store.recordRepositories([
   { repository: benchmarkRepositoryName, installation: 1, isPublic: true, listedAt: startTimeMs },
 ])
-const evaluationDecisionKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
+const pullDecisionKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
 for (let pull = 1; pull <= pulls; pull++)
   await store.recordEvaluation({
     repository: benchmarkRepositoryName,
@@ -41,7 +41,7 @@ for (let pull = 1; pull <= pulls; pull++)
     baseRef: 'main',
     config: 'default',
     openedAt: startTimeMs - pull * 60_000,
-    verdict: evaluationDecisionKinds[pull % evaluationDecisionKinds.length] ?? 'wait',
+    verdict: pullDecisionKinds[pull % pullDecisionKinds.length] ?? 'wait',
     reasons: [
       {
         code: 'approval',
@@ -58,11 +58,11 @@ for (let pull = 1; pull <= pulls; pull++)
 
 // The clock advances one minute for each page, so that cached pages are too old and no rate limit applies.
 let requestCount = 0
-const advancingClock = { ...systemClock, now: () => startTimeMs + requestCount * 1000 * 60 }
+const simulatedClock = { ...systemClock, now: () => startTimeMs + requestCount * 1000 * 60 }
 const pagesHandler = createPagesHandler({
   settings: readSettings({ SWEEP_SECONDS: '86400' }),
   store,
-  clock: advancingClock,
+  clock: simulatedClock,
   log: pino({ level: 'silent' }),
 })
 if (pagesHandler === undefined) throw new Error('the page handler is missing')
@@ -71,9 +71,9 @@ const queuePagePath = '/r/coast/operators'
 const singleRequestMeasurement = await measureHttpRequests(pagesServer, queuePagePath, 1)
 const baselineResponseBody = Buffer.alloc(singleRequestMeasurement.bytes, 'x')
 const baselineServer = createServer((_request, response) => void response.end(baselineResponseBody))
-const baselineMeasurement = await measureHttpRequests(baselineServer, '/', runs)
-const pageMeasurement = await measureHttpRequests(pagesServer, queuePagePath, runs)
-const jsonMeasurement = await measureHttpRequests(pagesServer, `${queuePagePath}.json`, runs)
+const baselineServerMeasurement = await measureHttpRequests(baselineServer, '/', runs)
+const queuePageMeasurement = await measureHttpRequests(pagesServer, queuePagePath, runs)
+const queueJsonMeasurement = await measureHttpRequests(pagesServer, `${queuePagePath}.json`, runs)
 await store.close()
 rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 
@@ -86,10 +86,10 @@ const printMeasurement = (
   )
 console.log(`${pulls} open pull requests, ${runs} times each`)
 printMeasurement('first page', singleRequestMeasurement)
-printMeasurement('the page', pageMeasurement)
-printMeasurement('same data as JSON', jsonMeasurement)
-printMeasurement('same number of bytes only', baselineMeasurement)
-if (computePercentile(pageMeasurement.times, 0.5) > maxResponseMs) {
+printMeasurement('the page', queuePageMeasurement)
+printMeasurement('same data as JSON', queueJsonMeasurement)
+printMeasurement('same number of bytes only', baselineServerMeasurement)
+if (computePercentile(queuePageMeasurement.times, 0.5) > maxResponseMs) {
   console.error(`the median page took more than ${maxResponseMs} ms`)
   process.exitCode = 1
 }

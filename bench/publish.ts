@@ -8,10 +8,10 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { prependChannelEntry } from '../sandbox/demo/catalog-edits.ts'
+import { addVersionToChannelStart } from '../sandbox/demo/catalog-edits.ts'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
 import {
-  openDemoEnvironment,
+  startDemoEnvironment,
   pushCatalogImages,
   demoRepositoryName,
 } from '../sandbox/demo/demo-environment.ts'
@@ -23,7 +23,7 @@ const imageRepository = 'coast/bench'
 const catalogFilePath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 
 const dockerRegistry = await startDockerRegistry()
-const demoEnvironment = await openDemoEnvironment({
+const demoEnvironment = await startDemoEnvironment({
   directory: dataDirectory,
   files: {
     '.github/catalog-bot.yml': `publish: [{catalog: catalogs/v4.20, repository: ${dockerRegistry?.host ?? 'HOST'}/${imageRepository}, tags: [latest], base: scratch}]\n`,
@@ -34,16 +34,16 @@ if (dockerRegistry === undefined)
     '.github/catalog-bot.yml': `publish: [{catalog: catalogs/v4.20, repository: ${demoEnvironment.registry.host}/${imageRepository}, tags: [latest], base: scratch}]\n`,
   })
 const registryHost = dockerRegistry?.host ?? demoEnvironment.registry.host
-const publishTargetsFile = join(dataDirectory, 'targets.yml')
+const publishTargetsFilePath = join(dataDirectory, 'targets.yml')
 await writeFile(
-  publishTargetsFile,
+  publishTargetsFilePath,
   `- {github: ${demoRepositoryName}, push: [${registryHost}/${imageRepository}]}\n`,
 )
 const botProcess = await startBotProcess({
   environment: {
     ...demoEnvironment.environment,
     LOG_LEVEL: 'warn',
-    PUBLISH_TARGETS: publishTargetsFile,
+    PUBLISH_TARGETS: publishTargetsFilePath,
     INSECURE_REGISTRIES: [...new Set([demoEnvironment.registry.host, registryHost])].join(','),
   },
 })
@@ -61,7 +61,7 @@ try {
   const times: number[] = []
   for (let at = 0; at < mergeCount; at += 1) {
     const [before, after] = [at === 0 ? '1.1.0' : `1.2.${at - 1}`, `1.2.${at}`]
-    text = prependChannelEntry(text, 'lighthouse', after, before)
+    text = addVersionToChannelStart(text, 'lighthouse', after, before)
     pushCatalogImages(demoEnvironment.registry, text, (bundle) => bundle === `lighthouse.v${after}`)
     const pull = await demoEnvironment.github.openPull({
       repository: demoRepositoryName,

@@ -31,7 +31,7 @@ const measureTimeUntilCondition = async (label: string, holds: () => boolean) =>
   printDuration(label, performance.now() - started)
 }
 const evaluationDurationsMs: number[] = []
-const startedAt = performance.now()
+const botStartTimeMs = performance.now()
 const botProcess = await startBotProcess({
   environment: realCatalogEnvironment.environment,
   onLog: (line) => {
@@ -40,7 +40,7 @@ const botProcess = await startBotProcess({
   },
 })
 try {
-  printDuration('cold start: from the command to listening', performance.now() - startedAt)
+  printDuration('cold start: from the command to listening', performance.now() - botStartTimeMs)
   realCatalogEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
   const first = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.update('v4.20'))
   await measureTimeUntilCondition(

@@ -3,7 +3,7 @@
 import type { MockPull } from '../sandbox/github/github-data.ts'
 import type { RecordedRequest } from './slow-github.ts'
 
-export interface MeasuredPullRequest {
+export interface BenchmarkedPullRequest {
   readonly pull: MockPull
   /** The author. Requests about the author's account count for this pull request only. */
   readonly author: string
@@ -12,8 +12,8 @@ export interface MeasuredPullRequest {
 }
 
 /** When its verdict was shown: the last check run before the merge. */
-export function findVerdictPostedTime(
-  { pull, mergedAt = Infinity }: MeasuredPullRequest,
+export function findLastCheckRunTime(
+  { pull, mergedAt = Infinity }: BenchmarkedPullRequest,
   passed: readonly RecordedRequest[],
 ): number | undefined {
   return passed
@@ -25,7 +25,7 @@ export function findVerdictPostedTime(
 export function createRequestFilterForPullRequest({
   pull,
   author,
-}: MeasuredPullRequest): (one: RecordedRequest) => boolean {
+}: BenchmarkedPullRequest): (one: RecordedRequest) => boolean {
   const address = new RegExp(
     `/(?:pulls|issues)/${pull.number}(?:/|\\?|$)|${pull.headSha}|/users/${author}(?:\\?|$)|/collaborators/${author}/`,
   )
@@ -40,8 +40,8 @@ export function createRequestFilterForPullRequest({
  * The requests about a waiting pull request after its comment and the accompanying writes. Changes to other pull
  * requests cause them.
  */
-export function findRequestsAfterComment(
-  one: MeasuredPullRequest,
+export function findRequestsAfterBotComment(
+  one: BenchmarkedPullRequest,
   passed: readonly RecordedRequest[],
 ): readonly RecordedRequest[] {
   const about = passed.filter(createRequestFilterForPullRequest(one))
@@ -51,19 +51,19 @@ export function findRequestsAfterComment(
     : about.slice(commentIndex + 1).filter(({ path }) => !path.endsWith('/requested_reviewers'))
 }
 
-const requestPhases = ['opened to shown', 'shown to merged', 'after', 'shared'] as const
-type RequestPhase = (typeof requestPhases)[number]
+const apiRequestPhases = ['opened to shown', 'shown to merged', 'after', 'shared'] as const
+type ApiRequestPhase = (typeof apiRequestPhases)[number]
 
 /** A Markdown table with a row for each kind of request, and the number per merge in each phase. */
 export function renderApiRequestTable(
-  merged: readonly MeasuredPullRequest[],
+  merged: readonly BenchmarkedPullRequest[],
   passed: readonly RecordedRequest[],
 ): string {
   const api = passed.filter(isGitHubApiRequest)
-  const rows = new Map<string, Record<RequestPhase, number> & { writes: number }>()
-  const phaseOf = createRequestPhaseClassifier(merged, api)
+  const rows = new Map<string, Record<ApiRequestPhase, number> & { writes: number }>()
+  const phaseOf = createApiRequestPhaseClassifier(merged, api)
   for (const one of api) {
-    const kind = formatRequestKind(one)
+    const kind = formatApiEndpoint(one)
     const row = rows.get(kind) ?? {
       'opened to shown': 0,
       'shown to merged': 0,
@@ -77,32 +77,33 @@ export function renderApiRequestTable(
   }
   const count = Math.max(1, merged.filter(({ mergedAt }) => mergedAt !== undefined).length)
   const per = (all: number) => (all === 0 ? '' : (all / count).toFixed(2))
-  const all = (row: Record<RequestPhase, number>) => requestPhases.reduce((sum, phase) => sum + row[phase], 0)
+  const all = (row: Record<ApiRequestPhase, number>) =>
+    apiRequestPhases.reduce((sum, phase) => sum + row[phase], 0)
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   const sorted = [...rows].toSorted(([, a], [, b]) => all(b) - all(a))
-  const total = (of: (row: Record<RequestPhase, number> & { writes: number }) => number) =>
+  const total = (of: (row: Record<ApiRequestPhase, number> & { writes: number }) => number) =>
     per([...rows.values()].reduce((sum, row) => sum + of(row), 0))
   return [
-    line(['requests a merge', ...requestPhases, 'all', 'writes']),
-    line(['---', ...requestPhases.map(() => '---:'), '---:', '---:']),
+    line(['requests a merge', ...apiRequestPhases, 'all', 'writes']),
+    line(['---', ...apiRequestPhases.map(() => '---:'), '---:', '---:']),
     ...sorted.map(([kind, row]) =>
-      line([kind, ...requestPhases.map((phase) => per(row[phase])), per(all(row)), per(row.writes)]),
+      line([kind, ...apiRequestPhases.map((phase) => per(row[phase])), per(all(row)), per(row.writes)]),
     ),
     line([
       'all',
-      ...requestPhases.map((phase) => total((row) => row[phase])),
+      ...apiRequestPhases.map((phase) => total((row) => row[phase])),
       total(all),
       total(({ writes }) => writes),
     ]),
   ].join('\n')
 }
 
-function createRequestPhaseClassifier(
-  merged: readonly MeasuredPullRequest[],
+function createApiRequestPhaseClassifier(
+  merged: readonly BenchmarkedPullRequest[],
   api: readonly RecordedRequest[],
-): (one: RecordedRequest) => RequestPhase {
+): (one: RecordedRequest) => ApiRequestPhase {
   const known = merged.map((each) => {
-    const shown = findVerdictPostedTime(each, api)
+    const shown = findLastCheckRunTime(each, api)
     return {
       is: createRequestFilterForPullRequest(each),
       shown: shown ?? Infinity,
@@ -121,7 +122,7 @@ function createRequestPhaseClassifier(
 export const isGitHubApiRequest = ({ path }: RecordedRequest): boolean =>
   !path.includes('.git/') && !path.startsWith('/app')
 
-function formatRequestKind({ method, path, operation }: RecordedRequest): string {
+function formatApiEndpoint({ method, path, operation }: RecordedRequest): string {
   if (operation !== undefined) return `GraphQL ${operation}`
   const template = path
     .replace(/\?.*/, '')

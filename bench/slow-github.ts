@@ -27,7 +27,7 @@ export interface SlowGitHubProxy {
 }
 
 /** `target`: the URL of the sandbox. */
-export async function openSlowGitHubProxy(target: string, milliseconds: number): Promise<SlowGitHubProxy> {
+export async function startSlowGitHubProxy(target: string, milliseconds: number): Promise<SlowGitHubProxy> {
   const passed: RecordedRequest[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? '/'

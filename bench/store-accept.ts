@@ -9,11 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { toPullNumber } from '../src/pull-request/ids.ts'
 import { openStore } from '../src/adapters/store/store.ts'
 
-const durationSeconds = Number(process.argv[2] ?? 10)
+const loadTestDurationSeconds = Number(process.argv[2] ?? 10)
 const databaseUrl = process.argv[3]
-const deliveriesPerSecond = 100
+const webhookDeliveriesPerSecond = 100
 /** A GitHub pull_request delivery has about 25 kB. */
-const deliveryBody = Buffer.from(
+const webhookDeliveryBody = Buffer.from(
   JSON.stringify(
     Array.from({ length: 250 }, (_, at) => ({
       [`some_url_${at}`]: `https://api.github.com/repos/owner/name/${at * 7919}{/sha}`,
@@ -37,29 +37,33 @@ const store = await openStore({
   ...(databaseUrl ? { databaseUrl } : { dataDirectory: dataDirectory }),
   clock: benchmarkClock,
 })
-let jobRunCount = 0
-const processSpawnTimesMs: number[] = []
+let executedJobCount = 0
+const processSpawnLatenciesMs: number[] = []
 await store.work(async () => {
-  jobRunCount += 1
+  executedJobCount += 1
   const began = performance.now()
   const child = spawn('true', { stdio: 'ignore' })
-  processSpawnTimesMs.push(performance.now() - began)
+  processSpawnLatenciesMs.push(performance.now() - began)
   await new Promise((resolve) => child.once('close', resolve))
   await sleep(200)
 }, 4)
 
-const deliveryAcceptTimesMs: number[] = []
-const cpuUsageBefore = process.cpuUsage()
-const pendingDeliveryAccepts: Promise<void>[] = []
-const startedAt = performance.now()
-for (let at = 0; at < durationSeconds * deliveriesPerSecond; at++) {
-  const due = startedAt + (at * 1000) / deliveriesPerSecond
+const deliveryAcceptLatenciesMs: number[] = []
+const initialCpuUsage = process.cpuUsage()
+const pendingDeliveryPromises: Promise<void>[] = []
+const loadTestStartTimeMs = performance.now()
+for (let at = 0; at < loadTestDurationSeconds * webhookDeliveriesPerSecond; at++) {
+  const due = loadTestStartTimeMs + (at * 1000) / webhookDeliveriesPerSecond
   if (due > performance.now()) await sleep(due - performance.now())
-  pendingDeliveryAccepts.push(
+  pendingDeliveryPromises.push(
     (async () => {
       const began = performance.now()
       await store.accept(
-        { guid: `${process.pid} ${startedAt} ${at}`, event: 'pull_request', body: deliveryBody },
+        {
+          guid: `${process.pid} ${loadTestStartTimeMs} ${at}`,
+          event: 'pull_request',
+          body: webhookDeliveryBody,
+        },
         [
           {
             kind: 'pull',
@@ -69,21 +73,21 @@ for (let at = 0; at < durationSeconds * deliveriesPerSecond; at++) {
           },
         ],
       )
-      deliveryAcceptTimesMs.push(performance.now() - began)
+      deliveryAcceptLatenciesMs.push(performance.now() - began)
     })(),
   )
 }
-await Promise.all(pendingDeliveryAccepts)
-const { user, system } = process.cpuUsage(cpuUsageBefore)
-const formatPercentileMs = (part: number, of = deliveryAcceptTimesMs) =>
+await Promise.all(pendingDeliveryPromises)
+const { user, system } = process.cpuUsage(initialCpuUsage)
+const formatLatencyPercentileMs = (part: number, of = deliveryAcceptLatenciesMs) =>
   (of.sort((a, b) => a - b)[Math.min(of.length - 1, Math.floor(part * of.length))] ?? 0).toFixed(1)
 console.log(
-  `accept(): ${deliveryAcceptTimesMs.length} deliveries at ${deliveriesPerSecond}/s, ${databaseUrl ? 'server' : 'embedded'}: ` +
-    `p50 ${formatPercentileMs(0.5)} ms, p99 ${formatPercentileMs(0.99)} ms, max ${formatPercentileMs(1)} ms; ${jobRunCount} jobs run during that time; ` +
-    `${((user + system) / 1000 / deliveryAcceptTimesMs.length).toFixed(1)} ms of CPU each; load ${loadavg()[0]?.toFixed(1) ?? '?'}`,
+  `accept(): ${deliveryAcceptLatenciesMs.length} deliveries at ${webhookDeliveriesPerSecond}/s, ${databaseUrl ? 'server' : 'embedded'}: ` +
+    `p50 ${formatLatencyPercentileMs(0.5)} ms, p99 ${formatLatencyPercentileMs(0.99)} ms, max ${formatLatencyPercentileMs(1)} ms; ${executedJobCount} jobs run during that time; ` +
+    `${((user + system) / 1000 / deliveryAcceptLatenciesMs.length).toFixed(1)} ms of CPU each; load ${loadavg()[0]?.toFixed(1) ?? '?'}`,
 )
 console.log(
-  `spawn(): p50 ${formatPercentileMs(0.5, processSpawnTimesMs)} ms, p99 ${formatPercentileMs(0.99, processSpawnTimesMs)} ms; ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
+  `spawn(): p50 ${formatLatencyPercentileMs(0.5, processSpawnLatenciesMs)} ms, p99 ${formatLatencyPercentileMs(0.99, processSpawnLatenciesMs)} ms; ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
 )
 await store.close()
 await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 })

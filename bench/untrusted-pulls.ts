@@ -11,37 +11,37 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startBotProcess } from '../sandbox/demo/bot-process.ts'
-import { openDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-environment.ts'
+import { startDemoEnvironment, demoRepositoryName } from '../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../sandbox/demo/stories.ts'
 import { commitTree, runGitForText, runGitForBytes } from '../sandbox/github/git/git-store.ts'
 
 const { values } = parseArgs({ options: { after: { type: 'string', default: '20' } } })
-const observationSeconds = Number(values.after)
+const observationDurationSeconds = Number(values.after)
 
-const joinGeneratedLines = (count: number, line: (at: number) => string) =>
+const generateNumberedLines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')
-const yamlWithManyKeys = joinGeneratedLines(16_000, (at) => `key${at}: [a]\n`)
-const ownersYamlWithManyLogins = `---\nreviewers:\n${joinGeneratedLines(1500, (at) => `  - account-${at}\n`)}`
+const yamlWithManyKeys = generateNumberedLines(16_000, (at) => `key${at}: [a]\n`)
+const ownersFileWithManyReviewers = `---\nreviewers:\n${generateNumberedLines(1500, (at) => `  - account-${at}\n`)}`
 const catalogFolder = 'catalogs/v4.20'
 
 /** The changes of hostile pull requests, by description. */
 const hostilePullRequestFiles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'owner files of 16,000 keys': Object.fromEntries(
-    joinGeneratedLines(6, (at) => `${catalogFolder}/lighthouse/d${at}/OWNERS `)
+    generateNumberedLines(6, (at) => `${catalogFolder}/lighthouse/d${at}/OWNERS `)
       .concat(`${catalogFolder}/lighthouse/CATALOG_OWNERS`)
       .split(' ')
       .map((path) => [path, yamlWithManyKeys]),
   ),
-  'an owner file of 1,500 logins': { 'operators/newcomer/ci.yaml': ownersYamlWithManyLogins },
+  'an owner file of 1,500 logins': { 'operators/newcomer/ci.yaml': ownersFileWithManyReviewers },
   'a reference list of 40,000 keys': {
-    'catalogs.yaml': joinGeneratedLines(40_000, (at) => `key${at}: b\n`),
+    'catalogs.yaml': generateNumberedLines(40_000, (at) => `key${at}: b\n`),
   },
   'a list nested 100,000 deep': { [`${catalogFolder}/lighthouse/OWNERS`]: 'a: ' + '['.repeat(100_000) },
   '100,000 syntax errors on a line': {
     [`${catalogFolder}/tidepool/OWNERS`]: 'a: ' + '"x" "y" @ '.repeat(20_000),
   },
   '100,000 ignore patterns': {
-    [`${catalogFolder}/.indexignore`]: joinGeneratedLines(100_000, (at) => `a*${at}*b*c\n`),
+    [`${catalogFolder}/.indexignore`]: generateNumberedLines(100_000, (at) => `a*${at}*b*c\n`),
     ...Object.fromEntries(
       Array.from({ length: 1500 }, (_, at) => [`${catalogFolder}/lighthouse/f${at}.yaml`, 'schema: x\n']),
     ),
@@ -53,7 +53,7 @@ const hostilePullRequestFiles: Readonly<Record<string, Readonly<Record<string, s
     ]),
   ),
   'a channel of 60,000 entries': {
-    [`${catalogFolder}/lighthouse/more.yaml`]: `schema: olm.channel\npackage: lighthouse\nname: c\nentries:\n${joinGeneratedLines(60_000, (at) => `- name: a.v${at + 1}.0.0\n  replaces: a.v${at}.0.0\n`)}`,
+    [`${catalogFolder}/lighthouse/more.yaml`]: `schema: olm.channel\npackage: lighthouse\nname: c\nentries:\n${generateNumberedLines(60_000, (at) => `- name: a.v${at + 1}.0.0\n  replaces: a.v${at}.0.0\n`)}`,
   },
   '3,000 comments': { 'README.md': 'hello\n' },
 }
@@ -94,13 +94,13 @@ function readProcessTreeUsage(root: number): ProcessTreeUsage {
   for (const [pid, , size] of rows) {
     if (!ours.has(pid)) continue
     memory += size / 1024
-    processor += readCpuSeconds(pid).reduce((sum, seconds) => sum + seconds, 0)
+    processor += readProcessCpuSeconds(pid).reduce((sum, seconds) => sum + seconds, 0)
   }
   return { memory, processor }
 }
 
 /** User and system seconds of a process and its completed child processes, as Linux counts them. */
-function readCpuSeconds(pid: number): readonly number[] {
+function readProcessCpuSeconds(pid: number): readonly number[] {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
     return fields.slice(11, 15).map((ticks) => Number(ticks) / 100)
@@ -110,10 +110,11 @@ function readCpuSeconds(pid: number): readonly number[] {
 }
 
 /** The sandbox: this process, and its Git processes. */
-const readSandboxCpuSeconds = () => readCpuSeconds(process.pid).reduce((sum, seconds) => sum + seconds, 0)
+const readSandboxCpuSeconds = () =>
+  readProcessCpuSeconds(process.pid).reduce((sum, seconds) => sum + seconds, 0)
 
 const dataDirectory = await mkdtemp(join(tmpdir(), 'strangers-'))
-const demoEnvironment = await openDemoEnvironment({ directory: dataDirectory })
+const demoEnvironment = await startDemoEnvironment({ directory: dataDirectory })
 const botProcess = await startBotProcess({
   environment: demoEnvironment.environment,
   ...(process.env['BENCH_LOG'] && { onLog: console.error }),
@@ -188,9 +189,9 @@ try {
       `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
   )
   if (harmless.merged === null) process.exitCode = 1
-  await pause(observationSeconds * 1000)
+  await pause(observationDurationSeconds * 1000)
   process.stdout.write(
-    `${observationSeconds} s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
+    `${observationDurationSeconds} s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
   )
 } finally {
   isOver = true

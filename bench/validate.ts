@@ -78,7 +78,7 @@ function measureCatalogDirectory(directory: string): ProcessMeasurement | undefi
   )
   printMeasurement(
     'cold, cache being filled',
-    measureProcessMedian(runCount, () => measureValidateWithEmptyCache(directory)),
+    measureProcessMedian(runCount, () => measureColdCacheValidation(directory)),
     opm,
   )
   printMeasurement(
@@ -103,7 +103,7 @@ function measureCatalogDirectory(directory: string): ProcessMeasurement | undefi
   return opm
 }
 
-function measureValidateWithEmptyCache(directory: string): ProcessMeasurement {
+function measureColdCacheValidation(directory: string): ProcessMeasurement {
   // Only the catalog cache. The compile cache next to it is part of the installation.
   rmSync(join(cliEnvironment.CATALOG_BOT_CACHE, 'facts'), { recursive: true, force: true, maxRetries: 10 })
   return measureProcess([...validateCommand, directory], cliEnvironment)

@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { builtPackageEnvVariable, buildCatalogBotCli } from '../bench/built-command.ts'
+import { prebuiltPackageEnvVariable, buildCatalogBotCli } from '../bench/built-command.ts'
 import { runBeside } from './run-beside.mjs'
 import { startStepTimes } from './step-times.mjs'
 
@@ -50,7 +50,10 @@ const benchCommands = Object.keys(scripts)
       name: script,
       program: 'npm',
       args: ['run', '--silent', script, '--', ...parameters],
-      options: { cwd: projectRoot, env: { ...process.env, [builtPackageEnvVariable]: builtPackageFolder } },
+      options: {
+        cwd: projectRoot,
+        env: { ...process.env, [prebuiltPackageEnvVariable]: builtPackageFolder },
+      },
     }
   })
 const exitStatusWithoutGo = 2

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { canaryProbes } from './canary/probes.ts'
-import type { CanaryProbe, ProbeContext } from './canary/probes.ts'
+import type { CanaryProbe, CanaryProbeContext } from './canary/probes.ts'
 import { CanaryStage, type GitHubApiResponse } from './canary/stage.ts'
 
 const canaryNamePrefix = 'catalog-bot-canary'
@@ -157,7 +157,7 @@ async function runProbe(stage: CanaryStage, probe: CanaryProbe, number: number):
   const files = [...(isBehind ? ['base'] : []), 'head', 'root', `${number}`]
   const M = await stage.commit(files, [B, H])
   if (probe.rules.length > 0) await stage.protect(base, probe.rules)
-  const probeContext: ProbeContext = { stage, base, temporary, number: pull, B, H, M }
+  const probeContext: CanaryProbeContext = { stage, base, temporary, number: pull, B, H, M }
   return await probe.attempt(probeContext)
 }
 

@@ -9,10 +9,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
-import { buildServedCatalog, type ServedCatalog, parseServedFile } from '@catalog-bot/fbc/api/served-catalog'
+import {
+  buildServedCatalog,
+  type ServedCatalog,
+  parseServedCatalogFile,
+} from '@catalog-bot/fbc/api/served-catalog'
 import { listCatalogDirectoryFiles } from '../src/catalogs/catalog-directory.ts'
 import { type Json, toSortedJson } from '@catalog-bot/fbc/go/json/json'
-import { openGrpcServer } from '../packages/fbc-server/src/grpc-server.ts'
+import { startGrpcServer } from '../packages/fbc-server/src/grpc-server.ts'
 import { getGrpcService, type ProtoMessage } from '../packages/fbc-server/src/grpc-services.ts'
 
 export interface ServingComparison {
@@ -46,7 +50,7 @@ function loadServedCatalog(dir: string): ServedCatalog {
     directory.files.map((file) => {
       const bytes = file.read()
       if ('error' in bytes) throw new Error(bytes.error)
-      return { path: file.path, file: parseServedFile(bytes) }
+      return { path: file.path, file: parseServedCatalogFile(bytes) }
     }),
   )
   if (!read.ok) throw new Error(read.error)
@@ -60,7 +64,7 @@ function loadServedCatalog(dir: string): ServedCatalog {
 export async function compareServing(dir: string, cache?: string): Promise<ServingComparison> {
   const catalog = loadServedCatalog(dir)
   const opm = await startOpm(dir, cache)
-  const ours = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
+  const ours = await startGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
   const [theirClient, ourClient] = [opm.port, ours.port].map(
     (port) =>
       new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {

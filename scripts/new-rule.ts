@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CheckId } from '../packages/findings/src/checks.ts'
-import { type RuleSubjectKind, suiteNames } from '@catalog-bot/findings/rule'
+import { type RuleSubjectKind, ruleSuiteNames } from '@catalog-bot/findings/rule'
 import { findRuleListSources, renderRuleLists } from './rule-lists.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
@@ -160,8 +160,8 @@ export function createRuleFiles(id: string, kindName = 'catalog', suite?: string
   const kind = ruleKinds[kindName]
   if (kind === undefined)
     throw new TypeError(`the kind must be one of ${Object.keys(ruleKinds).join(', ')}, but is "${kindName}"`)
-  if (suite !== undefined && !suiteNames.some((one) => one === suite))
-    throw new TypeError(`the suite must be one of ${suiteNames.join(', ')}, but is "${suite}"`)
+  if (suite !== undefined && !ruleSuiteNames.some((one) => one === suite))
+    throw new TypeError(`the suite must be one of ${ruleSuiteNames.join(', ')}, but is "${suite}"`)
   if (suite !== undefined && kind.judges !== 'bundle')
     throw new TypeError('only rules about bundles can belong to a suite')
   const examples = `fixtures/rules/${id}`
@@ -517,7 +517,7 @@ function describeFindFunctionStep(id: string, kind: RuleKind | undefined): strin
 
 const usageText = `usage: npm run new-rule ID [KIND [SUITE]]
 KIND: ${Object.keys(ruleKinds).join(', ')}(for their subjects, see "A rule in six steps" in CONTRIBUTING.md)
-SUITE: ${suiteNames.join(', ')} (for rules about bundles that many valid bundles break)
+SUITE: ${ruleSuiteNames.join(', ')} (for rules about bundles that many valid bundles break)
 `
 
 function main([id, kindName, suite, ...others]: readonly string[]): void {

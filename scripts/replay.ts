@@ -12,7 +12,7 @@ import { resolve } from 'node:path'
 import type { PullRequestChange } from '../src/pull-request/change.ts'
 import { toCommitSha } from '../src/pull-request/ids.ts'
 import {
-  createLocalCheckQuestionAnswerer,
+  createLocalQuestionAnswerer,
   createLocalPullRequestSnapshot,
   openTemporaryRepository,
   parseGitHubAccount,
@@ -20,9 +20,9 @@ import {
 import { allRules } from '../src/checks/all-rules.ts'
 import type { CheckOutcome } from '../src/checks/check.ts'
 import { createCatalogLoader } from '../src/catalogs/catalog-loader.ts'
-import { openCatalogFileReaderPool } from '../src/catalogs/reader-pool.ts'
+import { createCatalogFileReaderPool } from '../src/catalogs/reader-pool.ts'
 import { evaluatePullSnapshot } from '../src/evaluate/evaluate.ts'
-import { openInMemoryCache, noopPullHistoryStore } from '../src/catalogs/memory-cache.ts'
+import { createInMemoryCache, noopPullHistoryStore } from '../src/catalogs/memory-cache.ts'
 import { systemClock } from '../src/adapters/system-clock.ts'
 import { decideVerdict } from '../src/policy/decide.ts'
 import { isGitError } from '../src/adapters/git/git-error.ts'
@@ -79,8 +79,8 @@ const pullsToReplay = listMergedPulls(repositoryFolder, values.branch, {
   most: Number(values.most),
 })
 const scratchRepository = await openTemporaryRepository(repositoryFolder)
-const readerPool = openCatalogFileReaderPool()
-const catalogLoader = createCatalogLoader(readerPool, openInMemoryCache(systemClock))
+const readerPool = createCatalogFileReaderPool()
+const catalogLoader = createCatalogLoader(readerPool, createInMemoryCache(systemClock))
 const replayResults: ReplayResult[] = []
 try {
   for (const pull of pullsToReplay) {
@@ -149,7 +149,7 @@ async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
       {
         repository: scratchRepository.repository,
         loader: catalogLoader,
-        ask: createLocalCheckQuestionAnswerer(author, 'read'),
+        ask: createLocalQuestionAnswerer(author, 'read'),
         memory: noopPullHistoryStore,
       },
     )

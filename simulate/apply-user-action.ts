@@ -9,14 +9,14 @@ import {
   getCatalogPath,
   renderCatalog,
   botConfigPath,
-  configTextByVariant,
+  botConfigTextByVariant,
   getExtraCatalogFilePath,
   renderExtraCatalogFile,
-  getOwnersPath,
-  renderOwners,
+  getOwnersFilePath,
+  renderOwnersFile,
   packageNames,
-  maintainersPath,
-  renderMaintainers,
+  maintainersFilePath,
+  renderMaintainersFile,
 } from './world/repository-contents.ts'
 import { getMaintainers, getPackageOwners } from './world/expected-state.ts'
 import {
@@ -49,11 +49,11 @@ export function seedRepository(server: SimulatedGitHub): void {
   const empty = objects.addTree(new Map())
   const files: Record<string, string> = {
     'README.md': 'Catalogs\n',
-    [maintainersPath]: renderMaintainers(['max']),
+    [maintainersFilePath]: renderMaintainersFile(['max']),
   }
   for (const name of packageNames) {
     files[getCatalogPath(name)] = renderCatalog(name, 1)
-    files[getOwnersPath(name)] = renderOwners(initialOwnersByPackage[name])
+    files[getOwnersFilePath(name)] = renderOwnersFile(initialOwnersByPackage[name])
   }
   const first = server.commit(objects.edit(empty, files), [], 'Begin')
   server.moveBranch(mainBranch, first, server.people.of('max'))
@@ -240,18 +240,18 @@ function applyFileEdit(
         (name) => name !== edit.who.toLowerCase(),
       )
       const owners = edit.kind === 'own' ? [...others, edit.who] : others
-      return objects.edit(tree, { [getOwnersPath(edit.package)]: renderOwners(owners) })
+      return objects.edit(tree, { [getOwnersFilePath(edit.package)]: renderOwnersFile(owners) })
     }
     case 'add-package':
       return objects.edit(tree, {
         [getCatalogPath(edit.package)]: renderCatalog(edit.package, 1),
-        [getOwnersPath(edit.package)]: renderOwners([edit.who]),
+        [getOwnersFilePath(edit.package)]: renderOwnersFile([edit.who]),
       })
     case 'configure':
-      return objects.edit(tree, { [botConfigPath]: configTextByVariant[edit.config] })
+      return objects.edit(tree, { [botConfigPath]: botConfigTextByVariant[edit.config] })
     case 'maintain':
       return objects.edit(tree, {
-        [maintainersPath]: renderMaintainers([...getMaintainers(objects, tree), edit.who]),
+        [maintainersFilePath]: renderMaintainersFile([...getMaintainers(objects, tree), edit.who]),
       })
     case 'workflow':
       return objects.edit(tree, { '.github/workflows/build.yml': `on: push # ${server.id()}\n` })

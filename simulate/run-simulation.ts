@@ -6,7 +6,7 @@ import type { MergePermit } from '../src/policy/merge-permit.ts'
 import type { Job } from '../src/ports/jobs.ts'
 import { ForgeError } from '../src/adapters/github/forge-error.ts'
 import { GitError } from '../src/adapters/git/git-error.ts'
-import type { ImageQuestionAnswerer } from '../src/catalogs/registries.ts'
+import type { ImageQuestionResolver } from '../src/catalogs/registries.ts'
 import type { ImageLookupAnswer } from '../src/checks/questions.ts'
 import { toMergeLeaseName } from '../src/jobs/renewed-lease.ts'
 import { toJobKey } from '../src/adapters/store/jobs.ts'
@@ -15,12 +15,16 @@ import { applyUserAction, seedRepository } from './apply-user-action.ts'
 import { simulatedBotSettings, startBotInstance, type BotInstance } from './bot/bot-instance.ts'
 import { createInMemoryForge } from './ports/memory-forge.ts'
 import { createInMemoryMergeApi } from './ports/memory-merging.ts'
-import { createInMemoryRepository, type MirrorRefs, type CallScheduler } from './ports/memory-repository.ts'
+import {
+  createInMemoryRepository,
+  type GitMirrorRefs,
+  type SimulatedCallScheduler,
+} from './ports/memory-repository.ts'
 import {
   createInMemoryStore,
   enqueueJob,
   workerHeartbeatTimeoutMs,
-  StoreTables,
+  InMemoryStoreTables,
   type JobRow,
 } from './ports/memory-store.ts'
 import {
@@ -29,7 +33,7 @@ import {
   type InjectedFault,
   type SimulationPlan,
 } from './simulation-plan.ts'
-import { isMissingImageReference, findBundleImageContents } from './world/repository-contents.ts'
+import { isReferenceToMissingImage, findBundleImageContents } from './world/repository-contents.ts'
 import {
   Scheduler,
   type PendingCall,
@@ -37,7 +41,7 @@ import {
   type CallFault,
   type SimulatedProcess,
 } from './scheduler.ts'
-import { installationId, SimulatedGitHub, type SimulatedDelivery } from './world/simulated-github.ts'
+import { installationId, SimulatedGitHub, type SimulatedWebhookDelivery } from './world/simulated-github.ts'
 import { UnmodeledBehaviorError } from './git/merge.ts'
 import { checkFinalSimulationState } from './oracles/check-final-state.ts'
 import { checkMergeInvariants } from './oracles/check-merge.ts'
@@ -100,13 +104,13 @@ export async function runSimulation(
   const violations: InvariantViolation[] = []
   const events = [...plan.events]
   const pending: { fault: InjectedFault; times: number }[] = []
-  const tables = new StoreTables()
+  const tables = new InMemoryStoreTables()
   const current = new AsyncLocalStorage<RunningJob>()
   const instances: (BotInstance | undefined)[] = []
   const restarts = new Map<number, number>()
   /** Since when dead processes have been silent. */
   const deaths = new Map<SimulatedProcess, number>()
-  const mirrors: MirrorRefs[] = []
+  const mirrors: GitMirrorRefs[] = []
   const server = new SimulatedGitHub(() => ({ step: scheduler.step, now: scheduler.now }))
   const taken: SimulationResult['taken'][number][] = []
   let idleAt = 0
@@ -169,7 +173,7 @@ export async function runSimulation(
 
   function boot(at: number): void {
     const process: SimulatedProcess = { name: `bot ${at + 1}`, isAlive: true, pausedUntil: 0, skew: 0 }
-    const schedule: CallScheduler = (to, label, doIt) => {
+    const schedule: SimulatedCallScheduler = (to, label, doIt) => {
       const job = current.getStore()
       if (job === undefined) return scheduler.call({ process, to, label }, doIt)
       const onInjury = () => (job.isInjured = true)
@@ -211,7 +215,7 @@ export async function runSimulation(
       }),
       registries: {
         forEvaluation: () =>
-          ((question) => queryRegistry(schedule, question.kind, question.reference)) as ImageQuestionAnswerer,
+          ((question) => queryRegistry(schedule, question.kind, question.reference)) as ImageQuestionResolver,
         refreshImage: (reference) =>
           queryRegistry(schedule, 'image', reference) as Promise<ImageLookupAnswer>,
         close: () => Promise.resolve(),
@@ -378,7 +382,7 @@ export async function runSimulation(
     return tables.jobs.some((row) => row.key === key && row.state === 'active')
   }
 
-  function arrive(delivery: SimulatedDelivery, instance: BotInstance): void {
+  function arrive(delivery: SimulatedWebhookDelivery, instance: BotInstance): void {
     server.deliveries.splice(server.deliveries.indexOf(delivery), 1)
     const one = pending.find(
       ({ fault }) => fault.fault === 'lose-delivery' || fault.fault === 'double-delivery',
@@ -481,7 +485,7 @@ function createConnectionFailureError(to: PendingCall['to']): Error {
 }
 
 async function queryRegistry(
-  schedule: CallScheduler,
+  schedule: SimulatedCallScheduler,
   question: 'image' | 'bundle' | 'install',
   reference: string,
 ) {
@@ -496,7 +500,7 @@ async function queryRegistry(
 
 function createRegistryAnswer(question: 'image' | 'bundle' | 'install', reference: string): object {
   const content = findBundleImageContents(reference)
-  if (isMissingImageReference(reference) || content === undefined)
+  if (isReferenceToMissingImage(reference) || content === undefined)
     return { kind: 'missing', reason: 'the registry does not have it' }
   const digest = reference.split('@')[1] ?? ''
   if (question === 'image')

@@ -1,6 +1,6 @@
 // The external events of a run as data: user actions, faults, and their times. A plan also contains the seed that
 // determines the order of events, so the same plan always produces the same run.
-import type { ConfigVariantName, CatalogFlaw } from './world/repository-contents.ts'
+import type { BotConfigVariantName, CatalogFlaw } from './world/repository-contents.ts'
 
 /** The edit that a commit makes to the files of its parent. */
 export type PlannedFileEdit =
@@ -9,7 +9,7 @@ export type PlannedFileEdit =
   /** Adds an account to a package's list of owners, or removes it. */
   | { readonly kind: 'own' | 'disown'; readonly package: string; readonly who: string }
   | { readonly kind: 'add-package'; readonly package: string; readonly who: string }
-  | { readonly kind: 'configure'; readonly config: ConfigVariantName }
+  | { readonly kind: 'configure'; readonly config: BotConfigVariantName }
   | { readonly kind: 'maintain'; readonly who: string }
   | { readonly kind: 'workflow' | 'readme' }
   | { readonly kind: 'link' | 'executable' | 'attributes'; readonly package: string }

@@ -93,11 +93,11 @@ export interface CatalogDifference {
 export function diffCatalogs(before: string, after: string): CatalogDifference {
   const sides = { base: loadCatalog(before), result: loadCatalog(after) }
   const bytesOf = (side: 'base' | 'result', path: string) =>
-    sides[side].bytesOf(path.slice(comparedCatalogRoot.length + 1))
+    sides[side].bytesOf(path.slice(placeholderCatalogRoot.length + 1))
   const change = describeChange({
     paths: listChangedPaths(sides.base, sides.result),
-    layout: { catalogs: [{ root: comparedCatalogRoot }] },
-    catalogs: [{ root: comparedCatalogRoot, base: sides.base.catalog, result: sides.result.catalog }],
+    layout: { catalogs: [{ root: placeholderCatalogRoot }] },
+    catalogs: [{ root: placeholderCatalogRoot, base: sides.base.catalog, result: sides.result.catalog }],
     treeFiles: { read: bytesOf },
   })
   return {
@@ -134,7 +134,7 @@ function loadCatalog(directory: string): LoadedCatalog {
 }
 
 /** Replaces both directories, because a comparison is about two states of the same directory. */
-const comparedCatalogRoot = 'catalog'
+const placeholderCatalogRoot = 'catalog'
 
 function listChangedPaths(before: LoadedCatalog, after: LoadedCatalog): PathChange[] {
   const entry = (side: LoadedCatalog, path: string) => {
@@ -145,7 +145,7 @@ function listChangedPaths(before: LoadedCatalog, after: LoadedCatalog): PathChan
     const [old, now] = [entry(before, path), entry(after, path)]
     if (old?.oid === now?.oid) return []
     return [
-      { path: `${comparedCatalogRoot}/${path}`, ...(old && { before: old }), ...(now && { after: now }) },
+      { path: `${placeholderCatalogRoot}/${path}`, ...(old && { before: old }), ...(now && { after: now }) },
     ]
   })
 }

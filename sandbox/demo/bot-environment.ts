@@ -36,7 +36,7 @@ export interface BotEnvironmentOptions {
   readonly validator?: GitHubTrafficValidator
 }
 
-export async function openBotEnvironment(options: BotEnvironmentOptions): Promise<BotEnvironment> {
+export async function startBotEnvironment(options: BotEnvironmentOptions): Promise<BotEnvironment> {
   const { directory, sweepSeconds = 300, hourlyLimit, validator } = options
   const registry = await startMockRegistry()
   const github = await startMockGitHub({

@@ -10,7 +10,12 @@ function copyBundleBlobForVersion(text: string, name: string, from: string, vers
 }
 
 /** Adds a version to the head of its channel: the entry first, and the bundle last in the file. */
-export function prependChannelEntry(text: string, name: string, version: string, replaces: string): string {
+export function addVersionToChannelStart(
+  text: string,
+  name: string,
+  version: string,
+  replaces: string,
+): string {
   const entry = `- name: ${name}.v${version}\n  replaces: ${name}.v${replaces}\n`
   return (
     text.replace('entries:\n', `entries:\n${entry}`) + copyBundleBlobForVersion(text, name, replaces, version)
@@ -21,7 +26,12 @@ export function prependChannelEntry(text: string, name: string, version: string,
  * Adds a version at the end of its channel, and its bundle before all others. The position differs, but the meaning
  * is the same.
  */
-export function appendChannelEntry(text: string, name: string, version: string, replaces: string): string {
+export function addVersionToChannelEnd(
+  text: string,
+  name: string,
+  version: string,
+  replaces: string,
+): string {
   const entry = `- name: ${name}.v${version}\n  replaces: ${name}.v${replaces}\n`
   const imageOffset = text.indexOf('---\nimage:')
   if (imageOffset < 0) throw new Error('no bundle found')

@@ -1,16 +1,16 @@
 // The demo environment: a GitHub with the catalog repository and its users, and a registry with its images.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { parseBundleBlobs, buildBundleImage } from '../registry/bundle-image.ts'
+import { parseOlmBundleBlobs, buildBundleImage } from '../registry/bundle-image.ts'
 import type { MockRegistry } from '../registry/registry.ts'
 import type { MockImageSpec } from '../registry/registry-image.ts'
 import type { MockRepository } from '../github/github-data.ts'
-import { botConfigPath, setUpPublishing } from './set-up-publishing.ts'
-import { openBotEnvironment, type BotEnvironment, type BotEnvironmentOptions } from './bot-environment.ts'
+import { botConfigPath, setUpCatalogPublishing } from './set-up-publishing.ts'
+import { startBotEnvironment, type BotEnvironment, type BotEnvironmentOptions } from './bot-environment.ts'
 
 export const demoRepositoryName = 'coast/operators'
 const demoFixtureDirectory = join(import.meta.dirname, '..', '..', 'fixtures', 'demo', 'repository')
-const demoUsers = ['harbormaster', 'alice', 'bob', 'carol', 'dave', 'erin', 'mallory'] as const
+const demoUserLogins = ['harbormaster', 'alice', 'bob', 'carol', 'dave', 'erin', 'mallory'] as const
 
 export interface DemoEnvironment extends Pick<BotEnvironment, 'github' | 'registry' | 'stop'> {
   readonly repository: MockRepository
@@ -30,8 +30,8 @@ export interface DemoEnvironmentOptions extends BotEnvironmentOptions {
   readonly publishes?: boolean
 }
 
-export async function openDemoEnvironment(options: DemoEnvironmentOptions): Promise<DemoEnvironment> {
-  const botEnvironment = await openBotEnvironment(options)
+export async function startDemoEnvironment(options: DemoEnvironmentOptions): Promise<DemoEnvironment> {
+  const botEnvironment = await startBotEnvironment(options)
   try {
     return await setUpDemoRepository(botEnvironment, options)
   } catch (error) {
@@ -45,8 +45,8 @@ async function setUpDemoRepository(
   { github, registry, installBot, stop }: BotEnvironment,
   { files: changed = {}, publishes = false, directory }: DemoEnvironmentOptions,
 ): Promise<DemoEnvironment> {
-  const fixed = readCatalogFixture(registry.host)
-  const publishing = publishes ? setUpPublishing(registry, directory) : undefined
+  const fixed = readDemoCatalogFiles(registry.host)
+  const publishing = publishes ? setUpCatalogPublishing(registry, directory) : undefined
   const files = {
     ...fixed,
     ...(publishing && { [botConfigPath]: `${fixed[botConfigPath] ?? ''}${publishing.config}` }),
@@ -55,7 +55,7 @@ async function setUpDemoRepository(
   for (const [path, text] of Object.entries(files))
     if (path.startsWith('catalogs/')) pushCatalogImages(registry, text)
 
-  for (const login of demoUsers) github.createUser(login)
+  for (const login of demoUserLogins) github.createUser(login)
   github.createOrganization('coast', ['harbormaster'])
   const repository = await github.createRepository('coast', 'operators', { files })
   github.createWorkflow(demoRepositoryName, 'build-catalogs.yml', {
@@ -67,7 +67,7 @@ async function setUpDemoRepository(
 }
 
 /** The initial files of the catalog repository, by path. Images refer to this registry. */
-export function readCatalogFixture(host: string): Record<string, string> {
+export function readDemoCatalogFiles(host: string): Record<string, string> {
   const files: Record<string, string> = {}
   for (const entry of readdirSync(demoFixtureDirectory, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) {
@@ -89,7 +89,7 @@ export function pushCatalogImages(
   text: string,
   wanted: (bundle: string) => boolean = () => true,
 ): void {
-  for (const blob of parseBundleBlobs(text)) {
+  for (const blob of parseOlmBundleBlobs(text)) {
     if (!wanted(blob.name)) continue
     for (const { image } of blob.relatedImages ?? [])
       pushImageToMockRegistry(registry, image, { files: { name: image } })

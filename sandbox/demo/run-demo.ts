@@ -7,12 +7,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { execFileSync } from 'node:child_process'
 import type { DemoRunner } from '../../src/cli/demo.ts'
 import { startBotProcess } from './bot-process.ts'
-import { openDemoEnvironment, type DemoEnvironment } from './demo-environment.ts'
-import { evaluateDemoStory, type OpenedDemoStory } from './story-outcome.ts'
+import { startDemoEnvironment, type DemoEnvironment } from './demo-environment.ts'
+import { evaluateDemoStory, type DemoStoryWithPull } from './story-outcome.ts'
 import { demoStories } from './stories.ts'
-import { openCatalogPublisher } from '../../src/adapters/image/open-catalog-publisher.ts'
-import { openImagePusher } from '../../src/adapters/image/open-pusher.ts'
-import { openRegistryClient } from '../../src/adapters/registry/open-registry.ts'
+import { createCatalogPublisher } from '../../src/adapters/image/open-catalog-publisher.ts'
+import { createImagePusher } from '../../src/adapters/image/open-pusher.ts'
+import { createRegistryClient } from '../../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../src/adapters/registry/transport/egress-policy.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { catalogImageRepository as image } from './set-up-publishing.ts'
@@ -45,7 +45,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
   const directory = await mkdtemp(join(tmpdir(), 'catalog-bot-demo-'))
   printLine('starting a simulated GitHub and registry with the catalog repository coast/operators')
   let isGood = false
-  const coast = await openDemoEnvironment({ directory, publishes: true })
+  const coast = await startDemoEnvironment({ directory, publishes: true })
   try {
     printLine(`GitHub: ${coast.github.url}, registry: ${coast.registry.url}; starting catalog-bot`)
     const bot = await startBotProcess({
@@ -56,7 +56,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
     try {
       coast.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
       printLine(`catalog-bot is listening on ${bot.url}`)
-      const openedStories: OpenedDemoStory[] = []
+      const openedStories: DemoStoryWithPull[] = []
       const opened = performance.now()
       const remainingMs = () => timeoutMs - (performance.now() - opened)
       for (const story of demoStories) {
@@ -136,15 +136,15 @@ export function wrapWords(text: string, width: number): readonly string[] {
 }
 
 /** Reads catalog images from a registry on this machine, like any client that pulls them. */
-export function openCatalogImageReader(host: string): {
+export function createCatalogImageReader(host: string): {
   /** The reference, `repository:tag`. Undefined until the image exists. */
   readonly read: (name: string) => Promise<PulledCatalogImage | undefined>
 } {
   return {
     async read(name) {
       const reading = { clock: systemClock, egress: allowLoopbackRegistries(host), credentials: [] }
-      const registry = openRegistryClient(reading)
-      const publisher = openCatalogPublisher({ registry, pusher: openImagePusher(reading) })
+      const registry = createRegistryClient(reading)
+      const publisher = createCatalogPublisher({ registry, pusher: createImagePusher(reading) })
       try {
         if ((await publisher.digestOf(`${host}/${name}`)) === undefined) return undefined
         const { digest, platforms, files } = await publisher.read(`${host}/${name}`)
@@ -184,7 +184,7 @@ export async function verifyPublishedImages(
 
   async function readOne(version: string) {
     const name = `${image}:${version}`
-    const read = await openCatalogImageReader(host).read(name)
+    const read = await createCatalogImageReader(host).read(name)
     if (read === undefined) return { isSame: false, lines: [`NOT PUBLISHED  ${host}/${name}`] }
     const { digest, files, platforms } = read
     const root = `catalogs/${version}`

@@ -8,7 +8,7 @@ export const catalogImageRepository = 'coast/catalog'
 const baseImageRepository = 'coast/opm'
 
 /** A base image in the registry, the section of the configuration, and the bot administrator's list in a file. */
-export function setUpPublishing(
+export function setUpCatalogPublishing(
   registry: MockRegistry,
   directory: string,
 ): { readonly config: string; readonly environment: Readonly<Record<string, string>> } {

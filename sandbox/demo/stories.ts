@@ -1,7 +1,7 @@
 // The demo's pull requests, good and bad, with their expected outcomes.
 import type { CreatePullOptions } from '../github/user-actions.ts'
 import { pushCatalogImages, demoRepositoryName, type DemoEnvironment } from './demo-environment.ts'
-import { appendChannelEntry, prependChannelEntry } from './catalog-edits.ts'
+import { addVersionToChannelEnd, addVersionToChannelStart } from './catalog-edits.ts'
 
 export type ExpectedStoryOutcome =
   /** It merges, and its rebuild succeeds. */
@@ -37,7 +37,7 @@ function pushBundleImages(coast: DemoEnvironment, text: string, name: string, ve
 }
 
 /** A story that adds a version to a package in one catalog, with its images pushed. `add` edits the file. */
-function createVersionUpdatePullOptions(
+function createUpdatePullRequestOptions(
   coast: DemoEnvironment,
   author: string,
   name: string,
@@ -56,8 +56,8 @@ export const demoStories: readonly DemoStory[] = [
     description: 'alice, an owner of lighthouse, adds version 1.2.0',
     ending: { kind: 'lands' },
     open: (coast) =>
-      createVersionUpdatePullOptions(coast, 'alice', 'lighthouse', '1.2.0', (text) =>
-        prependChannelEntry(text, 'lighthouse', '1.2.0', '1.1.0'),
+      createUpdatePullRequestOptions(coast, 'alice', 'lighthouse', '1.2.0', (text) =>
+        addVersionToChannelStart(text, 'lighthouse', '1.2.0', '1.1.0'),
       ),
   },
   {
@@ -65,8 +65,8 @@ export const demoStories: readonly DemoStory[] = [
     description: 'mallory, who owns no package, adds tidepool 0.6.0',
     ending: { kind: 'stays', check: 'ownership', summaryPattern: /bob/ },
     open: (coast) =>
-      createVersionUpdatePullOptions(coast, 'mallory', 'tidepool', '0.6.0', (text) =>
-        prependChannelEntry(text, 'tidepool', '0.6.0', '0.5.0'),
+      createUpdatePullRequestOptions(coast, 'mallory', 'tidepool', '0.6.0', (text) =>
+        addVersionToChannelStart(text, 'tidepool', '0.6.0', '0.5.0'),
       ),
   },
   {
@@ -74,8 +74,8 @@ export const demoStories: readonly DemoStory[] = [
     description: 'bob, an owner of tidepool, adds 0.5.1 next to 0.5.0, so the channel has two heads',
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
     open: (coast) =>
-      createVersionUpdatePullOptions(coast, 'bob', 'tidepool', '0.5.1', (text) =>
-        prependChannelEntry(text, 'tidepool', '0.5.1', '0.5.0').replace(
+      createUpdatePullRequestOptions(coast, 'bob', 'tidepool', '0.5.1', (text) =>
+        addVersionToChannelStart(text, 'tidepool', '0.5.1', '0.5.0').replace(
           'replaces: tidepool.v0.5.0',
           'replaces: tidepool.v0.4.0',
         ),
@@ -88,7 +88,7 @@ export const demoStories: readonly DemoStory[] = [
     open(coast) {
       const path = getCatalogFilePath('buoy')
       const changes = {
-        [path]: prependChannelEntry(getFixtureFileText(coast, path), 'buoy', '3.1.0', '3.0.0'),
+        [path]: addVersionToChannelStart(getFixtureFileText(coast, path), 'buoy', '3.1.0', '3.0.0'),
       }
       return { repository: demoRepositoryName, author: 'erin', title: 'buoy 3.1.0', changes }
     },
@@ -104,7 +104,7 @@ export const demoStories: readonly DemoStory[] = [
     open(coast) {
       const path = getCatalogFilePath('buoy')
       const addVersion = (version: string) =>
-        prependChannelEntry(getFixtureFileText(coast, path), 'buoy', version, '3.0.0')
+        addVersionToChannelStart(getFixtureFileText(coast, path), 'buoy', version, '3.0.0')
       pushBundleImages(coast, addVersion('3.2.0').replaceAll(/(?<!:v)3\.2\.0/g, '3.1.9'), 'buoy', '3.1.9')
       return {
         repository: demoRepositoryName,
@@ -130,8 +130,8 @@ export const demoStories: readonly DemoStory[] = [
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
     rival: 'second of two competing updates',
     open: (coast) =>
-      createVersionUpdatePullOptions(coast, 'carol', 'foghorn', '2.2.0', (text) =>
-        prependChannelEntry(text, 'foghorn', '2.2.0', '2.1.0'),
+      createUpdatePullRequestOptions(coast, 'carol', 'foghorn', '2.2.0', (text) =>
+        addVersionToChannelStart(text, 'foghorn', '2.2.0', '2.1.0'),
       ),
   },
   {
@@ -140,8 +140,8 @@ export const demoStories: readonly DemoStory[] = [
     ending: { kind: 'stays', check: 'validation', summaryPattern: /head/ },
     rival: 'first of two competing updates',
     open: (coast) =>
-      createVersionUpdatePullOptions(coast, 'dave', 'foghorn', '2.1.1', (text) =>
-        appendChannelEntry(text, 'foghorn', '2.1.1', '2.1.0'),
+      createUpdatePullRequestOptions(coast, 'dave', 'foghorn', '2.1.1', (text) =>
+        addVersionToChannelEnd(text, 'foghorn', '2.1.1', '2.1.0'),
       ),
   },
 ]

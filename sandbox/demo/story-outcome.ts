@@ -4,7 +4,7 @@ import type { MockCheckRun, MockPull } from '../github/github-data.ts'
 import type { DemoEnvironment } from './demo-environment.ts'
 import type { DemoStory } from './stories.ts'
 
-export interface OpenedDemoStory {
+export interface DemoStoryWithPull {
   readonly story: DemoStory
   readonly pull: MockPull
 }
@@ -22,8 +22,8 @@ export interface DemoStoryOutcome {
 }
 
 export function evaluateDemoStory(
-  opened: OpenedDemoStory,
-  all: readonly OpenedDemoStory[],
+  opened: DemoStoryWithPull,
+  all: readonly DemoStoryWithPull[],
   coast: DemoEnvironment,
 ): DemoStoryOutcome {
   const { story, pull } = opened

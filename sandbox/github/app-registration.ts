@@ -101,7 +101,7 @@ function validateWebhookAttributes(hook: unknown): string[] {
   return errors
 }
 
-const createAppPathPattern = /^(?:\/organizations\/(?<org>[^/]+))?\/settings\/apps\/(?<step>new|create)$/
+const appCreationPathPattern = /^(?:\/organizations\/(?<org>[^/]+))?\/settings\/apps\/(?<step>new|create)$/
 const appInstallationPathPattern = /^\/apps\/(?<slug>[^/]+)\/installations\/new$/
 
 /** Answers these pages. Returns false for every other URL. */
@@ -117,7 +117,7 @@ export async function handleAppRegistrationPage(
       .end(renderPageLayout(title, body))
     return true
   }
-  const form = createAppPathPattern.exec(url.pathname)?.groups
+  const form = appCreationPathPattern.exec(url.pathname)?.groups
   if (form !== undefined && request.method === 'POST') {
     const owner = form['org'] === undefined ? undefined : findAccountByLogin(at.world, form['org'])
     if (form['org'] !== undefined && owner?.type !== 'Organization')

@@ -24,7 +24,7 @@ import type {
 const maxAnnotationsPerRequest = 50
 const maxCheckOutputCharacters = 65_535
 const maxCheckRunActions = 3
-const maxActionFieldCharacters = { label: 20, description: 40, identifier: 20 } as const
+const maxCheckRunActionFieldChars = { label: 20, description: 40, identifier: 20 } as const
 
 interface CheckRunOutput {
   readonly title?: string
@@ -55,8 +55,8 @@ function validateCheckRunRequest(body: GitHubPayload): void {
       `Invalid request.\n\nNo more than ${maxCheckRunActions} items are allowed; ${actions.length} were supplied.`,
     )
   for (const action of actions)
-    for (const [field, limit] of Object.entries(maxActionFieldCharacters))
-      if ((action[field as keyof typeof maxActionFieldCharacters] ?? '').length > limit)
+    for (const [field, limit] of Object.entries(maxCheckRunActionFieldChars))
+      if ((action[field as keyof typeof maxCheckRunActionFieldChars] ?? '').length > limit)
         throw createValidationError(
           'CheckRun',
           `actions.${field}`,

@@ -2,7 +2,7 @@
 // that the routes and user actions change. Git objects are stored on disk, not here.
 
 import {
-  defaultHourlyLimit as usualHourlyLimit,
+  defaultHourlyRateLimit as usualHourlyLimit,
   type RateLimits,
   type RateLimitUsage,
 } from './http/rate-limit-types.ts'
@@ -427,11 +427,11 @@ export function createMockGitHubData(
     manifests: new Map(),
     nextId: () => ++last,
     now,
-    timestamp: () => toTimestamp(now()),
+    timestamp: () => formatGitHubTimestamp(now()),
   }
 }
 
-export function toTimestamp(milliseconds: number): string {
+export function formatGitHubTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
@@ -477,7 +477,11 @@ export function findCollaboratorRole(
 function getRoleRank(role: CollaboratorRole | undefined): number {
   return role === undefined ? -1 : rolesByRank.indexOf(role)
 }
-export function canPush(world: MockGitHubData, repo: MockRepository, account: MockAccount): boolean {
+export function canPushToRepository(
+  world: MockGitHubData,
+  repo: MockRepository,
+  account: MockAccount,
+): boolean {
   return getRoleRank(findCollaboratorRole(world, repo, account)) >= rolesByRank.indexOf('write')
 }
 
@@ -487,6 +491,6 @@ export function findPullOrIssue(repo: MockRepository, number: number): PullOrIss
 }
 
 /** All pull requests of all repositories. */
-export function* iteratePulls(world: MockGitHubData): Generator<MockPull> {
+export function* iterateAllPulls(world: MockGitHubData): Generator<MockPull> {
   for (const repo of world.repos) yield* repo.pulls.values()
 }

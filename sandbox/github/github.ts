@@ -21,7 +21,7 @@ import { handleAppRegistrationPage, type AppRegistrationContext } from './app-re
 import { renderHtmlPage } from './pages.ts'
 import { createSignInPages } from './sign-in-pages.ts'
 import { MockUserActions } from './user-actions.ts'
-import { RestRouter, type RecordedHttpExchange, type RequestRecord } from './http/router.ts'
+import { RestRouter, type RecordedHttpExchange, type ApiRequestRecord } from './http/router.ts'
 import { createActionsRoutes } from './routes/action-routes.ts'
 import { createAppRoutes } from './routes/app-routes.ts'
 import { createCheckRoutes } from './routes/check-routes.ts'
@@ -38,8 +38,8 @@ import {
   type MockGitHubData,
   findRepositoryByName,
 } from './github-data.ts'
-import { executeQuery, type GraphqlResult } from './graphql/execute-query.ts'
-import { findCommentFieldsByNodeId, findCommentListFields } from './graphql/comment-fields.ts'
+import { executeGraphqlQuery, type GraphqlResult } from './graphql/execute-query.ts'
+import { findCommentFieldsByNodeId, findCommentFieldsByNodeIds } from './graphql/comment-fields.ts'
 import { createMutationFields } from './graphql/mutations.ts'
 import { parseQuery } from './graphql/parse-query.ts'
 import { toRepositoryFields } from './graphql/repository-fields.ts'
@@ -48,7 +48,7 @@ import {
   createNotFoundError,
   respondOk,
   defineRoute,
-  type RouteCall,
+  type RouteRequest,
   type Route,
 } from './http/route.ts'
 
@@ -76,7 +76,7 @@ export class MockGitHub extends MockUserActions {
   readonly url: string
   readonly webhooks: WebhookDispatcher
   /** Every request, ordered by the time of its answer. */
-  readonly requests: RequestRecord[]
+  readonly requests: ApiRequestRecord[]
   /** The findings of the traffic validator. Empty without one. */
   readonly violations: string[]
   readonly #world: MockGitHubData
@@ -165,7 +165,7 @@ export class MockGitHub extends MockUserActions {
 }
 
 interface MockGitHubComponents {
-  readonly requests: RequestRecord[]
+  readonly requests: ApiRequestRecord[]
   readonly violations: string[]
   readonly faults: FaultInjector
   readonly server: Server
@@ -189,9 +189,9 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
       state.runInBackground(mergeReadyAutoMergePulls(state, repo))
   }
   const faults = new FaultInjector()
-  const requests: RequestRecord[] = []
+  const requests: ApiRequestRecord[] = []
   const violations: string[] = []
-  const record = (it: RequestRecord): void => void requests.push(it)
+  const record = (it: ApiRequestRecord): void => void requests.push(it)
   const makers = [
     createAppRoutes,
     createRepositoryRoutes,
@@ -261,7 +261,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
 
 /** `POST /graphql`: the merge features that REST does not have. These are the merge queue, the rules of a ref for its caller, and atomic updates of several refs with compare-and-swap. Also shows who edited a comment. */
 function createGraphqlRoutes(state: MockGitHubState): Route[] {
-  const respondToQuery = async ({ body, caller }: RouteCall): Promise<GraphqlResult> => {
+  const respondToQuery = async ({ body, caller }: RouteRequest): Promise<GraphqlResult> => {
     const { query = '', variables } = body as { query?: string; variables?: Record<string, unknown> }
     let operation
     try {
@@ -271,7 +271,7 @@ function createGraphqlRoutes(state: MockGitHubState): Route[] {
       return { data: null, errors: [{ type: 'PARSE_ERROR', path: [], message }] }
     }
     if (operation.kind === 'mutation')
-      return await executeQuery(createMutationFields(state, caller), operation.fields)
+      return await executeGraphqlQuery(createMutationFields(state, caller), operation.fields)
     const repository = ({ owner, name }: Record<string, unknown>): object => {
       const repo = findRepositoryByName(state.world, String(owner), String(name))
       if (repo === undefined || !canSeeRepository(state.world, caller, repo)) throw createNotFoundError()
@@ -280,13 +280,13 @@ function createGraphqlRoutes(state: MockGitHubState): Route[] {
     const node = ({ id }: Record<string, unknown>): object =>
       findCommentFieldsByNodeId(state.world, caller, id)
     const nodes = ({ ids }: Record<string, unknown>): object =>
-      findCommentListFields(state.world, caller, ids as unknown[])
+      findCommentFieldsByNodeIds(state.world, caller, ids as unknown[])
     const viewer = (): object => {
       if (caller.kind === 'anonymous' || caller.kind === 'app')
         throw new GitHubApiError(401, 'Requires authentication')
       return { login: formatCallerName(caller) }
     }
-    return await executeQuery({ repository, node, nodes, viewer }, operation.fields)
+    return await executeGraphqlQuery({ repository, node, nodes, viewer }, operation.fields)
   }
   return [defineRoute('POST /graphql', {}, async (call) => respondOk(await respondToQuery(call)))]
 }

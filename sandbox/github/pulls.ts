@@ -5,7 +5,7 @@ import { closePull, emitPullRequestEvent, cancelAutoMerge, createCheckSuites } f
 import { GitHubApiError, createValidationError } from './http/route.ts'
 import { toAccountView, toTeamView } from './views/account-view.ts'
 import { toLabelView, toPullSummaryView, toReviewView } from './views/pull-view.ts'
-import { iteratePulls } from './github-data.ts'
+import { iterateAllPulls } from './github-data.ts'
 import type {
   MockAccount,
   MockLabel,
@@ -17,7 +17,7 @@ import type {
   MockGitHubData,
 } from './github-data.ts'
 
-export interface NewPull {
+export interface NewPullOptions {
   readonly author: MockAccount
   readonly headRepo: MockRepository
   readonly headRef: string
@@ -32,7 +32,7 @@ export interface NewPull {
 export async function createPull(
   state: MockGitHubState,
   repo: MockRepository,
-  request: NewPull,
+  request: NewPullOptions,
 ): Promise<MockPull> {
   const { world } = state
   const {
@@ -53,7 +53,7 @@ export async function createPull(
     new GitHubApiError(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'custom', message }])
   if (await isAncestor(repo.path, headSha, baseSha))
     throw validationError(`No commits between ${baseRef} and ${headRef}`)
-  for (const other of iteratePulls(world))
+  for (const other of iterateAllPulls(world))
     if (
       other.repo === repo &&
       other.state === 'open' &&

@@ -45,7 +45,7 @@ interface WebhookFaultRule {
 }
 
 // GitHub waits ten seconds for a receiver.
-const deliveryTimeoutMs = 10_000
+const webhookDeliveryTimeoutMs = 10_000
 
 export class WebhookDispatcher {
   readonly deliveries: WebhookDelivery[] = []
@@ -192,7 +192,7 @@ export class WebhookDispatcher {
         {
           method: 'POST',
           headers: { ...delivery.requestHeaders, 'content-length': body.length },
-          timeout: deliveryTimeoutMs,
+          timeout: webhookDeliveryTimeoutMs,
           // A new connection, because a kept-alive connection can be closed just when it is reused.
           agent: false,
         },

@@ -7,7 +7,7 @@ import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { MockImageSpec } from './registry-image.ts'
 
 /** The source of a bundle: its catalog blob. */
-export interface BundleBlob {
+export interface OlmBundleBlob {
   readonly name: string
   readonly package: string
   readonly image: string
@@ -18,14 +18,14 @@ export interface BundleBlob {
 type JsonObject = { readonly [key: string]: Json }
 
 /** The `olm.bundle` blobs in a catalog, in order. Throws on invalid YAML. */
-export function parseBundleBlobs(catalog: string): readonly BundleBlob[] {
+export function parseOlmBundleBlobs(catalog: string): readonly OlmBundleBlob[] {
   return parseAllDocuments(catalog)
     .map((document) => document.toJS() as { schema?: unknown } | null)
-    .filter((blob): blob is BundleBlob & { schema: string } => blob?.schema === 'olm.bundle')
+    .filter((blob): blob is OlmBundleBlob & { schema: string } => blob?.schema === 'olm.bundle')
 }
 
 /** The image's single layer and its labels. Rendering the image gives the blob. */
-export function buildBundleImage(blob: BundleBlob): MockImageSpec {
+export function buildBundleImage(blob: OlmBundleBlob): MockImageSpec {
   const annotations = {
     [bundleAnnotationKeys.mediaType]: 'registry+v1',
     [bundleAnnotationKeys.manifests]: 'manifests/',
@@ -64,19 +64,19 @@ interface BundleCrd {
   readonly versions: readonly string[]
 }
 
-const getPropertyValuesByType = ({ properties }: BundleBlob, wanted: string) =>
+const getPropertyValuesByType = ({ properties }: OlmBundleBlob, wanted: string) =>
   properties.filter(({ type }) => type === wanted).map(({ value }) => toObjectOrEmpty(value))
 const toStringOrEmpty = (value: Json | undefined) => (typeof value === 'string' ? value : '')
 const toObjectArrayOrEmpty = (value: Json | undefined) =>
   Array.isArray(value) ? (value as readonly JsonObject[]) : []
 const toObjectOrEmpty = (value: Json | undefined) => (value ?? {}) as JsonObject
 
-function getCsvMetadata(blob: BundleBlob): JsonObject {
+function getCsvMetadata(blob: OlmBundleBlob): JsonObject {
   return getPropertyValuesByType(blob, 'olm.csv.metadata')[0] ?? {}
 }
 
 /** One for each group and kind, with the name from the metadata. */
-function collectCrds(blob: BundleBlob): readonly BundleCrd[] {
+function collectCrds(blob: OlmBundleBlob): readonly BundleCrd[] {
   const metadata = getCsvMetadata(blob)
   const names = toObjectArrayOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['owned'])
   const services = toObjectArrayOrEmpty(toObjectOrEmpty(metadata['apiServiceDefinitions'])['owned'])
@@ -116,7 +116,7 @@ function createCrdManifest({ name, group, kind, versions }: BundleCrd): Json {
   }
 }
 
-function createCsvManifest(blob: BundleBlob, crds: readonly BundleCrd[]): Json {
+function createCsvManifest(blob: OlmBundleBlob, crds: readonly BundleCrd[]): Json {
   const metadata = getCsvMetadata(blob)
   const { annotations, labels, apiServiceDefinitions, crdDescriptions, nativeAPIs, ...shown } = metadata
   const described = toObjectOrEmpty(crdDescriptions)
@@ -161,7 +161,7 @@ function createCsvDeployment(name: string, image: string): Json {
 }
 
 /** Requirements that opm does not already derive from the CSV's own lists. */
-function collectBundleDependencies(blob: BundleBlob): readonly Json[] {
+function collectBundleDependencies(blob: OlmBundleBlob): readonly Json[] {
   const metadata = getCsvMetadata(blob)
   const listed = [
     ...toObjectArrayOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['required']),

@@ -37,18 +37,18 @@ export interface RecordedRegistryRequest {
 type RegistryRequestDetails = Omit<RecordedRegistryRequest, 'status'>
 export type RegistryRequestMatcher = (request: RegistryRequestDetails) => boolean
 
-interface HttpStatusFaultOutcome {
+interface FaultHttpResponse {
   readonly status: number
   readonly code?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
-export type RegistryFaultOutcome =
-  HttpStatusFaultOutcome | { readonly delay: number } | { readonly disconnect: true }
+export type RegistryFaultEffect =
+  FaultHttpResponse | { readonly delay: number } | { readonly disconnect: true }
 
 interface RegistryFault {
   readonly matches: RegistryRequestMatcher
-  readonly outcome: RegistryFaultOutcome
+  readonly outcome: RegistryFaultEffect
   remaining: number
 }
 
@@ -97,7 +97,7 @@ export class MockRegistry extends MockRegistryStorage {
   /** The next `times` matching requests end this way. After a delay, the normal answer follows. */
   fail(
     matches: RegistryRequestMatcher,
-    outcome: RegistryFaultOutcome,
+    outcome: RegistryFaultEffect,
     times = Number.POSITIVE_INFINITY,
   ): () => void {
     const fault: RegistryFault = { matches, outcome, remaining: times }
@@ -225,7 +225,7 @@ function classifyRequestPath(path: string): [RegistryRequestKind, RegExpExecArra
   return ['other', null]
 }
 
-function toFaultResponse(outcome: HttpStatusFaultOutcome): RegistryResponse {
+function toFaultResponse(outcome: FaultHttpResponse): RegistryResponse {
   if (outcome.body !== undefined)
     return { status: outcome.status, headers: { ...outcome.headers }, body: outcome.body }
   return createErrorResponse(outcome.status, outcome.code ?? 'UNKNOWN', undefined, { ...outcome.headers })

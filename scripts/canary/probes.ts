@@ -1,7 +1,7 @@
 // The rules that the App relies on when it merges. Each probe has the required settings, the attempted action, and
 // GitHub's expected answer. The same table runs against the sandbox, so a difference on GitHub is a rule to correct
 // in the sandbox.
-import type { ProbeResult, RulesetRule, CanaryStage } from './stage.ts'
+import type { CanaryProbeResult, RulesetRule, CanaryStage } from './stage.ts'
 
 export interface CanaryProbe {
   readonly rule: string
@@ -11,11 +11,11 @@ export interface CanaryProbe {
   readonly upToDate?: true
   /** `accepted`, or a part of GitHub's message. */
   readonly expected: string
-  readonly attempt: (it: ProbeContext) => Promise<ProbeResult>
+  readonly attempt: (it: CanaryProbeContext) => Promise<CanaryProbeResult>
 }
 
 /** A pull request of the run, and a merge commit for it that was created manually. */
-export interface ProbeContext {
+export interface CanaryProbeContext {
   readonly stage: CanaryStage
   /** Names of branches. */
   readonly base: string
@@ -53,19 +53,23 @@ const createPullRequestRule = (more: Readonly<Record<string, unknown>> = {}): Ru
   },
 })
 
-const pushMergeCommit = ({ stage, base, B, M }: ProbeContext): Promise<ProbeResult> =>
+const pushMergeCommitToBase = ({ stage, base, B, M }: CanaryProbeContext): Promise<CanaryProbeResult> =>
   stage.push([{ name: base, to: M, from: B }])
 
 /**
  * Merges like the App: pushes the merge to a temporary branch, sets checks on it, and then pushes it to the base.
  */
-const pushMergeAfterChecks = async (it: ProbeContext): Promise<ProbeResult> => {
+const pushMergeCommitAfterChecks = async (it: CanaryProbeContext): Promise<CanaryProbeResult> => {
   await it.stage.mustPush(it.temporary, it.M)
   await it.stage.green(it.M, canaryStatusContext)
-  return await it.stage.accepted(() => pushMergeCommit(it))
+  return await it.stage.accepted(() => pushMergeCommitToBase(it))
 }
 
-const mergePullAfterChecks = async ({ stage, number, H }: ProbeContext): Promise<ProbeResult> => {
+const mergePullRequestAfterChecks = async ({
+  stage,
+  number,
+  H,
+}: CanaryProbeContext): Promise<CanaryProbeResult> => {
   await stage.green(H, canaryStatusContext)
   return await stage.accepted(() => stage.merge(number, H, 'merge'))
 }
@@ -76,7 +80,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: refsApiDocsUrl,
     rules: [],
     expected: 'accepted',
-    attempt: pushMergeCommit,
+    attempt: pushMergeCommitToBase,
   },
   {
     rule: 'GitHub marks a pull request as merged when its merge is pushed',
@@ -84,7 +88,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     rules: [],
     expected: 'merged',
     attempt: async (it) => {
-      const result = await pushMergeCommit(it)
+      const result = await pushMergeCommitToBase(it)
       if (result !== 'accepted') return result
       return (await it.stage.isMerged(it.number)) ? 'merged' : 'not marked as merged'
     },
@@ -123,7 +127,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     // seen them yet.
     attempt: async (it) => {
       await it.stage.green(it.H, canaryStatusContext)
-      return await it.stage.accepted(() => pushMergeCommit(it))
+      return await it.stage.accepted(() => pushMergeCommitToBase(it))
     },
   },
   {
@@ -131,14 +135,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: 'https://github.com/bors-ng/bors-ng/blob/master/lib/worker/batcher.ex',
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
-    attempt: pushMergeAfterChecks,
+    attempt: pushMergeCommitAfterChecks,
   },
   {
     rule: 'They also count if branches must be up to date, because the merge contains the base',
     source: `${availableRulesDocsUrl}#require-status-checks-to-pass-before-merging`,
     rules: [createRequiredChecksRule(true)],
     expected: 'accepted',
-    attempt: pushMergeAfterChecks,
+    attempt: pushMergeCommitAfterChecks,
   },
   {
     rule: 'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
@@ -148,7 +152,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     expected: 'accepted',
     attempt: async (it) => {
       await it.stage.green(it.H, canaryStatusContext)
-      return await it.stage.accepted(() => pushMergeCommit(it))
+      return await it.stage.accepted(() => pushMergeCommitToBase(it))
     },
   },
   {
@@ -156,21 +160,21 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: mergeApiDocsUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
-    attempt: mergePullAfterChecks,
+    attempt: mergePullRequestAfterChecks,
   },
   {
     rule: 'The merge API rejects a head that is behind if branches must be up to date',
     source: `${githubDocsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging`,
     rules: [createRequiredChecksRule(true)],
     expected: 'expected',
-    attempt: mergePullAfterChecks,
+    attempt: mergePullRequestAfterChecks,
   },
   {
     rule: 'The pushed merge of an open pull request counts as a change through a pull request',
     source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule()],
     expected: 'accepted',
-    attempt: pushMergeCommit,
+    attempt: pushMergeCommitToBase,
   },
   {
     rule: 'The pushed merge of a closed pull request does not',
@@ -179,7 +183,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     expected: 'Changes must be made through a pull request',
     attempt: async (it) => {
       await it.stage.closePull(it.number)
-      return await pushMergeCommit(it)
+      return await pushMergeCommitToBase(it)
     },
   },
   {
@@ -187,7 +191,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ required_approving_review_count: 1 })],
     expected: 'At least 1 approving review is required',
-    attempt: pushMergeCommit,
+    attempt: pushMergeCommitToBase,
   },
   {
     rule: 'A missing approval blocks the merge API',
@@ -201,14 +205,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ allowed_merge_methods: ['squash'] })],
     expected: 'not allowed',
-    attempt: pushMergeCommit,
+    attempt: pushMergeCommitToBase,
   },
   {
     rule: 'A pushed merge is rejected if a linear history is required',
     source: `${availableRulesDocsUrl}#require-linear-history`,
     rules: [{ type: 'required_linear_history' }],
     expected: 'must not contain merge commits',
-    attempt: pushMergeCommit,
+    attempt: pushMergeCommitToBase,
   },
   {
     rule: 'A squash through the merge API is accepted if a linear history is required',
@@ -222,14 +226,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
     source: `${availableRulesDocsUrl}#require-signed-commits`,
     rules: [{ type: 'required_signatures' }],
     expected: 'signatures',
-    attempt: pushMergeCommit,
+    attempt: pushMergeCommitToBase,
   },
   {
     rule: 'A user who cannot bypass "Restrict updates" cannot push',
     source: `${availableRulesDocsUrl}#restrict-updates`,
     rules: [{ type: 'update' }],
     expected: 'Cannot update this protected ref',
-    attempt: pushMergeCommit,
+    attempt: pushMergeCommitToBase,
   },
   {
     rule: 'A user who cannot bypass "Restrict updates" cannot merge through the API',
@@ -245,7 +249,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
     expected: 'Cannot force-push to this branch, then accepted',
     attempt: async (it) => {
       const forced = await it.stage.push([{ name: it.base, to: it.H, force: true }])
-      return `${forced}, then ${await pushMergeCommit(it)}`
+      return `${forced}, then ${await pushMergeCommitToBase(it)}`
     },
   },
 ]

@@ -33,7 +33,7 @@ export interface GitHubApiResponse {
 }
 
 /** GitHub's answer to a push or a merge: `accepted`, or its message. */
-export type ProbeResult = string
+export type CanaryProbeResult = string
 
 export class CanaryStage {
   readonly #options: CanaryStageOptions
@@ -147,14 +147,14 @@ export class CanaryStage {
   /** Pushes commits to branches of the run, with compare-and-swap if an old commit is given. */
   async push(
     updates: readonly { name: string; to: string; from?: string; force?: true }[],
-  ): Promise<ProbeResult> {
+  ): Promise<CanaryProbeResult> {
     const leases = updates.flatMap(({ name, from }) =>
       from === undefined ? [] : [`--force-with-lease=${this.ref(name)}:${from}`],
     )
     const specs = updates.map(({ name, to, force }) => `${force ? '+' : ''}${to}:${this.ref(name)}`)
     const url = this.#options.cloneUrl
     const { code, stdout, stderr } = await this.#git(['push', '--porcelain', ...leases, url, ...specs])
-    return code === 0 ? 'accepted' : parsePushErrors(stdout, stderr)
+    return code === 0 ? 'accepted' : parseGitPushErrors(stdout, stderr)
   }
 
   async mustPush(name: string, to: string): Promise<void> {
@@ -208,8 +208,8 @@ export class CanaryStage {
     await this.#expect('POST', `/statuses/${sha}`, { state: 'success', context })
   }
 
-  async merge(number: number, sha: string, merge_method: 'merge' | 'squash'): Promise<ProbeResult> {
-    let result: ProbeResult = ''
+  async merge(number: number, sha: string, merge_method: 'merge' | 'squash'): Promise<CanaryProbeResult> {
+    let result: CanaryProbeResult = ''
     await this.#until(async () => {
       const { status, data } = await this.call('PUT', `/pulls/${number}/merge`, { sha, merge_method })
       result = status === 200 ? 'accepted' : getErrorMessage(data)
@@ -220,14 +220,14 @@ export class CanaryStage {
   }
 
   /** Moves a branch through REST. */
-  async move(name: string, sha: string): Promise<ProbeResult> {
+  async move(name: string, sha: string): Promise<CanaryProbeResult> {
     const { status, data } = await this.call('PATCH', `/git/${this.ref(name)}`, { sha, force: false })
     return status === 200 ? 'accepted' : getErrorMessage(data)
   }
 
   /** Retries a rejected request for as long as GitHub may need to see posted results. */
-  async accepted(attempt: () => Promise<ProbeResult>): Promise<ProbeResult> {
-    let result: ProbeResult = ''
+  async accepted(attempt: () => Promise<CanaryProbeResult>): Promise<CanaryProbeResult> {
+    let result: CanaryProbeResult = ''
     await this.#until(async () => (result = await attempt()) === 'accepted')
     return result
   }
@@ -302,7 +302,7 @@ function getErrorMessage(data: GitHubApiResponse['data']): string {
 }
 
 /** The violations that GitHub lists, or Git's reason if there are none. */
-function parsePushErrors(stdout: string, stderr: string): string {
+function parseGitPushErrors(stdout: string, stderr: string): string {
   const remote = stderr.split('\n').flatMap((line) => /^remote: - (.*)$/.exec(line)?.[1]?.trim() ?? [])
   const own = stdout.split('\n').flatMap((line) => /^!.*\((.*)\)$/.exec(line)?.[1] ?? [])
   return [...new Set(remote.length > 0 ? remote : own)].join(' ') || stderr.trim()

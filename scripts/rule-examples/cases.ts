@@ -85,7 +85,7 @@ export interface ExampleCase {
   readonly marked: readonly string[]
 }
 
-export const caseSettingsFile = '_case.json'
+export const exampleCaseSettingsFileName = '_case.json'
 
 /** Every case in a folder of fixtures, by rule. */
 export function readExampleCases(root = ruleFixturesDirectory): ExampleCase[] {
@@ -99,12 +99,12 @@ export function readRuleExampleCases(id: string, root = ruleFixturesDirectory): 
   )
 }
 
-const evaluatedSubjectByRuleId = new Map(allRules.map(({ id, judges }) => [id, judges]))
+const subjectKindByRuleId = new Map(allRules.map(({ id, judges }) => [id, judges]))
 
 function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: string): ExampleCase {
   const directory = join(root, id, kind, why)
-  const settings = join(directory, caseSettingsFile)
-  const judges = evaluatedSubjectByRuleId.get(id) ?? 'catalog'
+  const settings = join(directory, exampleCaseSettingsFileName)
+  const judges = subjectKindByRuleId.get(id) ?? 'catalog'
   // A pull request is judged by the tree that would merge.
   const marked = judges === 'pull request' ? join(directory, 'result') : directory
   return {
@@ -124,7 +124,7 @@ function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: st
 export function listFilesRecursively(directory: string): string[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory() && entry.name !== caseSettingsFile)
+    .filter((entry) => !entry.isDirectory() && entry.name !== exampleCaseSettingsFileName)
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
     .sort()
 }
@@ -135,7 +135,7 @@ function readExpectedFindingMarkers(file: string, path: string): string[] {
     .split('\n')
     .flatMap((line, index) => {
       const id = /# (?<id>[a-z][a-z0-9-]*)$/.exec(line)?.groups?.id
-      if (id === undefined || !evaluatedSubjectByRuleId.has(id)) return []
+      if (id === undefined || !subjectKindByRuleId.has(id)) return []
       return [file === '.indexignore' ? id : `${file}:${index + 1} ${id}`]
     })
 }

@@ -19,7 +19,7 @@ import { listCatalogDirectoryFiles } from '../../src/catalogs/catalog-directory.
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding, type RuleSuite } from '@catalog-bot/findings/rule'
-import { listFilesRecursively, caseSettingsFile, type ExampleCase } from './cases.ts'
+import { listFilesRecursively, exampleCaseSettingsFileName, type ExampleCase } from './cases.ts'
 import { evaluatePullExample } from './evaluate-pull-example.ts'
 
 export interface ExampleEvaluation {
@@ -58,7 +58,7 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): Examp
   const found: Finding[] = []
   const catalog = assembleCatalog(
     opened.files.flatMap((file) => {
-      if (file.path === caseSettingsFile) return []
+      if (file.path === exampleCaseSettingsFileName) return []
       if (file.leadsOut) found.push(createFinding(linkLeadsOut, createFileStartLocation(file.path), {}))
       const bytes = file.read()
       if (!('error' in bytes)) return [{ path: file.path, facts: parseCatalogFile(bytes) }]
@@ -106,7 +106,7 @@ const installRuleIds: ReadonlySet<string> = new Set(
 /** The bundle that an upgrade starts from is in `before/`. */
 function evaluateBundleExample(
   { id, directory, settings }: ExampleCase,
-  suites: readonly RuleSuite[] = findSuitesForRule(id),
+  suites: readonly RuleSuite[] = findRuleSuitesByRuleId(id),
 ): readonly Finding[] {
   const all = listFilesRecursively(directory).map((path): [string, Uint8Array] => [
     path,
@@ -129,7 +129,7 @@ function evaluateBundleExample(
   return [...findings, ...checkBundleInstall(files, options, before.size > 0 ? before : undefined)]
 }
 
-function findSuitesForRule(id: string): readonly RuleSuite[] {
+function findRuleSuitesByRuleId(id: string): readonly RuleSuite[] {
   const suite = allRules.find((rule) => rule.id === id)?.suite
   return suite === undefined ? [] : [suite]
 }

@@ -14,7 +14,7 @@ import type { CheckId } from '@catalog-bot/findings/checks'
 import type { PullChangeIdentity, PullHistoryStore } from '../../src/ports/pull-memory.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import type { ExampleCaseSettings, ExampleCase } from './cases.ts'
-import { exampleHeadSha, createOpenPulls } from './example-commits.ts'
+import { exampleHeadSha, createOpenPullSummaries } from './example-commits.ts'
 import { createExampleAccount } from './example-people.ts'
 import { exampleBaseSha, createExampleRepository } from './example-repository.ts'
 
@@ -45,12 +45,12 @@ function runExampleEvaluation(
       { read: async (bytes) => parseCatalogFile(bytes) } as Parameters<typeof createCatalogLoader>[0],
       noopCache,
     ),
-    ask: async (question) => answerCheckQuestion(question, settings),
+    ask: async (question) => createExampleCheckAnswer(question, settings),
     memory: {
       ...createExamplePullHistoryStore(settings),
       ...(shown && createReportedChangeHistoryStore(shown)),
     },
-    openPulls: async () => createOpenPulls(settings),
+    openPulls: async () => createOpenPullSummaries(settings),
     demandsSignatures: settings.demandsSignatures ?? false,
   })
 }
@@ -100,7 +100,7 @@ function createExamplePullSnapshot({
   }
 }
 
-function answerCheckQuestion(
+function createExampleCheckAnswer(
   question: CheckQuestion,
   settings: ExampleCaseSettings,
 ): AnswerByQuestionKind[CheckQuestion['kind']] {

@@ -49,7 +49,7 @@ function listLargeBlobShas({ files = {} }: ExampleCommit): readonly BlobSha[] {
 }
 
 /** The other open pull requests. A head that is not among the commits exists elsewhere. */
-export function createOpenPulls({
+export function createOpenPullSummaries({
   commits = [],
   openPulls = {},
 }: ExampleHistory): readonly OpenPullSummary[] {

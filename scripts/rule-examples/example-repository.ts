@@ -13,13 +13,13 @@ import {
 import type { PathChange, TreeEntry } from '../../src/pull-request/change.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
 import { listFilesRecursively, type ExampleCaseSettings } from './cases.ts'
-import { createIncomingCommits, exampleHeadSha, createOpenPulls } from './example-commits.ts'
+import { createIncomingCommits, exampleHeadSha, createOpenPullSummaries } from './example-commits.ts'
 
 /** The tip of the base branch. */
 export const exampleBaseSha = toCommitSha('b'.repeat(40))
 
 const exampleBaseTreeSha = toTreeSha('1'.repeat(40))
-const exampleResultTreeSha = toTreeSha('2'.repeat(40))
+const exampleMergeResultTreeSha = toTreeSha('2'.repeat(40))
 
 type TreeEntryWithPath = { readonly path: string } & TreeEntry
 
@@ -36,15 +36,15 @@ export function createExampleRepository(directory: string, settings: ExampleCase
       const mode = (folder === 'result' && settings.modes?.[path]) || (isLink ? '120000' : '100644')
       return { path, mode, oid }
     })
-  const others = readOtherOpenPullTrees(directory, settings)
+  const others = readOtherPullRequestTrees(directory, settings)
   const trees = new Map<TreeSha, readonly TreeEntryWithPath[]>([
     [exampleBaseTreeSha, readTree('base')],
-    [exampleResultTreeSha, readTree('result')],
+    [exampleMergeResultTreeSha, readTree('result')],
     ...[...others.values()].map(({ tree, folder }) => [tree, readTree(folder)] as const),
   ])
   const getEntries = (tree: TreeSha) => trees.get(tree) ?? []
   const mergedTree = (commit: CommitSha): TreeSha => {
-    const tree = commit === exampleHeadSha ? exampleResultTreeSha : others.get(commit)?.tree
+    const tree = commit === exampleHeadSha ? exampleMergeResultTreeSha : others.get(commit)?.tree
     if (tree === undefined) throw new Error(`${directory} has no folder pulls/ for the head ${commit}`)
     return tree
   }
@@ -85,9 +85,9 @@ export function createExampleRepository(directory: string, settings: ExampleCase
 }
 
 /** The trees that other open pull requests would merge, by their heads. */
-function readOtherOpenPullTrees(directory: string, settings: ExampleCaseSettings) {
+function readOtherPullRequestTrees(directory: string, settings: ExampleCaseSettings) {
   return new Map(
-    createOpenPulls(settings).flatMap((open) => {
+    createOpenPullSummaries(settings).flatMap((open) => {
       const folder = `pulls/${open.pull}`
       if (!existsSync(join(directory, folder))) return []
       const tree = toTreeSha(createHash('sha1').update(folder).digest('hex'))

@@ -2,7 +2,7 @@
 // generated, so the page always matches the rule.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createLinePatch } from '../../src/checks/validation/templates/suggest-patch.ts'
+import { createUnifiedDiff } from '../../src/checks/validation/templates/suggest-patch.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { listFilesRecursively, readRuleExampleCases, type ExampleCase } from './cases.ts'
@@ -73,7 +73,7 @@ function renderDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly st
     if (before === after) return []
     const patch =
       base?.has(path) && result?.has(path)
-        ? createLinePatch(path, before, after, { edits: 1000, characters: 100_000 })
+        ? createUnifiedDiff(path, before, after, { edits: 1000, characters: 100_000 })
         : [
             `--- ${base?.has(path) ? `a/${path}` : '/dev/null'}`,
             `+++ ${result?.has(path) ? `b/${path}` : '/dev/null'}`,

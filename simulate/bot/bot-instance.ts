@@ -4,14 +4,14 @@ import pino from 'pino'
 import type { PublishClient } from '../../src/publish/process/publish-client.ts'
 import type { ReleasePool } from '../../src/release/worker/release-pool.ts'
 import type { ClusterTestClient } from '../../src/cluster-test/process/cluster-test-client.ts'
-import { mapDeliveryToJobs, parsePushFromDelivery } from '../../src/server/edge/jobs-of-delivery.ts'
+import { mapWebhookDeliveryToJobs, parsePushFromDelivery } from '../../src/server/edge/jobs-of-delivery.ts'
 import type { AppServices, JobContext } from '../../src/jobs/job-context.ts'
 import { runJob } from '../../src/server/jobs/run-job.ts'
 import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings, type BotSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { openCatalogFileReaderPool, ChangeTooLargeError } from '../../src/catalogs/reader-pool.ts'
+import { createCatalogFileReaderPool, ChangeTooLargeError } from '../../src/catalogs/reader-pool.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import type { EvaluationRegistries } from '../../src/catalogs/registries.ts'
 import type { Forge, OpenPullSummary } from '../../src/ports/forge.ts'
@@ -20,7 +20,7 @@ import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { SimulatedProcess, Scheduler } from '../scheduler.ts'
-import { appId, installationId, type SimulatedDelivery } from '../world/simulated-github.ts'
+import { appId, installationId, type SimulatedWebhookDelivery } from '../world/simulated-github.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import type { CheckQuestionAnswer } from '../../src/catalogs/gather-answers.ts'
 import {
@@ -30,12 +30,12 @@ import {
   type WorkerCallbackRequest,
 } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { WorkerCallbackHandler, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
-import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
+import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 import type { PullHistoryStore } from '../../src/ports/pull-memory.ts'
 
 /** Parsed catalogs are cached by content, so all runs share one cache. */
-const sharedCatalogLoader = createCatalogLoader(openCatalogFileReaderPool(1), noopCache)
+const sharedCatalogLoader = createCatalogLoader(createCatalogFileReaderPool(1), noopCache)
 const simulatorMetrics = createMetrics()
 const silentLogger = pino({ level: 'silent' })
 const disabledPublishClient: PublishClient = {
@@ -80,7 +80,7 @@ export interface BotInstance {
   readonly process: SimulatedProcess
   /** Runs a job to completion. Rejects only on failures in catalog-bot itself. */
   run(job: Job): Promise<void>
-  receive(delivery: SimulatedDelivery): Promise<void>
+  receive(delivery: SimulatedWebhookDelivery): Promise<void>
 }
 
 export function startBotInstance(
@@ -125,7 +125,7 @@ export function startBotInstance(
       const body = Buffer.from(JSON.stringify(payload))
       const delivered: unknown = JSON.parse(body.toString())
       const push = parsePushFromDelivery(event, delivered)
-      await store.accept({ guid, event, body }, mapDeliveryToJobs(event, delivered, appId), push)
+      await store.accept({ guid, event, body }, mapWebhookDeliveryToJobs(event, delivered, appId), push)
     },
   }
 }
@@ -155,7 +155,7 @@ function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoad
           ...(carried && { carried }),
           described,
           gate,
-          report: await prepareReport(evaluation, repository, loader),
+          report: await prepareEvaluationReport(evaluation, repository, loader),
         })
       } catch (error) {
         if (error instanceof ChangeTooLargeError) return { kind: 'too-large', why: error.message }

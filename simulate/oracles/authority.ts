@@ -9,7 +9,7 @@ import {
   getPackageOwners,
   findPackageByPath,
   findReferencedPackages,
-  getTeamOwners,
+  getPackageOwnersFromTeam,
 } from '../world/expected-state.ts'
 import {
   appId,
@@ -107,9 +107,10 @@ export function isMaintainer(
 }
 
 export const isPackageOwner = (server: SimulatedGitHub, id: UserId, base: TreeSha, name: string): boolean =>
-  [...getPackageOwners(server.objects, base, name), ...getTeamOwners(server.objects, base, name)].some(
-    (owner) => server.people.of(owner).id === id,
-  )
+  [
+    ...getPackageOwners(server.objects, base, name),
+    ...getPackageOwnersFromTeam(server.objects, base, name),
+  ].some((owner) => server.people.of(owner).id === id)
 
 /** The packages that a change between two trees affects, by location and by file contents. */
 export function findTouchedPackages(

@@ -52,7 +52,7 @@ export function checkMergeInvariants(
     }
   }
 
-  const facts = listPullStatesSinceLastRead(observed, merge).map((pull) =>
+  const facts = listPullStatesSinceLastEvaluation(observed, merge).map((pull) =>
     findMergeViolations(observed, pull, merge, base, result),
   )
   const fewestViolations = facts.toSorted((a, b) => a.length - b.length)[0]
@@ -92,7 +92,7 @@ function computeMergedTree(server: SimulatedGitHub, base: CommitSha, head: Commi
  * Every state of the pull request since its last evaluation for this merge. Without an evaluation, only the current
  * state.
  */
-function listPullStatesSinceLastRead(
+function listPullStatesSinceLastEvaluation(
   observed: ObservedSimulationRun,
   { process, pull, step }: ObservedMerge,
 ): readonly SimulatedPull[] {
@@ -101,14 +101,14 @@ function listPullStatesSinceLastRead(
   const lastReadStep = observed.freshReads.get(`${process.name} ${pull}`) ?? step
   const taken = observed.leasesTaken.get(process) ?? 0
   // A GitHub server can lag a little: an answer was correct at an earlier step.
-  const since = lastReadStep >= taken - maxReadLagSteps ? lastReadStep : step
+  const since = lastReadStep >= taken - maxBotReadDelaySteps ? lastReadStep : step
   const first = SimulatedGitHub.at(states, since)
   const later = states.filter((state) => state.step > since).map(({ value }) => value)
   return first === undefined ? later : [first, ...later]
 }
 
 /** Steps. */
-const maxReadLagSteps = 12
+const maxBotReadDelaySteps = 12
 
 /** The number of milliseconds within which catalog-bot reads a comment and its author's permissions. */
 const maxCommentReadDelayMs = 60_000

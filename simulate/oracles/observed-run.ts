@@ -1,7 +1,7 @@
 // The input of the oracles: the simulated state itself, and the calls that changed it.
 import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
 import type { MergePermit } from '../../src/policy/merge-permit.ts'
-import type { StoreTables } from '../ports/memory-store.ts'
+import type { InMemoryStoreTables } from '../ports/memory-store.ts'
 import type { SimulatedProcess } from '../scheduler.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
 
@@ -27,7 +27,7 @@ export interface ObservedMerge {
 export interface ObservedSimulationRun {
   readonly server: SimulatedGitHub
   /** The store's rows. Only intents and leases are read. */
-  readonly tables: StoreTables
+  readonly tables: InMemoryStoreTables
   readonly merges: ObservedMerge[]
   /**
    * By process and pull request: the step at which everything was as the last evaluation before a merge reported

@@ -19,7 +19,7 @@ import {
   type SimulatedGitHub,
 } from '../world/simulated-github.ts'
 import { createInMemoryOctokit } from './memory-octokit.ts'
-import type { CallScheduler } from './memory-repository.ts'
+import type { SimulatedCallScheduler } from './memory-repository.ts'
 import { createCommentCache } from '../../src/adapters/github/github-cache.ts'
 import { findUnchangedPulls } from '../../src/adapters/github/graphql-pull.ts'
 
@@ -36,7 +36,7 @@ export interface InMemoryForgeHooks {
 
 export function createInMemoryForge(
   server: SimulatedGitHub,
-  schedule: CallScheduler,
+  schedule: SimulatedCallScheduler,
   { onFreshRead, onRead, lag, clock }: InMemoryForgeHooks,
 ): Forge {
   const comments = createCommentCache(clock)

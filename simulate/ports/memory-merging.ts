@@ -3,7 +3,7 @@
 import type { MergePermit } from '../../src/policy/merge-permit.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
-import type { CallScheduler } from './memory-repository.ts'
+import type { SimulatedCallScheduler } from './memory-repository.ts'
 
 export interface InMemoryMergeApiHooks {
   /** GitHub is about to merge. */
@@ -12,7 +12,7 @@ export interface InMemoryMergeApiHooks {
 
 export function createInMemoryMergeApi(
   server: SimulatedGitHub,
-  schedule: CallScheduler,
+  schedule: SimulatedCallScheduler,
   { onMerging }: InMemoryMergeApiHooks,
 ): MergeApi {
   const notModeled = (operation: string) => () => Promise.reject(new Error(`${operation} is not modelled`))

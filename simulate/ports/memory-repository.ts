@@ -3,7 +3,7 @@
 import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
 import { maxIncomingCommits, type IncomingCommit } from '../../src/pull-request/snapshot.ts'
 import type { PathChange } from '../../src/pull-request/change.ts'
-import { findBatchChainProblem } from '../../src/policy/batch.ts'
+import { findPermitChainProblem } from '../../src/policy/batch.ts'
 import { isMergePermit, type MergePermit } from '../../src/policy/merge-permit.ts'
 import { formatTemporaryBranch } from '../../src/policy/merge-strategy.ts'
 import { GitError } from '../../src/adapters/git/git-error.ts'
@@ -23,10 +23,10 @@ import type { SimulatedGitHub } from '../world/simulated-github.ts'
 import { parseCommitMessageFields } from '../../src/adapters/git/commits.ts'
 
 /** Waits for its turn, and then runs atomically. */
-export type CallScheduler = <T>(to: CallDestination, label: string, act: () => T) => Promise<T>
+export type SimulatedCallScheduler = <T>(to: CallDestination, label: string, act: () => T) => Promise<T>
 
 /** The refs of a mirror. They outlive the process because a mirror is on disk. */
-export interface MirrorRefs {
+export interface GitMirrorRefs {
   readonly branches: Map<string, CommitSha>
   readonly pulls: Map<PullNumber, CommitSha>
 }
@@ -34,7 +34,7 @@ export interface MirrorRefs {
 const botCommitIdentity = 'catalog-bot <catalog-bot@noreply.invalid>'
 
 /** Reads that depend only on objects. */
-export function createObjectReader(
+export function createInMemoryGitObjectReader(
   objects: GitObjects,
 ): Omit<
   GitRepository,
@@ -129,8 +129,8 @@ export interface InMemoryRepositoryHooks {
 
 export function createInMemoryRepository(
   server: SimulatedGitHub,
-  mirrorRefs: MirrorRefs,
-  schedule: CallScheduler,
+  mirrorRefs: GitMirrorRefs,
+  schedule: SimulatedCallScheduler,
   { onMerge }: InMemoryRepositoryHooks,
 ): GitRepository {
   const { objects } = server
@@ -150,7 +150,7 @@ export function createInMemoryRepository(
     return commit
   }
   return {
-    ...createObjectReader(objects),
+    ...createInMemoryGitObjectReader(objects),
     fetch: (branch, pull) =>
       schedule('git', `fetch ${branch}${pull === undefined ? '' : ` #${pull}`}`, () => {
         storeRef(mirrorRefs.branches, branch, server.tip(branch))
@@ -183,7 +183,7 @@ export function createInMemoryRepository(
       })
     },
     pushMergeBatch: (permits) => {
-      const why = findBatchChainProblem(permits)
+      const why = findPermitChainProblem(permits)
       if (why !== undefined) throw new GitError('refused', why)
       const commits = permits.map((permit) => checked(permit, permit.landing.commit))
       const [first, last] = [permits[0], commits.at(-1)]

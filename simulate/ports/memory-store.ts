@@ -41,7 +41,7 @@ interface LeaseRow {
 }
 
 /** All rows. All instances share them, and they outlive the instances. */
-export class StoreTables {
+export class InMemoryStoreTables {
   readonly deliveries = new Set<string>()
   readonly jobs: JobRow[] = []
   readonly leases = new Map<string, LeaseRow>()
@@ -76,12 +76,12 @@ export type StoreCallScheduler = <T>(label: string, act: () => T) => Promise<T>
 export const workerHeartbeatTimeoutMs = 15_000
 
 export interface InMemoryStoreOptions {
-  readonly tables: StoreTables
+  readonly tables: InMemoryStoreTables
   readonly now: () => number
   readonly turn: StoreCallScheduler
 }
 
-export function enqueueJob(tables: StoreTables, job: Job, startAfter: number): void {
+export function enqueueJob(tables: InMemoryStoreTables, job: Job, startAfter: number): void {
   const key = toJobKey(job)
   const waiting = tables.jobs.find((row) => row.key === key && row.state === 'waiting')
   if (waiting !== undefined) {

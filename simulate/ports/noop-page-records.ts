@@ -3,28 +3,28 @@
 import type { StatusPageStore } from '../../src/ports/page-records.ts'
 
 const noopAsync = () => Promise.resolve()
-const resolveEmptyList = () => Promise.resolve([])
-const resolveUndefined = () => Promise.resolve(undefined)
+const returnEmptyListAsync = () => Promise.resolve([])
+const returnUndefinedAsync = () => Promise.resolve(undefined)
 
 export const noopStatusPageStore: StatusPageStore = {
   recordRepositories: noopAsync,
-  listedRepositories: resolveEmptyList,
+  listedRepositories: returnEmptyListAsync,
   recordEvaluation: noopAsync,
-  recordPullEnd: resolveUndefined,
+  recordPullEnd: returnUndefinedAsync,
   retainOpenPulls: noopAsync,
-  listOpenPullRecords: resolveEmptyList,
-  findPullRecord: resolveUndefined,
-  verdictChanges: resolveEmptyList,
-  verdictReport: resolveUndefined,
-  countOpenPulls: resolveEmptyList,
-  mergedPulls: resolveEmptyList,
-  mergedPull: resolveUndefined,
-  ruleDays: resolveEmptyList,
+  listOpenPullRecords: returnEmptyListAsync,
+  findPullRecord: returnUndefinedAsync,
+  verdictChanges: returnEmptyListAsync,
+  verdictReport: returnUndefinedAsync,
+  countOpenPulls: returnEmptyListAsync,
+  mergedPulls: returnEmptyListAsync,
+  mergedPull: returnUndefinedAsync,
+  ruleDays: returnEmptyListAsync,
   recordCatalogs: noopAsync,
-  listCatalogTotals: resolveEmptyList,
-  packageSummaries: resolveEmptyList,
-  strandedPackages: resolveEmptyList,
-  recordedPackage: resolveUndefined,
+  listCatalogTotals: returnEmptyListAsync,
+  packageSummaries: returnEmptyListAsync,
+  strandedPackages: returnEmptyListAsync,
+  recordedPackage: returnUndefinedAsync,
   recordImageSightings: noopAsync,
   findImageSightings: () => Promise.resolve(new Map()),
 }

@@ -5,9 +5,9 @@ import type { TreeSha } from '../../src/pull-request/ids.ts'
 import type { GitObjects } from '../git/git-objects.ts'
 import {
   botConfigPath,
-  isMissingImageReference,
-  getOwnersPath,
-  maintainersPath,
+  isReferenceToMissingImage,
+  getOwnersFilePath,
+  maintainersFilePath,
   packageOwnerTeam,
 } from './repository-contents.ts'
 
@@ -39,16 +39,20 @@ function parseLoginList(text: string | undefined): readonly string[] {
 }
 
 export const getPackageOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
-  parseLoginList(objects.text(tree, getOwnersPath(name)))
+  parseLoginList(objects.text(tree, getOwnersFilePath(name)))
 
 /** Additional owners of a package, from the configuration and not from the package's own file. */
-export const getTeamOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
+export const getPackageOwnersFromTeam = (
+  objects: GitObjects,
+  tree: TreeSha,
+  name: string,
+): readonly string[] =>
   (objects.text(tree, botConfigPath) ?? '').includes(`{${name}: [coast/${packageOwnerTeam.name}]}`)
     ? packageOwnerTeam.members
     : []
 
 export const getMaintainers = (objects: GitObjects, tree: TreeSha): readonly string[] =>
-  parseLoginList(objects.text(tree, maintainersPath))
+  parseLoginList(objects.text(tree, maintainersFilePath))
 
 export type ExpectedConfig = {
   readonly isReadable: boolean
@@ -112,7 +116,7 @@ function findPackageProblems(name: string, blobs: readonly CatalogBlob[]): reado
   const names = new Set(bundles.map((bundle) => bundle.name))
   if (names.size !== bundles.length) faults.push(`${name} has a bundle twice`)
   for (const { image = '' } of bundles)
-    if (isMissingImageReference(image)) faults.push(`${image} does not exist`)
+    if (isReferenceToMissingImage(image)) faults.push(`${image} does not exist`)
   for (const { name: channel, entries = [] } of of('olm.channel')) {
     for (const entry of entries)
       if (!names.has(entry.name)) faults.push(`${name}/${channel} names ${entry.name}, which is not a bundle`)

@@ -8,9 +8,9 @@ export type PackageName = string
 export const getCatalogPath = (name: PackageName): string => `catalog/${name}/catalog.json`
 export const getExtraCatalogFilePath = (name: PackageName, part: number): string =>
   `catalog/${name}/extra-${part}.json`
-export const getOwnersPath = (name: PackageName): string => `operators/${name}/ci.yaml`
+export const getOwnersFilePath = (name: PackageName): string => `operators/${name}/ci.yaml`
 export const botConfigPath = '.github/catalog-bot.yml'
-export const maintainersPath = 'config.yaml'
+export const maintainersFilePath = 'config.yaml'
 
 /** The possible flaws of a catalog file. */
 export const catalogFlaws = ['fork', 'dangling', 'missing-image', 'foreign-blob', 'broken'] as const
@@ -50,7 +50,7 @@ export function findBundleImageContents(image: string): object | undefined {
   )
 }
 
-export const isMissingImageReference = (image: string): boolean =>
+export const isReferenceToMissingImage = (image: string): boolean =>
   image.startsWith('registry.example/missing/')
 
 function toBundleBlob({ name, package: of, version, image }: SimulatedBundle): object {
@@ -106,14 +106,14 @@ export function renderExtraCatalogFile(name: PackageName, part: number, version:
   ])
 }
 
-export const renderOwners = (owners: readonly string[]): string => `reviewers: [${owners.join(', ')}]\n`
-export const renderMaintainers = (maintainers: readonly string[]): string =>
+export const renderOwnersFile = (owners: readonly string[]): string => `reviewers: [${owners.join(', ')}]\n`
+export const renderMaintainersFile = (maintainers: readonly string[]): string =>
   `maintainers: [${maintainers.join(', ')}]\n`
 
 /** Its members own everything that the team owns. */
 export const packageOwnerTeam = { name: 'keepers', members: ['mia'] } as const
 
-export const configTextByVariant = {
+export const botConfigTextByVariant = {
   plain: undefined,
   'merging off': 'merge: {enabled: false}\n',
   /** A team owns one of the packages, too. */
@@ -121,4 +121,4 @@ export const configTextByVariant = {
   'confirm pushes': 'approvals: {confirmUnknownPushes: true}\n',
   unreadable: 'merge: {enabeld: true}\n',
 } as const
-export type ConfigVariantName = keyof typeof configTextByVariant
+export type BotConfigVariantName = keyof typeof botConfigTextByVariant

@@ -70,7 +70,7 @@ export interface SimulatedIssue {
   readonly comments: readonly string[]
 }
 
-export interface SimulatedDelivery {
+export interface SimulatedWebhookDelivery {
   readonly guid: string
   readonly event: string
   readonly payload: object
@@ -99,7 +99,7 @@ export class SimulatedGitHub {
   readonly pulls = new Map<PullNumber, TimestampedState<SimulatedPull>[]>()
   readonly checks = new Map<CommitSha, SimulatedCheckRun[]>()
   readonly issues: SimulatedIssue[] = []
-  readonly deliveries: SimulatedDelivery[] = []
+  readonly deliveries: SimulatedWebhookDelivery[] = []
   /** Images that are missing in the registries. */
   readonly missingImages = new Set<string>()
   rules: SimulatedBranchRules = noBranchRules

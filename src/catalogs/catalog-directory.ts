@@ -68,7 +68,7 @@ export type CatalogDirectoryListing =
   | { readonly kind: 'files'; readonly files: readonly CatalogDirectoryFile[] }
 
 /** Go's texts for system errors; others show their code. */
-const goMessageBySystemErrorCode: Readonly<Record<string, string>> = {
+const goErrorMessageBySystemErrorCode: Readonly<Record<string, string>> = {
   EAGAIN: 'not a regular file',
   EACCES: 'permission denied',
   EIO: 'input/output error',
@@ -108,7 +108,7 @@ export function listCatalogDirectoryFiles(dir: string): CatalogDirectoryListing 
     kind: 'files',
     files: files.map((path) => ({
       path,
-      leadsOut: links.get(path) === true && isSymlinkOutsideRoot(dir, path),
+      leadsOut: links.get(path) === true && isSymlinkOutsideCatalogRoot(dir, path),
       read: (memory) => readFileWithGoErrors(dir, path, memory),
     })),
   }
@@ -125,7 +125,7 @@ function walkDirectoryTree(root: string): DirectoryWalkResult {
   const todo = ['']
   for (let directory = todo.pop(); directory !== undefined; directory = todo.pop()) {
     try {
-      for (const entry of readdirSync(joinGoPath(root, directory), { withFileTypes: true })) {
+      for (const entry of readdirSync(joinPathLikeGo(root, directory), { withFileTypes: true })) {
         const path = directory === '' ? entry.name : `${directory}/${entry.name}`
         if (entry.isDirectory()) todo.push(path)
         else walk.entries.push({ path, isLink: entry.isSymbolicLink() })
@@ -147,23 +147,23 @@ function readFileWithGoErrors(
   let file: number
   try {
     // Without O_NONBLOCK, opening a pipe without a writer blocks forever.
-    file = openSync(joinGoPath(root, path), constants.O_RDONLY | constants.O_NONBLOCK)
+    file = openSync(joinPathLikeGo(root, path), constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (error) {
     return { error: `open ${path}: ${formatGoError(error)}` }
   }
   try {
     const stats = fstatSync(file)
-    if (stats.isDirectory()) return { error: `read ${joinGoPath(root, path)}: is a directory` }
+    if (stats.isDirectory()) return { error: `read ${joinPathLikeGo(root, path)}: is a directory` }
     // A device has no end. One byte tells whether it is as empty as /dev/null.
     if (!stats.isFile() && readSync(file, new Uint8Array(1)) > 0)
-      return { error: `read ${joinGoPath(root, path)}: not a regular file` }
+      return { error: `read ${joinPathLikeGo(root, path)}: not a regular file` }
     if (!stats.isFile()) return new Uint8Array(0)
     // Files in /proc have content though their size is 0.
     return memory === undefined || stats.size === 0
       ? readFileSync(file)
       : readIntoBuffer(memory, file, stats.size)
   } catch (error) {
-    return { error: `read ${joinGoPath(root, path)}: ${formatGoError(error)}` }
+    return { error: `read ${joinPathLikeGo(root, path)}: ${formatGoError(error)}` }
   } finally {
     closeSync(file)
   }
@@ -177,9 +177,9 @@ function readIntoBuffer(memory: ReusableReadBuffer, file: number, size: number):
   return bytes.subarray(0, read)
 }
 
-function isSymlinkOutsideRoot(root: string, path: string): boolean {
+function isSymlinkOutsideCatalogRoot(root: string, path: string): boolean {
   try {
-    const target = realpathSync(joinGoPath(root, path))
+    const target = realpathSync(joinPathLikeGo(root, path))
     const home = realpathSync(root)
     return target !== home && !target.startsWith(home.endsWith(sep) ? home : home + sep)
   } catch {
@@ -188,14 +188,14 @@ function isSymlinkOutsideRoot(root: string, path: string): boolean {
   }
 }
 
-function joinGoPath(root: string, path: string): string {
+function joinPathLikeGo(root: string, path: string): string {
   if (path === '') return root
   return root.endsWith('/') ? root + path : `${root}/${path}`
 }
 
 function formatGoError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code ?? String(error)
-  return goMessageBySystemErrorCode[code] ?? code
+  return goErrorMessageBySystemErrorCode[code] ?? code
 }
 
 /** Never throws because of file contents. `factsOf` may cache. */

@@ -65,9 +65,9 @@ function hasSameTreeEntries(some: readonly TreePathEntry[], others: readonly Tre
 const maxCachedCatalogFileBytes = 256 * 1024 * 1024
 const maxCachedCatalogs = 24
 
-const catalogFactsCacheSeconds = 30 * 24 * 3600
+const catalogFileFactsCacheSeconds = 30 * 24 * 3600
 // Raise the version when the facts change shape: test/packages/fbc/facts/facts-version.test.ts.
-const catalogFileFactsCache = defineCacheNamespace<CatalogFileFacts>('facts', {
+const catalogFileFactsCacheNamespace = defineCacheNamespace<CatalogFileFacts>('facts', {
   version: catalogFileFactsVersion,
   read: (stored) => (isCatalogFileFacts(stored) ? stored : undefined),
 })
@@ -106,7 +106,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       else result.set(oid, known)
     }
     if (missing.size === 0) return result
-    const stored = await store.getCached(catalogFileFactsCache, [...missing])
+    const stored = await store.getCached(catalogFileFactsCacheNamespace, [...missing])
     const fresh = new Map<string, CatalogFileFacts>()
     const pending = [...missing].values()
     const readRemaining = async () => {
@@ -126,7 +126,8 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       }
     }
     await Promise.all(Array.from({ length: maxParallelCatalogFileReads }, readRemaining))
-    if (fresh.size > 0) await store.putCached(catalogFileFactsCache, fresh, catalogFactsCacheSeconds)
+    if (fresh.size > 0)
+      await store.putCached(catalogFileFactsCacheNamespace, fresh, catalogFileFactsCacheSeconds)
     return result
   }
 

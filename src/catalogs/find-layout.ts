@@ -180,7 +180,7 @@ export async function readPackagesByDirectory(
       .slice(0, maxCatalogsReadPerDirectory)
     const names = new Set<string>()
     for (const location of locations)
-      for (const name of generateCatalogPackageNames(
+      for (const name of iterateCatalogPackageNames(
         await base.loader.load(base.repository, base.tree, location),
       ))
         names.add(name)
@@ -189,7 +189,7 @@ export async function readPackagesByDirectory(
   return found
 }
 
-function* generateCatalogPackageNames(catalog: Catalog | undefined): Generator<string> {
+function* iterateCatalogPackageNames(catalog: Catalog | undefined): Generator<string> {
   if (!catalog) return
   for (const { name } of catalog.packages) yield name
   for (const { package: name } of [...catalog.channels, ...catalog.bundles]) if (name !== '') yield name

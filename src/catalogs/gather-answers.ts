@@ -13,12 +13,12 @@ import {
 import type { Check, CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import type { ImageQuestionAnswerer } from './registries.ts'
+import type { ImageQuestionResolver } from './registries.ts'
 
 export type CheckQuestionAnswer = AnswerByQuestionKind[CheckQuestion['kind']]
 
 /** Must not reject. */
-export type CheckQuestionAnswerer = (question: CheckQuestion) => Promise<CheckQuestionAnswer>
+export type CheckQuestionResolver = (question: CheckQuestion) => Promise<CheckQuestionAnswer>
 
 /** Checks may ask more once they know more; real chains of questions are much shorter. */
 const maxCheckQuestionRounds = 6
@@ -31,7 +31,7 @@ const maxParallelCheckQuestions = 32
 export async function gatherCheckAnswers(
   checks: readonly Pick<Check, 'ask'>[],
   input: CheckInput,
-  answerQuestion: CheckQuestionAnswerer,
+  answerQuestion: CheckQuestionResolver,
   answered: ReadonlyMap<string, CheckQuestionAnswer> = new Map(),
   allow: (questions: readonly CheckQuestion[]) => void = () => undefined,
 ): Promise<CheckAnswers> {
@@ -76,12 +76,12 @@ const accountAnswerSchema = z.union([
     }),
   }),
 ])
-const accountLookupCache = defineCacheNamespace<CheckQuestionAnswer>('people', {
+const accountLookupCacheNamespace = defineCacheNamespace<CheckQuestionAnswer>('people', {
   version: 1,
   read: (stored) => accountAnswerSchema.safeParse(stored).data,
 })
 
-function getAnswerCacheSeconds(question: CheckQuestion, answer: CheckQuestionAnswer): number {
+function getCheckAnswerCacheSeconds(question: CheckQuestion, answer: CheckQuestionAnswer): number {
   if (question.kind !== 'user') return permissionCacheSeconds
   return answer.kind === 'person' || answer.kind === 'nobody'
     ? accountCacheSeconds[answer.kind]
@@ -89,11 +89,11 @@ function getAnswerCacheSeconds(question: CheckQuestion, answer: CheckQuestionAns
 }
 
 /** People's rights are cached for half a minute, their accounts for an hour. */
-export function createCheckQuestionAnswerer(
+export function createCheckQuestionResolver(
   forge: Forge,
-  answerImageQuestion: ImageQuestionAnswerer,
+  answerImageQuestion: ImageQuestionResolver,
   store: Cache,
-): CheckQuestionAnswerer {
+): CheckQuestionResolver {
   return async (question) => {
     if (question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install')
       return answerImageQuestion(question)
@@ -102,14 +102,14 @@ export function createCheckQuestionAnswerer(
     // A check can be rerun at any moment.
     if (question.kind === 'check-run') return forge.answer(question)
     const key = `${toRepositoryKey(forge.repository)} ${toCheckQuestionKey(question)}`.toLowerCase()
-    const cached = (await store.getCached(accountLookupCache, [key])).get(key)
+    const cached = (await store.getCached(accountLookupCacheNamespace, [key])).get(key)
     if (cached !== undefined) return cached
     const answer = await forge.answer(question)
     if (answer.kind !== 'unknown')
       await store.putCached(
-        accountLookupCache,
+        accountLookupCacheNamespace,
         new Map([[key, answer]]),
-        getAnswerCacheSeconds(question, answer),
+        getCheckAnswerCacheSeconds(question, answer),
       )
     return answer
   }

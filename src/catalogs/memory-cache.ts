@@ -18,7 +18,7 @@ export const noopCache: Cache = {
   putCached: async () => undefined,
 }
 
-export function openInMemoryCache({ now }: Pick<Clock, 'now'>): Cache {
+export function createInMemoryCache({ now }: Pick<Clock, 'now'>): Cache {
   const entries = new Map<string, { readonly json: string; readonly until: number }>()
   const toRowKey = (space: CacheNamespace<unknown>, key: string) => `${space.name} ${key}`
   return {

@@ -5,7 +5,7 @@ import { extname } from 'node:path'
 import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { WorkerFault } from '../adapters/workers/start-worker.ts'
-import { openWorkerPool } from '../adapters/workers/worker-pool.ts'
+import { createWorkerPool } from '../adapters/workers/worker-pool.ts'
 import { defaultMaxTreePaths } from '../adapters/git/mirror.ts'
 
 export interface EvaluationBudget {
@@ -69,11 +69,11 @@ const defaultCatalogFileReaderLimits: CatalogFileReaderLimits = { time: 60_000, 
 /** Bytes. Reading a smaller file here costs less than sending it to a reader. */
 const maxBytesReadInMainProcess = 32 * 1024
 
-export function openCatalogFileReaderPool(
+export function createCatalogFileReaderPool(
   processes = Math.max(1, availableParallelism() - 1),
   limits = defaultCatalogFileReaderLimits,
 ): CatalogFileReaderPool {
-  const readers = openWorkerPool<Uint8Array, CatalogFileFacts>({
+  const readers = createWorkerPool<Uint8Array, CatalogFileFacts>({
     script: new URL(`./read-file-process${extname(import.meta.url)}`, import.meta.url),
     heap: limits.memory,
     processes,

@@ -11,23 +11,23 @@ import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Cache } from '../ports/cache.ts'
 import {
   createCachedRegistry,
-  defaultImageAnswerTtls,
-  getImageAnswerTtl,
+  defaultImageLookupTtls,
+  getImageLookupAnswerTtl,
   limitRegistryQueries,
 } from '../adapters/registry/cached-registry.ts'
 import { createCachedBundleReaders, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
-import { openRegistryClient } from '../adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 
 export type ImageQuestion = Extract<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 
 /** Registry access within one evaluation's budget. Never rejects. */
-export type ImageQuestionAnswerer = <Q extends ImageQuestion>(
+export type ImageQuestionResolver = <Q extends ImageQuestion>(
   question: Q,
 ) => Promise<AnswerByQuestionKind[Q['kind']]>
 
 export interface EvaluationRegistries {
-  forEvaluation(): ImageQuestionAnswerer
+  forEvaluation(): ImageQuestionResolver
   /**
    * Asks past the cache to notice images that were deleted, and updates the cache for pull requests. Never rejects
    * because of a registry's answer.
@@ -57,7 +57,7 @@ const defaultEvaluationTimeoutMs = 90_000
 const evaluationTimeoutRetrySeconds = 30
 
 /** Rejects when a file of credentials or mirrors exists but is unusable, rather than ignoring it silently. */
-export async function openEvaluationRegistries({
+export async function createEvaluationRegistries({
   clock,
   store,
   environment,
@@ -67,9 +67,9 @@ export async function openEvaluationRegistries({
   showsAll = false,
 }: EvaluationRegistriesOptions): Promise<EvaluationRegistries> {
   const access = await readRegistryAccess(environment, insecure)
-  const plain = openRegistryClient({ clock, ...access })
+  const plain = createRegistryClient({ clock, ...access })
   // Platforms need the manifest itself, which some registries count as a pull: asked only where the config wants them.
-  const detailed = openRegistryClient({ clock, ...access, platforms: true })
+  const detailed = createRegistryClient({ clock, ...access, platforms: true })
   const cached = {
     plain: createCachedRegistry(plain, { store, identity: (reference) => plain.identity(reference) }),
     detailed: createCachedRegistry(detailed, {
@@ -123,7 +123,9 @@ export async function openEvaluationRegistries({
     async refreshImage(reference, signal) {
       const answer = await cached.plain.refresh(reference, signal)
       // Answers about a digest stay cached for days, so a missing image must also clear the answer with platforms.
-      if (getImageAnswerTtl(reference, answer, defaultImageAnswerTtls) === defaultImageAnswerTtls.negative)
+      if (
+        getImageLookupAnswerTtl(reference, answer, defaultImageLookupTtls) === defaultImageLookupTtls.negative
+      )
         await cached.detailed.cacheAnswer(reference, answer)
       return answer
     },

@@ -1,7 +1,7 @@
 // Every rule, for rule pages, settings, and reports.
 import { bundleRules } from '@catalog-bot/bundle/rules'
 import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
-import { fileRules, loadRules } from '@catalog-bot/fbc/load/rules'
+import { catalogFileRules, catalogLoadRules } from '@catalog-bot/fbc/load/rules'
 import { configUnreadable } from '../config/config.ts'
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import * as bundleDirectoryRules from './bundles/rules.ts'
@@ -18,8 +18,8 @@ export const allRules: readonly FindingRuleWithoutFormatter[] = [
   configUnreadable,
   ...Object.values(ownershipRules),
   ...Object.values(commitRules),
-  ...fileRules,
-  ...loadRules,
+  ...catalogFileRules,
+  ...catalogLoadRules,
   ...catalogModelRules,
   ...catalogRules,
   ...upgradeRules,

@@ -17,7 +17,7 @@ import type { CheckAnswers, CheckQuestion } from './questions.ts'
 import { applyRuleSettings, type FindingPackageAndFile } from './validation/rule-settings.ts'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 
-const noFixedSeverityRuleIds: ReadonlySet<string> = new Set()
+const emptyFixedSeverityRuleIds: ReadonlySet<string> = new Set()
 
 /**
  * One person's approval of one exact state of a pull request. It counts only while head, base branch, epoch and
@@ -77,13 +77,13 @@ export interface CheckInput {
   /** What the push includes in addition to the tree. Absent: unknown. */
   readonly incomingCommits?: IncomingCommitsInput
   /** Touched packages as `opm serve` returns them, by catalog root and package. Absent: not requested. */
-  readonly served?: ReadonlyMap<string, ReadonlyMap<string, ServedPackageResponses>>
+  readonly served?: ReadonlyMap<string, ReadonlyMap<string, CatalogServerPackageResponses>>
   /** Whether the base branch requires signed commits. Absent: no. */
   readonly requiresSignedCommits?: boolean
 }
 
 /** What a server of the resulting catalog returns for a package. */
-export interface ServedPackageResponses {
+export interface CatalogServerPackageResponses {
   readonly responses: readonly CatalogServerResponse[]
   /** Manifests, as JSON, of bundles without an image, by bundle. */
   readonly objects: ReadonlyMap<string, readonly string[]>
@@ -96,7 +96,7 @@ export interface PublishedBundle {
 }
 
 /** Who can unblock the pull request, and how. */
-export interface UnblockingAction {
+export interface MergeUnblockingAction {
   /** Readable text: `an owner of foo must approve`. */
   readonly what: string
   /** Logins and `organization/team` names. Never empty: maintainers are the fallback. */
@@ -128,7 +128,7 @@ export interface CheckOutcome {
     readonly reason: string
     readonly retryAfter: number
   }[]
-  readonly waiting: readonly UnblockingAction[]
+  readonly waiting: readonly MergeUnblockingAction[]
   /** Why catalog-bot merges the pull request only on request, as readable text. */
   readonly manualMergeReasons?: readonly string[]
   /** Suggested fixes for the comment. */
@@ -160,7 +160,7 @@ export function applyConfiguredSeverities(
   locations?: readonly FindingPackageAndFile[],
 ): Finding[] {
   const counted = findings.filter(({ rule }) => isRuleEnabled(rule, config))
-  return applyRuleSettings(counted, config.rules, noFixedSeverityRuleIds, locations && (() => locations))
+  return applyRuleSettings(counted, config.rules, emptyFixedSeverityRuleIds, locations && (() => locations))
 }
 
 function isRuleEnabled(rule: string, { rules, bundles }: Pick<Config, 'rules' | 'bundles'>): boolean {

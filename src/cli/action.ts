@@ -7,9 +7,9 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import { renderSarif } from '@catalog-bot/findings/render-sarif'
 import { z } from 'zod'
 import { toPullNumber } from '../pull-request/ids.ts'
-import { prepareReport } from '../evaluate/worker/prepare-report.ts'
+import { prepareEvaluationReport } from '../evaluate/worker/prepare-report.ts'
 import { toCodeSpan, toLogLine, escapeMarkdown } from '../report/escape.ts'
-import { renderReport } from '../report/report.ts'
+import { renderPullReport } from '../report/report.ts'
 import { commentMarker } from '../report/comment.ts'
 import { formatWorkflowLog } from '../report/describe-findings.ts'
 import { withLocalPullRequestEvaluation } from './local-pull.ts'
@@ -31,7 +31,7 @@ type GitHubActionRunPlan =
   | { readonly kind: 'refused'; readonly why: string }
 
 /** These events run code from a branch of the repository, or from a merge group whose pull requests were already checked. */
-const catalogValidationEventNames: ReadonlySet<string> = new Set([
+const fullValidationEventNames: ReadonlySet<string> = new Set([
   'merge_group',
   'push',
   'schedule',
@@ -133,12 +133,12 @@ async function evaluatePullRequestEvent(
   const pull = { repo: '.', base, baseName, head, author, offline }
   return withLocalPullRequestEvaluation(pull, async (examination, repository, loader) => {
     const { verdict } = examination
-    const reportInputs = await prepareReport(examination, repository, loader)
+    const reportInputs = await prepareEvaluationReport(examination, repository, loader)
     const page =
       named === undefined
         ? undefined
         : { web, repository: parseRepository(named), pull: toPullNumber(event.pull) }
-    const { comment } = renderReport(verdict, {
+    const { comment } = renderPullReport(verdict, {
       ...reportInputs,
       page,
       rulesUrl: getRulesBaseUrl()?.replace(/\/$/, ''),
@@ -218,7 +218,7 @@ export function planGitHubActionRun(event: string | undefined, payload: unknown)
       head: head.sha,
     }
   }
-  if (event !== undefined && catalogValidationEventNames.has(event)) return { kind: 'validate' }
+  if (event !== undefined && fullValidationEventNames.has(event)) return { kind: 'validate' }
   return {
     kind: 'refused',
     why: `catalog-bot rejects ${event === undefined ? 'runs without an event' : `the event ${event}`}, because secrets or a write token might be exposed to untrusted code. Use "on: pull_request"`,

@@ -22,16 +22,16 @@ import {
   type CompositeCatalogSpec,
 } from '../adapters/image/composite-catalog.ts'
 import { writeOciLayout, renderDockerfile, readCatalogFolder } from '../adapters/image/local-build.ts'
-import { openCatalogPublisher } from '../adapters/image/open-catalog-publisher.ts'
-import { openImagePusher } from '../adapters/image/open-pusher.ts'
+import { createCatalogPublisher } from '../adapters/image/open-catalog-publisher.ts'
+import { createImagePusher } from '../adapters/image/open-pusher.ts'
 import { parseImageReferenceOrThrow } from '../adapters/image/base-image.ts'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { openRegistryClient } from '../adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import { parseCommaSeparatedKeyValues } from './options.ts'
 import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
-import { toRepositoryRelativePath, openImageAttester, type ImageAttestationOptions } from './sign.ts'
+import { toRepositoryRelativePath, createImageAttester, type ImageAttestationOptions } from './sign.ts'
 
 export interface RebaseImageOptions extends ImageAttestationOptions {
   readonly baseImage: string
@@ -59,9 +59,9 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
   if (options.dockerfile === true) return printDockerfile(source, options)
   const list = statSync(source).isDirectory() ? undefined : parseCompositeCatalogSpec(readFileSync(source))
   const tags = options.tag ?? getCompositeCatalogImageTags(list)
-  requireSingleImageDestination(options, tags)
+  requireSingleOutputMode(options, tags)
   await withCatalogPublisher(options, async (publisher, registry, reader) => {
-    const attest = await openImageAttester(options, publisher, reader)
+    const attest = await createImageAttester(options, publisher, reader)
     const files = list ? await renderCompositeFiles(registry, list, source) : await readCatalogFolder(source)
     const order = toCatalogImageSpec(files, options)
     const path = list ? undefined : toRepositoryRelativePath(source)
@@ -89,9 +89,9 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
 
 export async function runImageRebase(image: string, options: RebaseImageOptions): Promise<void> {
   const tags = options.tag ?? (image.includes('@') ? [] : [image])
-  requireSingleImageDestination(options, tags)
+  requireSingleOutputMode(options, tags)
   await withCatalogPublisher(options, async (publisher, _registry, reader) => {
-    const attest = await openImageAttester(options, publisher, reader)
+    const attest = await createImageAttester(options, publisher, reader)
     const { baseImage: base, extraLabels, annotation, platform } = options
     const annotations = annotation && parseCommaSeparatedKeyValues(annotation, 'annotation')
     // By digest, because the build may set the image's own tag.
@@ -170,7 +170,7 @@ function getCompositeCatalogImageTags(list: CompositeCatalogSpec | undefined): r
   return list?.repository === undefined || list.tag === undefined ? [] : [`${list.repository}:${list.tag}`]
 }
 
-function requireSingleImageDestination(options: RebaseImageOptions, tags: readonly string[]): void {
+function requireSingleOutputMode(options: RebaseImageOptions, tags: readonly string[]): void {
   const destinations = [options.push === true, options.dryRun === true, options.ociLayout !== undefined]
   if (destinations.filter(Boolean).length !== 1)
     throw new Error('specify exactly one of --push, --dry-run, and --oci-layout DIR')
@@ -202,16 +202,16 @@ async function withCatalogPublisher(
   use: (publisher: CatalogPublisher, registry: RegistryClient, reader: RegistryClient) => Promise<void>,
 ): Promise<void> {
   const access = await readRegistryAccess(process.env, options.insecureRegistry)
-  const registry = openRegistryClient({ clock: systemClock, ...access })
+  const registry = createRegistryClient({ clock: systemClock, ...access })
   const { credentials, egress } = access
-  const pusher = openImagePusher({ clock: systemClock, credentials, egress })
+  const pusher = createImagePusher({ clock: systemClock, credentials, egress })
   // Doesn't use mirrors, because their tags might be outdated.
-  const published = openRegistryClient({ clock: systemClock, ...access, rules: [] })
-  const publisher = openCatalogPublisher({
+  const published = createRegistryClient({ clock: systemClock, ...access, rules: [] })
+  const publisher = createCatalogPublisher({
     registry,
     published,
     pusher,
-    buildCache: openDiskImageBuildCache(),
+    buildCache: openOnDiskBuildCache(),
     packsIn: 'here',
   })
   try {
@@ -228,7 +228,7 @@ async function withCatalogPublisher(
 }
 
 /** Uses the user's cache folder. Treats errors as missing entries. */
-function openDiskImageBuildCache(folder = join(getCacheDirectory(), 'images')): ImageBuildCache {
+function openOnDiskBuildCache(folder = join(getCacheDirectory(), 'images')): ImageBuildCache {
   const pathOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'))
   return {
     async get(key) {

@@ -2,8 +2,8 @@
 // command could not run.
 import { statSync } from 'node:fs'
 import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
-import { parseSuiteSelectors } from '@catalog-bot/bundle/bundle-rule'
-import { suiteNames } from '@catalog-bot/findings/rule'
+import { parseRuleSuiteSelectors } from '@catalog-bot/bundle/bundle-rule'
+import { ruleSuiteNames } from '@catalog-bot/findings/rule'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
@@ -22,10 +22,10 @@ export interface BundleCommandOptions {
 }
 
 export async function runBundleValidate(name: string, options: BundleCommandOptions): Promise<void> {
-  const requestedSuites = parseSuiteSelectors(options.suite ?? '')
+  const requestedSuites = parseRuleSuiteSelectors(options.suite ?? '')
   if ('unknown' in requestedSuites)
     throw new Error(
-      `unknown suite "${requestedSuites.unknown}"; use one of: ${suiteNames.join(', ')}, operatorframework, all`,
+      `unknown suite "${requestedSuites.unknown}"; use one of: ${ruleSuiteNames.join(', ')}, operatorframework, all`,
     )
   const { files, labels } = await loadBundleFiles(name, options)
   const { format, findings } = validateBundle(files, {

@@ -29,7 +29,7 @@ import { setExitCode, printToStdout, printJson, printToStderr } from './output.t
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import { findBaseBreakingCommits } from '../evaluate/trace-findings.ts'
 import { renderChangeAsMermaid, drawPackageChanges } from '../pull-request/describe-change.ts'
-import { renderReport } from '../report/report.ts'
+import { renderPullReport } from '../report/report.ts'
 import { summarizeChange } from '../report/summarize-change.ts'
 import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
 import { writeGraphFiles } from './graph.ts'
@@ -124,7 +124,7 @@ function toPullRequestChangeJson(change: PullRequestChange): unknown {
   }
 }
 
-export async function printPullExplanation(options: LocalPullRequestOptions): Promise<void> {
+export async function printPullRequestExplanation(options: LocalPullRequestOptions): Promise<void> {
   const {
     snapshot,
     config,
@@ -136,7 +136,7 @@ export async function printPullExplanation(options: LocalPullRequestOptions): Pr
     verdict,
   } = await evaluateLocalPullRequest(options)
   const { outcomes, permit, ...decision } = verdict
-  const report = renderReport(verdict, {
+  const report = renderPullReport(verdict, {
     summary: summarizeChange(change),
     changeLines: formatChangeAsMarkdown([
       ...describeChangeLines(change),
@@ -192,7 +192,7 @@ export async function printCatalogDiff(options: DiffCommandOptions): Promise<voi
     }
     case 'svg':
       writeGraphFiles(
-        createDiffGraphDrawings(change, becoming).map(({ catalogs, drawing }) => ({
+        drawDiffGraphs(change, becoming).map(({ catalogs, drawing }) => ({
           name: drawing.package,
           // Distinguishes the files of a package that changes differently in different catalogs.
           variant: catalogs.join(' '),
@@ -212,7 +212,7 @@ function formatDiffLines(
   return [...describeChangeLines(change), ...describeProjectedChange(projected)]
 }
 
-function createDiffGraphDrawings(
+function drawDiffGraphs(
   change: PullRequestChange,
   projected: readonly ProjectedCatalog[],
 ): ReturnType<typeof drawPackageChanges> {

@@ -66,7 +66,7 @@ function renderBashScript(program: Command): string {
       words='${words.join(' ')}' flags='${options.flatMap(getOptionFlags).join(' ')}'
       case "$before" in
 ${chosen.map((option) => `        ${getOptionFlags(option).join('|')}) words='${option.argChoices?.join(' ')}' flags='' ;;`).join('\n')}
-${formatBashCaseForValueFlags(valued.filter((option) => !chosen.includes(option)))}
+${formatBashOptionValueCase(valued.filter((option) => !chosen.includes(option)))}
       esac ;;`
   })
   return `# bash completion for catalog-bot: source <(catalog-bot completion bash)
@@ -93,7 +93,7 @@ complete -o bashdefault -o default -F _catalog_bot catalog-bot
 `
 }
 
-function formatBashCaseForValueFlags(options: readonly Option[]): string {
+function formatBashOptionValueCase(options: readonly Option[]): string {
   const flags = options.flatMap(getOptionFlags)
   return flags.length === 0 ? '' : `        ${flags.join('|')}) words='' flags='' ;;`
 }

@@ -1,6 +1,6 @@
 // Evaluates what `doctor` collected about permissions, deliveries, clock, proxy, and registries.
 import type { ImageLookupAnswer } from '../checks/questions.ts'
-import { selectProxy, proxyEnvVariableNames } from '../ports/proxy.ts'
+import { findProxyForUrl, proxyEnvVariableNames } from '../ports/proxy.ts'
 import type { TokenPermissions } from '../policy/branch-rules.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 
@@ -101,7 +101,7 @@ export function diagnoseProxy(
   if (name === undefined) return undefined
   let proxy
   try {
-    proxy = selectProxy(new URL('https://registry.example'), { [name]: environment[name] })
+    proxy = findProxyForUrl(new URL('https://registry.example'), { [name]: environment[name] })
   } catch (error) {
     return {
       about: 'proxy',

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { Octokit } from '@octokit/rest'
 import pino from 'pino'
 import { parse } from 'yaml'
-import { readSavedCredentials } from '../jobs/saved-credentials.ts'
+import { readSavedAppCredentials } from '../jobs/saved-credentials.ts'
 import { readSettings, type BotSettings } from '../jobs/settings.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { parseConfig, type Config } from '../config/config.ts'
@@ -18,7 +18,7 @@ import { chooseMergeStrategy } from '../policy/choose-merge-strategy.ts'
 import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
 import { buildRecommendedRulesets } from '../policy/merge-advice.ts'
 import { createGitHubForge } from '../adapters/github/forge.ts'
-import { openGitHubApp, type GitHubApp } from '../adapters/github/github-app.ts'
+import { createGitHubApp, type GitHubApp } from '../adapters/github/github-app.ts'
 import { readBranchRules } from '../adapters/github/read-branch-rules.ts'
 import { formatMergePlanAsText } from '../report/merge-plan.ts'
 import { scanImages } from '../adapters/registry/scan-images.ts'
@@ -71,7 +71,7 @@ export async function runDoctor(named: string | undefined, options: DoctorComman
   } = await collectDiagnosisReport(
     options,
     repository,
-    readSettings({ ...readSavedCredentials(process.env.DATA_DIR ?? 'data'), ...process.env }),
+    readSettings({ ...readSavedAppCredentials(process.env.DATA_DIR ?? 'data'), ...process.env }),
   )
   const input = toMergePlanInput(config, { rules, permissions, app })
   const plan = chooseMergeStrategy(input)
@@ -119,7 +119,7 @@ async function diagnoseWithAppCredentials(
   credentials: NonNullable<BotSettings['credentials']>,
 ): Promise<DoctorDiagnosisReport> {
   const log = pino({ level: 'silent' })
-  const app = openGitHubApp({ ...credentials, apiUrl, throttle, writePause, clock: systemClock, log })
+  const app = createGitHubApp({ ...credentials, apiUrl, throttle, writePause, clock: systemClock, log })
   const octokit = await app.octokit(await app.installationOn(repository))
   const forge = createGitHubForge(octokit, repository, app)
   const rules = await forge.branchRules(branch ?? (await forge.defaultBranch()))

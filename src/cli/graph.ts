@@ -9,7 +9,7 @@ import { openCatalogFileFactsCache } from '../catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
-import { restrictCatalogToBounds } from '@catalog-bot/fbc/graph/bound-catalog'
+import { filterCatalogForGraph } from '@catalog-bot/fbc/graph/bound-catalog'
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -108,7 +108,7 @@ export async function renderGraph(names: readonly string[], options: RenderGraph
   const [loadError] = catalog.loadErrors
   const bounded = loadError
     ? { ok: false as const, error: loadError.message }
-    : restrictCatalogToBounds(catalog, options)
+    : filterCatalogForGraph(catalog, options)
   if (bounded.ok)
     printToStdout(
       renderOpmMermaid(buildPackageGraphs(bounded.value), { v0Semantics: options.drawV0Semantics === true }),

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { sniffImage } from '@catalog-bot/fbc/load/blob-facts'
+import { sniffMediaType } from '@catalog-bot/fbc/load/blob-facts'
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
 import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
@@ -43,7 +43,7 @@ export async function runInit(name: string | undefined, options: InitCommandOpti
   }
   if ([defaultChannel, description, icon, output].some((given) => given !== undefined))
     throw new Error('specify a package name: catalog-bot init NAME')
-  if (action === true) return printToStdout(renderWorkflow(uses))
+  if (action === true) return printToStdout(renderGitHubWorkflow(uses))
   await initRepository(write === true, app)
 }
 
@@ -108,7 +108,7 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
 }
 
 /** Pins the checkout by commit, because tags can be moved. */
-function renderWorkflow(action = readReleaseDistribution()?.action): string {
+function renderGitHubWorkflow(action = readReleaseDistribution()?.action): string {
   if (action === undefined)
     throw new Error(
       'this copy of catalog-bot was not released: push its repository to GitHub, and name it with --uses OWNER/NAME@REF',
@@ -142,7 +142,7 @@ export function initPackage(name: string, options: InitPackageOptions): void {
         schema: 'olm.package',
         name,
         defaultChannel,
-        ...(icon !== undefined && { icon: readIcon(icon) }),
+        ...(icon !== undefined && { icon: readPackageIcon(icon) }),
         ...(text !== '' && { description: text }),
       },
     ],
@@ -156,9 +156,9 @@ export function initPackage(name: string, options: InitPackageOptions): void {
 }
 
 /** Also accepts SVG, which opm rejects although most Operators use it and consoles display it. */
-function readIcon(file: string): { readonly base64data: string; readonly mediatype: string } {
+function readPackageIcon(file: string): { readonly base64data: string; readonly mediatype: string } {
   const bytes = readFileSync(file)
-  const found = sniffImage(bytes)
+  const found = sniffMediaType(bytes)
   if (found?.startsWith('image/') !== true)
     throw new Error(`${file} is not an image in a supported format: use SVG, PNG, JPEG, or GIF`)
   // The media type that opm uses.

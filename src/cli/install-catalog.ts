@@ -7,7 +7,11 @@ import { dirname, join } from 'node:path'
 import { statSync } from 'node:fs'
 import { type BundleBlob, type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
-import { buildServedCatalog, type ServedCatalog, parseServedFile } from '@catalog-bot/fbc/api/served-catalog'
+import {
+  buildServedCatalog,
+  type ServedCatalog,
+  parseServedCatalogFile,
+} from '@catalog-bot/fbc/api/served-catalog'
 import type { CatalogServerImageConfig, CatalogServerObservation } from '../checks/install/running-catalog.ts'
 import { openCatalogFileFactsCache } from '../catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/catalog-directory.ts'
@@ -15,7 +19,7 @@ import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { fetchMultiPlatformImage } from '../adapters/image/base-image.ts'
 import { getCatalogDirectory, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
 import { queryOpmServer, queryCatalogServer } from '@catalog-bot/fbc-server/opm-server'
-import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
+import { startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface LoadedInstallCatalog {
@@ -53,7 +57,7 @@ export async function readInstallCatalog(
         reference: name,
         platform,
         directory: getCatalogDirectory(its),
-        ...parseImageConfigCommand(config['config']),
+        ...parseContainerProcessConfig(config['config']),
       })),
     }
   })
@@ -69,7 +73,7 @@ function loadCatalogFromDirectory(directory: string): LoadedInstallCatalog {
     files,
     directory,
     images: [],
-    served: memoizeOnce(() => parseServedCatalogFiles(files)),
+    served: memoizeOnce(() => buildServedCatalogFromFiles(files)),
   }
 }
 
@@ -87,18 +91,18 @@ function parseInstallCatalogFiles(
   const catalog = assembleCatalog(
     [...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })),
   )
-  return { catalog, files, served: memoizeOnce(() => parseServedCatalogFiles(files)) }
+  return { catalog, files, served: memoizeOnce(() => buildServedCatalogFromFiles(files)) }
 }
 
-function parseServedCatalogFiles(files: LoadedInstallCatalog['files']): ServedCatalog | undefined {
+function buildServedCatalogFromFiles(files: LoadedInstallCatalog['files']): ServedCatalog | undefined {
   const read = buildServedCatalog(
-    [...files].map(([path, bytes]) => ({ path, file: parseServedFile(bytes()) })),
+    [...files].map(([path, bytes]) => ({ path, file: parseServedCatalogFile(bytes()) })),
   )
   return read.ok ? read.value : undefined
 }
 
 /** Ignores values that aren't strings, as other readers do. */
-function parseImageConfigCommand(
+function parseContainerProcessConfig(
   config: unknown,
 ): Pick<CatalogServerImageConfig, 'entrypoint' | 'command' | 'user'> {
   const fields = (typeof config === 'object' && config !== null ? config : {}) as Readonly<
@@ -147,7 +151,7 @@ async function queryInProcessCatalogServer(
   const catalog = served()
   // The previous step reports the reason.
   if (!catalog) return []
-  const server = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
+  const server = await startGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
   try {
     return await queryCatalogServer('catalog-bot', server.port, [packageName])
   } finally {

@@ -8,7 +8,7 @@ import type { CatalogUnderTest } from '../checks/install/resolutions.ts'
 import type { InstallSimulationPlan } from '../checks/install/simulate-install.ts'
 import type { InstallTarget } from '../checks/install/install-targets.ts'
 import {
-  type TestCatalogSource,
+  type ClusterTestCatalogSource,
   planChannelClusterTests,
   type SkippedClusterTest,
   type PlannedClusterTest,
@@ -22,7 +22,7 @@ import { systemClock } from '../adapters/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { formatElapsedTime, formatClusterTestTitle } from '../report/cluster-test-check.ts'
-import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
+import { startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import type { LoadedInstallCatalog } from './install-catalog.ts'
 import { printToStderr } from './output.ts'
 
@@ -102,12 +102,12 @@ export async function installOnCluster(
       tell(
         `Removed the remaining objects of the install test ${id}${leftovers.length === 0 ? '' : `, except ${leftovers.join(', ')}`}`,
       )
-    const serve = async (one: ClusterTestCatalog): Promise<TestCatalogSource> => {
+    const serve = async (one: ClusterTestCatalog): Promise<ClusterTestCatalogSource> => {
       if (one.image !== undefined) return { image: one.image }
       const served = one.catalog.served()
       if (!served) throw new Error('the catalog cannot be served, so the cluster cannot use it')
       const host = options.catalogHost ?? guessLocalIpAddress()
-      const server = await openGrpcServer(served, { host: isLoopbackHost(host) ? host : '0.0.0.0', port: 0 })
+      const server = await startGrpcServer(served, { host: isLoopbackHost(host) ? host : '0.0.0.0', port: 0 })
       closing.unshift(() => server.close(serverCloseTimeoutMs))
       return { address: `${host}:${server.port}` }
     }

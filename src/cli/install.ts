@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import { computeBundleInstallFacts, type InstallBundleContent } from '../checks/install/install-facts.ts'
-import type { ChannelInstall, InstallReport } from '../checks/install/install-report.ts'
+import type { ChannelInstallResult, InstallReport } from '../checks/install/install-report.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../checks/install/served-bundles.ts'
 import {
   CatalogUnderTest,
@@ -26,7 +26,7 @@ import { describeInstall } from '../report/describe-install.ts'
 import { describeClusterTests } from '../report/cluster-test-check.ts'
 import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
 import { forEachInParallel } from '../catalogs/gather-answers.ts'
-import { toImageAnswer } from '../adapters/registry/registry-error.ts'
+import { toImageLookupAnswer } from '../adapters/registry/registry-error.ts'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-files.ts'
@@ -113,7 +113,7 @@ function toClusterTestCatalog(catalog: LoadedInstallCatalog, name: string): Clus
   return { catalog, ...(catalog.directory === undefined && { image: name }) }
 }
 
-function listInstallableOlmTargets({ acceptance }: ChannelInstall): readonly InstallTarget[] {
+function listInstallableOlmTargets({ acceptance }: ChannelInstallResult): readonly InstallTarget[] {
   return acceptance
     .filter(({ installs }) => installs === 'yes' || installs === 'unknown')
     .map(({ target }) => target)
@@ -171,7 +171,7 @@ async function loadBundleContents(
   for (const blob of bundlesToOpen) {
     const given = local.get(blob.name)
     const inline =
-      given || (blob.image !== '' && !offline) ? undefined : findInlineBundleContent(blob, sources)
+      given || (blob.image !== '' && !offline) ? undefined : findBundleContentInCatalog(blob, sources)
     if (given) contents.set(blob, given)
     else if (inline) contents.set(blob, inline)
     else if (blob.image === '')
@@ -203,7 +203,7 @@ async function pullBundleContent(registry: RegistryClient, image: string): Promi
     const whole = await pullBundle(registry, image, { directories: [''] })
     return toInstallBundleContent(whole.files, labels, 'image')
   } catch (error) {
-    const answer = toImageAnswer(error)
+    const answer = toImageLookupAnswer(error)
     if (answer.kind === 'ok') throw error
     // A private and a missing image look alike, and a blocked registry proves nothing.
     const isOpen = ['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
@@ -212,7 +212,7 @@ async function pullBundleContent(registry: RegistryClient, image: string): Promi
 }
 
 /** What the catalog itself holds of it: the whole bundle, or nothing that could be installed. */
-function findInlineBundleContent(
+function findBundleContentInCatalog(
   blob: BundleBlob,
   sources: readonly LoadedInstallCatalog[],
 ): InstallBundleContent | undefined {

@@ -2,7 +2,11 @@
 // does not find the package (prints its message); 2: the command could not run.
 import type { ApiBundle } from '@catalog-bot/fbc/api/api-types'
 import type { IndexedBundle, IndexedChannel, IndexedPackage } from '@catalog-bot/fbc/api/package-index'
-import { buildServedCatalog, type ServedCatalog, parseServedFile } from '@catalog-bot/fbc/api/served-catalog'
+import {
+  buildServedCatalog,
+  type ServedCatalog,
+  parseServedCatalogFile,
+} from '@catalog-bot/fbc/api/served-catalog'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import { validateAsOpm } from '@catalog-bot/fbc/model/validate-catalog'
 import { escapeNonPrintableCharacters, formatTextTable } from '@catalog-bot/findings/printable'
@@ -14,10 +18,10 @@ import { setExitCode, printToStdout, printJson, printToStderr } from './output.t
 import { systemClock } from '../adapters/system-clock.ts'
 import type { ImageLookupAnswer } from '../checks/questions.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
-import { openRegistryClient } from '../adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import {
-  isReusableImageAnswer,
+  isReusableImageLookupAnswer,
   scanImages,
   type ImageScanProgress,
 } from '../adapters/registry/scan-images.ts'
@@ -34,26 +38,26 @@ export interface ListCommandOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-export type ListedCatalogObjectKind = 'packages' | 'channels' | 'bundles'
+export type CatalogObjectKind = 'packages' | 'channels' | 'bundles'
 
-export async function printCatalogObjectList(
-  kind: ListedCatalogObjectKind,
+export async function printCatalogObjects(
+  kind: CatalogObjectKind,
   name: string,
   packageName: string | undefined,
   { output, insecureRegistry }: ListCommandOptions,
 ): Promise<void> {
   const files = (await readCatalogFiles(name, insecureRegistry)).map(({ path, bytes }) => ({
     path,
-    file: parseServedFile(bytes()),
+    file: parseServedCatalogFile(bytes()),
   }))
   const catalog = assembleCatalog(files.map(({ path, file }) => ({ path, facts: file.facts })))
   const rejection = catalog.loadErrors[0]?.message ?? validateAsOpm(catalog).message
-  if (rejection !== undefined) return printOpmErrorAndFail(rejection)
+  if (rejection !== undefined) return failWithOpmStyleError(rejection)
   const served = buildServedCatalog(files)
-  if (!served.ok) return printOpmErrorAndFail(served.error)
+  if (!served.ok) return failWithOpmStyleError(served.error)
   const { index } = served.value
   if (packageName !== undefined && !index.has(packageName))
-    return printOpmErrorAndFail(`package ${quoteLikeGo(packageName)} not found`)
+    return failWithOpmStyleError(`package ${quoteLikeGo(packageName)} not found`)
   const packages = [...index.values()].filter((one) => packageName === undefined || one.name === packageName)
   const rows = tableRowBuilderByObjectKind[kind](packages, served.value)
   if (output === 'json') printJson(rows)
@@ -67,12 +71,12 @@ export async function printCatalogObjectList(
   setExitCode(0)
 }
 
-function printOpmErrorAndFail(error: string): void {
+function failWithOpmStyleError(error: string): void {
   printToStderr(`Error: ${error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
   setExitCode(1)
 }
 
-const tableHeadingsByObjectKind: Readonly<Record<ListedCatalogObjectKind, readonly string[]>> = {
+const tableHeadingsByObjectKind: Readonly<Record<CatalogObjectKind, readonly string[]>> = {
   packages: ['NAME', 'DISPLAY NAME', 'DEFAULT CHANNEL'],
   channels: ['PACKAGE', 'CHANNEL', 'HEAD'],
   bundles: ['PACKAGE', 'CHANNEL', 'BUNDLE', 'REPLACES', 'SKIPS', 'SKIP RANGE', 'IMAGE'],
@@ -82,7 +86,7 @@ type ListTableRow = Readonly<Record<string, string | readonly string[]>>
 
 const tableRowBuilderByObjectKind: Readonly<
   Record<
-    ListedCatalogObjectKind,
+    CatalogObjectKind,
     (packages: readonly IndexedPackage[], served: ServedCatalog) => readonly ListTableRow[]
   >
 > = {
@@ -142,9 +146,9 @@ function formatTableCell(value: string | readonly string[]): string {
   return escapeNonPrintableCharacters(typeof value === 'string' ? value : value.join(','))
 }
 
-export async function checkImages(dir: string, options: ImagesCommandOptions): Promise<void> {
+export async function checkCatalogImages(dir: string, options: ImagesCommandOptions): Promise<void> {
   const references = findCatalogImageReferences(dir)
-  const registry = openRegistryClient({
+  const registry = createRegistryClient({
     clock: systemClock,
     ...(await readRegistryAccess(process.env, options.insecureRegistry)),
   })
@@ -154,7 +158,7 @@ export async function checkImages(dir: string, options: ImagesCommandOptions): P
       clock: systemClock,
       concurrency,
       ...(resume !== undefined && {
-        earlier: readSavedImageLookupAnswers(resume),
+        earlier: readSavedImageLookups(resume),
         onAnswer: (reference: string, answer: ImageLookupAnswer) =>
           appendFileSync(resume, `${JSON.stringify({ reference, answer })}\n`),
       }),
@@ -175,7 +179,7 @@ export async function checkImages(dir: string, options: ImagesCommandOptions): P
         )
     }
     const absent = [...report.answers.values()].filter(({ kind }) => kind !== 'ok')
-    setExitCode(absent.some(isReusableImageAnswer) ? 1 : absent.length > 0 ? 2 : 0)
+    setExitCode(absent.some(isReusableImageLookupAnswer) ? 1 : absent.length > 0 ? 2 : 0)
   } finally {
     await registry.close()
   }
@@ -196,7 +200,7 @@ function findCatalogImageReferences(dir: string): ReadonlySet<string> {
 }
 
 /** Skips an incomplete last line, so that its reference is looked up again. */
-function readSavedImageLookupAnswers(file: string): ReadonlyMap<string, ImageLookupAnswer> {
+function readSavedImageLookups(file: string): ReadonlyMap<string, ImageLookupAnswer> {
   const earlier = new Map<string, ImageLookupAnswer>()
   if (!existsSync(file)) return earlier
   for (const line of readFileSync(file, 'utf8').split('\n')) {

@@ -32,7 +32,7 @@ export async function findLocalCatalogRoots(
   const [top = '', listed = ''] = await listGitFiles()
   const paths = listed.split('\0').filter((path) => path !== '')
   const layout = await readRepositoryLayout(
-    { read: (path, limit = Infinity) => Promise.resolve(readRegularFileUpToLimit(join(top, path), limit)) },
+    { read: (path, limit = Infinity) => Promise.resolve(readRegularFileOrEmpty(join(top, path), limit)) },
     paths.map((path) => ({ path, mode: '100644', oid: path as BlobSha })),
     readConfiguredCatalogs(config === undefined ? join(top, configPath) : config, config !== undefined),
   )
@@ -57,7 +57,7 @@ async function listGitFiles(): Promise<string[]> {
   }
 }
 
-function readRegularFileUpToLimit(path: string, limit: number): Uint8Array {
+function readRegularFileOrEmpty(path: string, limit: number): Uint8Array {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size <= limit ? readFileSync(path) : new Uint8Array()
 }

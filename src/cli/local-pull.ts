@@ -9,10 +9,10 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot, type SnapshotEvaluation } from '../evaluate/evaluate.ts'
-import type { CheckQuestionAnswerer } from '../catalogs/gather-answers.ts'
-import { openEvaluationRegistries, type ImageQuestionAnswerer } from '../catalogs/registries.ts'
-import { openInMemoryCache, noopCache, noopPullHistoryStore } from '../catalogs/memory-cache.ts'
-import { openCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
+import type { CheckQuestionResolver } from '../catalogs/gather-answers.ts'
+import { createEvaluationRegistries, type ImageQuestionResolver } from '../catalogs/registries.ts'
+import { createInMemoryCache, noopCache, noopPullHistoryStore } from '../catalogs/memory-cache.ts'
+import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { toCommitSha, toPullNumber, toUserId, type CommitSha } from '../pull-request/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../pull-request/snapshot.ts'
@@ -60,14 +60,14 @@ export async function withLocalPullRequestEvaluation<T>(
   const base = await resolveCommit(directory, branch.revision)
   const head = await resolveCommit(directory, options.head)
   const borrowed = await openTemporaryRepository(directory)
-  const pool = openCatalogFileReaderPool()
+  const pool = createCatalogFileReaderPool()
   const registries =
     options.offline === true
       ? undefined
-      : await openEvaluationRegistries({
+      : await createEvaluationRegistries({
           clock: systemClock,
           // Questions are asked in two rounds. The cache keeps the second round from contacting registries again.
-          store: openInMemoryCache(systemClock),
+          store: createInMemoryCache(systemClock),
           environment: process.env,
           insecure: options.insecureRegistry ?? [],
           // No time limits, because this is the only evaluation and the user waits for the complete result.
@@ -84,7 +84,7 @@ export async function withLocalPullRequestEvaluation<T>(
       {
         repository,
         loader,
-        ask: createLocalCheckQuestionAnswerer(
+        ask: createLocalQuestionAnswerer(
           author,
           parseRepositoryRole(options.role),
           registries?.forEvaluation(),
@@ -128,7 +128,7 @@ export async function openTemporaryRepository(
     await rm(scratch, { recursive: true, force: true })
   }
   try {
-    await linkGitAlternateObjects(directory, join(scratch, 'result.git'))
+    await addGitAlternates(directory, join(scratch, 'result.git'))
     return { repository, close }
   } catch (error) {
     await close()
@@ -137,11 +137,11 @@ export async function openTemporaryRepository(
 }
 
 /** Answers questions without GitHub: every user except the author has the role `read`, and other answers are unknown. */
-export function createLocalCheckQuestionAnswerer(
+export function createLocalQuestionAnswerer(
   author: GitHubAccount,
-  role: LocalRepositoryRole,
-  askRegistries?: ImageQuestionAnswerer,
-): CheckQuestionAnswerer {
+  role: GitHubRepositoryRole,
+  askRegistries?: ImageQuestionResolver,
+): CheckQuestionResolver {
   const unknownOnGitHub = (subject: string) => ({ kind: 'unknown' as const, reason: subject, retryAfter: 0 })
   return async (question) => {
     switch (question.kind) {
@@ -216,7 +216,7 @@ async function resolveCommit(directory: string, revision: string): Promise<Commi
   }
 }
 
-async function linkGitAlternateObjects(from: string, into: string): Promise<void> {
+async function addGitAlternates(from: string, into: string): Promise<void> {
   const { stdout } = await execFileAsync('git', ['-C', from, 'rev-parse', '--git-path', 'objects'])
   const directory = join(into, 'objects', 'info')
   await mkdir(directory, { recursive: true })
@@ -244,8 +244,8 @@ function isSameLogin(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }
 
-export type LocalRepositoryRole = Extract<RepositoryRoleAnswer, { kind: 'role' }>['role']
-const repositoryRoles: readonly LocalRepositoryRole[] = [
+export type GitHubRepositoryRole = Extract<RepositoryRoleAnswer, { kind: 'role' }>['role']
+const repositoryRoles: readonly GitHubRepositoryRole[] = [
   'none',
   'read',
   'triage',
@@ -254,7 +254,7 @@ const repositoryRoles: readonly LocalRepositoryRole[] = [
   'admin',
 ]
 
-function parseRepositoryRole(text = 'read'): LocalRepositoryRole {
+function parseRepositoryRole(text = 'read'): GitHubRepositoryRole {
   const role = repositoryRoles.find((name) => name === text)
   if (role === undefined)
     throw new Error(`"${text}" is not a role; use one of: ${repositoryRoles.join(', ')}`)

@@ -48,7 +48,7 @@ function parseFreezeRequest(verb: string, options: FreezeCommandOptions): Manage
 
 async function sendFreezeRequest(wanted: ManageFreezesRequest): Promise<ManageFreezesResponse> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory = 'data' } = process.env
-  if (databaseUrl) return executeFreezeRequestOnStore({ databaseUrl }, wanted)
+  if (databaseUrl) return applyFreezeRequestToStore({ databaseUrl }, wanted)
   const socket = getControlSocketPath(dataDirectory)
   const answer = socket === undefined ? undefined : await sendFreezeRequestToApp(socket, wanted)
   if (answer !== undefined) return answer
@@ -58,7 +58,7 @@ async function sendFreezeRequest(wanted: ManageFreezesRequest): Promise<ManageFr
       `no store found in ${dataDirectory}: set DATA_DIR or DATABASE_URL to the value that the App uses, or run this command in the App's environment`,
     )
   try {
-    return await executeFreezeRequestOnStore({ dataDirectory: folder, lockTimeoutMs: 0 }, wanted)
+    return await applyFreezeRequestToStore({ dataDirectory: folder, lockTimeoutMs: 0 }, wanted)
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'in-use') throw error
     throw new Error(
@@ -68,7 +68,7 @@ async function sendFreezeRequest(wanted: ManageFreezesRequest): Promise<ManageFr
   }
 }
 
-async function executeFreezeRequestOnStore(
+async function applyFreezeRequestToStore(
   where: { databaseUrl: string } | { dataDirectory: string; lockTimeoutMs: number },
   wanted: ManageFreezesRequest,
 ): Promise<ManageFreezesResponse> {

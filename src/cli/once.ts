@@ -14,7 +14,7 @@ export interface OnceCommandOptions {
   readonly output: 'text' | 'json'
 }
 
-export async function runOnce(options: OnceCommandOptions): Promise<void> {
+export async function runSweepOnceCommand(options: OnceCommandOptions): Promise<void> {
   const repository = parseRepository(options.repository)
   const token = takeTokenFromEnvironment(options.tokenVariable)
   const environment = { ...process.env }

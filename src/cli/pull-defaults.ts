@@ -35,17 +35,16 @@ export async function findDefaultBaseBranch(directory: string): Promise<DefaultB
   if (remote !== undefined) {
     const ref = `refs/remotes/${remote}/`
     const head = await runGit(directory, 'symbolic-ref', '--quiet', `${ref}HEAD`)
-    if (head?.startsWith(ref) === true && (await doesCommitRevisionExist(directory, head)))
+    if (head?.startsWith(ref) === true && (await doesCommitExist(directory, head)))
       return { revision: head, name: head.slice(ref.length) }
     for (const name of defaultBranchCandidates)
-      if (await doesCommitRevisionExist(directory, `${ref}${name}`))
-        return { revision: `${ref}${name}`, name }
+      if (await doesCommitExist(directory, `${ref}${name}`)) return { revision: `${ref}${name}`, name }
     throw new Error(
       `the default branch of ${escapeNonPrintableCharacters(remote)} is unknown: specify it with --base, or run "git remote set-head ${escapeNonPrintableCharacters(remote)} --auto"`,
     )
   }
   for (const name of defaultBranchCandidates)
-    if (await doesCommitRevisionExist(directory, `refs/heads/${name}`))
+    if (await doesCommitExist(directory, `refs/heads/${name}`))
       return { revision: `refs/heads/${name}`, name }
   throw new Error('the repository has no remote and no main or master branch: specify the base with --base')
 }
@@ -78,7 +77,7 @@ async function readGhCliLogin(): Promise<string | undefined> {
   }
 }
 
-async function doesCommitRevisionExist(directory: string, revision: string): Promise<boolean> {
+async function doesCommitExist(directory: string, revision: string): Promise<boolean> {
   return (await runGit(directory, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`)) !== undefined
 }
 

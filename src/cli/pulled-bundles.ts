@@ -5,7 +5,7 @@ import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
 import { systemClock } from '../adapters/system-clock.ts'
-import { openRegistryClient } from '../adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import {
   pullBundleOrCatalog,
@@ -29,7 +29,7 @@ export async function withRegistryClient<Result>(
   insecure: readonly string[] | undefined,
   use: (registry: RegistryClient) => Promise<Result>,
 ): Promise<Result> {
-  const registry = openRegistryClient({
+  const registry = createRegistryClient({
     clock: systemClock,
     ...(await readRegistryAccess(process.env, insecure)),
   })

@@ -30,7 +30,7 @@ import {
   type CompositeImageList,
 } from '../pull-request/references/reference-list.ts'
 import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
-import { formatCompositeListReference, toImagePullError } from '../adapters/image/composite-catalog.ts'
+import { formatCompositeListEntryLabel, toImagePullError } from '../adapters/image/composite-catalog.ts'
 import {
   createBundlesOnlyCatalog,
   renderBundleImage,
@@ -71,7 +71,7 @@ interface PulledImageLookup {
 }
 
 export async function runRender(sources: readonly string[], options: RenderCatalogOptions): Promise<void> {
-  const opened = sources.map(openCatalogRenderSource)
+  const opened = sources.map(createCatalogRenderSource)
   const images = opened.flatMap((source) => source.images)
   images.forEach(requireImageReferenceSyntax)
   const pulled =
@@ -107,7 +107,7 @@ export async function runRender(sources: readonly string[], options: RenderCatal
 }
 
 /** As in opm, an existing path is a directory or a template, and anything else is an image. */
-function openCatalogRenderSource(source: string): CatalogRenderSource {
+function createCatalogRenderSource(source: string): CatalogRenderSource {
   if (source === '-') return createTemplateRenderSource(readFileSync(0), 'standard input')
   const found = statSync(source, { throwIfNoEntry: false })
   if (!found) return { images: [source], render: ({ catalogs }) => catalogs(source) }
@@ -120,7 +120,7 @@ function openCatalogRenderSource(source: string): CatalogRenderSource {
         return bundle.ok ? { ok: true, value: createBundlesOnlyCatalog(bundle.value) } : bundle
       },
     }
-  return { images: [], render: () => renderDirectory(source) }
+  return { images: [], render: () => renderCatalogDirectory(source) }
 }
 
 function isDirectory(path: string): boolean {
@@ -133,7 +133,7 @@ function isDirectory(path: string): boolean {
  */
 function createTemplateRenderSource(bytes: Uint8Array, path: string): CatalogRenderSource {
   const listed = parseCompositeImageList(bytes)
-  if (listed && !isTemplateFile(bytes)) return createCompositeListRenderSource(listed, path)
+  if (listed && !isTemplateFile(bytes)) return createImageListRenderSource(listed, path)
   const images = getTemplateImages(bytes)
   return {
     images: images.ok ? images.value.filter((image) => image !== '') : [],
@@ -148,14 +148,11 @@ function isTemplateFile(bytes: Uint8Array): boolean {
 }
 
 /** The contents of all images in a composite file, bundles or catalogs, in the order of the file. */
-function createCompositeListRenderSource(
-  { references }: CompositeImageList,
-  path: string,
-): CatalogRenderSource {
+function createImageListRenderSource({ references }: CompositeImageList, path: string): CatalogRenderSource {
   return {
     images: references.map(({ image }) => image),
     imageLabels: new Map(
-      references.map((reference) => [reference.image, formatCompositeListReference(path, reference)]),
+      references.map((reference) => [reference.image, formatCompositeListEntryLabel(path, reference)]),
     ),
     render({ catalogs }) {
       const rendered: WritableCatalog[] = []
@@ -169,7 +166,7 @@ function createCompositeListRenderSource(
   }
 }
 
-function renderDirectory(dir: string): CatalogReadResult<WritableCatalog> {
+function renderCatalogDirectory(dir: string): CatalogReadResult<WritableCatalog> {
   const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') return { ok: false, error: directory.message }
   let unreadable: string | undefined

@@ -1,10 +1,10 @@
 // `serve-catalog DIR|IMAGE`: serves a catalog over OLM's gRPC API and catalogd's HTTP API until a signal stops it. Exit code 0: a
 // signal stopped it; 1: opm would not serve the catalog; 2: the command could not run.
-import { buildServedCatalog, parseServedFile } from '@catalog-bot/fbc/api/served-catalog'
+import { buildServedCatalog, parseServedCatalogFile } from '@catalog-bot/fbc/api/served-catalog'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
-import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
-import { openHttpServer } from '@catalog-bot/fbc-server/http-server'
+import { startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
+import { startHttpServer } from '@catalog-bot/fbc-server/http-server'
 import { readCatalogFiles } from './pulled-bundles.ts'
 import { setExitCode, printToStdout, printToStderr } from './output.ts'
 
@@ -21,7 +21,9 @@ const shutdownTimeoutMs = 10_000
 export async function serveCatalog(name: string, options: ServeCatalogOptions): Promise<void> {
   const { host, port, httpPort, insecureRegistry } = options
   const files = await readCatalogFiles(name, insecureRegistry)
-  const read = buildServedCatalog(files.map(({ path, bytes }) => ({ path, file: parseServedFile(bytes()) })))
+  const read = buildServedCatalog(
+    files.map(({ path, bytes }) => ({ path, file: parseServedCatalogFile(bytes()) })),
+  )
   if (!read.ok) {
     printToStderr(
       `Error: ${escapeNonPrintableCharacters(name)} cannot be served: ${read.error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`,
@@ -29,8 +31,8 @@ export async function serveCatalog(name: string, options: ServeCatalogOptions): 
     setExitCode(1)
     return
   }
-  const grpc = await openGrpcServer(read.value, { host, port })
-  const http = await openHttpServer(read.value.blobs, { host, port: httpPort, modified: systemClock.now() })
+  const grpc = await startGrpcServer(read.value, { host, port })
+  const http = await startHttpServer(read.value.blobs, { host, port: httpPort, modified: systemClock.now() })
   closeOnTerminationSignal(() => Promise.all([grpc.close(shutdownTimeoutMs), http.close(shutdownTimeoutMs)]))
   const { index, blobs } = read.value
   const counted = `${index.size} packages, ${blobs.filter(({ schema }) => schema === 'olm.bundle').length} bundles`

@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { attachManifest } from '../adapters/image/attach-manifest.ts'
-import { openImagePusher } from '../adapters/image/open-pusher.ts'
+import { createImagePusher } from '../adapters/image/open-pusher.ts'
 import { fetchArtifactSubject } from '../adapters/image/provenance/provenance-artifacts.ts'
 import {
   createMissingSignatureAttachments,
   ensureSignableImage,
   attestImage,
-  type AttestationContext,
+  type ImageAttestationContext,
 } from '../adapters/image/provenance/attest-image.ts'
 import { parseSigningKeyPem, parseVerifyingKeyPem } from '../adapters/image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
@@ -18,7 +18,7 @@ import { setExitCode, printToStdout, printToStderr, readCatalogBotVersion } from
 import { withRegistryClient, requireImageReferenceSyntax } from './pulled-bundles.ts'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { isAbsolute, normalize, sep } from 'node:path'
-import { parseRepositoryName } from '../adapters/image/provenance/signature-formats.ts'
+import { parseImageRepositoryName } from '../adapters/image/provenance/signature-formats.ts'
 import { verifyImage, type ImageVerification } from '../adapters/image/provenance/verify-image.ts'
 import {
   type CatalogImageFile,
@@ -81,7 +81,7 @@ export async function runSign(name: string, options: SignCommandOptions): Promis
     process.env[options.passwordVariable],
   )
   const { credentials, egress } = await readRegistryAccess(process.env, options.insecureRegistry)
-  const pusher = openImagePusher({ clock: systemClock, credentials, egress })
+  const pusher = createImagePusher({ clock: systemClock, credentials, egress })
   try {
     const signed = await withRegistryClient(options.insecureRegistry, async (registry) => {
       const subject = await fetchArtifactSubject(registry, reference)
@@ -102,17 +102,17 @@ export async function runSign(name: string, options: SignCommandOptions): Promis
 export async function runVerify(name: string, options: VerifyCommandOptions): Promise<void> {
   const reference = requireImageReference(name)
   const { signedAs, recursive } = options
-  if (signedAs !== undefined && parseRepositoryName(signedAs) === undefined)
+  if (signedAs !== undefined && parseImageRepositoryName(signedAs) === undefined)
     throw new Error(`--signed-as must be a repository, but is "${escapeNonPrintableCharacters(signedAs)}"`)
   const key = parseVerifyingKeyPem(readFileSync(options.key, 'utf8'))
   const found = await withRegistryClient(options.insecureRegistry, (registry) =>
     verifyImage(registry, reference, key, { recursive, ...(signedAs !== undefined && { signedAs }) }),
   )
-  const isVerified = isVerificationPassed(found)
+  const isVerified = isImageVerified(found)
   if (options.output === 'json')
     printToStdout(JSON.stringify({ image: name, verified: isVerified, ...found }))
   else
-    for (const line of generateVerificationLines(name, found))
+    for (const line of formatImageVerificationLines(name, found))
       printToStdout(escapeNonPrintableCharacters(line))
   setExitCode(isVerified ? 0 : 1)
 }
@@ -121,7 +121,7 @@ export async function runVerify(name: string, options: VerifyCommandOptions): Pr
  * The image and its platforms must be signed. If there are attestations, one must be signed with the key, because anyone
  * can attach others.
  */
-function isVerificationPassed({
+function isImageVerified({
   signatures,
   platforms,
   provenance,
@@ -131,7 +131,7 @@ function isVerificationPassed({
   return isSigned && (provenance.length > 0 || refusedAttestations.length === 0)
 }
 
-function* generateVerificationLines(name: string, found: ImageVerification): Generator<string> {
+function* formatImageVerificationLines(name: string, found: ImageVerification): Generator<string> {
   yield `${name} is ${found.digest}`
   yield found.signatures > 0 ? 'Signed with this key.' : 'Not signed with this key.'
   for (const why of found.refused) yield `  Ignored a signature: ${why}.`
@@ -156,7 +156,7 @@ function requireImageReference(name: string): ImageReference {
 }
 
 /** Opens the key before anything is pushed. The returned function resolves to the image that the tags finally refer to. */
-export async function openImageAttester(
+export async function createImageAttester(
   { push, provenance, key: file, passwordVariable, recursive }: ImageAttestationOptions,
   publisher: CatalogPublisher,
   registry: RegistryClient,
@@ -169,7 +169,7 @@ export async function openImageAttester(
     file === undefined
       ? undefined
       : await parseSigningKeyPem(readFileSync(file, 'utf8'), process.env[passwordVariable])
-  const attestContext: AttestationContext = { publisher, registry, key, signPlatforms: recursive }
+  const attestContext: ImageAttestationContext = { publisher, registry, key, signPlatforms: recursive }
   const started = systemClock.now()
   return async (published, target, origin) => {
     const signable = await ensureSignableImage(attestContext, published, origin.built, target)

@@ -4,7 +4,7 @@ import { readFileSync, existsSync, lstatSync, realpathSync, statSync } from 'nod
 import { join, relative, resolve, sep, dirname } from 'node:path'
 import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
-import { defaultRuleSet, findOpmRuleSet, type OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
+import { defaultOpmRuleSet, findOpmRuleSet, type OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
 import { validateCatalog, type ValidationProfile } from '@catalog-bot/fbc/model/validate-catalog'
 import {
@@ -13,7 +13,7 @@ import {
   limitFindingsPerRule,
 } from '@catalog-bot/findings/finding-list'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
-import { renderJson, type DirectoryReport } from '@catalog-bot/findings/render-findings'
+import { renderJson, type CatalogDirectoryReport } from '@catalog-bot/findings/render-findings'
 import {
   setExitCode,
   printToStdout,
@@ -36,11 +36,11 @@ interface LocalConfig {
 }
 
 /** Seconds since the start of the process. */
-const minUptimeForCompilerSeconds = 0.5
+const minUptimeForTurbofanSeconds = 0.5
 /** Nearly all public catalog files are smaller. */
-const minFileBytesForCompiler = 4 * 1024 * 1024
+const minFileBytesForTurbofan = 4 * 1024 * 1024
 
-let isOptimizingCompilerDisabled = true
+let isTurbofanDisabled = true
 
 /** Per rule in text output. Errors are always shown. */
 const maxPrintedFindingsPerRule = 10
@@ -59,7 +59,8 @@ export interface ValidateCommandOptions {
 
 /** Without directories, validates every catalog of the current repository. */
 export async function runValidate(named: readonly string[], options: ValidateCommandOptions): Promise<void> {
-  const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : findOpmRuleSet(options.opm)
+  const ruleSet =
+    defaultOpmRuleSet.id === `opm-${options.opm}` ? defaultOpmRuleSet : findOpmRuleSet(options.opm)
   if (ruleSet === undefined)
     throw new Error(`opm "${options.opm}" is not supported: use v1.28.0 or later, such as v1.73.0 or v1.73`)
   const directories =
@@ -100,7 +101,7 @@ export async function validateCatalogDirectories(
   const options: ValidateCommandOptions = { profile: 'full', output: 'sarif', opm: '', cache: false }
   const reports = []
   for (const directory of directories)
-    reports.push({ directory, report: await validateCatalogDirectory(directory, defaultRuleSet, options) })
+    reports.push({ directory, report: await validateCatalogDirectory(directory, defaultOpmRuleSet, options) })
   return {
     passed: reports.every(({ report }) => report.passed),
     findings: reports.flatMap(({ directory, report: { findings } }) =>
@@ -141,10 +142,10 @@ async function validateCatalogDirectory(
   dir: string,
   ruleSet: OpmRuleSet,
   { profile, output, cache: isCached, config }: ValidateCommandOptions,
-): Promise<DirectoryReport & { readonly isAbsent?: true }> {
+): Promise<CatalogDirectoryReport & { readonly isAbsent?: true }> {
   const factsOf = await createCatalogFileParser(isCached, profile)
   const read = readCatalogDirectory(dir, (bytes) => {
-    enableOptimizingCompiler(bytes.length)
+    enableTurbofanIfNeeded(bytes.length)
     return factsOf(bytes)
   })
   if (read.kind === 'not-a-directory') {
@@ -191,7 +192,7 @@ function countFindingsIncludingOmitted(findings: readonly Finding[]): number {
   return findings.reduce((sum, found) => sum + (getOmittedFindingCount(found) || 1), 0)
 }
 
-async function printTextReport(report: DirectoryReport, all: boolean): Promise<void> {
+async function printTextReport(report: CatalogDirectoryReport, all: boolean): Promise<void> {
   const { renderText } = await import('@catalog-bot/findings/render-findings')
   const textOf = (file: string) => {
     try {
@@ -216,13 +217,13 @@ export async function loadSarifOptions() {
 }
 
 /** Enables the compiler in a long run, or before a large file is read. */
-function enableOptimizingCompiler(nextBytes: number): void {
+function enableTurbofanIfNeeded(nextBytes: number): void {
   if (
-    !isOptimizingCompilerDisabled ||
-    (nextBytes < minFileBytesForCompiler && process.uptime() < minUptimeForCompilerSeconds)
+    !isTurbofanDisabled ||
+    (nextBytes < minFileBytesForTurbofan && process.uptime() < minUptimeForTurbofanSeconds)
   )
     return
-  isOptimizingCompilerDisabled = false
+  isTurbofanDisabled = false
   setFlagsFromString('--turbofan')
 }
 

@@ -7,7 +7,7 @@ import type { CheckOutcome } from '../checks/check.ts'
 import type { CommandRecord } from '../policy/command-records.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { type TreeSha, toCommitSha, isObjectId, toTreeSha } from '../pull-request/ids.ts'
+import { type TreeSha, toCommitSha, isGitObjectId, toTreeSha } from '../pull-request/ids.ts'
 import type { JobQueue } from '../ports/jobs.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import { type StateStore, defineStateNamespace } from '../ports/state.ts'
@@ -33,10 +33,10 @@ const plannedClusterTestSchema = z.object({
 
 const clusterTestRequestSchema = z.object({
   /** The pull request's head, which has the check. */
-  head: z.string().refine(isObjectId).transform(toCommitSha),
+  head: z.string().refine(isGitObjectId).transform(toCommitSha),
   /** The validated tree to merge, and its base. */
-  tree: z.string().refine(isObjectId).transform(toTreeSha),
-  baseTree: z.string().refine(isObjectId).transform(toTreeSha),
+  tree: z.string().refine(isGitObjectId).transform(toTreeSha),
+  baseTree: z.string().refine(isGitObjectId).transform(toTreeSha),
   /** By catalog root. */
   trials: z.array(z.object({ root: z.string(), trial: plannedClusterTestSchema })),
   /** Identifies the request; equal ones are not repeated. */
@@ -53,7 +53,7 @@ export const clusterTestRequestStateNamespace = defineStateNamespace<ClusterTest
   read: (stored) => clusterTestRequestSchema.safeParse(stored).data,
 })
 
-const clusterTestRunsSchema = z.object({
+const clusterTestRunStateSchema = z.object({
   key: z.string(),
   /** Install tests that started and may not have ended. */
   running: z.array(z.string()),
@@ -63,11 +63,11 @@ const clusterTestRunsSchema = z.object({
   waited: z.object({ key: z.string(), times: z.number() }).exactOptional(),
 })
 
-export type ClusterTestRuns = Readonly<z.infer<typeof clusterTestRunsSchema>>
+export type ClusterTestRunState = Readonly<z.infer<typeof clusterTestRunStateSchema>>
 
-export const clusterTestRunStateNamespace = defineStateNamespace<ClusterTestRuns>('trial', {
+export const clusterTestRunStateNamespace = defineStateNamespace<ClusterTestRunState>('trial', {
   version: 1,
-  read: (stored) => clusterTestRunsSchema.safeParse(stored).data,
+  read: (stored) => clusterTestRunStateSchema.safeParse(stored).data,
 })
 
 /** When a repository's last install test ended; it then yields for a while. */
@@ -80,7 +80,7 @@ export const lastClusterTestRunStateNamespace = defineStateNamespace<
   read: (stored) => lastClusterTestRunSchema.safeParse(stored).data,
 })
 
-export interface ClusterTestCandidate {
+export interface ClusterTestCandidatePull {
   readonly snapshot: PullSnapshot
   readonly verdict: PullVerdict
   readonly epoch: number
@@ -90,7 +90,7 @@ export interface ClusterTestCandidate {
 
 /** Returns undefined if an install test is not allowed or not requested. Pure. */
 export function decideClusterTestRequest(
-  { snapshot, verdict, epoch, onCluster, requiresCluster }: ClusterTestCandidate,
+  { snapshot, verdict, epoch, onCluster, requiresCluster }: ClusterTestCandidatePull,
   records: readonly CommandRecord[],
   baseTree: TreeSha,
 ): ClusterTestRequest | undefined {
@@ -135,7 +135,7 @@ function hasCheckPassed({ findings, unanswered }: CheckOutcome): boolean {
 
 /** Withdrawn requests end, and their install tests stop. */
 export async function requestClusterTest(
-  candidate: ClusterTestCandidate,
+  candidate: ClusterTestCandidatePull,
   { app, forge, installation, repository: mirror }: JobContext<StateStore & JobQueue & PullHistoryStore>,
 ): Promise<void> {
   const { repository } = forge

@@ -10,12 +10,12 @@ import type {
   ClusterTestCatalogImages,
 } from './process/cluster-test-protocol.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
+import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import {
   clusterTestRunStateNamespace,
   lastClusterTestRunStateNamespace,
   clusterTestRequestStateNamespace,
-  type ClusterTestRuns,
+  type ClusterTestRunState,
   type ClusterTestRequest,
 } from './request-cluster-test.ts'
 import type { PullNumber } from '../pull-request/ids.ts'
@@ -28,7 +28,7 @@ export type ClusterTestImagesByCatalog = ReadonlyMap<string, ClusterTestCatalogI
 
 type PlannedPublications = NonNullable<Awaited<ReturnType<typeof loadPublishInputs>>>['plan']['publications']
 
-const isEndedPreview = (end: string, comment: number, key: string): boolean =>
+const matchesEndedPreviewKey = (end: string, comment: number, key: string): boolean =>
   end.startsWith(`${comment} `) && end.endsWith(` ${key}`)
 
 type ClusterTestJob = Extract<Job, { kind: 'trial' }>
@@ -39,16 +39,16 @@ const clusterLeaseSeconds = 180
 /** Seconds until retry while the cluster is in use. */
 const busyClusterRetrySeconds = 15
 /** Milliseconds in which a repository yields after its install test; all who wait retry within this time. */
-const repositoryCooldownAfterTestMs = 3 * busyClusterRetrySeconds * 1000
+const clusterTestCooldownMs = 3 * busyClusterRetrySeconds * 1000
 /** Seconds for which a repository keeps its place in line without asking again. */
-const queuePositionLeaseSeconds = 2 * busyClusterRetrySeconds
+const clusterQueuePositionLeaseSeconds = 2 * busyClusterRetrySeconds
 const lastClusterTestRunStateKey = 'last'
 /** Milliseconds between check updates while it runs. */
 const checkRunUpdateIntervalMs = 15_000
-const emptyClusterTestRuns: ClusterTestRuns = { key: '', running: [], attempts: 0 }
+const emptyClusterTestRunState: ClusterTestRunState = { key: '', running: [], attempts: 0 }
 /** Retries after a process failure, which also clean up. */
 const maxTestAttempts = 3
-const processFailureRetrySeconds = 60
+const workerProcessFailureRetrySeconds = 60
 /** Seconds between checks for a preview image in progress, and their number: after ten minutes OLM v1 is skipped. */
 const previewImagePollSeconds = 20
 const maxPreviewImagePolls = 30
@@ -56,13 +56,14 @@ const maxPreviewImagePolls = 30
 export async function runClusterTests(
   job: ClusterTestJob,
   ctx: ClusterTestContext,
-  findImages: typeof loadTestImagesByCatalog = loadTestImagesByCatalog,
+  findImages: typeof loadClusterTestImagesByCatalog = loadClusterTestImagesByCatalog,
 ): Promise<void> {
   const { app, forge, installation } = ctx
   const key = String(job.pull)
   const request = await app.store.readState(clusterTestRequestStateNamespace, forge.repository, key)
   const made =
-    (await app.store.readState(clusterTestRunStateNamespace, forge.repository, key)) ?? emptyClusterTestRuns
+    (await app.store.readState(clusterTestRunStateNamespace, forge.repository, key)) ??
+    emptyClusterTestRunState
   if (request === undefined || request.isOver || made.key === request.key) return
   const prepared = await app.clusterTests.order({ kind: 'prepare', github: forge.repository, installation })
   if (prepared.kind !== 'prepared') {
@@ -113,14 +114,14 @@ async function acquireClusterLease(
     forge.repository,
     lastClusterTestRunStateKey,
   )
-  const wasLast = lastRun !== undefined && app.clock.now() - lastRun.ended < repositoryCooldownAfterTestMs
+  const wasLast = lastRun !== undefined && app.clock.now() - lastRun.ended < clusterTestCooldownMs
   if (wasLast) {
     const free = await app.store.acquireLease(line, 1)
     if (free === undefined) return undefined
     await app.store.releaseLease(free)
   }
   const lease = await app.store.acquireLease(`trial ${slot}`, clusterLeaseSeconds)
-  if (lease === undefined && !wasLast) await app.store.acquireLease(line, queuePositionLeaseSeconds)
+  if (lease === undefined && !wasLast) await app.store.acquireLease(line, clusterQueuePositionLeaseSeconds)
   return lease
 }
 
@@ -133,7 +134,7 @@ interface ClusterTestInputs {
 async function runRequestedClusterTests(
   job: ClusterTestJob,
   request: ClusterTestRequest,
-  before: ClusterTestRuns,
+  before: ClusterTestRunState,
   inputs: ClusterTestInputs,
   ctx: ClusterTestContext,
 ): Promise<void> {
@@ -141,7 +142,7 @@ async function runRequestedClusterTests(
   const key = String(job.pull)
   const views: ClusterTestView[] = []
   let made = before
-  const saveRuns = async (change: Partial<ClusterTestRuns>): Promise<void> => {
+  const saveRuns = async (change: Partial<ClusterTestRunState>): Promise<void> => {
     made = { ...made, ...change }
     await app.store.writeState(clusterTestRunStateNamespace, forge.repository, new Map([[key, made]]))
   }
@@ -171,7 +172,7 @@ async function runRequestedClusterTests(
     if (answer.kind === 'failed' && made.attempts < maxTestAttempts) {
       await saveRuns({ attempts: made.attempts + 1 })
       await publishClusterTestCheck(request, [{ kind: 'waiting' }], ctx)
-      await app.store.enqueue(job, processFailureRetrySeconds)
+      await app.store.enqueue(job, workerProcessFailureRetrySeconds)
       return
     }
     views.push(toClusterTestView(requested, answer))
@@ -270,7 +271,7 @@ async function publishClusterTestCheck(
     await forge.perform({
       kind: 'put-check',
       head,
-      run: addDigestToCheckRunContent(renderClusterTestCheck(views, isRequired)),
+      run: addCheckRunDigest(renderClusterTestCheck(views, isRequired)),
     })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
@@ -279,7 +280,7 @@ async function publishClusterTestCheck(
 }
 
 /** Finds catalog images for installers that need them: the preview of the tree to merge, and the published image of its base. Matched by content, referenced by digest. */
-export async function loadTestImagesByCatalog(
+export async function loadClusterTestImagesByCatalog(
   pull: PullNumber,
   request: ClusterTestRequest,
   ctx: JobContext<StateStore>,
@@ -294,12 +295,12 @@ export async function loadTestImagesByCatalog(
     const own = (inputs?.plan.publications ?? []).filter(
       ({ catalog, entry }) => catalog.root === root && entry.preview !== undefined,
     )
-    found.set(root, await loadCatalogTestImages(own, root, pull, request, ctx))
+    found.set(root, await loadClusterTestCatalogImages(own, root, pull, request, ctx))
   }
   return found
 }
 
-async function loadCatalogTestImages(
+async function loadClusterTestCatalogImages(
   own: PlannedPublications,
   root: string,
   pull: PullNumber,
@@ -326,7 +327,7 @@ async function loadCatalogTestImages(
       // An expired preview is rebuilt only on request.
       isOver ||=
         image !== undefined ||
-        made?.ended.some((end) => isEndedPreview(end, previewRequest?.comment ?? 0, key)) === true
+        made?.ended.some((end) => matchesEndedPreviewKey(end, previewRequest?.comment ?? 0, key)) === true
       continue
     }
     const published = await app.store.readState(publicationStateNamespace, forge.repository, publication.id)

@@ -14,20 +14,20 @@ export const maxConfigBytes = 128 * 1024
 /** Why the entry is not read. */
 export type ConfigFileProblem = 'link' | 'submodule' | 'directory' | 'below-link' | 'too-large'
 
-const regularConfigFileFixMessage = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
+const replaceWithRegularFileMessage = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
 
 const messagesByConfigFileProblem: Readonly<
   Record<ConfigFileProblem, { readonly problem: string; readonly fix: string }>
 > = {
   link: {
     problem: 'it is a symbolic link, and catalog-bot does not follow symbolic links',
-    fix: regularConfigFileFixMessage,
+    fix: replaceWithRegularFileMessage,
   },
   submodule: {
     problem: 'it is a submodule, and catalog-bot does not read submodules',
-    fix: regularConfigFileFixMessage,
+    fix: replaceWithRegularFileMessage,
   },
-  directory: { problem: 'it is a directory, but must be a file', fix: regularConfigFileFixMessage },
+  directory: { problem: 'it is a directory, but must be a file', fix: replaceWithRegularFileMessage },
   'below-link': {
     problem:
       'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read a configuration in it',
@@ -48,14 +48,17 @@ export interface ConfigFileResult {
 /** Parses the file, which must be UTF-8 and at most `maxConfigBytes` long. `rules`: the IDs of all rules. */
 export function parseConfigFile(file: Uint8Array | ConfigFileProblem, rules: ReadonlySet<string>) {
   if (typeof file === 'string')
-    return createUnreadableConfigResult(createConfigLocation(1, 1), messagesByConfigFileProblem[file])
+    return createUnreadableConfigResult(createConfigFileLocation(1, 1), messagesByConfigFileProblem[file])
   if (file.length > maxConfigBytes)
-    return createUnreadableConfigResult(createConfigLocation(1, 1), messagesByConfigFileProblem['too-large'])
+    return createUnreadableConfigResult(
+      createConfigFileLocation(1, 1),
+      messagesByConfigFileProblem['too-large'],
+    )
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(file)
   if (!isValidUtf8(file)) {
     const before = text.slice(0, text.indexOf('\ufffd')).split('\n')
     return createUnreadableConfigResult(
-      createConfigLocation(before.length, (before.at(-1)?.length ?? 0) + 1),
+      createConfigFileLocation(before.length, (before.at(-1)?.length ?? 0) + 1),
       {
         problem: 'it is not UTF-8 text',
         fix: `Ask a maintainer to save ${configPath} on the base branch as UTF-8.`,
@@ -75,7 +78,7 @@ function createUnreadableConfigResult(
   return { findings: [createFinding(configUnreadable, location, explanation)] }
 }
 
-function createConfigLocation(line: number, column: number): Location {
+function createConfigFileLocation(line: number, column: number): Location {
   return { file: configPath, line, column }
 }
 

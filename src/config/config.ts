@@ -3,7 +3,7 @@
 // (docs/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { createFinding, defineRule, suiteNames } from '@catalog-bot/findings/rule'
+import { createFinding, defineRule, ruleSuiteNames } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { automationSchema, requiredChecksSchema, mergeMessageSchema } from './merge-settings.ts'
 import { bundleImageSchema, bundleReleaseSchema, templatesSchema } from './catalog-sources.ts'
@@ -133,7 +133,7 @@ export const configSchema = z.strictObject({
   bundles: z
     .strictObject({
       suites: z
-        .array(z.enum(suiteNames))
+        .array(z.enum(ruleSuiteNames))
         .default([])
         .describe(
           'Optional suites of bundle rules to apply, in addition to the default rules. The names are the same as in `bundle validate --suite`.',
@@ -373,7 +373,7 @@ function validateConfig(
 ): ConfigParseResult {
   const result = configSchema.safeParse(value)
   if (result.success) {
-    const odd = findUnmatchableOwnerNames(result.data)
+    const odd = findNamesWithInvisibleCharacters(result.data)
     return odd.length === 0
       ? { kind: 'config', config: result.data }
       : createUnreadableConfigResult(odd.map((problem) => ({ at: locationAt(0), problem })))
@@ -406,7 +406,7 @@ function findConfigValueOffset(
  * Rejects names with invisible characters, because such a name looks like that of an existing package or user but does not
  * match it.
  */
-function findUnmatchableOwnerNames({ owners }: Config): readonly string[] {
+function findNamesWithInvisibleCharacters({ owners }: Config): readonly string[] {
   const names = [
     ...Object.keys(owners.packages),
     ...Object.values(owners.packages).flat(),

@@ -93,7 +93,7 @@ const automatableChangeKinds = changeKindNames.filter(
   (kind): kind is AutomatableChangeKind => !humanOnlyChangeKinds.has(kind),
 )
 
-const createNamePatternSchema = (subject: string) =>
+const createWildcardPatternSchema = (subject: string) =>
   z
     .string()
     .min(1)
@@ -113,11 +113,11 @@ export const automationSchema = z
           'Login of the account, or `name[bot]` for an App. To match only one account ID, use `login:id`.',
         ),
       packages: z
-        .array(createNamePatternSchema('package'))
+        .array(createWildcardPatternSchema('package'))
         .min(1)
         .describe('Packages that the account can change. `*` matches any characters.'),
       channels: z
-        .array(createNamePatternSchema('channel'))
+        .array(createWildcardPatternSchema('channel'))
         .default([])
         .describe(
           'Channels that the account can change, such as `*-nightly`. If empty, the account can’t change any channel and so can’t add versions.',
@@ -139,7 +139,7 @@ export const automationSchema = z
 export type AutomationConfig = z.output<typeof automationSchema>[number]
 
 /** Whether a name matches a pattern. Runs in linear time, because names are untrusted input. */
-export function matchesNamePattern(pattern: string, name: string): boolean {
+export function matchesWildcardPattern(pattern: string, name: string): boolean {
   const [first = '', ...others] = pattern.split('*')
   const last = others.pop()
   if (last === undefined) return pattern === name

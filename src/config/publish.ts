@@ -138,7 +138,7 @@ export const publishSchema = z
 export type PublishEntry = z.output<typeof publishEntrySchema>
 
 /** Converts `12h` or `7d` to milliseconds, and `off` to undefined. */
-export function parseHoursOrDaysToMs(text: string): number | undefined {
+export function parseDurationToMs(text: string): number | undefined {
   if (text === 'off') return undefined
   return Number(text.slice(0, -1)) * (text.endsWith('d') ? 24 : 1) * 3600_000
 }

@@ -22,7 +22,7 @@ import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.
 import {
   gatherCheckAnswers,
   type CheckQuestionAnswer,
-  type CheckQuestionAnswerer,
+  type CheckQuestionResolver,
 } from '../catalogs/gather-answers.ts'
 import {
   createChangeTooLargeError,
@@ -71,7 +71,7 @@ export async function answerCheckQuestions(
   const seenNow = new Map<string, UserId>()
   const answered = new Map<string, CheckQuestionAnswer>()
   const allow = createQuestionBudgetChecker(budget)
-  const ask: CheckQuestionAnswerer = async (question) => {
+  const ask: CheckQuestionResolver = async (question) => {
     const answer = await answerExternal(question)
     // An unknown answer may be available in the next round.
     if (answer.kind !== 'unknown') answered.set(toCheckQuestionKey(question), answer)
@@ -159,8 +159,8 @@ async function resolveApprovalCoverageByReview(
   const fresh = reviews.filter(({ id }) => !known.has(id))
   if (fresh.length > 0) {
     const bound = new Map<number, string>()
-    const page = memoizeOnce(() => resolveCoverageFromGitHubDiff(options))
-    for (const review of fresh) bound.set(review.id, await resolveApprovalCoverageId(review, page, options))
+    const page = memoizeOnce(() => resolveApprovalCoverageFromDiff(options))
+    for (const review of fresh) bound.set(review.id, await resolveApprovedChangeId(review, page, options))
     known = await memory.firstSeenApprovals(repository, pull, bound)
   }
   const ids = new Map(reviews.flatMap(({ id }) => [[id, known.get(id) ?? ''] as const]))
@@ -174,7 +174,7 @@ async function resolveApprovalCoverageByReview(
 }
 
 /** Prefers the id in our own comment over what GitHub showed. */
-async function resolveApprovalCoverageId(
+async function resolveApprovedChangeId(
   review: PullReview,
   page: () => Promise<ApprovalCoverage | undefined>,
   options: ApprovalCoverageOptions,
@@ -202,7 +202,7 @@ async function resolveApprovalCoverageId(
  * (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-comparing-branches-in-pull-requests).
  * Only a single merge base, unchanged since then, proves what every reviewer saw.
  */
-async function resolveCoverageFromGitHubDiff({
+async function resolveApprovalCoverageFromDiff({
   snapshot,
   repository,
 }: ApprovalCoverageOptions): Promise<ApprovalCoverage | undefined> {
@@ -211,7 +211,7 @@ async function resolveCoverageFromGitHubDiff({
   const [mergeBase, ...others] = await repository.mergeBases(base, head)
   if (mergeBase === undefined || others.length > 0 || !(await repository.wasTip(base, mergeBase)))
     return undefined
-  const before = await findEarlierMergeBases(repository, shownBase, head)
+  const before = await findMergeBasesOrEmpty(repository, shownBase, head)
   if (before.length !== 1 || before[0] !== mergeBase) return undefined
   const [old, now] = await Promise.all([repository.treeOf(mergeBase), repository.treeOf(head)])
   const files: readonly PathChange[] = await repository.diff(old, now)
@@ -219,7 +219,7 @@ async function resolveCoverageFromGitHubDiff({
 }
 
 /** A rewritten base branch may no longer have the commit. */
-async function findEarlierMergeBases(
+async function findMergeBasesOrEmpty(
   repository: ApprovalCoverageOptions['repository'],
   shownBase: CommitSha,
   head: CommitSha,

@@ -33,14 +33,14 @@ import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 
 /** Each one costs a merge. Beyond this, their content counts as lost. */
-const maxTestMergesForClosedPulls = 20
+const maxClosedPullTestMerges = 20
 
 interface OpenPullClosedByMerge {
   readonly open: OpenPullSummary
   readonly by: PullClosedByPush['by']
 }
 
-interface ClosedPullContext {
+interface AutoClosedPullContext {
   readonly repository: Pick<GitRepository, 'merge' | 'diff'>
   readonly treeReader: Pick<TreeReader, 'entry'>
   readonly memory: Pick<PullHistoryStore, 'commands'>
@@ -102,8 +102,8 @@ export async function compareTrees(
     result: resultTree,
     differing: new Set(paths.map(({ path }) => path)),
   })
-  const reading = [...paths, ...links.filter(({ path }) => isCatalogOrCompositeListPath(path, layout))]
-  const blobs = requestChangedCatalogBlobs(repository, reading, layout, budget.changedBytes)
+  const reading = [...paths, ...links.filter(({ path }) => isCatalogOrImageListPath(path, layout))]
+  const blobs = prefetchChangedCatalogFiles(repository, reading, layout, budget.changedBytes)
   const treeReader = createCachedTreeReader(repository, { trees, blobs })
   const pulls = await resolvePullsClosedByPush(incoming.affected, snapshot, {
     repository,
@@ -114,7 +114,7 @@ export async function compareTrees(
     result: resultTree,
   })
   const catalogs = await loadTouchedCatalogs(layout, reading, baseTree, resultTree, treeReader, loader)
-  const treeFiles = await createChangedFilesReader(reading, blobs)
+  const treeFiles = await createChangedFileReader(reading, blobs)
   const change = describeChange({ paths: reading, layout, catalogs, treeFiles })
   return {
     resultTree,
@@ -165,7 +165,7 @@ async function loadTouchedCatalogs(
 }
 
 /** The bytes of every changed catalog file and list, by blob. Requested together to save round trips to git. */
-function requestChangedCatalogBlobs(
+function prefetchChangedCatalogFiles(
   repository: Pick<TreeReader, 'read'>,
   paths: readonly PathChange[],
   layout: RepositoryLayout,
@@ -181,7 +181,7 @@ function requestChangedCatalogBlobs(
   }
   const wanted = new Set<BlobSha>()
   for (const { path, before, after } of paths) {
-    if (!isCatalogOrCompositeListPath(path, layout)) continue
+    if (!isCatalogOrImageListPath(path, layout)) continue
     for (const entry of [before, after]) if (entry?.mode.startsWith('100')) wanted.add(entry.oid)
   }
   return new Map(
@@ -194,7 +194,7 @@ function requestChangedCatalogBlobs(
   )
 }
 
-function isCatalogOrCompositeListPath(path: string, layout: RepositoryLayout): boolean {
+function isCatalogOrImageListPath(path: string, layout: RepositoryLayout): boolean {
   return findContainingCatalog(path, layout) !== undefined || isPossibleCompositeImageListPath(path)
 }
 
@@ -202,7 +202,7 @@ function createChangedFilesTooLargeError(maxBytes: number): ChangeTooLargeError 
   return new ChangeTooLargeError(`the changed files total more than ${Math.floor(maxBytes / 1024 / 1024)} MB`)
 }
 
-async function createChangedFilesReader(
+async function createChangedFileReader(
   paths: readonly PathChange[],
   blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>,
 ): Promise<TreeFileReader> {
@@ -255,29 +255,29 @@ export function findPullsClosedByMerge(
 async function resolvePullsClosedByPush(
   affected: readonly OpenPullClosedByMerge[],
   snapshot: PullSnapshot,
-  ctx: ClosedPullContext,
+  ctx: AutoClosedPullContext,
 ): Promise<readonly PullClosedByPush[]> {
   const closed: PullClosedByPush[] = []
   for (const [at, { open, by }] of affected.entries()) {
-    const heldBack = await readPullMergeBlockReason(open, snapshot, ctx)
+    const heldBack = await readMergeBlockReason(open, snapshot, ctx)
     closed.push({
       pull: open.pull,
       by,
       isOwn: open.author !== null && open.author === snapshot.author?.id,
       isKept:
         by === 'commits' &&
-        at < maxTestMergesForClosedPulls &&
-        (await isPullChangeInMergeResult(open, snapshot, ctx)),
+        at < maxClosedPullTestMerges &&
+        (await isPullContainedInMergeResult(open, snapshot, ctx)),
       ...(heldBack !== undefined && { heldBack }),
     })
   }
   return closed
 }
 
-async function readPullMergeBlockReason(
+async function readMergeBlockReason(
   open: OpenPullSummary,
   { repository }: PullSnapshot,
-  { memory, blockingLabels }: ClosedPullContext,
+  { memory, blockingLabels }: AutoClosedPullContext,
 ): Promise<string | undefined> {
   if (open.draft) return 'it is a draft'
   const blocking = new Set(blockingLabels.map((label) => label.toLowerCase()))
@@ -288,10 +288,10 @@ async function readPullMergeBlockReason(
 }
 
 /** Whether the result has everything that the other pull request changes. */
-async function isPullChangeInMergeResult(
+async function isPullContainedInMergeResult(
   { head }: OpenPullSummary,
   { base }: PullSnapshot,
-  { repository, treeReader, baseTree, result }: ClosedPullContext,
+  { repository, treeReader, baseTree, result }: AutoClosedPullContext,
 ): Promise<boolean> {
   // The fetched head includes its commits.
   const merged = await repository.merge(base, head, `Merge ${head}\n`)

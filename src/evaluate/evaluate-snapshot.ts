@@ -27,9 +27,9 @@ import type { JobContext } from '../jobs/job-context.ts'
 import { clusterTestCheckName } from '../report/cluster-test-check.ts'
 import type { CheckQuestion } from '../checks/questions.ts'
 import {
-  createCheckQuestionAnswerer,
+  createCheckQuestionResolver,
   type CheckQuestionAnswer,
-  type CheckQuestionAnswerer,
+  type CheckQuestionResolver,
 } from '../catalogs/gather-answers.ts'
 import {
   workerPullHistoryMethods,
@@ -77,7 +77,7 @@ interface EvaluationInputs {
   readonly openPulls: () => Promise<readonly OpenPullSummary[]>
   readonly hints?: EvaluationSchedulingHints | undefined
   /** Answers questions from memory instead of sending requests. */
-  readonly ask?: CheckQuestionAnswerer | undefined
+  readonly ask?: CheckQuestionResolver | undefined
   readonly onAnswer?: ((question: CheckQuestion, answer: CheckQuestionAnswer) => void) | undefined
 }
 
@@ -132,16 +132,16 @@ export async function evaluateSnapshot(
   const key = toPullRequestKey(snapshot.repository, snapshot.pull)
   const configDigest = await readConfigDigest(snapshot, ctx)
   if (snapshot.excess !== undefined)
-    return createRejectedPullEvaluation(
+    return createUncheckablePullEvaluation(
       snapshot,
       configDigest,
       createTooLargePullReason(snapshot.excess),
       ctx,
     )
-  const state = computeTooLargeVerdictKey(snapshot, configDigest, ctx)
+  const state = computeTooLargePullCacheKey(snapshot, configDigest, ctx)
   const before = (await store.getCached(tooLargePullCache, [key])).get(key)
   if (before?.state === state)
-    return createRejectedPullEvaluation(snapshot, configDigest, createTooLargePullReason(before.why), ctx)
+    return createUncheckablePullEvaluation(snapshot, configDigest, createTooLargePullReason(before.why), ctx)
 
   const openPulls = () => forge.openPulls()
   const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
@@ -154,7 +154,12 @@ export async function evaluateSnapshot(
         new Map([[key, { state, why: answer.why }]]),
         tooLargePullTtlSeconds,
       )
-      return createRejectedPullEvaluation(snapshot, configDigest, createTooLargePullReason(answer.why), ctx)
+      return createUncheckablePullEvaluation(
+        snapshot,
+        configDigest,
+        createTooLargePullReason(answer.why),
+        ctx,
+      )
     }
   }
 }
@@ -191,7 +196,7 @@ function computeMinIgnoringUndefined(...seconds: readonly (number | undefined)[]
 }
 
 /** Inputs that a too-large verdict depends on: the pull request, the rules and our limits. */
-function computeTooLargeVerdictKey(
+function computeTooLargePullCacheKey(
   { head, baseRef }: PullSnapshot,
   configDigest: string,
   { app }: JobContext,
@@ -209,12 +214,12 @@ async function readConfigDigest({ base }: PullSnapshot, { repository }: JobConte
  * Handles a pull request whose commits git rejects. Requires the base branch to be fetched. Rejects with a GitError or
  * StoreError.
  */
-export async function evaluateMalformedPull(
+export async function evaluatePullWithMalformedCommits(
   snapshot: PullSnapshot,
   why: string,
   ctx: JobContext<PullHistoryStore>,
 ): Promise<PullEvaluation> {
-  return createRejectedPullEvaluation(
+  return createUncheckablePullEvaluation(
     snapshot,
     await readConfigDigest(snapshot, ctx),
     createMalformedCommitsReason(why),
@@ -222,7 +227,7 @@ export async function evaluateMalformedPull(
   )
 }
 
-async function createRejectedPullEvaluation(
+async function createUncheckablePullEvaluation(
   snapshot: PullSnapshot,
   configDigest: string,
   reason: VerdictReason,
@@ -251,8 +256,8 @@ async function requestEvaluation(
   const { dataDirectory, budget, opm } = app.settings
   const facts = join(resolve(dataDirectory), 'facts')
   const answerFromSources =
-    inputs.ask ?? createCheckQuestionAnswerer(forge, app.registries.forEvaluation(), app.store)
-  const answerAndNotify: CheckQuestionAnswerer = async (question) => {
+    inputs.ask ?? createCheckQuestionResolver(forge, app.registries.forEvaluation(), app.store)
+  const answerAndNotify: CheckQuestionResolver = async (question) => {
     const answer = await answerFromSources(question)
     inputs.onAnswer?.(question, answer)
     return answer
@@ -260,7 +265,7 @@ async function requestEvaluation(
   const order = { snapshot, mirror, facts, budget, ...(opm !== undefined && { opm }) }
   const answer = await app.evaluationPool.evaluate(
     order,
-    createWorkerRequestHandler(answerAndNotify, inputs),
+    createWorkerCallbackHandler(answerAndNotify, inputs),
     inputs.hints,
   )
   if (answer.kind !== 'git-error') return answer
@@ -268,8 +273,8 @@ async function requestEvaluation(
   throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
 }
 
-function createWorkerRequestHandler(
-  answerQuestion: CheckQuestionAnswerer,
+function createWorkerCallbackHandler(
+  answerQuestion: CheckQuestionResolver,
   { memory, openPulls }: EvaluationInputs,
 ): WorkerCallbackHandler {
   return async (request: WorkerCallbackRequest) => {

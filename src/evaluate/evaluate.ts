@@ -68,11 +68,11 @@ export async function evaluatePullSnapshot(
   if (given.state !== 'open' && configFindings.length === 0)
     return {
       ...known,
-      ...decideVerdictWithoutTreeComparison(baseState),
+      ...decideVerdictWithoutDiff(baseState),
       commands: await decideCommandsOnClosedPull(baseState, options),
     }
   if (merge.kind !== 'clean' || configFindings.length > 0)
-    return { ...known, ...decideVerdictWithoutTreeComparison(baseState) }
+    return { ...known, ...decideVerdictWithoutDiff(baseState) }
 
   const comparison = await compareTrees(baseState, merge.tree, options)
   const unapproved = await readCheckInput(baseState, comparison, options)
@@ -83,7 +83,7 @@ export async function evaluatePullSnapshot(
   const named =
     used.length === 0
       ? baseState
-      : { ...baseState, merge: await createTestMergeListingOverrides(used, baseState, options) }
+      : { ...baseState, merge: await createTestMergeWithOverrides(used, baseState, options) }
   const required = await fetchRequiredChecks(baseState, options)
   return {
     ...known,
@@ -92,7 +92,7 @@ export async function evaluatePullSnapshot(
   }
 }
 
-function createTestMergeListingOverrides(
+function createTestMergeWithOverrides(
   used: readonly RuleOverride[],
   { snapshot, config }: BaseBranchState,
   { repository }: EvaluatePullOptions,
@@ -111,7 +111,7 @@ function evaluateChecks(
   treeFiles: TreeFileReader,
 ): readonly CheckOutcome[] {
   return allChecks.map((check) =>
-    addUndecidedCommandQuestions(addEndLocationsToFindings(check.judge(input, answers), treeFiles), open),
+    addUnansweredCommandQuestions(addEndLocationsToFindings(check.judge(input, answers), treeFiles), open),
   )
 }
 
@@ -123,7 +123,7 @@ function createSnapshotEvaluationDecision(
   required: readonly AnsweredRequiredCheckQuestion[],
 ): SnapshotEvaluationDecision {
   const gate: VerdictInput = {
-    ...pickVerdictInputFromBaseState(baseState),
+    ...pickBaseVerdictInput(baseState),
     changedPaths: paths.length,
     outcomes,
     required,
@@ -158,10 +158,10 @@ async function fetchRequiredChecks(
 }
 
 /** Nothing can be merged, or the rules are unknown, so there is nothing to compare. */
-function decideVerdictWithoutTreeComparison(baseState: BaseBranchState): SnapshotEvaluationDecision {
+function decideVerdictWithoutDiff(baseState: BaseBranchState): SnapshotEvaluationDecision {
   const { baseLayout, configFindings, onRecord } = baseState
   const gate: VerdictInput = {
-    ...pickVerdictInputFromBaseState(baseState),
+    ...pickBaseVerdictInput(baseState),
     changedPaths: 1,
     outcomes: configFindings.length > 0 ? [createInvalidConfigOutcome(configFindings)] : [],
     heldBy: findActivePullHold(onRecord, undefined),
@@ -177,7 +177,7 @@ function decideVerdictWithoutTreeComparison(baseState: BaseBranchState): Snapsho
   }
 }
 
-function pickVerdictInputFromBaseState({ snapshot, config, configDigest, merge }: BaseBranchState) {
+function pickBaseVerdictInput({ snapshot, config, configDigest, merge }: BaseBranchState) {
   return { snapshot, config, configDigest, merge }
 }
 
@@ -192,7 +192,10 @@ function createInvalidConfigOutcome(findings: readonly Finding[]): CheckOutcome 
 }
 
 /** An undecided command may be a hold. */
-function addUndecidedCommandQuestions(outcome: CheckOutcome, open: CheckOutcome['unanswered']): CheckOutcome {
+function addUnansweredCommandQuestions(
+  outcome: CheckOutcome,
+  open: CheckOutcome['unanswered'],
+): CheckOutcome {
   if (outcome.check !== 'ownership' || open.length === 0) return outcome
   return { ...outcome, unanswered: [...outcome.unanswered, ...open] }
 }

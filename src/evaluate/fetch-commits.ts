@@ -34,7 +34,7 @@ export async function fetchCommits(
     return { kind: 'malformed', why: before.why }
   }
   try {
-    const fetched = await fetchConsistentSnapshot(snapshot, ctx)
+    const fetched = await fetchConsistentPullSnapshot(snapshot, ctx)
     return fetched === undefined ? { kind: 'stale' } : { kind: 'here', snapshot: fetched }
   } catch (error) {
     if (!isGitError(error, 'corrupt')) throw error
@@ -59,7 +59,7 @@ function parseFsckError(message: string): string {
 }
 
 /** Fetches the snapshot's commits. If git and GitHub's API disagree, the snapshot is stale. */
-export async function fetchConsistentSnapshot(
+export async function fetchConsistentPullSnapshot(
   snapshot: PullSnapshot,
   { repository, forge }: JobContext,
 ): Promise<PullSnapshot | undefined> {

@@ -15,13 +15,13 @@ import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import { readConfig } from '../catalogs/read-config.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
-import type { CheckQuestionAnswerer } from '../catalogs/gather-answers.ts'
+import type { CheckQuestionResolver } from '../catalogs/gather-answers.ts'
 import type { EvaluationBudget } from '../catalogs/reader-pool.ts'
 
 export interface EvaluatePullOptions {
   readonly repository: GitRepository
   readonly loader: CatalogLoader
-  readonly ask: CheckQuestionAnswerer
+  readonly ask: CheckQuestionResolver
   readonly memory: PullHistoryStore
   /** Absent where the list is unavailable, as in an offline check. */
   readonly openPulls?: () => Promise<readonly OpenPullSummary[]>

@@ -15,22 +15,27 @@ import type { MergeFreezeStore } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { CommandRecord } from '../policy/command-records.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
-import { isQueueRemovalByPerson, type QueueRemoval } from '../policy/merge-strategy.ts'
+import { isMergeQueueRemovalByUser, type MergeQueueRemoval } from '../policy/merge-strategy.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { MergeApi } from '../ports/merge-api.ts'
 
-const queueRemovalSchema = z.object({ id: z.string(), head: z.string(), at: z.string(), by: z.string() })
+const storedMergeQueueRemovalSchema = z.object({
+  id: z.string(),
+  head: z.string(),
+  at: z.string(),
+  by: z.string(),
+})
 
 /** Keyed by pull request. src/adapters/store/prune.ts removes the records of merged pull requests. */
-const queueRemovalStateNamespace = defineStateNamespace<z.infer<typeof queueRemovalSchema>>(
+const mergeQueueRemovalStateNamespace = defineStateNamespace<z.infer<typeof storedMergeQueueRemovalSchema>>(
   'merge queue removal',
   {
     version: 1,
-    read: (stored) => queueRemovalSchema.safeParse(stored).data,
+    read: (stored) => storedMergeQueueRemovalSchema.safeParse(stored).data,
   },
 )
 
-type PullHead = Pick<ValidatedMerge, 'repository' | 'pull' | 'head'>
+type PullRequestHead = Pick<ValidatedMerge, 'repository' | 'pull' | 'head'>
 
 export interface MergeBackoff {
   readonly stopped: readonly MergeFreeze[]
@@ -159,17 +164,17 @@ export async function readBranchRulesDigest(
 }
 
 /** Records and returns a person's new removal of this head. */
-export async function recordQueueRemoval(
-  { repository, pull, head }: PullHead,
+export async function recordMergeQueueRemoval(
+  { repository, pull, head }: PullRequestHead,
   { merging, store }: { readonly merging: Pick<MergeApi, 'readQueueRemoval'>; readonly store: StateStore },
-): Promise<{ readonly removal: QueueRemoval | undefined; readonly isNew: boolean }> {
+): Promise<{ readonly removal: MergeQueueRemoval | undefined; readonly isNew: boolean }> {
   const removal = await merging.readQueueRemoval(pull)
-  if (removal === undefined || !isQueueRemovalByPerson(removal)) return { removal, isNew: false }
+  if (removal === undefined || !isMergeQueueRemovalByUser(removal)) return { removal, isNew: false }
   const { id, at, by } = removal
-  const isNew = (await store.readState(queueRemovalStateNamespace, repository, String(pull)))?.id !== id
+  const isNew = (await store.readState(mergeQueueRemovalStateNamespace, repository, String(pull)))?.id !== id
   if (isNew)
     await store.writeState(
-      queueRemovalStateNamespace,
+      mergeQueueRemovalStateNamespace,
       repository,
       new Map([[String(pull), { id, head, at, by }]]),
     )
@@ -178,11 +183,11 @@ export async function recordQueueRemoval(
 
 /** Who removed this head from the queue, unless a later /merge requests it again. */
 export async function readMergeQueueRemovalUser(
-  { repository, pull, head, comments }: PullHead & { readonly comments: readonly PullComment[] },
+  { repository, pull, head, comments }: PullRequestHead & { readonly comments: readonly PullComment[] },
   commands: readonly CommandRecord[],
   store: Pick<StateStore, 'readState'>,
 ): Promise<string | undefined> {
-  const removal = await store.readState(queueRemovalStateNamespace, repository, String(pull))
+  const removal = await store.readState(mergeQueueRemovalStateNamespace, repository, String(pull))
   if (removal === undefined || removal.head !== head) return undefined
   // GitHub's times are in seconds, so the order within one second is unknown.
   const later = new Set(comments.filter(({ createdAt }) => createdAt > removal.at).map(({ id }) => id))

@@ -1,7 +1,7 @@
 // Records an evaluation's verdict and publishes its report.
 import { createHash } from 'node:crypto'
-import type { ReportOptions } from '../report/report-options.ts'
-import { renderReport, type PullReport } from '../report/report.ts'
+import type { PullReportOptions } from '../report/report-options.ts'
+import { renderPullReport, type PullReport } from '../report/report.ts'
 import { describeBaseBranchBreakages, describeChannelHeadConflicts } from '../report/evaluation-report.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
@@ -9,15 +9,15 @@ import { type StateStore, defineStateNamespace } from '../ports/state.ts'
 import type { VerdictRecord } from '../ports/page-records.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
 import {
-  publishReport,
-  type ReportComposer,
-  type PublishReportOptions,
+  publishPullReport,
+  type PullReportComposer,
+  type PublishPullReportOptions,
   formatStatusPageUrl,
 } from '../jobs/publish-report.ts'
 import type { StoredEvaluationReport } from '../jobs/merged-report.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { z } from 'zod'
-import { collectUnblockingPeople } from '../policy/decide.ts'
+import { collectUnblockingUsers } from '../policy/decide.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
@@ -52,10 +52,10 @@ export function toVerdictRecord(
 export function composeEvaluationReport(
   { snapshot, verdict, report }: PullEvaluation,
   { app, forge }: JobContext,
-  more: Pick<ReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
+  more: Pick<PullReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
 ): PullReport {
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
-  return renderReport(verdict, {
+  return renderPullReport(verdict, {
     ...report,
     page,
     rulesUrl: app.settings.rulesUrl,
@@ -95,17 +95,17 @@ export async function computeEvaluationReportDigest(
 
 /**
  * Publishes the report and records which head was shown and when, because commands bind to it. `how`: see
- * publishReport().
+ * publishPullReport().
  */
 export async function publishEvaluation(
   evaluation: PullEvaluation,
   ctx: JobContext<Required<PullHistoryStore> & StateStore & MergeRecordStore>,
-  how: Pick<PublishReportOptions, 'present' | 'isRestLater'> = {},
+  how: Pick<PublishPullReportOptions, 'present' | 'isRestLater'> = {},
 ): Promise<void> {
   const { snapshot, epoch, described } = evaluation
   const meanwhile = await describeConcurrentMerges(evaluation, ctx)
-  const compose: ReportComposer = (runs) => composeEvaluationReport(evaluation, ctx, { runs, meanwhile })
-  const at = await publishReport(ctx.forge, compose, snapshot.pull, snapshot.head, how)
+  const compose: PullReportComposer = (runs) => composeEvaluationReport(evaluation, ctx, { runs, meanwhile })
+  const at = await publishPullReport(ctx.forge, compose, snapshot.pull, snapshot.head, how)
   if (at === undefined) return
   const { repository, pull, head } = snapshot
   // Stored before it is shown, because approvals refer to it by name.
@@ -128,7 +128,7 @@ export async function requestReviews(
   if (verdict.kind === 'blocked') return
   // Exclude people who already requested changes; the comment explains how to confirm or merge.
   const waiting = verdict.waiting.filter(({ how, isAgreed }) => isAgreed !== true && how !== 'withdraws')
-  const people = collectUnblockingPeople(waiting).filter((name) => name.toLowerCase() !== author)
+  const people = collectUnblockingUsers(waiting).filter((name) => name.toLowerCase() !== author)
   if (people.length === 0) return
   const key = String(snapshot.pull)
   const alreadyRequested = new Set(

@@ -5,7 +5,7 @@ import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bu
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { findOpmMigrationError, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/csv-metadata'
+import { pickCsvFieldsForTemplates } from '@catalog-bot/bundle/render/csv-metadata'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { TreeSha } from '../pull-request/ids.ts'
@@ -22,7 +22,7 @@ import type {
 import { listBundleNamesToLookUp } from '../checks/bundles/package-settings.ts'
 import { hasUpdateGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { suiteNames } from '@catalog-bot/findings/rule'
+import { ruleSuiteNames } from '@catalog-bot/findings/rule'
 import type { Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/read-bundle-files.ts'
@@ -248,7 +248,7 @@ async function validateBundleDirectory(
   const made = {
     facts: readBundleUpgradeFacts(files),
     // The suites come from the configuration, so they are applied later.
-    findings: validateBundle(files, { packedSize: computeGzippedSize, suites: suiteNames }).findings,
+    findings: validateBundle(files, { packedSize: computeGzippedSize, suites: ruleSuiteNames }).findings,
     rendered: renderBundleDirectory(files),
   }
   bundleUpgradeFactsCache.set(key, made.facts)
@@ -272,7 +272,7 @@ function renderBundleDirectory(files: BundleFiles): RenderedBundle | undefined {
       image: '',
       relatedImages: relatedImages.filter(({ image }) => image !== placeholderImageReference),
     },
-    csv: reduceCsvToTemplateFields(bundle.csv.data),
+    csv: pickCsvFieldsForTemplates(bundle.csv.data),
   }
 }
 

@@ -1,6 +1,10 @@
 // The third stage: reads the checks' other inputs, apart from reviews and commands, from the repository and memory.
 // Packages that the catalogs serve are read for the changed packages only.
-import { buildServedCatalog, parseServedFile, type ServedFile } from '@catalog-bot/fbc/api/served-catalog'
+import {
+  buildServedCatalog,
+  parseServedCatalogFile,
+  type ServedCatalogFile,
+} from '@catalog-bot/fbc/api/served-catalog'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +18,7 @@ import {
   type PackageSources,
 } from '../checks/bundles/projected-catalog.ts'
 import { selectOwnerFilePathsToRead } from '../checks/ownership/owner-files.ts'
-import type { CheckInput, ServedPackageResponses } from '../checks/check.ts'
+import type { CheckInput, CatalogServerPackageResponses } from '../checks/check.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { readTextBlobOrEmpty, type CatalogLoader } from '../catalogs/catalog-loader.ts'
@@ -27,7 +31,7 @@ import { readTemplates } from './read-templates.ts'
 import {
   projectCatalogsFromDirectories,
   projectCatalogsFromTemplates,
-  listTemplatesToRelease,
+  listCatalogTemplatesToRelease,
   type LoadedTemplate,
 } from '../checks/bundles/project-catalogs.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
@@ -51,7 +55,7 @@ interface ServedPackageReadContext {
   readonly tree: TreeSha
   readonly left: { packages: number; bytes: number }
   /** Files read so far, by path: one file may hold several packages. */
-  readonly files: Map<string, ServedFile>
+  readonly files: Map<string, ServedCatalogFile>
 }
 
 interface CatalogProjectionContext {
@@ -150,7 +154,7 @@ export async function readProjectedCatalogs(
   const found: ProjectedCatalog[] = []
   for (const sources of directories.slice(0, maxProjectedPackages)) {
     const templates = new Map<string, LoadedTemplate>()
-    for (const { template_name: name, catalog_names: catalogs } of listTemplatesToRelease(sources))
+    for (const { template_name: name, catalog_names: catalogs } of listCatalogTemplatesToRelease(sources))
       templates.set(name, await readTemplateForProjection(sources.directory, name, catalogs, ctx))
     found.push(
       ...projectCatalogsFromTemplates(sources, templates, imageOf),
@@ -186,13 +190,13 @@ async function readServedPackages(
   treeReader: TreeReader,
   tree: TreeSha,
   opm?: string,
-): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedPackageResponses>>> {
-  const served = new Map<string, Map<string, ServedPackageResponses>>()
+): Promise<ReadonlyMap<string, ReadonlyMap<string, CatalogServerPackageResponses>>> {
+  const served = new Map<string, Map<string, CatalogServerPackageResponses>>()
   const remaining = { ...totalServedPackageLimits }
   const forOpm = { milliseconds: opmTimeoutMs, bytes: totalServedPackageLimits.bytes }
   for (const change of catalogs) {
-    const ofCatalog = new Map<string, ServedPackageResponses>()
-    const files = new Map<string, ServedFile>()
+    const ofCatalog = new Map<string, CatalogServerPackageResponses>()
+    const files = new Map<string, ServedCatalogFile>()
     for (const { name } of change.packages) {
       const one =
         change.result && remaining.packages > 0
@@ -219,7 +223,7 @@ async function readServedPackage(
   { root, result }: CatalogChange,
   packageName: string,
   { look, tree, left, files: known }: ServedPackageReadContext,
-): Promise<ServedPackageResponses | undefined> {
+): Promise<CatalogServerPackageResponses | undefined> {
   const paths = result ? getPackageFilePaths(result, packageName) : new Set<string>()
   if (!result || paths.size === 0) return undefined
   const files = []
@@ -243,13 +247,13 @@ async function readServedPackage(
   }
   return { responses: [simulateCatalogServerResponse(read, packageName)], objects }
 
-  async function readFile(path: string): Promise<ServedFile | undefined> {
+  async function readFile(path: string): Promise<ServedCatalogFile | undefined> {
     const entry = await look.entry(tree, toRepositoryPath(root, path))
     // Links are not followed.
     if (entry?.mode.startsWith('100') !== true) return undefined
     const bytes = await look.read(entry.oid)
     left.bytes -= bytes.length
-    return left.bytes < 0 ? undefined : parseServedFile(bytes)
+    return left.bytes < 0 ? undefined : parseServedCatalogFile(bytes)
   }
 }
 

@@ -16,7 +16,7 @@ import type { TreeReader } from '../ports/repository.ts'
 import { readTextBlobOrEmpty, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { resolveTreePath } from '../catalogs/linked-file.ts'
 
-export interface TemplatesReadContext {
+export interface TemplateReadContext {
   readonly repository: TreeReader
   readonly loader: CatalogLoader
   readonly config: Config
@@ -34,7 +34,7 @@ interface TreeShaWithPaths {
 /** Twenty times the largest public template. */
 const maxLoadedTemplateBytes = 4 * 1024 * 1024
 /** Rendering whole bundles takes about a second per ten megabytes. */
-const maxCatalogBytesForPatch = 4 * 1024 * 1024
+const maxCatalogBytesForSuggestedPatch = 4 * 1024 * 1024
 
 /**
  * Limits for all templates of a change: a megabyte costs a tenth of a second per round of questions, and one blob can
@@ -46,7 +46,7 @@ const totalTemplateSizeLimits = { bytes: 16 * 1024 * 1024, templates: 2000 }
 export async function readTemplates(
   change: PullRequestChange,
   layout: RepositoryLayout,
-  ctx: TemplatesReadContext,
+  ctx: TemplateReadContext,
 ): Promise<readonly LoadedTemplatePair[]> {
   const { repository, loader, config, base, result, links = [] } = ctx
   const touched = [...change.paths.map(({ path }) => path), ...links]
@@ -64,7 +64,7 @@ export async function readTemplates(
   for (const pair of pairs) {
     const isFull =
       sources.length >= totalTemplateSizeLimits.templates || bytes >= totalTemplateSizeLimits.bytes
-    const source = isFull ? 'too-many' : await readTemplateSource(repository, result.tree, pair.template)
+    const source = isFull ? 'too-many' : await readTemplateFile(repository, result.tree, pair.template)
     if (source instanceof Uint8Array) bytes += source.length
     sources.push([pair, source])
   }
@@ -91,13 +91,13 @@ export async function readTemplates(
 async function readSingleCatalogFile(
   own: Catalog | undefined,
   checkedIn: Catalog | undefined,
-  { repository, base, result }: TemplatesReadContext,
+  { repository, base, result }: TemplateReadContext,
 ): Promise<LoadedTemplatePair['file']> {
   const [path, ...more] = new Set(
     [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.path),
   )
   const bytes = [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.bytes)
-  if (path === undefined || more.length > 0 || bytes.some((size) => size > maxCatalogBytesForPatch))
+  if (path === undefined || more.length > 0 || bytes.some((size) => size > maxCatalogBytesForSuggestedPatch))
     return undefined
   const read = async (tree: TreeSha) => {
     const entry = await repository.entry(tree, path)
@@ -111,7 +111,7 @@ async function readSingleCatalogFile(
 async function loadSiblingCatalogs(
   catalog: string,
   layout: RepositoryLayout,
-  { loader, repository, base }: TemplatesReadContext,
+  { loader, repository, base }: TemplateReadContext,
 ) {
   const directory = catalog.slice(catalog.lastIndexOf('/') + 1)
   const found = await Promise.all(
@@ -122,7 +122,7 @@ async function loadSiblingCatalogs(
 
 /** Searches by directory name, because a package's directories share one name. */
 async function readCiYamlFiles(
-  { repository, base }: TemplatesReadContext,
+  { repository, base }: TemplateReadContext,
   touched: readonly string[],
 ): Promise<(directory: string) => string | undefined> {
   const texts = new Map<string, string>()
@@ -134,7 +134,7 @@ async function readCiYamlFiles(
   return (directory) => texts.get(directory)
 }
 
-async function readTemplateSource(
+async function readTemplateFile(
   repository: TreeReader,
   tree: TreeSha,
   path: string,

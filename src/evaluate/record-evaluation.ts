@@ -44,7 +44,7 @@ export async function recordEvaluation(
   evaluation: PullEvaluation,
   { app }: JobContext<StatusPageStore>,
 ): Promise<void> {
-  await app.store.recordEvaluation(toEvaluationSummary(evaluation, app.clock.now()))
+  await app.store.recordEvaluation(toEvaluationRecord(evaluation, app.clock.now()))
 }
 
 export async function recordPullClosedOrMerged(
@@ -58,7 +58,7 @@ export async function recordPullClosedOrMerged(
     app.metrics.openedToMerged.observe(Math.max(0, now - opened) / 1000)
 }
 
-function toEvaluationSummary(
+function toEvaluationRecord(
   { snapshot, verdict, configDigest }: PullEvaluation,
   at: number,
 ): EvaluationRecord {

@@ -3,7 +3,7 @@
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
 import { configUnreadable } from '../config/config.ts'
-import { type Finding, toFindingSubjectKey } from '@catalog-bot/findings/finding'
+import { type Finding, formatFindingSubjectKey } from '@catalog-bot/findings/finding'
 import { findShortestEdits, createLineNumberMapper, type LineNumberMapper } from '@catalog-bot/findings/lines'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
@@ -59,7 +59,7 @@ export async function traceFindings(
     .filter(({ at }) => at !== undefined)
     .toSorted((a, b) => order[a.severity] - order[b.severity])
     .slice(0, maxTracedFindings)
-  const files = openChangedFileTracer(commits, repository)
+  const files = createChangedLineTracer(commits, repository)
   const lines = new Map<string, TracedFindingLine>()
   const trace = async (file: string, first: number, last: number, from: 'result' | 'base') => {
     const key = `${first} ${file}`
@@ -87,7 +87,7 @@ export async function traceFindings(
   return { lines: [...lines.values()], fixes }
 }
 
-function openChangedFileTracer(commits: FindingTraceCommits, repository: FindingTraceRepository) {
+function createChangedLineTracer(commits: FindingTraceCommits, repository: FindingTraceRepository) {
   const { head, base, result } = commits
   const trees = {
     head: memoizeOnce(() => repository.treeOf(head)),
@@ -95,19 +95,19 @@ function openChangedFileTracer(commits: FindingTraceCommits, repository: Finding
     result: () => Promise.resolve(result),
   }
   type Side = keyof typeof trees
-  const oidOf = memoizeByTreeNameAndFile(async (side: Side, file: string) => {
+  const oidOf = memoizeByTreeAndFile(async (side: Side, file: string) => {
     const entry = await repository.entry(await trees[side](), file)
     return entry?.mode.startsWith('100') === true ? entry.oid : undefined
   })
-  const bytesOf = memoizeByTreeNameAndFile(async (side: Side, file: string) => {
+  const bytesOf = memoizeByTreeAndFile(async (side: Side, file: string) => {
     const oid = await oidOf(side, file)
     return oid && readBlobUnlessTooLarge(repository, oid)
   })
-  const textOf = memoizeByTreeNameAndFile(async (side: Side, file: string) => {
+  const textOf = memoizeByTreeAndFile(async (side: Side, file: string) => {
     const bytes = await bytesOf(side, file)
     return bytes && decodeUtf8LikeGo(bytes)
   })
-  const mapTo = memoizeByTreeNameAndFile(
+  const mapTo = memoizeByTreeAndFile(
     async (side: Exclude<Side, 'result'>, file: string): Promise<LineNumberMapper | undefined> => {
       const [from, to] = [await oidOf('result', file), await oidOf(side, file)]
       if (from === undefined || to === undefined) return undefined
@@ -116,7 +116,7 @@ function openChangedFileTracer(commits: FindingTraceCommits, repository: Finding
       return old === undefined || now === undefined ? undefined : createLineNumberMapper(old, now)
     },
   )
-  const changedLines = memoizeByTreeNameAndFile((_side: 'head', file: string) =>
+  const changedLines = memoizeByTreeAndFile((_side: 'head', file: string) =>
     readLinesInDiff(file, commits, repository, async () => textOf('head', file)),
   )
 
@@ -184,7 +184,7 @@ async function readBlobUnlessTooLarge(
   }
 }
 
-function memoizeByTreeNameAndFile<Side extends string, Value>(
+function memoizeByTreeAndFile<Side extends string, Value>(
   make: (side: Side, file: string) => Promise<Value>,
 ): (side: Side, file: string) => Promise<Value> {
   const made = new Map<string, Promise<Value>>()
@@ -211,7 +211,7 @@ export async function findBaseBreakingCommits(
   for (const [file, same] of [...byFile].slice(0, maxFilesSearchedForBreakage)) {
     const catalog = same[0]?.data?.['catalog']
     const root = typeof catalog === 'string' ? catalog : ''
-    const keys = new Set(same.map(toFindingSubjectKey))
+    const keys = new Set(same.map(formatFindingSubjectKey))
     const cacheKey = JSON.stringify([base, root, file, [...keys]])
     const cached = breakingCommitCache.get(cacheKey)
     const { commit } = cached ?? { commit: await findBreakingCommit(base, root, file, keys, tools) }
@@ -241,7 +241,7 @@ async function findBreakingCommit(
     const before = await blobAt(parent)
     if (before !== blob) {
       const errors = await findCatalogErrors(await repository.treeOf(parent), root, tools)
-      if (!errors.some((found) => keys.has(toFindingSubjectKey(found)))) return commit
+      if (!errors.some((found) => keys.has(formatFindingSubjectKey(found)))) return commit
       if (++validations === maxCatalogsValidatedPerFile) return undefined
     }
     commit = parent

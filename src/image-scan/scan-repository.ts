@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { isRuleSilenced } from '../checks/validation/rule-settings.ts'
 import {
-  ruleByImageScanFailureKind,
+  ruleIdByImageScanFailureKind,
   toImageScanFailureKey,
   decideMissingImagesIssueAction,
   type DesiredIssue,
@@ -16,18 +16,18 @@ import {
   missingImagesClosingComment,
   missingImagesMarker,
   formatImageReferenceAsCode,
-  type MissingImagesOptions,
+  type MissingImagesIssueOptions,
 } from '../report/missing-images-issue.ts'
 import type { Job, JobQueue, Lease, LeaseStore } from '../ports/jobs.ts'
 import type { StatusPageStore } from '../ports/page-records.ts'
 import type { StateStore } from '../ports/state.ts'
-import { interleaveReferencesByHost } from '../adapters/registry/scan-images.ts'
+import { interleaveImagesByRegistryHost } from '../adapters/registry/scan-images.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { Metrics } from '../jobs/metrics.ts'
 import { loadScannedBranches, readImageReferenceLocations, listImageReferences } from './image-references.ts'
-import { pruneMatchedImageTags, imageReferencesPerScanBatch, runScanSlice } from './scan-slice.ts'
+import { pruneVerifiedImageTags, imageReferencesPerScanBatch, runScanSlice } from './scan-slice.ts'
 import {
-  findDueScanType,
+  findDueScanPassKind,
   deleteScanBatches,
   computeNextScanDueAtMs,
   readScanState,
@@ -62,7 +62,7 @@ const scanSizeLimits = { references: 50_000, hosts: 200 }
 /** Milliseconds; after this, a round ends and unchecked references stay unknown. */
 const maxScanPassDurationMs = 12 * 3600 * 1000
 
-export async function scanRepository(
+export async function scanRepositoryImages(
   job: ImageScanJob,
   ctx: JobContext<JobQueue & LeaseStore & StateStore & StatusPageStore>,
 ): Promise<void> {
@@ -70,7 +70,7 @@ export async function scanRepository(
   const lease = await store.acquireLease(scanLeaseName, settings.leaseSeconds)
   if (lease === undefined) return store.enqueue(job, busyScanRetrySeconds)
   try {
-    const again = await continueScan(await readScanState(store, job.repository), lease, ctx)
+    const again = await continueImageScan(await readScanState(store, job.repository), lease, ctx)
     if (again !== undefined) await store.enqueue(job, again)
   } finally {
     await store.releaseLease(lease)
@@ -78,7 +78,7 @@ export async function scanRepository(
 }
 
 /** Also updates the scan metrics. */
-export async function isScanDue(
+export async function isImageScanDue(
   repository: RepositoryName,
   { store, clock, metrics, settings }: AppServices<StateStore>,
 ): Promise<boolean> {
@@ -88,7 +88,7 @@ export async function isScanDue(
 }
 
 /** Returns the seconds until the next step, or undefined if the sweep decides. */
-async function continueScan(
+async function continueImageScan(
   state: ScanState,
   lease: Lease,
   ctx: JobContext<LeaseStore & StateStore & StatusPageStore>,
@@ -131,7 +131,7 @@ async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Pro
   const scanned = await loadScannedBranches(ctx)
   const pace = getScanSchedule(scanned[0]?.config, app.settings)
   if (pace === undefined) return later
-  const kind = findDueScanType(state, pace, now)
+  const kind = findDueScanPassKind(state, pace, now)
   if (kind === undefined) return { ...state, dueAt: computeNextScanDueAtMs(state, pace, now) }
   const named = kind === 'round' ? await listImageReferences(scanned, scanSizeLimits, ctx) : undefined
   const references = named?.references ?? findImageReferencesToRecheck(state, pace.recheckDelayMs, now)
@@ -141,7 +141,7 @@ async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Pro
       'the catalogs reference more images than one scan can look up',
     )
   const parts = new Map<number, readonly PendingImageReference[]>()
-  const queue = interleaveReferencesByHost(references).map((reference) => ({ reference, tries: 0 }))
+  const queue = interleaveImagesByRegistryHost(references).map((reference) => ({ reference, tries: 0 }))
   for (let at = 0; at < queue.length; at += imageReferencesPerScanBatch)
     parts.set(parts.size, queue.slice(at, at + imageReferencesPerScanBatch))
   const pass: ImageScanPass = {
@@ -155,7 +155,7 @@ async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Pro
   }
   await deleteScanBatches(app.store, forge.repository)
   if (parts.size > 0) await writeScanBatches(app.store, forge.repository, pass, parts)
-  if (named?.left === 0) await pruneMatchedImageTags(app.store, forge.repository, references)
+  if (named?.left === 0) await pruneVerifiedImageTags(app.store, forge.repository, references)
   const still = new Set(references)
   const missingImages =
     kind === 'round'
@@ -233,7 +233,7 @@ function findConfirmedMissingImages(
   rules: Config['rules'],
 ): readonly MissingImageReference[] {
   return Object.entries(missingImages).flatMap(([reference, one]) => {
-    const rule = ruleByImageScanFailureKind[one.kind]
+    const rule = ruleIdByImageScanFailureKind[one.kind]
     const reportedLocations = (locationsByReference.get(reference) ?? []).filter(
       (at) => !isRuleSilenced(rule, at, rules),
     )
@@ -280,7 +280,7 @@ function updateScanMetrics(
  */
 async function reportMissingImages(
   missing: readonly MissingImageReference[],
-  options: MissingImagesOptions,
+  options: MissingImagesIssueOptions,
   known: MissingImagesReportState | undefined,
   ctx: JobContext,
   saveReportState: (report: MissingImagesReportState) => Promise<void>,

@@ -24,24 +24,24 @@ const maxConcurrentImageChecks = 4
 const scanSliceDurationMs = 8000
 const scanSliceAbortTimeoutMs = 15_000
 /** Unanswered requests before a reference is skipped for this pass. */
-const maxTriesPerImageReference = 3
+const maxAttemptsPerImageReference = 3
 /** Consecutive failures before a registry is skipped for this pass. */
-const maxRegistryHostFailures = 5
+const maxConsecutiveRegistryFailures = 5
 const maxRegistryHostPauseSeconds = 3600
 
 /** References whose tag once matched their digest. A later mismatch means that the tag moved. */
-const matchedImageTagStateNamespace = defineStateNamespace<true>('tag of digest', {
+const verifiedImageTagStateNamespace = defineStateNamespace<true>('tag of digest', {
   version: 1,
   read: (stored) => (stored === true ? stored : undefined),
 })
 
-export async function pruneMatchedImageTags(
+export async function pruneVerifiedImageTags(
   store: StateStore,
   repository: RepositoryName,
   named: readonly string[],
 ): Promise<void> {
   await store.retainState(
-    matchedImageTagStateNamespace,
+    verifiedImageTagStateNamespace,
     repository,
     named.filter((reference) => parseImageTagAndDigest(reference) !== undefined),
   )
@@ -107,7 +107,7 @@ class ScanSlice {
     const { clock } = this.#ctx.app
     const { reference } = one
     const { until, failures } = this.#getHost(reference)
-    if (failures >= maxRegistryHostFailures) return
+    if (failures >= maxConsecutiveRegistryFailures) return
     if (until > clock.now()) return void this.#later.push(one)
     if (clock.now() - this.#started >= scanSliceDurationMs) return void this.#untouched.push(one)
     this.#requestCount += 1
@@ -117,7 +117,7 @@ class ScanSlice {
     if (retryAfter === undefined) this.#hosts.set(parseRegistryHost(reference), reachableRegistryHostState)
     else {
       this.#pauseHost(reference, retryAfter)
-      if (one.tries + 1 < maxTriesPerImageReference) this.#later.push({ ...one, tries: one.tries + 1 })
+      if (one.tries + 1 < maxAttemptsPerImageReference) this.#later.push({ ...one, tries: one.tries + 1 })
     }
     const known = this.#missingImages.get(reference)
     const next = updateImageScanFailureState(known, result, clock.now(), this.#apart)
@@ -188,10 +188,10 @@ async function checkImageReference(
   const found = answer.kind === 'ok' ? { digest: answer.digest } : {}
   if (pinned === undefined) return { result, ...found }
   const stoodForIt =
-    (await app.store.readState(matchedImageTagStateNamespace, forge.repository, reference)) === true
+    (await app.store.readState(verifiedImageTagStateNamespace, forge.repository, reference)) === true
   const tagged = await queryRegistry(pinned.reference)
   if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
-    await app.store.writeState(matchedImageTagStateNamespace, forge.repository, new Map([[reference, true]]))
+    await app.store.writeState(verifiedImageTagStateNamespace, forge.repository, new Map([[reference, true]]))
   return { result: toTagAndDigestScanResult(pinned, tagged, stoodForIt), ...found }
 
   async function queryRegistry(text: string): Promise<ImageLookupAnswer> {

@@ -76,7 +76,7 @@ export interface ScanSchedule {
 }
 
 /** A round covers everything, so it precedes a second check. */
-export function findDueScanType(
+export function findDueScanPassKind(
   state: ScanState,
   { intervalMs, recheckDelayMs }: ScanSchedule,
   now: number,

@@ -1,13 +1,13 @@
 // How far the pushes to a branch were processed.
 import { z } from 'zod'
-import { isObjectId, toCommitSha, type CommitSha } from '../pull-request/ids.ts'
+import { isGitObjectId, toCommitSha, type CommitSha } from '../pull-request/ids.ts'
 import type { Job } from '../ports/jobs.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
-const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
+const commitShaSchema = z.string().refine(isGitObjectId).transform(toCommitSha)
 
-const rebuildSchema = z.object({
+const pendingRebuildSchema = z.object({
   commit: commitShaSchema,
   catalogs: z.array(z.string()),
   /** Milliseconds since the epoch; absent until dispatched. */
@@ -29,13 +29,13 @@ const branchStateSchema = z.object({
   /** The last tip that was processed. */
   seen: commitShaSchema,
   /** Running rebuilds, and at most one that is not dispatched yet. */
-  rebuilds: z.array(rebuildSchema).readonly(),
+  rebuilds: z.array(pendingRebuildSchema).readonly(),
   /** Catalogs that others' pushes broke and that are still broken. */
   broken: z.array(brokenCatalogSchema).readonly().exactOptional(),
 })
 
 export type BranchState = Readonly<z.infer<typeof branchStateSchema>>
-export type PendingRebuild = Readonly<z.infer<typeof rebuildSchema>>
+export type PendingRebuild = Readonly<z.infer<typeof pendingRebuildSchema>>
 
 const branchStateNamespace = defineStateNamespace<BranchState>('branch', {
   version: 1,

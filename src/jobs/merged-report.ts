@@ -2,7 +2,7 @@
 // whether the merge is already reported.
 import type { PullNumber, CommitSha } from '../pull-request/ids.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
-import { renderReport } from '../report/report.ts'
+import { renderPullReport } from '../report/report.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import { type StateStore, defineStateNamespace } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/page-records.ts'
@@ -10,9 +10,9 @@ import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { EvaluationReport } from '../report/evaluation-report.ts'
 import type { JobContext } from './job-context.ts'
 import {
-  publishReport,
-  type ReportComposer,
-  type PublishReportOptions,
+  publishPullReport,
+  type PullReportComposer,
+  type PublishPullReportOptions,
   formatStatusPageUrl,
 } from './publish-report.ts'
 import { z } from 'zod'
@@ -53,13 +53,13 @@ export interface StoredEvaluationReport extends EvaluationReport {
 }
 
 /**
- * Returns undefined if the bot did not merge it or nothing is recorded. `how`: see publishReport(). Rejects with a
+ * Returns undefined if the bot did not merge it or nothing is recorded. `how`: see publishPullReport(). Rejects with a
  * ForgeError.
  */
-export async function republishMergedReport(
+export async function republishMergedPullReport(
   pull: PullNumber,
   { app, forge }: JobContext<MergeRecordStore & VerdictStore & StateStore>,
-  how: Pick<PublishReportOptions, 'present' | 'onMissing'> = {},
+  how: Pick<PublishPullReportOptions, 'present' | 'onMissing'> = {},
 ): Promise<ValidatedMerge | undefined> {
   const merge = await app.store.findMerge(forge.repository, pull)
   if (merge === undefined) return undefined
@@ -73,8 +73,8 @@ export async function republishMergedReport(
   const { verdict, commandLines: _, ...reportDetails } = storedReport
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull }
   const { rulesUrl } = app.settings
-  const compose: ReportComposer = (runs) =>
-    renderReport(verdict, {
+  const compose: PullReportComposer = (runs) =>
+    renderPullReport(verdict, {
       ...reportDetails,
       page,
       runs,
@@ -83,7 +83,7 @@ export async function republishMergedReport(
       landed: merge.commit,
       published,
     })
-  await publishReport(forge, compose, pull, merge.head, { ...how, isHistory: true })
+  await publishPullReport(forge, compose, pull, merge.head, { ...how, isHistory: true })
   return merge
 }
 
@@ -108,7 +108,7 @@ export async function wasMergeAnnounced(
   return (await ctx.app.store.getCached(announcedMergeCache, [key])).get(key) === commit
 }
 
-export async function isMergedByBot(
+export async function isPullMergedByBot(
   { repository, pull, head }: PullSnapshot,
   { app: { store } }: JobContext<Pick<Store, 'findMerge'>>,
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { workClasses } from '../adapters/github/budget/request-limits.ts'
+import { workPriorityClasses } from '../adapters/github/budget/request-limits.ts'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
 const durationBucketSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -90,7 +90,7 @@ function createGitHubMetrics(registers: Registry[]) {
     registers,
   })
   // Export zeros too, for alerts that compare.
-  for (const work of workClasses) {
+  for (const work of workPriorityClasses) {
     githubWaiting.set({ class: work }, 0)
     for (const outcome of ['sent', 'unchanged', 'refused', 'held'])
       githubRequests.inc({ class: work, outcome }, 0)

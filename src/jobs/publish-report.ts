@@ -27,7 +27,7 @@ export const pullHeadTimerCacheFormat = {
  * Seconds to wait for the merge, about the time for a queue of a hundred. Check runs appear at once. An outdated
  * comment is replaced sooner.
  */
-const commentDelaySecondsByWriteKind = { first: 120, edit: 30 } as const
+const commentDelaySeconds = { first: 120, edit: 30 } as const
 
 /** If lost, the report is delayed again. */
 const measureMsSinceReadyToMerge = createPullHeadTimer(
@@ -35,9 +35,9 @@ const measureMsSinceReadyToMerge = createPullHeadTimer(
 )
 
 /** Composes a report from the known addresses of our check runs. The check runs do not depend on them. */
-export type ReportComposer = (runs: ReadonlyMap<string, string>) => PullReport
+export type PullReportComposer = (runs: ReadonlyMap<string, string>) => PullReport
 
-export interface PublishReportOptions {
+export interface PublishPullReportOptions {
   /** Our comment and check runs as last read. If absent or of another head, they are read. */
   readonly present?: BotReports | undefined
   /** Publishes only check runs; the rest follows later and may differ by then. */
@@ -49,20 +49,17 @@ export interface PublishReportOptions {
 }
 
 /** Returns GitHub's time at which the comment got its current content. Rejects with a ForgeError. */
-export async function publishReport(
+export async function publishPullReport(
   forge: Forge,
-  compose: ReportComposer,
+  compose: PullReportComposer,
   pull: PullNumber,
   head: CommitSha,
-  { present: lastRead, isRestLater = false, isHistory = false, onMissing }: PublishReportOptions = {},
+  { present: lastRead, isRestLater = false, isHistory = false, onMissing }: PublishPullReportOptions = {},
 ): Promise<string | undefined> {
   const present = lastRead?.head === head ? lastRead : await forge.readOwnReports(pull, head)
   const runs = new Map<string, string>()
   for (const { name, url } of present.checks) if (url !== undefined && !runs.has(name)) runs.set(name, url)
-  const missing = findMissingCheckRuns(
-    compose(runs).checks.map(addDigestToCheckRunContent),
-    present.checks,
-  ).filter(
+  const missing = findMissingCheckRuns(compose(runs).checks.map(addCheckRunDigest), present.checks).filter(
     ({ name, conclusion }) =>
       !isHistory ||
       conclusion === undefined ||
@@ -75,19 +72,19 @@ export async function publishReport(
   }
   if (isRestLater) return undefined
   const report = compose(runs)
-  const shownAt = await publishComment(forge, report, present, pull, onMissing)
+  const shownAt = await publishReportComment(forge, report, present, pull, onMissing)
   if (report.suggestions !== undefined)
     await forge.perform({ kind: 'put-suggestions', pull, head, suggestions: report.suggestions })
   return shownAt
 }
 
 /** Returns undefined if the comment does not show this, or if that is unknown. */
-async function publishComment(
+async function publishReportComment(
   forge: Forge,
   { comment: body, commentIs }: PullReport,
   present: ObservedBotComment,
   pull: PullNumber,
-  onMissing: PublishReportOptions['onMissing'],
+  onMissing: PublishPullReportOptions['onMissing'],
 ): Promise<string | undefined> {
   const { comment: shown, duplicates } = present
   if (shown?.body === body && duplicates === undefined) return shown.updatedAt
@@ -100,7 +97,7 @@ async function publishComment(
 }
 
 /** Adds the digest that identifies its content later. */
-export function addDigestToCheckRunContent(check: ReportedCheck): CheckRunContent {
+export function addCheckRunDigest(check: ReportedCheck): CheckRunContent {
   return { ...check, digest: createHash('sha256').update(JSON.stringify(check)).digest('hex').slice(0, 20) }
 }
 
@@ -135,13 +132,13 @@ export function formatStatusPageUrl(
 }
 
 /** Returns 0 if the report is due. */
-export async function resolveReadyCommentDelaySeconds(
+export async function resolveCommentDelaySeconds(
   snapshot: PullSnapshot,
   ctx: JobContext<Cache>,
-  writeKind: keyof typeof commentDelaySecondsByWriteKind,
+  writeKind: keyof typeof commentDelaySeconds,
 ): Promise<number> {
   const ready = await measureMsSinceReadyToMerge(snapshot, ctx)
-  return Math.max(0, Math.ceil(commentDelaySecondsByWriteKind[writeKind] - ready / 1000))
+  return Math.max(0, Math.ceil(commentDelaySeconds[writeKind] - ready / 1000))
 }
 
 /** Entries of a separate cache space. If lost, the time starts over. */

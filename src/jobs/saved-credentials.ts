@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export interface SavedCredentials {
+export interface SavedAppCredentials {
   readonly id: number
   readonly pem: string
   readonly webhookSecret: string
@@ -11,15 +11,15 @@ export interface SavedCredentials {
   readonly client?: { readonly id: string; readonly secret: string }
 }
 
-const getCredentialsPath = (dataDirectory: string): string => join(dataDirectory, 'credentials.env')
+const getAppCredentialsPath = (dataDirectory: string): string => join(dataDirectory, 'credentials.env')
 
 /**
  * Writes the credentials readable by this account only, in a form that shells, systemd, and `--env-file` read alike: the key is
  * in base64, so no value needs quotes. Returns the file's path.
  */
-export function saveCredentials(app: SavedCredentials, dataDirectory: string): string {
+export function saveAppCredentials(app: SavedAppCredentials, dataDirectory: string): string {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
-  const file = getCredentialsPath(dataDirectory)
+  const file = getAppCredentialsPath(dataDirectory)
   const values = {
     APP_ID: String(app.id),
     PRIVATE_KEY: Buffer.from(app.pem).toString('base64'),
@@ -48,8 +48,8 @@ function writePrivateFile(file: string, text: string): void {
 }
 
 /** Throws if the credentials could not be stored safely. GitHub returns an App's key only once. */
-export function checkCredentialsFile(dataDirectory: string): void {
-  rejectSymlink(getCredentialsPath(dataDirectory))
+export function assertSafeCredentialsFile(dataDirectory: string): void {
+  rejectSymlink(getAppCredentialsPath(dataDirectory))
 }
 
 function rejectSymlink(file: string): void {
@@ -60,8 +60,8 @@ function rejectSymlink(file: string): void {
 }
 
 /** Returns the credentials of an earlier setup as variables. */
-export function readSavedCredentials(dataDirectory: string): Record<string, string> {
-  const file = getCredentialsPath(dataDirectory)
+export function readSavedAppCredentials(dataDirectory: string): Record<string, string> {
+  const file = getAppCredentialsPath(dataDirectory)
   if (!existsSync(file)) return {}
   return Object.fromEntries(
     readFileSync(file, 'utf8')

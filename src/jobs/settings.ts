@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { defaultEvaluationBudget, type EvaluationBudget } from '../catalogs/reader-pool.ts'
 import {
   defaultQuotaReserves,
-  type QuotaReserveByWorkClass,
+  type QuotaReserveByPriorityClass,
   documentedGitHubRateLimits,
 } from '../adapters/github/budget/request-limits.ts'
 
@@ -120,7 +120,7 @@ export interface BotSettings {
   readonly gitUrl: string
   readonly throttle: boolean
   readonly writePause: number
-  readonly reserves: QuotaReserveByWorkClass
+  readonly reserves: QuotaReserveByPriorityClass
   readonly sweepSeconds: number
   /** If absent, each repository's configuration applies. 0: never. */
   readonly scanSeconds: number | undefined
@@ -176,7 +176,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     setupHost: values.SETUP === '1' ? values.HOST : '127.0.0.1',
     dataDirectory: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL,
-    credentials: readCredentials(values),
+    credentials: readAppCredentials(values),
     ...deriveGitHubUrls(values),
     throttle: values.GITHUB_THROTTLE === 'on',
     writePause: values.GITHUB_WRITE_PAUSE,
@@ -212,7 +212,7 @@ function toRateLimitReserves([
   evaluation = 0,
   sweep = 0,
   scan = 0,
-]: readonly number[]): QuotaReserveByWorkClass {
+]: readonly number[]): QuotaReserveByPriorityClass {
   return { landing: 0, look: evaluation / 100, sweep: sweep / 100, scan: scan / 100 }
 }
 
@@ -271,7 +271,7 @@ function deriveGitHubUrls(
   }
 }
 
-function readCredentials(values: z.output<typeof environmentSchema>): AppCredentials | undefined {
+function readAppCredentials(values: z.output<typeof environmentSchema>): AppCredentials | undefined {
   const privateKey = readPrivateKey(values)
   if (privateKey !== undefined && !isPrivateKey(privateKey))
     throw new SettingsError("PRIVATE_KEY is invalid; it must be the App's complete private key in PEM format")

@@ -7,15 +7,15 @@ import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
-  renderBrokenBaseCheck,
-  brokenBaseClosingComment,
-  renderResolvedBrokenBaseIssue,
-  renderBrokenBaseIssue,
-  formatBrokenBaseMarker,
+  renderBrokenBaseBranchCheck,
+  brokenBaseBranchClosingComment,
+  renderFixedBaseBranchIssue,
+  renderBrokenBaseBranchIssue,
+  formatBrokenBaseBranchMarker,
   type BrokenCatalog,
 } from '../report/base-branch-issues.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
-import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
+import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 const maxReportedCatalogErrors = 5
@@ -98,28 +98,26 @@ export async function reportBrokenCatalogs(
   const { app, forge } = ctx
   try {
     for (const commit of new Set(now.map(({ since }) => since))) {
-      const run = addDigestToCheckRunContent(
-        renderBrokenBaseCheck(now.filter(({ since }) => since === commit)),
-      )
+      const run = addCheckRunDigest(renderBrokenBaseBranchCheck(now.filter(({ since }) => since === commit)))
       const shown = (await forge.readOwnChecks(commit)).some(({ name }) => name === run.name)
       if (!shown) await forge.perform({ kind: 'put-check', head: commit, run })
     }
-    await updateBrokenBaseIssue(branch, now, ctx)
+    await updateBrokenBaseBranchIssue(branch, now, ctx)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     app.log.warn({ err: error, branch }, 'GitHub rejected the report that a push broke catalogs')
   }
 }
 
-async function updateBrokenBaseIssue(
+async function updateBrokenBaseBranchIssue(
   branch: string,
   now: readonly BrokenCatalog[],
   { app, forge }: JobContext,
 ): Promise<void> {
-  const marker = formatBrokenBaseMarker(branch)
+  const marker = formatBrokenBaseBranchMarker(branch)
   const issue = await forge.findOwnIssue(marker)
   if (now.length > 0) {
-    const wanted = renderBrokenBaseIssue(branch, now)
+    const wanted = renderBrokenBaseBranchIssue(branch, now)
     if (issue === undefined) await forge.perform({ kind: 'open-issue', ...wanted })
     // An issue that a person closed stays closed until something else breaks.
     else if (issue.body !== wanted.body)
@@ -131,12 +129,12 @@ async function updateBrokenBaseIssue(
       kind: 'say-on-issue',
       issue: issue.number,
       marker: fixedMarker,
-      body: brokenBaseClosingComment,
+      body: brokenBaseBranchClosingComment,
     })
     await forge.perform({
       kind: 'edit-issue',
       issue: issue.number,
-      ...renderResolvedBrokenBaseIssue(branch),
+      ...renderFixedBaseBranchIssue(branch),
       state: 'closed',
     })
   }

@@ -12,7 +12,7 @@ export type MergeRejectionResponse =
       readonly errors: readonly { readonly type?: string | undefined; readonly message: string }[]
     }
 
-export interface RejectionContext {
+export interface MergeRejectionContext {
   /** catalog-bot's commit. If only this commit breaks a rule, the pull request is not at fault. */
   readonly commit?: string | undefined
   /** GitHub signed catalog-bot's commit, so the missing signature belongs to another commit. */
@@ -23,10 +23,10 @@ export interface RejectionContext {
  * `race`: something changed, so check again. `pull`: this pull request cannot be merged in its current state. `branch`:
  * no pull request can be merged until a setting changes.
  */
-export type RejectionScope = 'race' | 'pull' | 'branch'
+export type MergeRejectionScope = 'race' | 'pull' | 'branch'
 
 export interface MergeRejection {
-  readonly scope: RejectionScope
+  readonly scope: MergeRejectionScope
   /** All of GitHub's reasons in one line. Escape it for display. */
   readonly reason: string
   /** A retry within seconds can succeed, because GitHub has not recognized a fulfilled requirement yet. */
@@ -35,8 +35,8 @@ export interface MergeRejection {
   readonly isKnown: boolean
 }
 
-interface RejectionMeaning {
-  readonly scope: RejectionScope
+interface RejectionCategory {
+  readonly scope: MergeRejectionScope
   readonly soon?: boolean
   /** The rule applies to commits, and GitHub lists the commits that violate it. */
   readonly commits?: 'signature' | 'shape'
@@ -44,103 +44,103 @@ interface RejectionMeaning {
   readonly whole?: boolean
 }
 
-const raceRejectionMeaning: RejectionMeaning = { scope: 'race' }
-const pullRejectionMeaning: RejectionMeaning = { scope: 'pull' }
-const retrySoonRejectionMeaning: RejectionMeaning = { scope: 'pull', soon: true }
-const branchRejectionMeaning: RejectionMeaning = { scope: 'branch' }
-const fileRejectionMeaning: RejectionMeaning = { scope: 'pull', whole: true }
+const raceRejectionCategory: RejectionCategory = { scope: 'race' }
+const pullRejectionCategory: RejectionCategory = { scope: 'pull' }
+const transientRejectionCategory: RejectionCategory = { scope: 'pull', soon: true }
+const branchRejectionCategory: RejectionCategory = { scope: 'branch' }
+const fileRejectionCategory: RejectionCategory = { scope: 'pull', whole: true }
 
 /** Anchored, because the name of a file or user in a sentence must not determine its meaning. The first match counts. */
-const rejectionPatterns: readonly (readonly [RegExp, RejectionMeaning])[] = [
-  [/^(?:Base|Head) branch was modified\b/, raceRejectionMeaning],
-  [/^Update is not a fast[- ]forward\b/, raceRejectionMeaning],
-  [/^(?:cannot lock ref|failed to update ref|reference already exists)\b/i, raceRejectionMeaning],
-  [/^(?:stale info|fetch first|non-fast-forward)\b/, raceRejectionMeaning],
-  [/^(?:is at|ref .{1,300} is at) [0-9a-f]{7,64} but expected\b/, raceRejectionMeaning],
-  [/^Expected branch to point to\b/, raceRejectionMeaning],
-  [/^(?:Pull request is )?already (?:merged|in the queue|queued)\b/i, raceRejectionMeaning],
+const rejectionPatterns: readonly (readonly [RegExp, RejectionCategory])[] = [
+  [/^(?:Base|Head) branch was modified\b/, raceRejectionCategory],
+  [/^Update is not a fast[- ]forward\b/, raceRejectionCategory],
+  [/^(?:cannot lock ref|failed to update ref|reference already exists)\b/i, raceRejectionCategory],
+  [/^(?:stale info|fetch first|non-fast-forward)\b/, raceRejectionCategory],
+  [/^(?:is at|ref .{1,300} is at) [0-9a-f]{7,64} but expected\b/, raceRejectionCategory],
+  [/^Expected branch to point to\b/, raceRejectionCategory],
+  [/^(?:Pull request is )?already (?:merged|in the queue|queued)\b/i, raceRejectionCategory],
 
   // Checks: a missing check may still arrive.
-  [/^Required status check ".*" was not set by the expected GitHub app\b/, branchRejectionMeaning],
-  [/^Required status check ".*" is expected\b/, retrySoonRejectionMeaning],
-  [/^Required status check ".*" (?:is|has|was)\b/, pullRejectionMeaning],
-  [/^\d+ of \d+ required status checks are expected\b/, retrySoonRejectionMeaning],
-  [/^\d+ of \d+ required status checks (?:are|have|were)\b/, pullRejectionMeaning],
+  [/^Required status check ".*" was not set by the expected GitHub app\b/, branchRejectionCategory],
+  [/^Required status check ".*" is expected\b/, transientRejectionCategory],
+  [/^Required status check ".*" (?:is|has|was)\b/, pullRejectionCategory],
+  [/^\d+ of \d+ required status checks are expected\b/, transientRejectionCategory],
+  [/^\d+ of \d+ required status checks (?:are|have|were)\b/, pullRejectionCategory],
   // Adding to the queue: devantler-tech/platform#3136.
   [
     /^Required workflow .*\b(?:expected|pending|in progress|fail\w*|not successful|(?:not|un)\s?satisfied)\b/,
-    pullRejectionMeaning,
+    pullRejectionCategory,
   ],
-  [/^Code scanning is waiting for results\b/, pullRejectionMeaning],
-  [/^.{1,100} has detected \d+ alerts? blocking this code\b/, pullRejectionMeaning],
-  [/^Missing successful active\b/, pullRejectionMeaning],
+  [/^Code scanning is waiting for results\b/, pullRejectionCategory],
+  [/^.{1,100} has detected \d+ alerts? blocking this code\b/, pullRejectionCategory],
+  [/^Missing successful active\b/, pullRejectionCategory],
 
-  [/^At least \d+ approving reviews? (?:is|are) required\b/, pullRejectionMeaning],
-  [/^Changes (?:were|have been) requested\b/, pullRejectionMeaning],
-  [/^Waiting on code owner review\b/, pullRejectionMeaning],
+  [/^At least \d+ approving reviews? (?:is|are) required\b/, pullRejectionCategory],
+  [/^Changes (?:were|have been) requested\b/, pullRejectionCategory],
+  [/^Waiting on code owner review\b/, pullRejectionCategory],
   [
     /^(?:Changes must be approved by|New changes require approval|Review required|Required reviewer)\b/i,
-    pullRejectionMeaning,
+    pullRejectionCategory,
   ],
-  [/^(?:A conversation|All (?:conversations|comments)) must be resolved\b/, pullRejectionMeaning],
+  [/^(?:A conversation|All (?:conversations|comments)) must be resolved\b/, pullRejectionCategory],
 
   // A 405 while GitHub still processes an earlier request: googleapis/google-cloud-ruby#29162.
-  [/^Merge already in progress\b/i, retrySoonRejectionMeaning],
+  [/^Merge already in progress\b/i, transientRejectionCategory],
   // `update-branch`: nevermined-io/payments#449. Other bots match the same sentences.
-  [/^(?:expected head sha didn|There are no new commits on the base branch)/i, raceRejectionMeaning],
-  [/^merge conflict between base and head\b/i, pullRejectionMeaning],
-  [/^Pull request is not mergeable\b/i, retrySoonRejectionMeaning],
-  [/^Pull request (?:is|has|was) (?:not|still|in|closed|merge|a )/i, pullRejectionMeaning],
+  [/^(?:expected head sha didn|There are no new commits on the base branch)/i, raceRejectionCategory],
+  [/^merge conflict between base and head\b/i, pullRejectionCategory],
+  [/^Pull request is not mergeable\b/i, transientRejectionCategory],
+  [/^Pull request (?:is|has|was) (?:not|still|in|closed|merge|a )/i, pullRejectionCategory],
   [
     /^(?:Merge conflict|This branch can't be rebased|Head branch is (?:out of date|not up to date))\b/i,
-    pullRejectionMeaning,
+    pullRejectionCategory,
   ],
-  [/^refusing to allow an? .{1,60} to create or update workflow\b/, fileRejectionMeaning],
-  [/^(?:GITHUB PUSH PROTECTION|Push cannot contain secrets|GH009:)/i, fileRejectionMeaning],
-  [/^(?:GH001:|File .{1,500} is .{1,40}; this exceeds GitHub's file size limit)/, fileRejectionMeaning],
-  [/^(?:GH007:|.{0,20}push would publish a private email address)/i, pullRejectionMeaning],
-  [/^File (?:path|name|extension|size)\b/i, fileRejectionMeaning],
+  [/^refusing to allow an? .{1,60} to create or update workflow\b/, fileRejectionCategory],
+  [/^(?:GITHUB PUSH PROTECTION|Push cannot contain secrets|GH009:)/i, fileRejectionCategory],
+  [/^(?:GH001:|File .{1,500} is .{1,40}; this exceeds GitHub's file size limit)/, fileRejectionCategory],
+  [/^(?:GH007:|.{0,20}push would publish a private email address)/i, pullRejectionCategory],
+  [/^File (?:path|name|extension|size)\b/i, fileRejectionCategory],
 
   // The branch: how it can be changed, and by whom.
   // `enablePullRequestAutoMerge`: cli/cli#13398, peter-evans/enable-pull-request-automerge; enqueuing: github/gh-stack#497.
-  [/^Auto[- ]merge is not allowed for this repository\b/i, branchRejectionMeaning],
-  [/^Protected branch rules not configured\b/, branchRejectionMeaning],
-  [/^(?:User|Enqueuer) is not authorized (?:for this protected branch|to merge)\b/, branchRejectionMeaning],
+  [/^Auto[- ]merge is not allowed for this repository\b/i, branchRejectionCategory],
+  [/^Protected branch rules not configured\b/, branchRejectionCategory],
+  [/^(?:User|Enqueuer) is not authorized (?:for this protected branch|to merge)\b/, branchRejectionCategory],
   // GitHub signs merges and squashes, but not rebases: cli/cli and others quote both sentences.
-  [/^Rebase merges cannot be automatically signed\b/, branchRejectionMeaning],
-  [/^(?:The )?base branch requires signed commits\b/i, pullRejectionMeaning],
-  [/^Changes must be made through (?:a|the) /, branchRejectionMeaning],
-  [/^(?:Merge commits|Squash merges|Rebase merges) are not allowed\b/, branchRejectionMeaning],
-  [/^Merge method \w+ (?:merging )?is not allowed\b/, branchRejectionMeaning],
+  [/^Rebase merges cannot be automatically signed\b/, branchRejectionCategory],
+  [/^(?:The )?base branch requires signed commits\b/i, pullRejectionCategory],
+  [/^Changes must be made through (?:a|the) /, branchRejectionCategory],
+  [/^(?:Merge commits|Squash merges|Rebase merges) are not allowed\b/, branchRejectionCategory],
+  [/^Merge method \w+ (?:merging )?is not allowed\b/, branchRejectionCategory],
   [/^This branch must not contain merge commits\b/, { scope: 'branch', commits: 'shape' }],
   [/^Commits must have (?:valid|verified) signatures\b/, { scope: 'branch', commits: 'signature' }],
   [
     /^(?:Commit (?:message|author|committer)|Committer|Author) .*\bmust\b/i,
     { scope: 'branch', commits: 'shape' },
   ],
-  [/^You(?:'re|’re| are) not authorized to (?:push|merge)\b/i, branchRejectionMeaning],
+  [/^You(?:'re|’re| are) not authorized to (?:push|merge)\b/i, branchRejectionCategory],
   [
     /^Cannot (?:update this protected ref|change this locked branch|force-push to|delete this|create ref)\b/,
-    branchRejectionMeaning,
+    branchRejectionCategory,
   ],
-  [/^Required workflows? must run\b/, branchRejectionMeaning],
-  [/^Waiting for Code Scanning results\b/, branchRejectionMeaning],
-  [/^(?:The )?base branch does not require a merge queue\b/i, branchRejectionMeaning],
-  [/^Resource not accessible by integration\b/, branchRejectionMeaning],
-  [/^(?:Permission to .{1,300} denied|Write access to repository not granted)\b/, branchRejectionMeaning],
-  [/^(?:This )?repository (?:was|is|has been) (?:archived|locked|disabled)\b/i, branchRejectionMeaning],
-  [/^Must have admin rights\b/, branchRejectionMeaning],
+  [/^Required workflows? must run\b/, branchRejectionCategory],
+  [/^Waiting for Code Scanning results\b/, branchRejectionCategory],
+  [/^(?:The )?base branch does not require a merge queue\b/i, branchRejectionCategory],
+  [/^Resource not accessible by integration\b/, branchRejectionCategory],
+  [/^(?:Permission to .{1,300} denied|Write access to repository not granted)\b/, branchRejectionCategory],
+  [/^(?:This )?repository (?:was|is|has been) (?:archived|locked|disabled)\b/i, branchRejectionCategory],
+  [/^Must have admin rights\b/, branchRejectionCategory],
 ]
 
 interface RejectionReason {
   readonly text: string
-  readonly meaning: RejectionMeaning | undefined
+  readonly meaning: RejectionCategory | undefined
   readonly commits: readonly string[]
 }
 
 export function classifyRejection(
   rejection: MergeRejectionResponse,
-  context: RejectionContext = {},
+  context: MergeRejectionContext = {},
 ): MergeRejection {
   const complaints = parseRejectionReasons(rejection)
   const reason = toSingleLineText([...new Set(complaints.map(({ text }) => text))].join(' '), 500)
@@ -158,15 +158,18 @@ export function classifyRejection(
  * An unrecognized message applies to the pull request that received it. If a second one receives it, it applies to the
  * branch: merge/rejected-pulls.ts counts them.
  */
-function getWidestRejectionScope(known: readonly RejectionScope[], isKnown: boolean): RejectionScope {
+function getWidestRejectionScope(
+  known: readonly MergeRejectionScope[],
+  isKnown: boolean,
+): MergeRejectionScope {
   if (known.includes('branch')) return 'branch'
   return isKnown && !known.includes('pull') ? 'race' : 'pull'
 }
 
 function findRejectionScope(
   { meaning, commits }: RejectionReason,
-  context: RejectionContext,
-): RejectionScope | undefined {
+  context: MergeRejectionContext,
+): MergeRejectionScope | undefined {
   if (meaning?.commits === undefined) return meaning?.scope
   const isOurs = (commit: string) => context.commit?.startsWith(commit) === true
   if (meaning.commits === 'signature') {
@@ -187,7 +190,7 @@ function parseRejectionReasons(rejection: MergeRejectionResponse): readonly Reje
       return rejection.errors.flatMap(({ type, message }) =>
         parseRejectionMessage(message).map((complaint) =>
           type === 'STALE_DATA'
-            ? { ...complaint, meaning: complaint.meaning ?? raceRejectionMeaning }
+            ? { ...complaint, meaning: complaint.meaning ?? raceRejectionCategory }
             : complaint,
         ),
       )
@@ -228,7 +231,7 @@ function parsePushRejectionOutput(text: string): readonly RejectionReason[] {
 
 /** Returns one complaint per line, or per known sentence if GitHub joins several. */
 function parseRejectionMessage(message: string): readonly RejectionReason[] {
-  const whole = findRejectionMeaning(message.trim())
+  const whole = findRejectionCategory(message.trim())
   if (whole?.whole === true) return [{ text: message.trim(), meaning: whole, commits: [] }]
   return message
     .split(/[\r\n]+/)
@@ -238,9 +241,10 @@ function parseRejectionMessage(message: string): readonly RejectionReason[] {
 }
 
 function parseRejectionSentences(sentences: readonly string[]): readonly RejectionReason[] {
-  const complaints: { text: string; readonly meaning: RejectionMeaning | undefined; commits: string[] }[] = []
+  const complaints: { text: string; readonly meaning: RejectionCategory | undefined; commits: string[] }[] =
+    []
   for (const sentence of sentences) {
-    const meaning = findRejectionMeaning(sentence)
+    const meaning = findRejectionCategory(sentence)
     const last = complaints.at(-1)
     // An unknown sentence explains the known one before it.
     if (meaning === undefined && last !== undefined) last.text += ` ${sentence}`
@@ -249,12 +253,12 @@ function parseRejectionSentences(sentences: readonly string[]): readonly Rejecti
   return complaints
 }
 
-function findRejectionMeaning(sentence: string): RejectionMeaning | undefined {
+function findRejectionCategory(sentence: string): RejectionCategory | undefined {
   const found = rejectionPatterns.find(([pattern]) => pattern.test(sentence))
   if (found !== undefined) return found[1]
   // The queue adds "Pull request" before the sentence of the rule.
   const inner = /^Pull request (?=[A-Z0-9])(.*)$/.exec(sentence)?.[1]
-  return inner === undefined ? undefined : findRejectionMeaning(inner)
+  return inner === undefined ? undefined : findRejectionCategory(inner)
 }
 
 /** Splits sentences outside quotation marks, because check names can hold any words. */

@@ -8,12 +8,12 @@ import type { JobQueue } from '../ports/jobs.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 /** Postgres accepts neither a NUL nor an unpaired surrogate. */
-const postgresTextSchema = z
+const postgresSafeTextSchema = z
   .string()
   .max(255)
   .regex(/^[^\p{Cc}\p{Cs}]+$/u)
 const repositorySchema = z
-  .object({ owner: postgresTextSchema.max(100), name: postgresTextSchema.max(100) })
+  .object({ owner: postgresSafeTextSchema.max(100), name: postgresSafeTextSchema.max(100) })
   .strict()
 
 /** Requests can arrive through a socket, so they are validated. */
@@ -23,18 +23,18 @@ export const manageFreezesRequestSchema = z.discriminatedUnion('verb', [
     .object({
       verb: z.literal('stop'),
       repository: repositorySchema,
-      branch: postgresTextSchema.optional(),
+      branch: postgresSafeTextSchema.optional(),
       reason: z.string().max(1000),
-      user: postgresTextSchema.max(100),
+      user: postgresSafeTextSchema.max(100),
     })
     .strict(),
   z
     .object({
       verb: z.literal('resume'),
       repository: repositorySchema,
-      branch: postgresTextSchema.optional(),
+      branch: postgresSafeTextSchema.optional(),
       reason: z.string().max(1000),
-      user: postgresTextSchema.max(100),
+      user: postgresSafeTextSchema.max(100),
       /** Whether to include freezes requested by an audit. */
       audit: z.boolean(),
     })

@@ -9,7 +9,7 @@ import type { MergeIntent } from '../ports/merge-records.ts'
 import type { CheckRunContent } from '../ports/forge.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { isPullEpochUnchanged, pullEpochChangedMessage, findBatchInvalidationReasons } from './stale-check.ts'
+import { isPullEpochUnchanged, pullEpochChangedMessage, findStaleBatchPermitReasons } from './stale-check.ts'
 import { readActiveFreezeReason, recoverPendingMerges } from './merge-pull.ts'
 import type {
   EvaluatedPullSnapshot,
@@ -47,7 +47,7 @@ export async function mergePullBatch(
   options: BatchMergeOptions,
 ): Promise<BatchMergeResult> {
   const outcomes = new Map<PullNumber, MergeOutcome>()
-  const able = await selectMergeableMembers(members, options, outcomes)
+  const able = await selectMergeableBatchMembers(members, options, outcomes)
   const last = able.at(-1)
   if (last === undefined) return { outcomes }
   const batch = able.map(({ permit }) => permit)
@@ -80,7 +80,7 @@ export async function mergePullBatch(
 }
 
 /** The members before the first one that cannot be merged. The reasons are in `outcomes`. */
-async function selectMergeableMembers(
+async function selectMergeableBatchMembers(
   members: readonly BatchMember[],
   options: BatchMergeOptions,
   outcomes: Map<PullNumber, MergeOutcome>,
@@ -89,7 +89,7 @@ async function selectMergeableMembers(
     const before = await recoverPendingMerges(permit, options)
     if (before !== undefined) outcomes.set(permit.landing.pull, before)
   }
-  const changed = await findBatchInvalidationReasons(
+  const changed = await findStaleBatchPermitReasons(
     members.map(({ examined }) => examined),
     options.forge,
   )
@@ -128,7 +128,7 @@ async function recoverBatchMerges(
   outcomes: Map<PullNumber, MergeOutcome>,
 ): Promise<void> {
   const heard = acted.kind === 'done' ? 'done' : 'refused'
-  const isFetched = await isLastMergeOnBranch(intents, options.repository)
+  const isFetched = await isWholeBatchOnBranch(intents, options.repository)
   for (const intent of intents) {
     const settled = await recoverMerge(intent, options, { heard, isFetched })
     triggerCrashPoint('audited')
@@ -137,7 +137,7 @@ async function recoverBatchMerges(
 }
 
 /** Whether the branch contains the last pushed commit, and therefore all of them. */
-async function isLastMergeOnBranch(
+async function isWholeBatchOnBranch(
   intents: readonly MergeIntent[],
   repository: GitRepository,
 ): Promise<boolean> {

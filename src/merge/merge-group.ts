@@ -4,8 +4,8 @@ import type { CommitSha } from '../pull-request/ids.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { mergeQueueBranchPrefix } from '../policy/merge-strategy.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { readValidatedQueueGroup, recordValidatedQueueGroup } from './merge-queue-state.ts'
-import { addDigestToCheckRunContent, publishMissingCheckRuns } from '../jobs/publish-report.ts'
+import { readValidatedMergeGroup, recordValidatedMergeGroup } from './merge-queue-state.ts'
+import { addCheckRunDigest, publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import { renderMergeGroupChecks, type MergeGroupVerdict } from '../report/check-runs.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import type { MergeQueueEntry } from '../ports/merge-api.ts'
@@ -73,7 +73,7 @@ async function evaluateMergeGroup(
   ctx: JobContext<Store>,
 ): Promise<boolean> {
   const { app, forge } = ctx
-  const known = await readValidatedQueueGroup(job.repository, group.head, app)
+  const known = await readValidatedMergeGroup(job.repository, group.head, app)
   const verdict = known
     ? createPassingMergeGroupVerdict(group)
     : await computeMergeGroupVerdict(group, job, ctx)
@@ -81,18 +81,14 @@ async function evaluateMergeGroup(
   if (reported.kind === 'good' && known === undefined) {
     const tree = await ctx.repository.treeOf(group.head)
     const pulls = group.entries.map(({ pull, head }) => ({ pull, head }))
-    await recordValidatedQueueGroup(
+    await recordValidatedMergeGroup(
       job.repository,
       { head: group.head, tree, base: group.base, baseRef: job.branch, pulls },
       app,
     )
     triggerCrashPoint('group-judged')
   }
-  await publishMissingCheckRuns(
-    forge,
-    group.head,
-    renderMergeGroupChecks(reported).map(addDigestToCheckRunContent),
-  )
+  await publishMissingCheckRuns(forge, group.head, renderMergeGroupChecks(reported).map(addCheckRunDigest))
   return reported.kind !== 'waiting'
 }
 
@@ -205,7 +201,7 @@ async function evaluateMergeGroupEntry(
   }
 }
 
-const waitingMergeGroupCache = defineCacheNamespace<number>('groups that wait', {
+const mergeGroupWaitStartCache = defineCacheNamespace<number>('groups that wait', {
   version: 1,
   read: (stored) => (typeof stored === 'number' ? stored : undefined),
 })
@@ -215,10 +211,10 @@ async function failOverdueMergeGroup(
   verdict: Extract<MergeGroupVerdict, { kind: 'waiting' }>,
   { app }: JobContext<Store>,
 ): Promise<MergeGroupVerdict> {
-  const since = (await app.store.getCached(waitingMergeGroupCache, [head])).get(head)
+  const since = (await app.store.getCached(mergeGroupWaitStartCache, [head])).get(head)
   const now = app.clock.now()
   if (typeof since !== 'number') {
-    await app.store.putCached(waitingMergeGroupCache, new Map([[head, now]]), 24 * 3600)
+    await app.store.putCached(mergeGroupWaitStartCache, new Map([[head, now]]), 24 * 3600)
     return verdict
   }
   if (now - since < maxMergeGroupWaitMs) return verdict

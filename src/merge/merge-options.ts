@@ -52,7 +52,7 @@ export interface RejectedMerge {
   /** One line, for people. */
   readonly reason: string
   /** GitHub's message. Absent if no request was sent to GitHub. */
-  readonly words?: GitHubRejection
+  readonly words?: GitHubMergeRejection
   /** Set if the message does not show the scope. */
   readonly scope?: 'pull' | 'branch'
   /** The commit to be merged, and whether GitHub signed it. Rules about commits list the offending ones. */
@@ -62,7 +62,7 @@ export interface RejectedMerge {
 
 export type RecordedMergeOutcome = Parameters<Store['finishMerge']>[1]
 
-export type GitHubRejection = RejectionMessage | { readonly by: 'push'; readonly text: string }
+export type GitHubMergeRejection = RejectionMessage | { readonly by: 'push'; readonly text: string }
 
 /** The intended merge, the commit found on the branch, and a description of the difference. */
 export interface TreeMismatch {

@@ -1,15 +1,15 @@
 // Merges one pull request. Each step survives a crash: the next process finds the intent and reads the result instead of
 // retrying blindly (docs/threats.md#t38 to T44).
 import { formatFreeze, findActiveFreezes } from '../policy/merge-freeze.ts'
-import { type MergeStrategy, formatQueueRemoval } from '../policy/merge-strategy.ts'
+import { type MergeStrategy, formatMergeQueueRemoval } from '../policy/merge-strategy.ts'
 import type { ValidatedMerge, MergePermit } from '../policy/merge-permit.ts'
 import type { Lease } from '../ports/jobs.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import {
   isPullEpochUnchanged,
   pullEpochChangedMessage,
-  findPermitInvalidationReason,
-  findBatchInvalidationReasons,
+  findStaleMergePermitReason,
+  findStaleBatchPermitReasons,
 } from './stale-check.ts'
 import { toMergeLeaseName } from '../jobs/renewed-lease.ts'
 import type {
@@ -24,7 +24,7 @@ import type {
   MergeActionResult,
 } from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
-import { recordQueueRemoval } from '../evaluate/merge-plan-input.ts'
+import { recordMergeQueueRemoval } from '../evaluate/merge-plan-input.ts'
 import { recoverMerge, recoverBranchMerges } from './recover-merges.ts'
 import { classifyRejection } from './classify-rejection.ts'
 import { requiresUpToDateHead } from '../policy/branch-rules.ts'
@@ -63,7 +63,7 @@ export async function mergePullUnderLease(
   if (before !== undefined) return before
   const step: MergeAttempt = { ...(await options.plan()), permit, options }
   const outcome = await mergeWithStrategy(step, examined, lease)
-  const other = planRetryWithChecksOnMergeCommit(step, outcome)
+  const other = planRetryWithMergeCommitChecks(step, outcome)
   return other === undefined ? outcome : mergeWithStrategy(other, examined, lease)
 }
 
@@ -76,12 +76,12 @@ async function mergeWithStrategy(
   try {
     // Also finds removals while the pull request waited, or during an earlier process.
     if (step.plan.method?.kind === 'queue') {
-      const { removal, isNew } = await recordQueueRemoval(permit.landing, options)
-      if (isNew) return { kind: 'again', why: formatQueueRemoval(removal) }
+      const { removal, isNew } = await recordMergeQueueRemoval(permit.landing, options)
+      if (isNew) return { kind: 'again', why: formatMergeQueueRemoval(removal) }
     }
     const prepared = await prepareMerge(step)
     if (prepared.kind === 'refused') return toMergeOutcome(prepared)
-    const changed = await recheckBeforeMerge(prepared, examined, options)
+    const changed = await recheckPullBeforeMerge(prepared, examined, options)
     if (changed !== undefined) return { kind: 'again', why: changed }
     if (!(await isPullEpochUnchanged(examined, permit.landing, options.store)))
       return { kind: 'again', why: pullEpochChangedMessage }
@@ -95,23 +95,20 @@ async function mergeWithStrategy(
 }
 
 /** A push verifies its base. GitHub's merge does not pin the base, so everything is read again. */
-async function recheckBeforeMerge(
+async function recheckPullBeforeMerge(
   { method }: PreparedMerge,
   examined: EvaluatedPullSnapshot,
   { forge }: MergeOptions,
 ): Promise<string | undefined> {
-  if (method.kind !== 'push') return findPermitInvalidationReason(examined, forge)
-  return (await findBatchInvalidationReasons([examined], forge)).get(examined.snapshot.pull)
+  if (method.kind !== 'push') return findStaleMergePermitReason(examined, forge)
+  return (await findStaleBatchPermitReasons([examined], forge)).get(examined.snapshot.pull)
 }
 
 /**
  * GitHub documents that the checks of a head that contains its base count for the merge. If a server requires checks on
  * the merge anyway, they are added there.
  */
-function planRetryWithChecksOnMergeCommit(
-  step: MergeAttempt,
-  outcome: MergeOutcome,
-): MergeAttempt | undefined {
+function planRetryWithMergeCommitChecks(step: MergeAttempt, outcome: MergeOutcome): MergeAttempt | undefined {
   const { plan, rules, options } = step
   const { method } = plan
   if (outcome.kind !== 'refused') return undefined
@@ -159,9 +156,9 @@ export async function recoverPendingMerges(
   if (own?.settled.kind === 'unclear' || all.some(isBlocking)) return { kind: 'busy' }
   if (own?.settled.kind === 'queued') return { kind: 'queued' }
   if (own?.settled.kind === 'abandoned' && own.intent.method?.kind === 'queue') {
-    const { removal, isNew } = await recordQueueRemoval(landing, options)
-    if (isNew) return { kind: 'again', why: formatQueueRemoval(removal) }
-    return toMergeOutcome({ kind: 'refused', reason: formatQueueRemoval(removal), scope: 'pull' })
+    const { removal, isNew } = await recordMergeQueueRemoval(landing, options)
+    if (isNew) return { kind: 'again', why: formatMergeQueueRemoval(removal) }
+    return toMergeOutcome({ kind: 'refused', reason: formatMergeQueueRemoval(removal), scope: 'pull' })
   }
   return undefined
 }

@@ -15,7 +15,7 @@ const mergeQueueBranchCache = defineCacheNamespace<readonly string[]>('merge que
 })
 
 /** A group that passed: the tree of its commit was validated on this base, with these heads of pull requests. */
-export interface ValidatedQueueGroup {
+export interface ValidatedMergeGroup {
   readonly head: CommitSha
   readonly tree: TreeSha
   readonly base: CommitSha
@@ -23,52 +23,52 @@ export interface ValidatedQueueGroup {
   readonly pulls: readonly { readonly pull: number; readonly head: CommitSha }[]
 }
 
-const latestQueueGroupStateKey = 'latest'
+const latestMergeGroupStateKey = 'latest'
 /** The queue does not build more groups on top of one another. */
-const maxRecordedQueueGroups = 100
+const maxRecordedMergeGroups = 100
 
-const validatedQueueGroupsStateNamespace = defineStateNamespace<readonly ValidatedQueueGroup[]>(
+const validatedMergeGroupsStateNamespace = defineStateNamespace<readonly ValidatedMergeGroup[]>(
   'good group',
   {
     version: 1,
-    read: (stored) => (Array.isArray(stored) ? (stored as readonly ValidatedQueueGroup[]) : undefined),
+    read: (stored) => (Array.isArray(stored) ? (stored as readonly ValidatedMergeGroup[]) : undefined),
   },
 )
 
-type QueueGroupContext = Pick<MergeRecoveryOptions, 'repository' | 'store'>
+type MergeGroupContext = Pick<MergeRecoveryOptions, 'repository' | 'store'>
 
 /** Call this before GitHub learns that the group passed, so that nothing is merged without a record. */
-export async function recordValidatedQueueGroup(
+export async function recordValidatedMergeGroup(
   name: RepositoryName,
-  group: ValidatedQueueGroup,
+  group: ValidatedMergeGroup,
   { store }: Pick<MergeRecoveryOptions, 'store'>,
 ): Promise<void> {
-  const known = (await readValidatedQueueGroups(name, store)).filter(({ head }) => head !== group.head)
+  const known = (await readValidatedMergeGroups(name, store)).filter(({ head }) => head !== group.head)
   await store.writeState(
-    validatedQueueGroupsStateNamespace,
+    validatedMergeGroupsStateNamespace,
     name,
-    new Map([[latestQueueGroupStateKey, [group, ...known].slice(0, maxRecordedQueueGroups)]]),
+    new Map([[latestMergeGroupStateKey, [group, ...known].slice(0, maxRecordedMergeGroups)]]),
   )
 }
 
-export async function readValidatedQueueGroup(
+export async function readValidatedMergeGroup(
   name: RepositoryName,
   head: CommitSha,
   { store }: Pick<MergeRecoveryOptions, 'store'>,
-): Promise<ValidatedQueueGroup | undefined> {
-  return (await readValidatedQueueGroups(name, store)).find((group) => group.head === head)
+): Promise<ValidatedMergeGroup | undefined> {
+  return (await readValidatedMergeGroups(name, store)).find((group) => group.head === head)
 }
 
 /**
  * The validated group that brought a commit to its branch: the commit's group, or a later merged group whose whole tree
  * was validated.
  */
-export async function readQueueGroupByMergedCommit(
+export async function readMergeGroupByMergedCommit(
   name: RepositoryName,
   commit: CommitSha,
-  { repository, store }: QueueGroupContext,
-): Promise<ValidatedQueueGroup | undefined> {
-  for (const group of await readValidatedQueueGroups(name, store)) {
+  { repository, store }: MergeGroupContext,
+): Promise<ValidatedMergeGroup | undefined> {
+  for (const group of await readValidatedMergeGroups(name, store)) {
     if (group.head === commit) return group
     const tip = await repository.tip(group.baseRef)
     const isContained = async (outer: CommitSha, inner: CommitSha) =>
@@ -84,11 +84,11 @@ export async function readQueueGroupByMergedCommit(
   return undefined
 }
 
-async function readValidatedQueueGroups(
+async function readValidatedMergeGroups(
   name: RepositoryName,
   store: MergeRecoveryOptions['store'],
-): Promise<readonly ValidatedQueueGroup[]> {
-  return (await store.readState(validatedQueueGroupsStateNamespace, name, latestQueueGroupStateKey)) ?? []
+): Promise<readonly ValidatedMergeGroup[]> {
+  return (await store.readState(validatedMergeGroupsStateNamespace, name, latestMergeGroupStateKey)) ?? []
 }
 
 export async function recordMergeQueueBranchUse(

@@ -1,15 +1,15 @@
 // Handles pull requests that others merged, that are already on their base, or whose base is not served: waits for
 // GitHub's state, and replaces an outdated report. If catalog-bot never commented there, it stays silent.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { findBaseOfGitHubMerge, auditMerge } from './read-merge-result.ts'
+import { findBaseCommitOfGitHubMerge, auditMerge } from './read-merge-result.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'
 import { botCheckNames } from '../report/report-options.ts'
 import { renderExternalMergeComment, renderUnservedBranchReport } from '../report/report.ts'
 import type { BotReports } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { publishReport, createPullHeadTimer, pullHeadTimerCacheFormat } from '../jobs/publish-report.ts'
-import { wasMergeAnnounced, markMergeAnnounced, isMergedByBot } from '../jobs/merged-report.ts'
+import { publishPullReport, createPullHeadTimer, pullHeadTimerCacheFormat } from '../jobs/publish-report.ts'
+import { wasMergeAnnounced, markMergeAnnounced, isPullMergedByBot } from '../jobs/merged-report.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import { recoverPendingMerge } from './recover-merges.ts'
 
@@ -31,7 +31,7 @@ export async function reportPullOnUnservedBranch(
   const present = read?.head === head ? read : await forge.readOwnReports(pull, head)
   const names = botCheckNames.filter((own) => present.checks.some(({ name }) => name === own))
   if (present.comment === undefined && names.length === 0) return
-  await publishReport(forge, () => renderUnservedBranchReport(baseRef, names), pull, head, { present })
+  await publishPullReport(forge, () => renderUnservedBranchReport(baseRef, names), pull, head, { present })
 }
 
 /** `merged`: GitHub reports it, and we have no record of a merge of ours. */
@@ -49,7 +49,7 @@ export async function reportPullMergedByOthers(
   if (present.comment === undefined) return
   await repository.fetch(baseRef, pull)
   const intent = { head, base: merged.base, method: { kind: 'queue' } } as const
-  const onto = await findBaseOfGitHubMerge(intent, commit, repository)
+  const onto = await findBaseCommitOfGitHubMerge(intent, commit, repository)
   const verdict: MergedCommitVerdict =
     onto === undefined
       ? { kind: 'invalid', reasons: ['the commit is not a merge of this pull request onto its parent'] }
@@ -64,12 +64,12 @@ export async function reportPullMergedByOthers(
  * `wait`: for GitHub or the merging process. `open`: GitHub leaves it open. Rejects with a GitError, ForgeError or
  * StoreError.
  */
-export async function resolvePullContainedInBase(
+export async function resolveOpenPullWithMergedHead(
   snapshot: PullSnapshot,
   ctx: JobContext<Store>,
 ): Promise<'merged' | 'wait' | 'open'> {
   const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
-  if (await isMergedByBot(snapshot, ctx)) return 'merged'
+  if (await isPullMergedByBot(snapshot, ctx)) return 'merged'
   if (!isSettled) return 'wait'
   const contained = await measureMsSinceBaseContainsHead(snapshot, ctx)
   return contained < mergedStateTimeoutSeconds * 1000 ? 'wait' : 'open'

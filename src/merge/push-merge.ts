@@ -56,7 +56,7 @@ interface StagingSweepContext {
   readonly leaseSeconds: number
 }
 
-type PushStrategy = Extract<MergeStrategy, { kind: 'push' }>
+type PushMergeStrategy = Extract<MergeStrategy, { kind: 'push' }>
 
 /** GitHub can take a second to recognize new checks. bors-ng and other bots also wait. */
 const checkRunVisibilityTimeoutMs = 10_000
@@ -64,7 +64,7 @@ const initialPushRetryPauseMs = 250
 
 export async function preparePushMerge(
   step: MergeAttempt,
-  method: PushStrategy,
+  method: PushMergeStrategy,
 ): Promise<MergePreparationResult> {
   const { permit, options, rules } = step
   const { landing } = permit
@@ -114,7 +114,7 @@ export async function preparePushMerge(
 
 /** Rejections of the pull request's content, which apply to any branch. */
 const pullContentRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
-const requiresStagingBranch = (method: PushStrategy): boolean => method.checksFirst || method.signed
+const requiresStagingBranch = (method: PushMergeStrategy): boolean => method.checksFirst || method.signed
 
 /** GitHub's signed commit with the same parents and tree. src/adapters/git/push-merge.ts verifies them. */
 async function createGitHubSignedCommit({ permit, options }: MergeAttempt): Promise<SignedCommit> {
@@ -162,7 +162,7 @@ async function publishBotCheckRuns(
 
 async function pushMerge(
   { permit, options, batch }: MergeAttempt,
-  { signed, checksFirst }: PushStrategy,
+  { signed, checksFirst }: PushMergeStrategy,
   commit: CommitSha,
 ): Promise<MergeActionResult> {
   const { repository, clock } = options
@@ -172,7 +172,7 @@ async function pushMerge(
       batch === undefined ? await repository.pushMerge(permit, commit) : await pushBatch(batch, repository)
     if (result.kind === 'landed') return { kind: 'done' }
     if (result.kind === 'base-moved') return { kind: 'race', why: 'the base branch changed' }
-    const isLate = checksFirst && isAwaitingChecks(result.text)
+    const isLate = checksFirst && isRejectedForPendingChecks(result.text)
     if (!isLate || clock.now() + pause > until) return toRejectedMerge(result, commit, signed)
     await clock.sleep(pause)
   }
@@ -184,14 +184,14 @@ function pushBatch(batch: readonly MergePermit[], repository: GitRepository): Pr
 }
 
 /** Whether every complaint is about a check that GitHub has not recognized yet. */
-function isAwaitingChecks(text: string): boolean {
+function isRejectedForPendingChecks(text: string): boolean {
   const complaints = text
     .split('\n')
     .filter((line) => line.startsWith('- ') || /^error: (?!GH0)/.test(line))
     .map((line) => line.replace(/^(?:- |error: )/, ''))
-  return complaints.length > 0 && complaints.every((complaint) => awaitedStatusCheckPattern.test(complaint))
+  return complaints.length > 0 && complaints.every((complaint) => pendingStatusCheckPattern.test(complaint))
 }
-const awaitedStatusCheckPattern =
+const pendingStatusCheckPattern =
   /^(?:Required status check ".*" is (?:expected|in progress|pending)\.?|\d+ of \d+ required status checks are (?:expected|pending|in progress)\.?|\d+ of \d+ required status checks have not succeeded: (?:\d+ (?:expected|pending)(?: and )?)+\.?)$/
 
 function toRejectedMerge(

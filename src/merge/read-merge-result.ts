@@ -1,6 +1,6 @@
 // Reads the result of a merge: whether the pull request is on the branch, and whether that commit was validated
 // (docs/threats.md#t38 and T39). A merge by GitHub on another base is evaluated again.
-import { readQueueGroupByMergedCommit } from './merge-queue-state.ts'
+import { readMergeGroupByMergedCommit } from './merge-queue-state.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { MergeMethod } from '../policy/branch-rules.ts'
 import type { GitRepository } from '../ports/repository.ts'
@@ -21,7 +21,7 @@ import { toVerdictRecord } from '../evaluate/publish-evaluation.ts'
 const auditRetrySeconds = 30
 
 /** If lost, the commit is judged again sooner. */
-const inconclusiveAuditCache = defineCacheNamespace<readonly string[]>('merged commit not judged', {
+const inconclusiveMergeAuditCache = defineCacheNamespace<readonly string[]>('merged commit not judged', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? stored.map(String) : undefined),
 })
@@ -55,9 +55,10 @@ export async function readMergeResult(
   const commit = method.kind === 'push' ? intent.commit : outcome?.merged
   if (tip === undefined || commit === undefined || !(await isCommitOnBranch(repository, tip, commit)))
     return { kind: 'absent', isOpen: outcome?.isOpen === true && outcome.head === intent.head }
-  const differs = await describeCommitDifference(intent, commit, options)
+  const differs = await describeMergedCommitDifference(intent, commit, options)
   if (differs === undefined) return { kind: 'landed', commit }
-  const onto = method.kind === 'push' ? undefined : await findBaseOfGitHubMerge(intent, commit, repository)
+  const onto =
+    method.kind === 'push' ? undefined : await findBaseCommitOfGitHubMerge(intent, commit, repository)
   return { kind: 'mismatch', commit, differs, onto }
 }
 
@@ -71,7 +72,7 @@ async function isCommitOnBranch(
 }
 
 /** Describes how a merged commit differs from the validated one. Undefined if it does not differ. */
-async function describeCommitDifference(
+async function describeMergedCommitDifference(
   intent: MergeIntent,
   commit: CommitSha,
   options: MergeRecoveryOptions,
@@ -79,12 +80,12 @@ async function describeCommitDifference(
   const { repository } = options
   const { method } = intent
   if (method?.kind === 'queue') {
-    const group = await readQueueGroupByMergedCommit(intent.repository, commit, options)
+    const group = await readMergeGroupByMergedCommit(intent.repository, commit, options)
     return group === undefined ? `no validated merge queue group contains ${commit}` : undefined
   }
   const tree = await repository.treeOf(commit)
   if (tree !== intent.tree) return `${commit} has the tree ${tree}, but the validated tree is ${intent.tree}`
-  const isExpected = await hasExpectedParents(
+  const isExpected = await hasExpectedMergeParents(
     repository,
     intent,
     commit,
@@ -96,7 +97,7 @@ async function describeCommitDifference(
 }
 
 /** The base into which GitHub merged the validated head exactly as catalog-bot would. Undefined if the merge differs. */
-export async function findBaseOfGitHubMerge(
+export async function findBaseCommitOfGitHubMerge(
   intent: Pick<MergeIntent, 'base' | 'head' | 'method'>,
   commit: CommitSha,
   repository: GitRepository,
@@ -105,7 +106,7 @@ export async function findBaseOfGitHubMerge(
   const [first, second, ...others] = await repository.parentsOf(commit)
   if (first === undefined || others.length > 0 || (second !== undefined && second !== head)) return undefined
   const isOne = second !== undefined || (method?.kind === 'github-merge' && method.method !== 'rebase')
-  const onto = isOne ? first : await findBaseOfRebaseOrSquash(intent, commit, repository)
+  const onto = isOne ? first : await findBaseCommitOfRebaseOrSquash(intent, commit, repository)
   if (onto === undefined || (await repository.contains(onto, head))) return undefined
   const merged = await repository.merge(onto, head, 'Merge\n')
   return merged.kind === 'clean' && merged.tree === (await repository.treeOf(commit)) ? onto : undefined
@@ -115,7 +116,7 @@ export async function findBaseOfGitHubMerge(
  * The base of a rebase, or of a squash by the queue. A rebase preserves messages, so a parent with one of the head's
  * messages belongs to the rebase and must also be evaluated.
  */
-async function findBaseOfRebaseOrSquash(
+async function findBaseCommitOfRebaseOrSquash(
   { base, head, method }: Pick<MergeIntent, 'base' | 'head' | 'method'>,
   commit: CommitSha,
   repository: GitRepository,
@@ -142,7 +143,7 @@ async function findBaseOfRebaseOrSquash(
 const maxRebasedCommits = 100
 
 /** Whether a commit has the parents that the method gives it on the validated base. */
-async function hasExpectedParents(
+async function hasExpectedMergeParents(
   repository: GitRepository,
   { base, head }: MergeIntent,
   commit: CommitSha,
@@ -175,7 +176,7 @@ export async function auditMerge(
   ctx: JobContext<Store>,
 ): Promise<MergedCommitVerdict> {
   const { store, log } = ctx.app
-  const before = (await store.getCached(inconclusiveAuditCache, [commit])).get(commit)
+  const before = (await store.getCached(inconclusiveMergeAuditCache, [commit])).get(commit)
   if (before !== undefined) return { kind: 'unknown', reasons: before }
   const verdict = await evaluateMergedPull(mergedPull, base, ctx).catch(
     (error: unknown): MergedCommitVerdict => {
@@ -188,7 +189,11 @@ export async function auditMerge(
     'GitHub merged a pull request onto a different base than catalog-bot checked',
   )
   if (verdict.kind === 'unknown')
-    await store.putCached(inconclusiveAuditCache, new Map([[commit, verdict.reasons]]), auditRetrySeconds)
+    await store.putCached(
+      inconclusiveMergeAuditCache,
+      new Map([[commit, verdict.reasons]]),
+      auditRetrySeconds,
+    )
   return verdict
 }
 

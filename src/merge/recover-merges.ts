@@ -10,9 +10,9 @@ import type { JobContext } from '../jobs/job-context.ts'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
-  renderMismatchIssue,
-  formatMismatchMarker,
-  renderRevertPull,
+  renderTreeMismatchIssue,
+  formatTreeMismatchMarker,
+  renderRevertPullRequest,
   type TreeMismatchView,
   type RevertPullRequestView,
 } from '../report/base-branch-issues.ts'
@@ -60,7 +60,7 @@ export async function recoverMerge(
   const { heard } = how
   const isQueue = intent.method?.kind === 'queue'
   // Reads the queue first, so that a merge in between is found below and not mistaken for a removal.
-  if (isQueue && heard !== 'refused' && (await isPullQueued(intent, options))) return { kind: 'queued' }
+  if (isQueue && heard !== 'refused' && (await isPullInMergeQueue(intent, options))) return { kind: 'queued' }
   const observed = how.isFetched
     ? await readMergeResult(intent, options, true)
     : await readMergeResultWithRetries(intent, options, heard === 'done' && !isQueue)
@@ -106,7 +106,7 @@ async function recoverMergeOnUnvalidatedBase(
   return recordMergeTreeMismatch({ intent, found: commit, differs: why }, options)
 }
 
-async function isPullQueued(
+async function isPullInMergeQueue(
   { baseRef, pull, head }: MergeIntent,
   { merging }: MergeRecoveryOptions,
 ): Promise<boolean> {
@@ -218,9 +218,9 @@ async function reportTreeMismatch(
   )
   const mismatch: TreeMismatchView = { pull, branch, base, head, commit, tree, found, differs }
   try {
-    const revert = await openRevertPull(mismatch, ctx)
-    const wanted = renderMismatchIssue(mismatch, revert)
-    const issue = await forge.findOwnIssue(formatMismatchMarker(mismatch))
+    const revert = await openRevertPullRequest(mismatch, ctx)
+    const wanted = renderTreeMismatchIssue(mismatch, revert)
+    const issue = await forge.findOwnIssue(formatTreeMismatchMarker(mismatch))
     if (issue === undefined) await forge.perform({ kind: 'open-issue', ...wanted })
     else if (issue.body !== wanted.body)
       await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted })
@@ -234,7 +234,7 @@ async function reportTreeMismatch(
 }
 
 /** Opens a pull request on the current tip with the tree before the merge. */
-async function openRevertPull(
+async function openRevertPullRequest(
   mismatch: TreeMismatchView,
   { repository, forge }: JobContext,
 ): Promise<RevertPullRequestView> {
@@ -255,7 +255,7 @@ async function openRevertPull(
       base: branch,
       parent: tip,
       tree,
-      ...renderRevertPull(mismatch, undone),
+      ...renderRevertPullRequest(mismatch, undone),
     })
     return pull === undefined
       ? { kind: 'none', why: 'GitHub did not return a pull request' }

@@ -148,7 +148,7 @@ export async function clearMergeRejections(
  * Reads the rules of rejecting branches and of `others` again, and allows one merge at once if they changed. Errors
  * change nothing, because the retry time still passes.
  */
-export async function retryBranchesWithNewRules(
+export async function retryBranchesWithChangedRules(
   stops: readonly MergeFreeze[],
   others: readonly string[],
   ctx: JobContext<MergeFreezeStore & Cache>,

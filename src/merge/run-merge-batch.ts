@@ -19,7 +19,7 @@ import type { Job, Lease } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
 import { type JobContext, requeuePull, isBranchServedByBot } from '../jobs/job-context.ts'
 import { evaluateSnapshot, type PullEvaluation } from '../evaluate/evaluate-snapshot.ts'
-import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
+import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import { recordMergeQueueBranchUse } from './merge-queue-state.ts'
 import { recordEvaluation } from '../evaluate/record-evaluation.ts'
 import { handleMergeRejection, clearMergeRejections, haveBranchRulesChanged } from './rejected-pulls.ts'
@@ -39,7 +39,7 @@ type MergeBatchContext = JobContext<Store>
  * Seconds in which GitHub normally notices a pushed merge and sends a delivery, whose evaluation writes the report.
  * Without a delivery, the pull request is evaluated after this time.
  */
-const webhookGraceSeconds = 3
+const mergeWebhookGraceSeconds = 3
 /** Seconds until retry while another merge is in progress on the branch. */
 const busyBranchRetrySeconds = 2
 /**
@@ -96,7 +96,7 @@ async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchC
     if (tip === undefined) return true
     await initializeBranchState(job.branch, tip, ctx)
     const { members, unready } = await selectMergeBatch(job, tip, ctx)
-    let result: MergeBatchResult
+    let result: MergeBatchStatus
     try {
       result = await mergeBatch(members, job, lease, ctx)
     } finally {
@@ -108,21 +108,21 @@ async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchC
 }
 
 /** `busy`: nothing can merge at the moment. `alone`: one was merged alone, and the next can follow. */
-type MergeBatchResult = 'busy' | 'alone' | 'over'
+type MergeBatchStatus = 'busy' | 'alone' | 'over'
 
 async function mergeBatch(
   members: readonly SelectedBatchPull[],
   job: MergeBatchJob,
   lease: Lease,
   ctx: MergeBatchContext,
-): Promise<MergeBatchResult> {
+): Promise<MergeBatchStatus> {
   const [first] = members
   if (first === undefined) return 'over'
   const outcomes =
     members.length > 1
       ? await mergePullsTogether(members, job, lease, ctx)
       : new Map([[first.permit.landing.pull, await mergeSinglePull(first, lease, ctx)]])
-  let result: MergeBatchResult = 'over'
+  let result: MergeBatchStatus = 'over'
   for (const member of members) {
     const outcome = outcomes.get(member.permit.landing.pull)
     if (outcome === undefined) continue
@@ -152,7 +152,7 @@ async function selectMergeBatch(
   let base = tip
   for (const { snapshot } of sortReadyPullsForBatch(await store.readyPulls(job.repository, job.branch))) {
     if (members.length >= maxMembers || (members.length > 0 && clock.now() > end)) break
-    const member = await revalidatePull({ ...snapshot, base }, ctx)
+    const member = await revalidatePullForBatch({ ...snapshot, base }, ctx)
     if (member === undefined) {
       unready.push(snapshot.pull)
       continue
@@ -170,7 +170,7 @@ async function selectMergeBatch(
 }
 
 /** Judges a pull request on top of the earlier members. Undefined: it needs a full evaluation. */
-async function revalidatePull(
+async function revalidatePullForBatch(
   snapshot: PullSnapshot,
   ctx: MergeBatchContext,
 ): Promise<SelectedBatchPull | undefined> {
@@ -186,7 +186,7 @@ async function revalidatePull(
   await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
   await recordEvaluation(evaluation, ctx)
   const planned = await planMerge(permit.landing, ctx)
-  const checks = composeEvaluationReport(evaluation, ctx).checks.map(addDigestToCheckRunContent)
+  const checks = composeEvaluationReport(evaluation, ctx).checks.map(addCheckRunDigest)
   return { examined: evaluation, permit, evaluation, planned, checks }
 }
 
@@ -241,7 +241,7 @@ async function handleMergeOutcome(
       await clearMergeRejections(evaluation.snapshot, ctx)
       // GitHub's delivery may already have been handled.
       if (await wasMergeAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
-      else await requeuePulls([pull], ctx, webhookGraceSeconds)
+      else await requeuePulls([pull], ctx, mergeWebhookGraceSeconds)
       return
     case 'queued':
       await recordMergeQueueBranchUse(repository, baseRef, true, app.store)

@@ -10,7 +10,7 @@ import type { EvaluatedPullSnapshot } from './merge-options.ts'
 type PullSnapshotReader = Pick<Forge, 'readSnapshot' | 'openPulls'>
 
 /** Why the permit is no longer valid. Undefined if it is valid. */
-export async function findPermitInvalidationReason(
+export async function findStaleMergePermitReason(
   examined: EvaluatedPullSnapshot,
   forge: PullSnapshotReader,
   /** The base of a batch member is not on the branch yet, so it is not compared. */
@@ -19,14 +19,14 @@ export async function findPermitInvalidationReason(
   const fresh = await forge.readSnapshot(examined.snapshot.pull, { skipCache: true })
   if (fresh === null || !isSameSnapshot({ ...fresh, ...instead }, examined.snapshot))
     return 'the pull request changed'
-  return explainAutoClosedPullsChange(examined, forge)
+  return explainChangedAutoClosedPulls(examined, forge)
 }
 
 /**
- * findPermitInvalidationReason() for the pull requests of a batch. One request confirms the unchanged ones. The others are read one
+ * findStaleMergePermitReason() for the pull requests of a batch. One request confirms the unchanged ones. The others are read one
  * by one. The push itself verifies the base.
  */
-export async function findBatchInvalidationReasons(
+export async function findStaleBatchPermitReasons(
   members: readonly EvaluatedPullSnapshot[],
   forge: Forge,
 ): Promise<ReadonlyMap<PullNumber, string>> {
@@ -41,14 +41,14 @@ export async function findBatchInvalidationReasons(
   for (const examined of members) {
     const { snapshot } = examined
     const why = same.has(snapshot.pull)
-      ? await explainAutoClosedPullsChange(examined, source)
-      : await findPermitInvalidationReason(examined, source, { base: snapshot.base })
+      ? await explainChangedAutoClosedPulls(examined, source)
+      : await findStaleMergePermitReason(examined, source, { base: snapshot.base })
     if (why !== undefined) changed.set(snapshot.pull, why)
   }
   return changed
 }
 
-async function explainAutoClosedPullsChange(
+async function explainChangedAutoClosedPulls(
   examined: EvaluatedPullSnapshot,
   forge: PullSnapshotReader,
 ): Promise<string | undefined> {
@@ -74,7 +74,8 @@ export const pullEpochChangedMessage = 'the pull request changed and then change
 
 /** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
 function isSameSnapshot(a: PullSnapshot, b: PullSnapshot): boolean {
-  const text = (snapshot: PullSnapshot) => JSON.stringify(toComparableSnapshot(snapshot), sortKeysReplacer)
+  const text = (snapshot: PullSnapshot) =>
+    JSON.stringify(toComparableSnapshot(snapshot), sortJsonKeysReplacer)
   return text(a) === text(b)
 }
 
@@ -94,7 +95,7 @@ async function wouldAutoCloseSamePulls(
 }
 
 /** A database returns keys in another order. */
-function sortKeysReplacer(_: string, value: unknown): unknown {
+function sortJsonKeysReplacer(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -31,7 +31,7 @@ export function canBatchInOnePush(
 }
 
 /** Why the permits do not form a chain. Undefined if each one builds on the previous one. */
-export function findBatchChainProblem(permits: readonly MergePermit[]): string | undefined {
+export function findPermitChainProblem(permits: readonly MergePermit[]): string | undefined {
   const merges = permits.map(({ landing }) => landing)
   const [first] = merges
   if (first === undefined) return 'there is no permit'

@@ -5,7 +5,7 @@ import type { SlashCommand, CommandName } from '../pull-request/command.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { PullComment, GitHubAccount } from '../pull-request/snapshot.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { createPullAuthorizationChecker } from '../checks/ownership/ownership.ts'
+import { createCommandPermissionChecker } from '../checks/ownership/ownership.ts'
 import { computeChangeApprovalCoverage } from '../checks/ownership/ownership-context.ts'
 import {
   type PermissionCheckResult,
@@ -116,7 +116,7 @@ function evaluateCommands(
   { stops }: { stops: boolean },
 ): CommandDecisionsWithQuestions {
   const decisions: CommandDecision[] = []
-  const authorisation = memoizeOnce(() => createPullAuthorizationChecker(input.check, answers))
+  const authorisation = memoizeOnce(() => createCommandPermissionChecker(input.check, answers))
   for (const { comment, author, parsed } of findNewCommands(input)) {
     if (parsed.kind === 'unclear') {
       decisions.push({
@@ -214,7 +214,7 @@ function isCommandPermitted(
   person: GitHubAccount,
   input: CommandEvaluationInput,
   records: readonly CommandRecord[],
-  authorisation: () => ReturnType<typeof createPullAuthorizationChecker>,
+  authorisation: () => ReturnType<typeof createCommandPermissionChecker>,
 ): PermissionCheckResult {
   const account = { id: person.id, login: normalizeLogin(person) }
   const isAuthor = input.check.snapshot.author?.id === person.id
@@ -347,7 +347,7 @@ function findStaleCommandReason(
 ): string | undefined {
   const { head } = check.snapshot
   const epoch = check.epoch ?? 0
-  const commandText = formatCommandForPullHead(command, head)
+  const commandText = formatCommandForCurrentHead(command, head)
   const hint = `comment "${commandText}" to use the current commit`
   // GitHub's times are in whole seconds, so a head shown in the same second may be later than the comment.
   const last = shown
@@ -366,7 +366,7 @@ function findStaleCommandReason(
 }
 
 /** The same command for the current head. */
-function formatCommandForPullHead({ name, words = '' }: SlashCommand, head: CommitSha): string {
+function formatCommandForCurrentHead({ name, words = '' }: SlashCommand, head: CommitSha): string {
   if (name === 'override') return `/override ${words}`
   return name === 'unhold' ? '/unhold' : `/${name} ${head.slice(0, 12)}`
 }

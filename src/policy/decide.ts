@@ -1,13 +1,13 @@
 // Turns findings and a snapshot into a verdict. Only this file creates merge permits, and only if no reason speaks against
 // the merge. Empty, unknown or missing input never counts as approval.
-import type { CheckOutcome, UnblockingAction } from '../checks/check.ts'
+import type { CheckOutcome, MergeUnblockingAction } from '../checks/check.ts'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
 import {
-  findRequiredCheckReasons,
+  findRequiredCheckVerdictReasons,
   requiredCheckRetrySeconds,
   type AnsweredRequiredCheckQuestion,
   getRequiredBotChecks,
@@ -54,7 +54,7 @@ export function decideVerdict(input: VerdictInput): PullVerdict {
   const isNothing = merge.kind === 'nothing'
   const required = isNothing
     ? []
-    : [...findRequiredCheckReasons(input.config.merge.requires, snapshot.head, input.required)]
+    : [...findRequiredCheckVerdictReasons(input.config.merge.requires, snapshot.head, input.required)]
   const reasons = isNothing
     ? [...findTestMergeVerdictReasons(input)]
     : [
@@ -273,6 +273,6 @@ function getMinQuestionRetrySeconds(outcomes: readonly CheckOutcome[]): number {
 }
 
 /** Who can unblock a verdict, without duplicates, in order of first mention. */
-export function collectUnblockingPeople(waiting: readonly UnblockingAction[]): readonly string[] {
+export function collectUnblockingUsers(waiting: readonly MergeUnblockingAction[]): readonly string[] {
   return [...new Set(waiting.flatMap((open) => open.who))]
 }

@@ -84,7 +84,7 @@ function tryDecodeUri(name: string): string | undefined {
  * Why GitHub's merge queue removed a pull request. The `dequeued` webhook and the timeline spell the reasons
  * differently.
  */
-export interface QueueRemoval {
+export interface MergeQueueRemoval {
   readonly id: string
   readonly reason: string
   /** ISO 8601 in UTC. */
@@ -94,7 +94,7 @@ export interface QueueRemoval {
 }
 
 /** From GitHub's webhook schema (`pull_request.dequeued`) and, for the timeline, djinnos/djinn#768. */
-const queueRemovalMessageByReason: Readonly<Record<string, string>> = {
+const mergeQueueRemovalMessageByReason: Readonly<Record<string, string>> = {
   MANUAL: 'the pull request was removed from the merge queue',
   DEQUEUED: 'the pull request was removed from the merge queue',
   MERGE: 'the merge queue merged the pull request',
@@ -113,23 +113,23 @@ const queueRemovalMessageByReason: Readonly<Record<string, string>> = {
   BRANCH_INVALIDATED: 'the branch changed while the pull request was in the merge queue',
 }
 
-const normalizeQueueRemovalReason = ({ reason }: Pick<QueueRemoval, 'reason'>) =>
+const normalizeMergeQueueRemovalReason = ({ reason }: Pick<MergeQueueRemoval, 'reason'>) =>
   reason.trim().toUpperCase().replace(/[ -]/g, '_')
 
 /** A clause without a period. */
-export function formatQueueRemoval(removal: Pick<QueueRemoval, 'reason'> | undefined): string {
+export function formatMergeQueueRemoval(removal: Pick<MergeQueueRemoval, 'reason'> | undefined): string {
   return (
-    (removal && queueRemovalMessageByReason[normalizeQueueRemovalReason(removal)]) ??
+    (removal && mergeQueueRemovalMessageByReason[normalizeMergeQueueRemovalReason(removal)]) ??
     'the merge queue removed the pull request without giving a reason'
   )
 }
 
 /** Whether a person removed it. False if it left the queue because it was merged. */
-export function isQueueRemovalByPerson(
-  removal: QueueRemoval,
-): removal is QueueRemoval & { readonly by: string } {
+export function isMergeQueueRemovalByUser(
+  removal: MergeQueueRemoval,
+): removal is MergeQueueRemoval & { readonly by: string } {
   return (
     removal.by !== undefined &&
-    !['MERGE', 'MERGED', 'ALREADY_MERGED'].includes(normalizeQueueRemovalReason(removal))
+    !['MERGE', 'MERGED', 'ALREADY_MERGED'].includes(normalizeMergeQueueRemovalReason(removal))
   )
 }

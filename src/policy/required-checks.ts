@@ -22,7 +22,7 @@ export const toRequiredCheckQuestions = (
 /** Seconds between two requests. Polls, because GitHub's check webhooks do not name a fork's pull request. */
 export const requiredCheckRetrySeconds = 120
 
-export interface RequiredCheckReason {
+export interface RequiredCheckVerdictReason {
   readonly who?: undefined
   readonly kind: VerdictKind
   readonly code: VerdictReasonCode
@@ -30,11 +30,11 @@ export interface RequiredCheckReason {
 }
 
 /** Reasons against a merge. Empty if all checks passed on this head. */
-export function* findRequiredCheckReasons(
+export function* findRequiredCheckVerdictReasons(
   requires: readonly RequiredExternalCheck[],
   head: CommitSha,
   answers: readonly AnsweredRequiredCheckQuestion[] = [],
-): Generator<RequiredCheckReason> {
+): Generator<RequiredCheckVerdictReason> {
   const known = new Map(answers.map(({ question, answer }) => [toCheckQuestionKey(question), answer]))
   for (const question of toRequiredCheckQuestions(requires, head)) {
     const which = `the check ${question.name} from App ${question.app}`

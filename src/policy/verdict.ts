@@ -1,6 +1,6 @@
 // A verdict applies to exactly one (head, base, config).
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
-import type { CheckOutcome, UnblockingAction } from '../checks/check.ts'
+import type { CheckOutcome, MergeUnblockingAction } from '../checks/check.ts'
 import type { MergePermit } from './merge-permit.ts'
 
 /** `merge`: merge now. `wait`: someone must act. `blocked`: the author must act. `unknown`: responses are missing. */
@@ -48,7 +48,7 @@ export interface PullVerdict {
   /** Absent if head and base do not merge. */
   readonly result?: { readonly commit: CommitSha; readonly tree: TreeSha }
   readonly outcomes: readonly CheckOutcome[]
-  readonly waiting: readonly UnblockingAction[]
+  readonly waiting: readonly MergeUnblockingAction[]
   readonly permit?: MergePermit
   /** Seconds until the next retry, for `unknown` and while checks of other Apps or an optional check are open. */
   readonly retryAfter?: number

@@ -3,7 +3,7 @@
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import type { MergeMethod } from '../policy/branch-rules.ts'
 import type { MergePermit } from '../policy/merge-permit.ts'
-import type { QueueRemoval } from '../policy/merge-strategy.ts'
+import type { MergeQueueRemoval } from '../policy/merge-strategy.ts'
 
 /** GitHub's answer to a single request. */
 export type MergeApiResponse =
@@ -69,7 +69,7 @@ export interface MergeApi {
   /** Not cached. Undefined if the pull request doesn't exist. */
   readMergeState(pull: PullNumber): Promise<PullMergeState | undefined>
   /** When a pull request last left its merge queue. Undefined if it never did. */
-  readQueueRemoval(pull: PullNumber): Promise<QueueRemoval | undefined>
+  readQueueRemoval(pull: PullNumber): Promise<MergeQueueRemoval | undefined>
   /** The merge queue of a branch, in order. */
   readMergeQueue(branch: string): Promise<readonly MergeQueueEntry[]>
 }

@@ -89,7 +89,7 @@ export interface MergedPullRecord {
 }
 
 /** The number of pull requests that a rule affected on a day. */
-export interface DailyRulePullCount {
+export interface DailyPullCountByRule {
   /** Days since the epoch, UTC. */
   readonly day: number
   readonly rule: string
@@ -148,7 +148,7 @@ export interface StatusPageStore {
     before?: number,
   ): Promise<readonly MergedPullRecord[]>
   mergedPull(repository: RepositoryName, pull: PullNumber): Promise<MergedPullRecord | undefined>
-  ruleDays(repository: RepositoryName, sinceDay: number): Promise<readonly DailyRulePullCount[]>
+  ruleDays(repository: RepositoryName, sinceDay: number): Promise<readonly DailyPullCountByRule[]>
 
   /** Replaces a branch's catalogs. Without `packages`, a catalog keeps its own. */
   recordCatalogs(

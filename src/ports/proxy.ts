@@ -23,7 +23,7 @@ const noProxyEnvVariableNames = ['no_proxy', 'NO_PROXY'] as const
  * Returns undefined for a direct connection. If the value isn't a proxy URL, throws an Error with the name of the variable,
  * but not its value.
  */
-export function selectProxy(target: URL, environment: EnvironmentVariables): ProxyServer | undefined {
+export function findProxyForUrl(target: URL, environment: EnvironmentVariables): ProxyServer | undefined {
   if (target.protocol !== 'https:') return undefined
   const variable = proxyEnvVariableNames.find((name) => (environment[name] ?? '') !== '')
   if (variable === undefined) return undefined

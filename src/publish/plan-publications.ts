@@ -53,7 +53,7 @@ export function planPublications(
       addProblem(`branch ${branch} does not exist or is not listed under branches in the configuration`)
       continue
     }
-    const catalogs = layout.catalogs.filter((catalog) => isCatalogSelectedByGlob(catalog, glob))
+    const catalogs = layout.catalogs.filter((catalog) => matchesCatalogGlob(catalog, glob))
     if (catalogs.length === 0) addProblem(`no catalog matches ${glob}`)
     for (const catalog of catalogs) {
       const made = createPublication({ ...entry, branch }, catalog, image)
@@ -64,7 +64,7 @@ export function planPublications(
   return removeConflictingPublications(found, problems)
 }
 
-function isCatalogSelectedByGlob({ root, names = [root] }: CatalogRoot, glob: string): boolean {
+function matchesCatalogGlob({ root, names = [root] }: CatalogRoot, glob: string): boolean {
   return [root, ...names].some((name) => name === glob || minimatch(name === '' ? '.' : name, glob))
 }
 

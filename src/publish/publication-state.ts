@@ -1,7 +1,7 @@
 // Persistent state of publishing. It is written before a registry or GitHub is called, so that the next process can
 // continue.
 import { z } from 'zod'
-import { toCommitSha, isObjectId, type CommitSha } from '../pull-request/ids.ts'
+import { toCommitSha, isGitObjectId, type CommitSha } from '../pull-request/ids.ts'
 import { defineStateNamespace } from '../ports/state.ts'
 import type { PublishedImageView, PublicationView } from '../report/publish-check.ts'
 import type { PublishFailureView } from '../report/publish-issue.ts'
@@ -16,7 +16,7 @@ export interface PublicationStatus {
 const formatUtcMinute = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, 16)}Z`
 
-const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
+const commitShaSchema = z.string().refine(isGitObjectId).transform(toCommitSha)
 const imageDigestSchema = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 
 const publishedImageSchema = z.object({
@@ -121,7 +121,7 @@ export const reportedPublicationsStateNamespace = defineStateNamespace<ReportedP
 )
 
 /** The commit tried last; its check reports the publication. */
-export function getLastAttemptedCommit({
+export function getLastPublishAttemptCommit({
   state: { failure, pinned, current },
   commit,
 }: PublicationStatus): CommitSha {

@@ -47,7 +47,7 @@ type PublishJobContext = JobContext<JobQueue & StateStore & MergeRecordStore & V
 /** Restarts within one job because of newer commits. */
 const maxPublishRestartsPerJob = 5
 /** Minimum seconds between two runs that wait for a time. */
-const minRescheduleDelaySeconds = 1
+const minPublishJobDelaySeconds = 1
 /** Milliseconds until our merge on the branch is surely recorded. */
 const maxMergeRecordDelayMs = 3600_000
 
@@ -63,7 +63,7 @@ export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): 
     await scheduleNextPublishJob(job, standings, ctx)
     return
   }
-  await ctx.app.store.enqueue(job, minRescheduleDelaySeconds)
+  await ctx.app.store.enqueue(job, minPublishJobDelaySeconds)
 }
 
 async function publishAllCatalogs(
@@ -186,7 +186,7 @@ async function scheduleNextPublishJob(
     ({ publication, state }) => computeMsUntilNextPublishStep(publication, state, now) ?? [],
   )
   if (waits.length === 0) return
-  await app.store.enqueue(job, Math.max(minRescheduleDelaySeconds, Math.ceil(Math.min(...waits) / 1000)))
+  await app.store.enqueue(job, Math.max(minPublishJobDelaySeconds, Math.ceil(Math.min(...waits) / 1000)))
 }
 
 /** Retention: deletes images beyond the configured number, then drops them from the history. An image that still has a tag stays and is not retried until another one is due. */

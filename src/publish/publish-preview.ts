@@ -1,7 +1,7 @@
 // Builds requested preview images and removes expired ones. They get only preview tags (config/publish.ts), which the
 // pushing process checks again.
 import { createHash } from 'node:crypto'
-import { parseHoursOrDaysToMs } from '../config/publish.ts'
+import { parseDurationToMs } from '../config/publish.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { renderPreviewCheck, type PreviewImageView } from '../report/publish-check.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
@@ -9,7 +9,7 @@ import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { PublishResponse } from './process/publish-protocol.ts'
-import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
+import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import { loadPublishInputs, type PublishInputs, computeCatalogContentKey } from './load-publish-inputs.ts'
 import { isValidTag, createPublishTemplateRenderer, type Publication } from './plan-publications.ts'
 import {
@@ -116,7 +116,7 @@ async function buildPreviews(
       views.push({ ...about, state: { kind: 'failed', why, again } })
       continue
     }
-    const until = app.clock.now() + (parseHoursOrDaysToMs(preview.expires) ?? 0)
+    const until = app.clock.now() + (parseDurationToMs(preview.expires) ?? 0)
     images.set(`${image}:${tag}`, { ...about, digest: answer.digest, key, until })
     views.push({ ...about, state: { kind: 'published', digest: answer.digest, until: formatUtcDate(until) } })
   }
@@ -203,7 +203,7 @@ async function publishPreviewCheck(
   { app, forge }: PreviewJobContext,
 ): Promise<string | undefined> {
   if (views.length === 0) return shown
-  const run = addDigestToCheckRunContent(renderPreviewCheck(views))
+  const run = addCheckRunDigest(renderPreviewCheck(views))
   const digest = createHash('sha256').update(`${head} ${run.digest}`).digest('hex').slice(0, 20)
   if (digest === shown) return shown
   try {

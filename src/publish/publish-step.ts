@@ -1,7 +1,7 @@
 // Brings one publication a step closer to its branch. All decisions follow from git, the configuration and the state,
 // so a step can be repeated after a crash.
 import type { CommitSha } from '../pull-request/ids.ts'
-import { parseHoursOrDaysToMs } from '../config/publish.ts'
+import { parseDurationToMs } from '../config/publish.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { PublishClient } from './process/publish-client.ts'
@@ -77,7 +77,7 @@ export function computeMsUntilNextPublishStep(
 }
 
 function computeTagCheckIntervalMs(rebase: string): number {
-  return Math.min(parseHoursOrDaysToMs(rebase) ?? Infinity, publishedTagCheckIntervalMs)
+  return Math.min(parseDurationToMs(rebase) ?? Infinity, publishedTagCheckIntervalMs)
 }
 
 export async function runPublishStep(step: PublishStepInput): Promise<PublishStepResult> {

@@ -10,7 +10,7 @@ import type { StateStore } from '../ports/state.ts'
 import type { Job } from '../ports/jobs.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { isBranchServedByBot, type JobContext } from '../jobs/job-context.ts'
-import { addDigestToCheckRunContent, publishMissingCheckRuns } from '../jobs/publish-report.ts'
+import { addCheckRunDigest, publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import type { ForgeAction } from '../ports/forge.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import { isPathUnder, type CatalogRoot } from '../pull-request/layout/layout.ts'
@@ -195,13 +195,11 @@ async function publishRebuildCheck(
   state: RebuildState,
   { forge }: JobContext,
 ): Promise<void> {
-  await publishMissingCheckRuns(forge, commit, [
-    addDigestToCheckRunContent(renderRebuildCheck(catalogs, state)),
-  ])
+  await publishMissingCheckRuns(forge, commit, [addCheckRunDigest(renderRebuildCheck(catalogs, state))])
 }
 
 /** Stable across restarts, so that the receiver can drop duplicates. */
-export function computeDeliveryId(
+export function computeWebhookDeliveryId(
   repository: string,
   branch: string,
   { commit, catalogs }: PendingRebuild,
@@ -228,7 +226,7 @@ export async function advanceWebhookRebuild(
   const now = app.clock.now()
   if (dispatchedAt === undefined) {
     if (now < again) return { next: rebuild }
-    const delivery = computeDeliveryId(`${owner}/${name}`, branch, rebuild)
+    const delivery = computeWebhookDeliveryId(`${owner}/${name}`, branch, rebuild)
     const payload = { repository: `${owner}/${name}`, branch, commit, catalogs }
     const answer = await app.publishing.order({ kind: 'deliver', ...requester, delivery, payload })
     if (answer.kind === 'delivered')

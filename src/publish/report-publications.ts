@@ -5,7 +5,7 @@ import { toPullNumber, type CommitSha, type PullNumber } from '../pull-request/i
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
   formatDeploymentDescription,
-  summarizePublication,
+  summarizePublicationStatus,
   renderPublishCheck,
   formatPublishedImageLines,
 } from '../report/publish-check.ts'
@@ -22,15 +22,15 @@ import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/page-records.ts'
 import { type JobContext, requeuePull } from '../jobs/job-context.ts'
-import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
-import { republishMergedReport, pullPublicationStateNamespace } from '../jobs/merged-report.ts'
+import { addCheckRunDigest } from '../jobs/publish-report.ts'
+import { republishMergedPullReport, pullPublicationStateNamespace } from '../jobs/merged-report.ts'
 import type { PublicationPlanProblem } from './plan-publications.ts'
 import {
   publicationStateNamespace,
   reportedPublicationsStateNamespace,
   type RollbackRequest,
   type ReportedPublications,
-  getLastAttemptedCommit,
+  getLastPublishAttemptCommit,
   toPublicationFailureViews,
   toPublishedImageView,
   toPublicationStateView,
@@ -167,7 +167,7 @@ async function reportPublicationCheckRuns(
   rejectedIds: ReadonlySet<string>,
   ctx: PublicationReportContext,
 ): Promise<Record<string, string>> {
-  const byCommit = Map.groupBy(statuses, getLastAttemptedCommit)
+  const byCommit = Map.groupBy(statuses, getLastPublishAttemptCommit)
   const checks: Record<string, string> = {}
   for (const [commit, group] of byCommit) {
     const views = group.map(toPublishedImageView)
@@ -187,7 +187,7 @@ async function reportPublicationCheckRun(
   notes: readonly string[],
   { app, forge }: PublicationReportContext,
 ): Promise<void> {
-  const run = addDigestToCheckRunContent(renderPublishCheck(views, notes))
+  const run = addCheckRunDigest(renderPublishCheck(views, notes))
   try {
     const isShown = (await forge.readOwnChecks(commit)).some(
       ({ name, digest }) => name === run.name && digest === run.digest,
@@ -211,7 +211,7 @@ async function reportPublicationsToPulls(
     const pull = toPullNumber(number)
     const views = statuses.filter(({ state }) => state.pulls.includes(number)).map(toPublishedImageView)
     const wanted = {
-      state: summarizePublication(views),
+      state: summarizePublicationStatus(views),
       lines: [...formatPublishedImageLines(views)],
       isShown: true,
     }
@@ -250,16 +250,16 @@ async function reportPublicationsToPull(
   ctx: PublicationReportContext,
 ): Promise<void> {
   try {
-    const merge = await republishMergedReport(pull, ctx, {
+    const merge = await republishMergedPullReport(pull, ctx, {
       // The evaluation job may be about to create the comment.
       onMissing: () => requeuePull(pull, ctx),
     })
     if (merge === undefined) return
     const mine = statuses.filter(({ state }) => state.pulls.includes(pull))
-    const later = mine.find((status) => getLastAttemptedCommit(status) !== merge.commit)
-    const isReportedOnCommit = mine.some((status) => getLastAttemptedCommit(status) === merge.commit)
+    const later = mine.find((status) => getLastPublishAttemptCommit(status) !== merge.commit)
+    const isReportedOnCommit = mine.some((status) => getLastPublishAttemptCommit(status) === merge.commit)
     if (later === undefined || isReportedOnCommit) return
-    const by = getLastAttemptedCommit(later)
+    const by = getLastPublishAttemptCommit(later)
     const views = mine.map((status) => ({
       ...toPublishedImageView(status),
       state: { kind: 'superseded' as const, by },

@@ -10,13 +10,13 @@ import type { JobQueue } from '../ports/jobs.ts'
 import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import { type StateStore, defineStateNamespace } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { toCommitSha, isObjectId, toTreeSha } from '../pull-request/ids.ts'
+import { toCommitSha, isGitObjectId, toTreeSha } from '../pull-request/ids.ts'
 
 const previewRequestSchema = z.object({
   /** The pull request's head, which has the check. */
-  head: z.string().refine(isObjectId).transform(toCommitSha),
+  head: z.string().refine(isGitObjectId).transform(toCommitSha),
   /** The validated tree that would be merged. */
-  tree: z.string().refine(isObjectId).transform(toTreeSha),
+  tree: z.string().refine(isGitObjectId).transform(toTreeSha),
   baseRef: z.string(),
   /** False if all checks passed, which counts only where previews are automatic. */
   isAsked: z.boolean(),
@@ -59,7 +59,7 @@ export const builtPreviewStateNamespace = defineStateNamespace<BuiltPreviews>('p
   read: (stored) => builtPreviewsSchema.safeParse(stored).data,
 })
 
-export interface PreviewCandidate {
+export interface PreviewCandidatePull {
   readonly snapshot: PullSnapshot
   readonly verdict: PullVerdict
   readonly epoch: number
@@ -68,7 +68,7 @@ export interface PreviewCandidate {
 
 /** Returns undefined if a preview is not allowed or not requested. Pure. */
 export function decidePreviewRequest(
-  { snapshot, verdict, epoch }: Omit<PreviewCandidate, 'hasPreviews'>,
+  { snapshot, verdict, epoch }: Omit<PreviewCandidatePull, 'hasPreviews'>,
   records: readonly CommandRecord[],
 ): PreviewRequest | undefined {
   const { result, outcomes } = verdict
@@ -107,7 +107,7 @@ function hasCheckPassed({ findings, unanswered }: CheckOutcome): boolean {
 }
 
 export async function requestPreview(
-  candidate: PreviewCandidate,
+  candidate: PreviewCandidatePull,
   { app, forge, installation }: JobContext<StateStore & JobQueue & PullHistoryStore>,
 ): Promise<void> {
   if (!candidate.hasPreviews) return

@@ -36,7 +36,7 @@ export type ParsedComment =
   | { readonly kind: 'unclear'; readonly reason: string }
 
 /** Only the first lines count, so that a quoted email below them does not contain a command. */
-export const maxCommandLines = 20
+export const maxLinesSearchedForCommands = 20
 
 const commandLinePattern = /^\/(?<name>[a-z]+(?:-[a-z]+)*)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
 const commitShaPrefixPattern = /^[0-9a-f]{7,64}$/
@@ -86,7 +86,7 @@ const emailQuoteHeaderPattern = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From
 function* findMarkdownParagraphLines(body: string): Generator<string> {
   let paragraph: string[] = []
   // CommonMark's only line endings.
-  for (const line of [...body.split(/\r\n|\n|\r/).slice(0, maxCommandLines), '']) {
+  for (const line of [...body.split(/\r\n|\n|\r/).slice(0, maxLinesSearchedForCommands), '']) {
     if (multilineMarkdownPattern.test(line) || emailQuoteHeaderPattern.test(line)) return
     if (/^[ \t]*$/.test(line)) {
       if (

@@ -143,7 +143,7 @@ function findBundleDifferences(base: BundleBlob, result: BundleBlob, comparer: B
   const values = comparer.values(base.place, result.place)
   if (values) {
     const differing = findDifferingFields(values.base, values.result, unorderedBundleFields)
-    return filterFieldsReadByOlm(differing, values.base, values.result)
+    return filterFieldsChangedForOlm(differing, values.base, values.result)
   }
   const fields = []
   if (base.image !== result.image) fields.push('image')
@@ -212,7 +212,7 @@ function countChangedCustomBlobs(
     const alike = before.get(toCustomBlobKey(blob)) ?? []
     const pair = alike
       .slice(0, maxComparedBlobsPerName)
-      .findIndex((other) => hasSameBlobValue(other.place, blob.place, comparer))
+      .findIndex((other) => hasSameBlobFields(other.place, blob.place, comparer))
     if (pair < 0) unpaired++
     else {
       alike.splice(pair, 1)
@@ -229,7 +229,7 @@ function toCustomBlobKey({ schema, name }: CustomSchemaBlob): string {
   return `${schema}\n${name}`
 }
 
-function hasSameBlobValue(base: BlobLocation, result: BlobLocation, comparer: BlobPairComparer): boolean {
+function hasSameBlobFields(base: BlobLocation, result: BlobLocation, comparer: BlobPairComparer): boolean {
   if (comparer.sameBytes(base, result)) return true
   const values = comparer.values(base, result)
   return values !== undefined && findDifferingFields(values.base, values.result).length === 0
@@ -250,15 +250,20 @@ function compareByName(a: { readonly name: string }, b: { readonly name: string 
 }
 
 /** Returns the differing fields in which a part that OLM reads differs. */
-function filterFieldsReadByOlm(differing: readonly string[], base: BlobFields, result: BlobFields): string[] {
+function filterFieldsChangedForOlm(
+  differing: readonly string[],
+  base: BlobFields,
+  result: BlobFields,
+): string[] {
   return differing.filter(
     (field) =>
-      formatFieldAsReadByOlm(field, base.get(field)) !== formatFieldAsReadByOlm(field, result.get(field)),
+      formatOlmFieldForComparison(field, base.get(field)) !==
+      formatOlmFieldForComparison(field, result.get(field)),
   )
 }
 
 /** Returns the text of a field as OLM reads it, for comparison. Ignores the order of lists. */
-function formatFieldAsReadByOlm(field: string, value: BlobFieldValue): string {
+function formatOlmFieldForComparison(field: string, value: BlobFieldValue): string {
   const bundle = fieldShapesByBlobSchema['olm.bundle']
   const shape = typeof bundle === 'object' ? getFieldShape(bundle, field) : 'any'
   if (shape === undefined || value === undefined) return ''
@@ -267,13 +272,15 @@ function formatFieldAsReadByOlm(field: string, value: BlobFieldValue): string {
   const isOfProperties = getFieldShape({ properties: {} }, field) !== undefined
   return items
     .map((item) =>
-      toCanonicalJson(isOfProperties ? toPropertyAsReadByOlm(item) : toValueAsReadByOlm(item, shape)),
+      toCanonicalJson(
+        isOfProperties ? pickPropertyFieldsReadByOlm(item) : pickValueFieldsReadByOlm(item, shape),
+      ),
     )
     .sort()
     .join('\n')
 }
 
-function toPropertyAsReadByOlm(property: Json): Json {
+function pickPropertyFieldsReadByOlm(property: Json): Json {
   if (!isJsonObject(property)) return property
   const { type } = property
   const named = Object.keys(property).filter((name) => getFieldShape({ type: {}, value: {} }, name))
@@ -283,11 +290,13 @@ function toPropertyAsReadByOlm(property: Json): Json {
   const shape = Object.hasOwn(fieldShapeByPropertyType, type) ? fieldShapeByPropertyType[type] : undefined
   return {
     type,
-    ...('value' in property && { value: toValueAsReadByOlm(property['value'] ?? null, shape ?? 'any') }),
+    ...('value' in property && {
+      value: pickValueFieldsReadByOlm(property['value'] ?? null, shape ?? 'any'),
+    }),
   }
 }
 
-function toValueAsReadByOlm(value: Json, shape: FieldShape): Json {
+function pickValueFieldsReadByOlm(value: Json, shape: FieldShape): Json {
   if (typeof shape === 'string' || !isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, held]): [string, Json][] => {

@@ -78,10 +78,7 @@ export function describeChange({
   return {
     paths: touched,
     catalogs: changes,
-    references: [
-      ...changes.flatMap(findNewImageReferences),
-      ...lists.flatMap(findNewCompositeListReferences),
-    ],
+    references: [...changes.flatMap(findNewImageReferences), ...lists.flatMap(findNewImagesInCompositeList)],
     ...(lists.length > 0 && { lists }),
   }
 }
@@ -92,8 +89,8 @@ function describeCatalogChange(
   treeFiles: TreeFileReader,
 ): CatalogChange {
   const { root, version, base, result } = pair
-  const files = findTouchedFiles(pair, differing)
-  const names = new Set([...findPackageNames(base, files), ...findPackageNames(result, files)])
+  const files = findChangedCatalogFiles(pair, differing)
+  const names = new Set([...findPackagesInFiles(base, files), ...findPackagesInFiles(result, files)])
   const before = groupBlobsByPackage(base, names)
   const after = groupBlobsByPackage(result, names)
   const comparer = createBlobPairComparer(root, (path) => differing.has(path), treeFiles)
@@ -112,7 +109,10 @@ function describeCatalogChange(
 }
 
 /** Files whose content differs, or that only one side reads because an .indexignore changed. */
-function findTouchedFiles({ root, base, result }: BaseAndResultCatalog, differing: ReadonlySet<string>) {
+function findChangedCatalogFiles(
+  { root, base, result }: BaseAndResultCatalog,
+  differing: ReadonlySet<string>,
+) {
   const before = new Set(base?.files.map(({ path }) => path))
   const after = new Set(result?.files.map(({ path }) => path))
   const touched = new Set<string>()
@@ -125,7 +125,7 @@ function findTouchedFiles({ root, base, result }: BaseAndResultCatalog, differin
   return touched
 }
 
-function findPackageNames(catalog: Catalog | undefined, files: ReadonlySet<string>): Set<string> {
+function findPackagesInFiles(catalog: Catalog | undefined, files: ReadonlySet<string>): Set<string> {
   const names = new Set<string>()
   if (!catalog) return names
   for (const blob of catalog.packages) if (files.has(blob.place.file)) names.add(blob.name)
@@ -209,7 +209,7 @@ export function findNewImageReferences({ base, result }: CatalogChange): NewImag
   return found
 }
 
-function findNewCompositeListReferences({
+function findNewImagesInCompositeList({
   path,
   added,
   updated,

@@ -11,17 +11,17 @@ export type PullNumber = Branded<number, 'PullNumber'>
 /** A numeric account id, because logins can be renamed and reused (docs/threats.md#t25). */
 export type UserId = Branded<number, 'UserId'>
 
-const objectIdPattern = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+const gitObjectIdPattern = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 /** Throws a TypeError if the text isn't an object id, because other text must never be an argument of git. */
 export function toCommitSha(text: string): CommitSha {
-  return assertObjectId(text) as CommitSha
+  return assertGitObjectId(text) as CommitSha
 }
 export function toTreeSha(text: string): TreeSha {
-  return assertObjectId(text) as TreeSha
+  return assertGitObjectId(text) as TreeSha
 }
 export function toBlobSha(text: string): BlobSha {
-  return assertObjectId(text) as BlobSha
+  return assertGitObjectId(text) as BlobSha
 }
 export function toPullNumber(value: number): PullNumber {
   if (!Number.isSafeInteger(value) || value < 1)
@@ -33,11 +33,11 @@ export function toUserId(value: number): UserId {
   return value as UserId
 }
 
-export function isObjectId(text: string): boolean {
-  return objectIdPattern.test(text)
+export function isGitObjectId(text: string): boolean {
+  return gitObjectIdPattern.test(text)
 }
 
-function assertObjectId(text: string): string {
-  if (!isObjectId(text)) throw new TypeError(`not a git object id: ${JSON.stringify(text)}`)
+function assertGitObjectId(text: string): string {
+  if (!isGitObjectId(text)) throw new TypeError(`not a git object id: ${JSON.stringify(text)}`)
   return text
 }

@@ -12,16 +12,16 @@ export interface PathListPatch<Entry extends PathOrPathEntry> {
   readonly added: readonly Entry[]
 }
 
-interface PatchedPathListOrigin {
+interface PathListOrigin {
   /** Weak, because a branch's tips form an endless chain. */
   readonly from: WeakRef<readonly PathOrPathEntry[]>
   readonly patch: PathListPatch<PathOrPathEntry>
 }
 
-const originByPatchedPathList = new WeakMap<readonly PathOrPathEntry[], PatchedPathListOrigin>()
+const originByPathList = new WeakMap<readonly PathOrPathEntry[], PathListOrigin>()
 
 /** Recomputing costs no more than following a longer chain. */
-const maxPatchChainLength = 32
+const maxPathListPatchChainLength = 32
 
 const maxSublistsBeforeFlattening = 10_000
 
@@ -56,7 +56,7 @@ export function applyPathListPatch<Entry extends PathOrPathEntry>(
   }
   runs.push(list.slice(next))
   join()
-  originByPatchedPathList.set(patched, { from: new WeakRef(list), patch })
+  originByPathList.set(patched, { from: new WeakRef(list), patch })
   return patched
 }
 
@@ -64,7 +64,7 @@ export function applyPathListPatch<Entry extends PathOrPathEntry>(
  * Computes a value with `full`, or with `patched` from the value of the list's origin. Both must return the same
  * result. Cached for the lifetime of the list.
  */
-export function memoizePerPathList<Entry extends PathOrPathEntry, Value>(
+export function memoizeByPathList<Entry extends PathOrPathEntry, Value>(
   full: (list: readonly Entry[]) => Value,
   patched: (value: Value, patch: PathListPatch<Entry>) => Value,
 ): (list: readonly Entry[]) => Value {
@@ -73,8 +73,8 @@ export function memoizePerPathList<Entry extends PathOrPathEntry, Value>(
     const steps: { readonly to: readonly PathOrPathEntry[]; readonly patch: PathListPatch<Entry> }[] = []
     let from: readonly PathOrPathEntry[] | undefined = list
     let known = made.get(list)
-    while (known === undefined && from !== undefined && steps.length < maxPatchChainLength) {
-      const origin: PatchedPathListOrigin | undefined = originByPatchedPathList.get(from)
+    while (known === undefined && from !== undefined && steps.length < maxPathListPatchChainLength) {
+      const origin: PathListOrigin | undefined = originByPathList.get(from)
       // An origin is always a list of the same kind.
       if (origin !== undefined) steps.push({ to: from, patch: origin.patch as PathListPatch<Entry> })
       from = origin?.from.deref()
@@ -90,7 +90,7 @@ export function memoizePerPathList<Entry extends PathOrPathEntry, Value>(
 
 /** Filters a list in order. Returns the same object until a member changes. */
 export function createPathListFilter<Entry extends PathOrPathEntry>(isWanted: (entry: Entry) => boolean) {
-  return memoizePerPathList<Entry, readonly Entry[]>(
+  return memoizeByPathList<Entry, readonly Entry[]>(
     (list) => list.filter(isWanted),
     (wanted, { removed, added }) =>
       applyPathListPatch(wanted, { removed: removed.filter(isWanted), added: added.filter(isWanted) }),
@@ -98,7 +98,7 @@ export function createPathListFilter<Entry extends PathOrPathEntry>(isWanted: (e
 }
 
 /** Counts members by key, ignoring those without one. Returns the same object until a key changes. */
-export function createPathListKeyCollector<Entry extends PathOrPathEntry>(
+export function createDistinctKeyCollector<Entry extends PathOrPathEntry>(
   keyOf: (entry: Entry) => string | undefined,
 ): (list: readonly Entry[]) => ReadonlySet<string> {
   const change = (counts: Map<string, number>, entries: readonly Entry[], by: number) => {
@@ -107,7 +107,7 @@ export function createPathListKeyCollector<Entry extends PathOrPathEntry>(
       if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + by)
     }
   }
-  const counted = memoizePerPathList<
+  const counted = memoizeByPathList<
     Entry,
     { readonly counts: ReadonlyMap<string, number>; keys: ReadonlySet<string> }
   >(
@@ -132,7 +132,7 @@ export function createPathListKeyCollector<Entry extends PathOrPathEntry>(
 }
 
 /** The paths of entries. Returns the same object for related trees with the same paths. */
-export const getTreeEntryPaths = memoizePerPathList<TreePathEntry, readonly string[]>(
+export const getTreeEntryPaths = memoizeByPathList<TreePathEntry, readonly string[]>(
   (entries) => entries.map(getEntryPath),
   (paths, { removed, added }) => {
     const [removedPaths, arriving] = [new Set(removed.map(getEntryPath)), new Set(added.map(getEntryPath))]

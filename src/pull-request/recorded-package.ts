@@ -74,8 +74,8 @@ export interface PackageSummary {
   readonly stranded: readonly string[]
 }
 
-const maxStrandedBundles = 50
-const maxChannelHeads = 5
+const maxRecordedStrandedBundles = 50
+const maxRecordedChannelHeads = 5
 
 export function summarizePackage(of: RecordedPackage): PackageSummary {
   const { name, displayName, defaultChannel, channels, bundles, owners, deprecated } = of
@@ -86,7 +86,7 @@ export function summarizePackage(of: RecordedPackage): PackageSummary {
     name,
     ...(displayName !== undefined && { displayName }),
     defaultChannel,
-    heads: [...new Set(heads)].slice(0, maxChannelHeads),
+    heads: [...new Set(heads)].slice(0, maxRecordedChannelHeads),
     versions: bundles.length,
     ...(newest !== undefined && newest.version !== '' && { newest: newest.version }),
     owners,
@@ -94,14 +94,14 @@ export function summarizePackage(of: RecordedPackage): PackageSummary {
     stranded: bundles
       .filter(({ isStranded }) => isStranded)
       .map((bundle) => bundle.name)
-      .slice(0, maxStrandedBundles),
+      .slice(0, maxRecordedStrandedBundles),
   }
 }
 
 /** Additional bundles are omitted to keep the page readable. */
 const maxRecordedBundles = 500
 const maxRecordedImages = 2000
-const maxGraphEdges = 3000
+const maxRecordedGraphEdges = 3000
 const maxRecordedTextLength = 2000
 
 /** Yields every package that a catalog declares or refers to, by name. A generator, because there can be many. */
@@ -149,7 +149,7 @@ export function* toRecordedPackages(
       }),
       bundles: toRecordedBundles(own, its, deprecatedAs),
       images: collectRecordedImages(own.map(({ bundle }) => bundle)),
-      ...(graph && edges !== undefined && edges <= maxGraphEdges && { graph }),
+      ...(graph && edges !== undefined && edges <= maxRecordedGraphEdges && { graph }),
     }
   }
 }

@@ -4,17 +4,17 @@ import { createHash } from 'node:crypto'
 import type { PullNumber } from '../pull-request/ids.ts'
 import { expandBundleImageTemplate } from '../config/catalog-sources.ts'
 import type { Config } from '../config/config.ts'
-import { parseHoursOrDaysToMs } from '../config/publish.ts'
+import { parseDurationToMs } from '../config/publish.ts'
 import type { BundleImage, ReadyBundleRelease, ReleaseResult } from './worker/release-messages.ts'
 import { GitError } from '../adapters/git/git-error.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
-import { addDigestToCheckRunContent, publishMissingCheckRuns } from '../jobs/publish-report.ts'
+import { addCheckRunDigest, publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import { renderReleaseCheck, renderReleaseProblem, type ReleasePullProblem } from '../report/release-pull.ts'
 import type { BotPullRequest } from '../ports/forge.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import {
-  isBranchMovedOnlyByBot,
+  isBranchUpdatedOnlyByBot,
   openReleasePull,
   formatReleaseBranchName,
   type ReleaseBaseBranch,
@@ -69,13 +69,13 @@ export async function advanceRelease(
   }
   if (own === undefined && app.clock.now() - entry.since > maxReleaseAgeMs) return undefined
   // Others pushed to it; leave it alone.
-  if (own !== undefined && !isBranchMovedOnlyByBot(own.head, entry)) return setEvaluatedBaseTip(entry, base)
+  if (own !== undefined && !isBranchUpdatedOnlyByBot(own.head, entry)) return setEvaluatedBaseTip(entry, base)
   const { image } = entry
   if (image !== undefined && entry.seen === base.tip) return entry
   if (image === undefined && app.clock.now() < entry.again) return entry
   const content = image === undefined ? undefined : await fetchBundleImage(image, app.registries)
   if (content?.kind === 'not-yet') return scheduleRegistryRetry(step, own, ctx, content.reason)
-  const computed = await computeRelease(step, content?.value, ctx)
+  const computed = await requestReleaseComputation(step, content?.value, ctx)
   if (computed.kind === 'awaited') return resolveReleaseImage(step, ctx)
   return applyComputedRelease(step, computed, own, ctx)
 }
@@ -154,7 +154,7 @@ function setEvaluatedBaseTip(entry: PendingRelease, { tip }: ReleaseBaseBranch):
   return entry.seen === tip ? entry : { ...entry, seen: tip }
 }
 
-async function computeRelease(
+async function requestReleaseComputation(
   { entry, config, base }: ReleaseStepInput,
   image: BundleImage | undefined,
   { app, mirror, repository }: ReleaseContext,
@@ -205,7 +205,7 @@ async function scheduleRegistryRetry(
   const now = ctx.app.clock.now()
   const wait = Math.min(minReleaseRetryDelayMs * 2 ** Math.min(entry.tries, 20), maxReleaseRetryDelayMs)
   const next = { ...entry, tries: entry.tries + 1, again: now + wait }
-  const reportAfterMs = parseHoursOrDaysToMs(config.bundles.release.wait) ?? 0
+  const reportAfterMs = parseDurationToMs(config.bundles.release.wait) ?? 0
   if (own !== undefined || now - entry.since < reportAfterMs) return next
   const image =
     entry.image ?? expandBundleImageTemplate(config.bundles.image ?? '', entry.directory, entry.version) ?? ''
@@ -233,9 +233,7 @@ async function reportReleaseProblemOnce(
   try {
     const pull = await findMergedPullByCommit(entry, base, ctx)
     if (pull === undefined)
-      await publishMissingCheckRuns(forge, entry.commit, [
-        addDigestToCheckRunContent(renderReleaseCheck(message)),
-      ])
+      await publishMissingCheckRuns(forge, entry.commit, [addCheckRunDigest(renderReleaseCheck(message))])
     else {
       const marker = `<!-- catalog-bot:release ${encodeURIComponent(formatReleaseBranchName(entry))} ${key} -->`
       await forge.perform({ kind: 'say-on-issue', issue: pull, marker, body: message.text })

@@ -2,7 +2,7 @@
 // with what it finds and creates nothing twice.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { type CommitSha, type TreeSha, toCommitSha, isObjectId } from '../pull-request/ids.ts'
+import { type CommitSha, type TreeSha, toCommitSha, isGitObjectId } from '../pull-request/ids.ts'
 import type { ReadyBundleRelease } from './worker/release-messages.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
@@ -16,7 +16,7 @@ import { botBranchPrefix, type BotPullRequest, type CommitFile } from '../ports/
 import type { JobContext } from '../jobs/job-context.ts'
 import { defineStateNamespace } from '../ports/state.ts'
 
-const commitShaSchema = z.string().refine(isObjectId).transform(toCommitSha)
+const commitShaSchema = z.string().refine(isGitObjectId).transform(toCommitSha)
 const millisecondsSchema = z.number()
 
 const pendingReleaseSchema = z.object({
@@ -91,7 +91,7 @@ export async function openReleasePull(
   let next = entry
   if (entry.digest !== digest || entry.head === undefined) {
     const from = own?.head ?? (await fetchBranchTip(branch, repository))
-    if (!isBranchMovedOnlyByBot(from, entry))
+    if (!isBranchUpdatedOnlyByBot(from, entry))
       throw new ForgeError('rejected', `the branch ${branch} was not created by catalog-bot`)
     const { commit: head } = await forge.perform({
       kind: 'write-commit',
@@ -125,7 +125,7 @@ export async function openReleasePull(
 }
 
 /** Whether only we moved the branch. Absent: no branch exists. */
-export function isBranchMovedOnlyByBot(
+export function isBranchUpdatedOnlyByBot(
   tip: CommitSha | undefined,
   { head, from }: Pick<PendingRelease, 'head' | 'from'>,
 ): boolean {

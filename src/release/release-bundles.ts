@@ -28,7 +28,7 @@ const maxMergedBundles = 50
 /** Each costs a comparison of two trees. */
 const maxComparedCommits = 300
 
-type BundleGitRepository = Pick<
+type BundleReleaseRepository = Pick<
   GitRepository,
   'treeOf' | 'parentsOf' | 'contains' | 'firstParents' | 'diff' | 'list'
 >
@@ -176,7 +176,7 @@ function compareReleasesByVersion(a: PendingRelease, b: PendingRelease): number 
 async function findMergedBundles(
   from: CommitSha,
   tip: CommitSha,
-  repository: BundleGitRepository,
+  repository: BundleReleaseRepository,
 ): Promise<readonly MergedBundle[] | 'too-many'> {
   // After a forced push the old tip may be unknown: treat everything as old.
   const before = await repository.treeOf(from).catch(() => undefined)
@@ -207,7 +207,7 @@ async function findMergedBundles(
 async function findChangedBundles(
   before: TreeSha,
   after: TreeSha,
-  repository: BundleGitRepository,
+  repository: BundleReleaseRepository,
 ): Promise<ReadonlyMap<string, BundleDirectoryId>> {
   const touched = new Map<string, BundleDirectoryId & { isConfigured: boolean }>()
   for (const { path, after: now } of await repository.diff(before, after)) {

@@ -19,7 +19,7 @@ export interface TreeMismatchView {
 export type RevertPullRequestView =
   { readonly kind: 'offered'; readonly pull: PullNumber } | { readonly kind: 'none'; readonly why: string }
 
-export const mismatchMarkerPrefix = '<!-- catalog-bot:audit '
+export const treeMismatchMarkerPrefix = '<!-- catalog-bot:audit '
 
 export interface BrokenCatalog {
   /** Directory of the catalog, or '' for the repository root. */
@@ -31,11 +31,11 @@ export interface BrokenCatalog {
   readonly more: number
 }
 
-export function formatBrokenBaseMarker(branch: string): string {
+export function formatBrokenBaseBranchMarker(branch: string): string {
   return `<!-- catalog-bot:broken-base ${encodeURIComponent(branch)} -->`
 }
 
-export function renderBrokenBaseCheck(broken: readonly BrokenCatalog[]): ReportedCheck {
+export function renderBrokenBaseBranchCheck(broken: readonly BrokenCatalog[]): ReportedCheck {
   return {
     name: `${checkNamePrefix}push`,
     status: 'completed',
@@ -47,14 +47,14 @@ export function renderBrokenBaseCheck(broken: readonly BrokenCatalog[]): Reporte
 }
 
 /** Title and body. Equal input gives equal text. */
-export function renderBrokenBaseIssue(
+export function renderBrokenBaseBranchIssue(
   branch: string,
   broken: readonly BrokenCatalog[],
 ): { readonly title: string; readonly body: string } {
   return {
     title: `A push broke ${formatCatalogCount(broken.length)}`,
     body: [
-      formatBrokenBaseMarker(branch),
+      formatBrokenBaseBranchMarker(branch),
       `These changes reached ${toCodeSpan(branch)} through a push or a manual merge, not through catalog-bot. The catalogs below were valid before.`,
       broken.map(formatBrokenCatalog).join('\n\n').slice(0, 55_000),
       '### What to do\n\nOpen a pull request that fixes the catalog, or revert the push. Until then, catalog-bot does not merge a pull request that changes a broken catalog without fixing it. Pull requests for other catalogs are not affected.',
@@ -63,17 +63,18 @@ export function renderBrokenBaseIssue(
   }
 }
 
-export function renderResolvedBrokenBaseIssue(branch: string): {
+export function renderFixedBaseBranchIssue(branch: string): {
   readonly title: string
   readonly body: string
 } {
   return {
     title: 'Every catalog is valid again',
-    body: `${formatBrokenBaseMarker(branch)}\n\nEvery catalog on ${toCodeSpan(branch)} that was broken by a push is valid again.`,
+    body: `${formatBrokenBaseBranchMarker(branch)}\n\nEvery catalog on ${toCodeSpan(branch)} that was broken by a push is valid again.`,
   }
 }
 
-export const brokenBaseClosingComment = 'Every catalog is valid again, so catalog-bot closes this issue.'
+export const brokenBaseBranchClosingComment =
+  'Every catalog is valid again, so catalog-bot closes this issue.'
 
 function formatBrokenCatalog({ root, since, complaints, more }: BrokenCatalog): string {
   const lines = complaints.map((text) => `- ${escapeMarkdown(text, 500)}`)
@@ -92,12 +93,12 @@ function formatCatalogCount(catalogs: number): string {
 }
 
 /** The hidden first line identifies the merge commit, because each merge has its own issue. */
-export function formatMismatchMarker({ commit }: Pick<TreeMismatchView, 'commit'>): string {
-  return `${mismatchMarkerPrefix}${commit} -->`
+export function formatTreeMismatchMarker({ commit }: Pick<TreeMismatchView, 'commit'>): string {
+  return `${treeMismatchMarkerPrefix}${commit} -->`
 }
 
 /** Title and body. Escapes untrusted text. */
-export function renderMismatchIssue(
+export function renderTreeMismatchIssue(
   mismatch: TreeMismatchView,
   revert: RevertPullRequestView,
 ): { readonly title: string; readonly body: string } {
@@ -106,7 +107,7 @@ export function renderMismatchIssue(
   return {
     title: `Merging into ${name} is frozen: verification of merged pull request ${pull} failed`,
     body: [
-      formatMismatchMarker(mismatch),
+      formatTreeMismatchMarker(mismatch),
       `catalog-bot merged #${pull} into ${toCodeSpan(branch)}, but the branch does not match what was checked: ${escapeMarkdown(differs)}.`,
       [
         '| | expected | found |',
@@ -130,7 +131,7 @@ export function renderMismatchIssue(
 }
 
 /** The issue for maintainers about a branch that differs from what catalog-bot checked. */
-export function renderRevertPull(
+export function renderRevertPullRequest(
   { pull, branch, base }: TreeMismatchView,
   undone: number,
 ): { readonly title: string; readonly body: string; readonly message: string } {

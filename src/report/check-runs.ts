@@ -18,7 +18,7 @@ import {
   truncateText,
 } from './escape.ts'
 import {
-  type ReportOptions,
+  type PullReportOptions,
   checkNamePrefix,
   type ReportedAnnotation,
   type ReportedCheck,
@@ -30,7 +30,7 @@ import type {
   InstallStepOutcome,
   InstallSummary,
 } from '../checks/install/install-report.ts'
-import { installRemarkLabels } from './describe-install.ts'
+import { installNoteLabelByKind } from './describe-install.ts'
 
 export type MergeGroupVerdict =
   | { readonly kind: 'good'; readonly pulls: readonly number[] }
@@ -38,7 +38,7 @@ export type MergeGroupVerdict =
   | { readonly kind: 'bad'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
   | { readonly kind: 'waiting'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
 
-const maxDisplayedGroupReasons = 20
+const maxDisplayedMergeGroupReasons = 20
 
 const iconByInstallStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   passed: '✅',
@@ -61,7 +61,7 @@ const maxInstallsWithDisplayedSteps = 10
 const maxCheckRunAnnotations = 150
 
 /** Escapes untrusted text. */
-export function renderCheck(id: CheckId, verdict: PullVerdict, options: ReportOptions): ReportedCheck {
+export function renderCheckRun(id: CheckId, verdict: PullVerdict, options: PullReportOptions): ReportedCheck {
   const name = `${checkNamePrefix}${id}`
   const outcome = verdict.outcomes.find((candidate) => candidate.check === id)
   if (outcome === undefined) {
@@ -80,10 +80,12 @@ export function renderCheck(id: CheckId, verdict: PullVerdict, options: ReportOp
   }
   const { errors, warnings } = countFindings(outcome.findings)
   const mergeBlockers = id === 'ownership' ? formatMergeBlockers(verdict) : []
-  const summary = truncateText([...mergeBlockers, renderCheckSummary(outcome, verdict, options)].join('\n\n'))
+  const summary = truncateText(
+    [...mergeBlockers, renderCheckRunSummary(outcome, verdict, options)].join('\n\n'),
+  )
   // An annotation would show an author an error in a file that their change doesn't touch.
   const annotated = outcome.findings.filter(({ isOnBase }) => isOnBase !== true)
-  const base = { name, annotations: renderAnnotations(annotated, options), summary }
+  const base = { name, annotations: renderCheckRunAnnotations(annotated, options), summary }
   if (errors > 0) {
     const isBaseBroken = annotated.every(({ severity }) => severity !== 'error')
     const title = `${formatFindingCounts(errors, warnings)}${isBaseBroken ? `; already on ${verdict.baseRef}` : ''}${outcome.isOptional ? '; not required to merge' : ''}`
@@ -120,7 +122,11 @@ function formatMergeBlockers({ reasons }: PullVerdict): readonly string[] {
     .map(({ text }) => `${escapeMarkdown(capitalizeFirstLetter(text))}.`)
 }
 
-function renderCheckSummary(outcome: CheckOutcome, verdict: PullVerdict, options: ReportOptions): string {
+function renderCheckRunSummary(
+  outcome: CheckOutcome,
+  verdict: PullVerdict,
+  options: PullReportOptions,
+): string {
   const parts = [escapeMarkdown(outcome.summary, 2000)]
   const shown = outcome.findings.toSorted(compareBySeverity)
   for (const finding of shown.slice(0, 100)) parts.push(describeFinding(finding, verdict, options))
@@ -136,7 +142,10 @@ function renderCheckSummary(outcome: CheckOutcome, verdict: PullVerdict, options
 /**
  * Annotates only the first line, because GitHub shows an annotation below its last line, which may be outside the diff.
  */
-function renderAnnotations(findings: readonly Finding[], { lines }: ReportOptions): ReportedAnnotation[] {
+function renderCheckRunAnnotations(
+  findings: readonly Finding[],
+  { lines }: PullReportOptions,
+): ReportedAnnotation[] {
   const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const
   const traced = createTracedLineLookup(lines)
   const annotations: ReportedAnnotation[] = []
@@ -201,7 +210,7 @@ function renderInstallStep({ title, outcome, facts, remarks }: InstallStep): rea
     ...facts.map((fact) => `  - ${escapeMarkdown(fact)}`),
     ...remarks.map(
       ({ kind, says, targets }) =>
-        `  - ${installRemarkLabels[kind]} ${targets.join(', ')}: ${escapeMarkdown(says)}`,
+        `  - ${installNoteLabelByKind[kind]} ${targets.join(', ')}: ${escapeMarkdown(says)}`,
     ),
   ]
 }
@@ -211,7 +220,7 @@ export function renderMergeGroupChecks(verdict: MergeGroupVerdict): readonly Rep
   const pulls = verdict.pulls.map((pull) => toCodeSpan(`#${pull}`)).join(', ')
   const reasons =
     'reasons' in verdict
-      ? verdict.reasons.slice(0, maxDisplayedGroupReasons).map((each) => `- ${escapeMarkdown(each)}`)
+      ? verdict.reasons.slice(0, maxDisplayedMergeGroupReasons).map((each) => `- ${escapeMarkdown(each)}`)
       : []
   const summary = [`Merged together: ${pulls}.`, ...reasons].join('\n')
   return checkIds.map((id): ReportedCheck => {

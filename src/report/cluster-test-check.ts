@@ -2,7 +2,7 @@
 // fault. Cluster and network failures do neither. Escapes untrusted text.
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import {
-  failureClassByCode,
+  clusterTestFailureClassByCode,
   type ClusterTestOutcome,
 } from '../checks/install/cluster-test/cluster-test-outcome.ts'
 import type {
@@ -113,7 +113,7 @@ function* describeClusterTestReport(report: ClusterTestReport): Generator<string
   })
   yield `${mark} ${testTitle}: **${labelByClusterTestVerdict[outcome.verdict]}**`
   if ('code' in outcome) {
-    const isOurs = ['environment', 'infra'].includes(failureClassByCode[outcome.code])
+    const isOurs = ['environment', 'infra'].includes(clusterTestFailureClassByCode[outcome.code])
     yield `${toCodeSpan(outcome.code)}: ${escapeMarkdown(outcome.says, 1500)}${isOurs ? '\n\nThis failure is unrelated to the change. To retry, a maintainer can comment `/test-install`.' : ''}`
   }
   yield `On ${cluster.map((one) => toCodeSpan(one)).join(', ') || 'the cluster'}, mode ${mode}, namespace ${toCodeSpan(namespace)}, ${formatElapsedTime(started, ended)} minutes.${report.isNetworkClosed ? ` ${networkPolicyNote}` : ''}`
@@ -172,7 +172,7 @@ export function formatClusterTestTitle({
 function formatClusterTestOutcome(outcome: ClusterTestOutcome): string {
   if (!('code' in outcome)) return 'installs'
   const verdict = outcome.verdict === 'could not be found out' ? 'inconclusive' : outcome.verdict
-  return `${verdict} (${outcome.code}; ${labelByTestFailureClass[failureClassByCode[outcome.code]]})`
+  return `${verdict} (${outcome.code}; ${labelByTestFailureClass[clusterTestFailureClassByCode[outcome.code]]})`
 }
 
 export function describeClusterTests(

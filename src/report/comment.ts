@@ -21,7 +21,7 @@ import {
 } from './escape.ts'
 import { formatChecksUrl, formatCommitUrl } from './urls.ts'
 import { collectRequiredCheckErrors, decideNextSteps, type NextStep } from './next-steps.ts'
-import { type ReportOptions, checkNamePrefix } from './report-options.ts'
+import { type PullReportOptions, checkNamePrefix } from './report-options.ts'
 
 /** The hidden first line that identifies this comment among the comments of the same App (docs/threats.md#t56). */
 export const commentMarker = '<!-- catalog-bot:report -->'
@@ -35,16 +35,16 @@ interface CommentShorteningOptions {
 }
 
 /** Omits whole parts that do not fit, because part of a patch or graph is useless. */
-export function renderComment(verdict: PullVerdict, options: ReportOptions & CommentShorteningOptions) {
+export function renderComment(verdict: PullVerdict, options: PullReportOptions & CommentShorteningOptions) {
   const body = renderCommentSections(verdict, options).join('\n\n')
   if (body.length > maxGitHubTextLength && options.graph !== undefined)
     return renderComment(verdict, { ...options, graph: undefined })
   if (body.length > maxGitHubTextLength && options.withoutOffers !== true)
     return renderComment(verdict, { ...options, withoutOffers: true })
-  return `${truncateText(body)}\n\n${renderFooter(verdict, options)}`
+  return `${truncateText(body)}\n\n${renderCommentFooter(verdict, options)}`
 }
 
-function renderCommentSections(verdict: PullVerdict, options: ReportOptions & CommentShorteningOptions) {
+function renderCommentSections(verdict: PullVerdict, options: PullReportOptions & CommentShorteningOptions) {
   const { landed, traceId } = options
   const steps = landed === undefined && traceId === undefined ? decideNextSteps(verdict) : []
   const change = renderCatalogChangeSummary(options)
@@ -84,7 +84,7 @@ function collectFindingsExceptErrors({ outcomes }: PullVerdict, errors: CheckOut
 
 function renderCommentHeadline(
   steps: readonly NextStep[],
-  { landed, published, traceId, page }: ReportOptions,
+  { landed, published, traceId, page }: PullReportOptions,
 ): string {
   if (landed !== undefined)
     switch (published?.state) {
@@ -102,7 +102,7 @@ function renderCommentHeadline(
 }
 
 /** The summary or a few lines, with the rest collapsed. */
-function renderCatalogChangeSummary({ summary, changeLines }: ReportOptions) {
+function renderCatalogChangeSummary({ summary, changeLines }: PullReportOptions) {
   const list = changeLines.join('\n')
   if (summary === undefined && changeLines.length <= maxUncollapsedChangeLines)
     return { open: list === '' ? [] : [list], folded: [] }
@@ -112,7 +112,7 @@ function renderCatalogChangeSummary({ summary, changeLines }: ReportOptions) {
   return { open: summary === undefined ? [] : [summary], folded: isSummarized || list === '' ? [] : [folded] }
 }
 
-function renderMergeResultSection(mergeCommit: string, { published, page }: ReportOptions) {
+function renderMergeResultSection(mergeCommit: string, { published, page }: PullReportOptions) {
   if (published === undefined) return []
   const failed =
     published.state === 'failed'
@@ -136,7 +136,7 @@ function renderUpgradeGraph(graph: string | undefined, isHistory: boolean): read
 function renderChecksLine(
   outcomes: readonly CheckOutcome[],
   isRoomy: boolean,
-  { runs, page }: ReportOptions,
+  { runs, page }: PullReportOptions,
 ): string {
   const all = outcomes.map((outcome) => {
     const [mark, result] = formatCheckResult(outcome)
@@ -186,7 +186,7 @@ function renderSuggestedPatch({ path, template, patch }: SuggestedPatch): string
   ].join('\n\n')
 }
 
-function renderSlashCommandSection({ commandLines = [] }: ReportOptions): readonly string[] {
+function renderSlashCommandSection({ commandLines = [] }: PullReportOptions): readonly string[] {
   return commandLines.length === 0 ? [] : [['**Commands**', '', ...commandLines].join('\n')]
 }
 
@@ -194,7 +194,7 @@ function renderSlashCommandSection({ commandLines = [] }: ReportOptions): readon
  * Identifies the state that the comment describes, to which approvals by command apply. Omits the tip of the base branch,
  * which changes too often.
  */
-function renderFooter(verdict: PullVerdict, { change, page, statusPage }: ReportOptions): string {
+function renderCommentFooter(verdict: PullVerdict, { change, page, statusPage }: PullReportOptions): string {
   const parts = [
     `checked ${formatCommitLink(verdict.head, page)} against ${toCodeSpan(verdict.baseRef)}`,
     ...(change === undefined ? [] : [`change ${toCodeSpan(change.slice(0, 12))}`]),
@@ -206,7 +206,7 @@ function renderFooter(verdict: PullVerdict, { change, page, statusPage }: Report
   return `<sub>${parts.join(' · ')}</sub>`
 }
 
-function formatCommitLink(commit: string, page: ReportOptions['page']): string {
+function formatCommitLink(commit: string, page: PullReportOptions['page']): string {
   const short = toCodeSpan(commit.slice(0, 12))
   return page === undefined ? short : `[${short}](${formatCommitUrl(page, commit)})`
 }

@@ -116,7 +116,7 @@ function describePackage(
     ...describeAddedBundles(change, result, label),
     ...describeEditedBundles(change, label),
     ...describeChannels(change, label),
-    ...describePackageFields(change, label),
+    ...describePackageFieldChanges(change, label),
   ]
   return { heading: [], lines: clauses.map((words) => ({ depth: 1, words })) }
 }
@@ -228,7 +228,10 @@ function describeChannels({ channels, bundles }: PackageChange, label: BundleLab
   return lines
 }
 
-function describePackageFields(change: PackageChange, label: BundleLabeler): DescriptionLineSegment[][] {
+function describePackageFieldChanges(
+  change: PackageChange,
+  label: BundleLabeler,
+): DescriptionLineSegment[][] {
   const { defaultChannel, metadata, deprecations, others } = change
   const lines: DescriptionLineSegment[][] = []
   const subject = (schema: string, name: string): DescriptionLineSegment[] => {

@@ -67,10 +67,10 @@ function formatIgnoredCommand({ login, command, outcome }: CommandRecord): strin
   const written = toCodeSpan(`/${command === 'thaw' ? 'unfreeze' : command}`)
   if (outcome === 'stale')
     return `- ${written} by ${toCodeSpan(login)} was ignored because it refers to an earlier state of this pull request. Comment again to apply it to the current commit.`
-  return `- ${toCodeSpan(login)} cannot use ${written}: only ${describePermittedUsers(command)} can.`
+  return `- ${toCodeSpan(login)} cannot use ${written}: only ${describeCommandPermissions(command)} can.`
 }
 
-function describePermittedUsers(command: CommandRecord['command']): string {
+function describeCommandPermissions(command: CommandRecord['command']): string {
   if (maintainerCommands.has(command)) return 'maintainers'
   if (command === 'unhold') return 'maintainers and the person who put the pull request on hold'
   if (command === 'hold' || command === 'recheck')

@@ -74,7 +74,7 @@ function renderErrorGroupDetails(
     ...(location ? [location.link] : []),
     formatRuleLink(first, options),
   ]
-  const elsewhere = location?.isOnBase === true ? [formatLineMissingFromHeadNote(commits)] : []
+  const elsewhere = location?.isOnBase === true ? [formatBaseOnlyLineNote(commits)] : []
   const fix = renderSuggestedFixDiff(first, options)
   // A diff replaces the description of the fix.
   const explanations = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
@@ -230,7 +230,7 @@ function formatLocation(path: string, { first, last }: { readonly first: number;
   return `${toTableCodeSpan(name)}, ${where}`
 }
 
-function formatLineMissingFromHeadNote({ baseRef }: VerdictCommits): string {
+function formatBaseOnlyLineNote({ baseRef }: VerdictCommits): string {
   return `This line exists only on ${toCodeSpan(baseRef)}. Merge ${toCodeSpan(baseRef)} into your branch, then apply the fix.`
 }
 
@@ -294,7 +294,7 @@ function formatCheckOutcome({ findings, unanswered, waiting, isOptional, summary
 // Renders findings as annotations and log lines of a workflow. Escapes untrusted text so that the runner finds no
 // commands in it.
 /** GitHub shows this many annotations of each kind per step and drops the rest. */
-const maxAnnotationsPerKind = 10
+const maxAnnotationsPerSeverity = 10
 
 const workflowCommandBySeverity: Readonly<Record<Severity, string>> = {
   error: 'error',
@@ -309,9 +309,9 @@ export function formatWorkflowLog(findings: readonly Finding[]): readonly string
   const sorted = findings.filter(({ overridden }) => overridden === undefined).toSorted(compareFindings)
   return severitiesInLogOrder.flatMap((severity) => {
     const those = sorted.filter((finding) => finding.severity === severity)
-    const shown = those.filter(({ at }) => at !== undefined).slice(0, maxAnnotationsPerKind)
+    const shown = those.filter(({ at }) => at !== undefined).slice(0, maxAnnotationsPerSeverity)
     return [
-      ...shown.map(formatAnnotation),
+      ...shown.map(formatWorkflowAnnotation),
       ...those
         .filter((finding) => !shown.includes(finding))
         .map((finding) => toLogLine(formatFindingLine(finding))),
@@ -319,7 +319,7 @@ export function formatWorkflowLog(findings: readonly Finding[]): readonly string
   })
 }
 
-function formatAnnotation(finding: Finding): string {
+function formatWorkflowAnnotation(finding: Finding): string {
   const { severity, at, rule, what, why, fix } = finding
   const location = at && [
     ['file', at.file],

@@ -1,6 +1,6 @@
 // Renders a simulated install as a list of steps and outcomes in plain text.
 import type {
-  ChannelInstall,
+  ChannelInstallResult,
   InstallReport,
   InstallNote,
   InstallVerdict,
@@ -23,14 +23,14 @@ const installVerdictLabels: Readonly<Record<InstallVerdict, string>> = {
   unknown: 'inconclusive',
 }
 
-export const installRemarkLabels: Readonly<Record<InstallNote['kind'], string>> = {
+export const installNoteLabelByKind: Readonly<Record<InstallNote['kind'], string>> = {
   refused: 'fails with',
   unknown: 'inconclusive for',
   warning: 'warning for',
 }
 
 /** The output counts further remarks of a step. */
-const maxRemarksPerInstallStep = 20
+const maxNotesPerInstallStep = 20
 
 /** `verbose`: prints installers' full messages, which can have thousands of characters. */
 export function describeInstall(
@@ -46,7 +46,7 @@ export function describeInstall(
     .join('\n')
 }
 
-function describeChannelInstall(packageName: string, install: ChannelInstall, verbose: boolean) {
+function describeChannelInstall(packageName: string, install: ChannelInstallResult, verbose: boolean) {
   const { channel, bundle, installs, steps, comesAlong, acceptance, provisioner } = install
   const bundleSuffix = bundle === undefined ? '' : `: ${bundle}`
   const shown = new Set(steps.flatMap(({ remarks }) => remarks.map(({ says }) => says)))
@@ -68,23 +68,23 @@ function describeChannelInstall(packageName: string, install: ChannelInstall, ve
       `    ${target.padEnd(16)} ${its === 'other format' ? 'does not install bundles of this format' : its}`,
       ...because
         .filter((why) => !shown.has(why))
-        .slice(0, maxRemarksPerInstallStep)
+        .slice(0, maxNotesPerInstallStep)
         .map((why) => `      ${why}`),
     ]),
-    ...describeProvisioner(provisioner),
+    ...describeProvisionerRequirements(provisioner),
     ...(hasDetails && !verbose ? ['', "  Run with --verbose to see the installers' full messages."] : []),
   ]
 }
 
 function describeInstallStep({ title, outcome, facts, remarks }: InstallStep, verbose: boolean) {
-  const more = remarks.length - maxRemarksPerInstallStep
+  const more = remarks.length - maxNotesPerInstallStep
   return [
     `  ${labelByInstallStepOutcome[outcome]}${title}`,
     ...facts.map((fact) => `            ${fact}`),
     ...remarks
-      .slice(0, maxRemarksPerInstallStep)
+      .slice(0, maxNotesPerInstallStep)
       .flatMap(({ kind, says, detail, hint, targets }) => [
-        `            ${installRemarkLabels[kind]} ${targets.join(', ')}: ${says}`,
+        `            ${installNoteLabelByKind[kind]} ${targets.join(', ')}: ${says}`,
         ...(hint === undefined ? [] : [`            ${hint}`]),
         ...(detail === undefined || !verbose ? [] : [`              ${detail}`]),
       ]),
@@ -101,7 +101,7 @@ function describeSkippedInstallSteps(steps: readonly InstallStep[]): readonly st
   ])
 }
 
-function describeProvisioner(points: ChannelInstall['provisioner']): readonly string[] {
+function describeProvisionerRequirements(points: ChannelInstallResult['provisioner']): readonly string[] {
   if (points.length === 0) return []
   const held = points.filter(({ told }) => told === 'holds')
   const left = points.filter(({ told }) => told === 'cluster')

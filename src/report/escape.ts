@@ -45,23 +45,23 @@ export function toTableCodeSpan(text: string, limit = 120): string {
  * (https://github.com/actions/runner, ActionCommand).
  */
 export function toLogLine(text: string): string {
-  return `| ${neutralizeLegacyCommandSyntax(toSingleLineText(text, 2000))}`
+  return `| ${neutralizeLegacyWorkflowCommand(toSingleLineText(text, 2000))}`
 }
 
 /** The message of a workflow command. Preserves line breaks. */
 export function escapeWorkflowCommandMessage(text: string): string {
-  const lines = text.split('\n').map((line) => neutralizeLegacyCommandSyntax(toSingleLineText(line, 2000)))
+  const lines = text.split('\n').map((line) => neutralizeLegacyWorkflowCommand(toSingleLineText(line, 2000)))
   return escapeWorkflowCommandData(lines.join('\n'))
 }
 
 /** A property of a workflow command, such as a path or title. */
 export function escapeWorkflowCommandProperty(text: string): string {
-  return escapeWorkflowCommandData(neutralizeLegacyCommandSyntax(text))
+  return escapeWorkflowCommandData(neutralizeLegacyWorkflowCommand(text))
     .replaceAll(':', '%3A')
     .replaceAll(',', '%2C')
 }
 
-const neutralizeLegacyCommandSyntax = (text: string): string => text.replaceAll('##[', '##\u2060[')
+const neutralizeLegacyWorkflowCommand = (text: string): string => text.replaceAll('##[', '##\u2060[')
 
 /** Escapes like the runner's toolkit. Escapes the percent sign first, because the other escapes contain one. */
 function escapeWorkflowCommandData(text: string): string {

@@ -1,7 +1,7 @@
 // The issue that lists missing images of the catalogs. Its text depends only on the images, so an unchanged set gives
 // unchanged text.
 import {
-  ruleByImageScanFailureKind,
+  ruleIdByImageScanFailureKind,
   type ImageScanFailureState,
   type ImageScanFailureKind,
 } from '../checks/images/missing-images.ts'
@@ -32,7 +32,7 @@ export interface MissingImageReference extends ImageScanFailureState {
   readonly places: readonly MissingImageLocation[]
 }
 
-export interface MissingImagesOptions {
+export interface MissingImagesIssueOptions {
   readonly owners: ReadonlyMap<string, readonly string[]>
   /** Whether to mention owners so that GitHub notifies them. Otherwise, their names are shown as code. */
   readonly mentionOwners: boolean
@@ -48,7 +48,7 @@ const maxDisplayedPackageOwners = 10
 /** Title and body. Escapes untrusted text. Counts the entries that do not fit. */
 export function renderMissingImagesIssue(
   missing: readonly MissingImageReference[],
-  options: MissingImagesOptions,
+  options: MissingImagesIssueOptions,
 ): { readonly title: string; readonly body: string } {
   const packages = groupMissingImagesByPackage(missing)
   const head = [
@@ -132,7 +132,7 @@ function formatMissingImagesIssueTitle(packages: ReturnType<typeof groupMissingI
     : formatCountWithNoun(packages.length, 'package')
 }
 
-function formatPackageHeading(name: string, { owners, mentionOwners }: MissingImagesOptions): string {
+function formatPackageHeading(name: string, { owners, mentionOwners }: MissingImagesIssueOptions): string {
   const people = owners.get(name) ?? []
   const shown = people
     .slice(0, maxDisplayedPackageOwners)
@@ -186,8 +186,11 @@ const adviceByMissingImageKind: Readonly<Record<ImageScanFailureKind, string>> =
     'use the new digest in a new version, or remove the tag from the reference. Clusters pull by digest',
 }
 
-function formatMissingImageAdvice(kind: ImageScanFailureKind, { rulesUrl }: MissingImagesOptions): string {
-  const rule = ruleByImageScanFailureKind[kind]
+function formatMissingImageAdvice(
+  kind: ImageScanFailureKind,
+  { rulesUrl }: MissingImagesIssueOptions,
+): string {
+  const rule = ruleIdByImageScanFailureKind[kind]
   const page = rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
   return `- If an image ${missingImageProblemLabels[kind]} (${page}), ${adviceByMissingImageKind[kind]}.`
 }

@@ -1,7 +1,7 @@
 // Derives the next steps from a verdict. Mentions people only if they can act now.
-import type { CheckOutcome, UnblockingAction } from '../checks/check.ts'
+import type { CheckOutcome, MergeUnblockingAction } from '../checks/check.ts'
 import { imageMissing } from '../checks/images/rules.ts'
-import { collectUnblockingPeople } from '../policy/decide.ts'
+import { collectUnblockingUsers } from '../policy/decide.ts'
 import { configPath } from '../config/config-path.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../policy/verdict.ts'
 import { groupSimilarFindings } from './describe-findings.ts'
@@ -166,8 +166,8 @@ function spellOutCount(count: number): string {
 
 const actionTextFormatterByWaitKind: Readonly<
   Record<
-    NonNullable<UnblockingAction['how']> | 'approves' | 'merges-approved',
-    (open: readonly UnblockingAction[]) => string
+    NonNullable<MergeUnblockingAction['how']> | 'approves' | 'merges-approved',
+    (open: readonly MergeUnblockingAction[]) => string
   >
 > = {
   approves: (open) => {
@@ -196,14 +196,17 @@ const headlineFormatterByWaitKind: Readonly<
 
 /** Mentions at most a handful of people, and only those who can act. */
 function getReviewerSteps({ waiting }: PullVerdict): readonly NextStep[] {
-  const waitKindOf = ({ how, isAgreed }: UnblockingAction): keyof typeof actionTextFormatterByWaitKind =>
+  const waitKindOf = ({
+    how,
+    isAgreed,
+  }: MergeUnblockingAction): keyof typeof actionTextFormatterByWaitKind =>
     how === 'merges-by-hand' && isAgreed === true ? 'merges-approved' : (how ?? 'approves')
   const byWaitKind = Map.groupBy(waiting, waitKindOf)
   return (['confirms', 'withdraws', 'approves', 'merges-by-hand', 'merges-approved'] as const).flatMap(
     (waitKind) => {
       const open = byWaitKind.get(waitKind) ?? []
       if (open.length === 0) return []
-      const people = collectUnblockingPeople(open)
+      const people = collectUnblockingUsers(open)
       const [only] = open
       const role =
         waitKind === 'approves' && open.length === 1 && only !== undefined
@@ -236,7 +239,7 @@ function parseApproverRole(requirement: string, isPlural: boolean): string {
   return isPlural ? 'maintainers' : 'a maintainer'
 }
 
-function joinRequirementSentences(open: readonly UnblockingAction[]): string {
+function joinRequirementSentences(open: readonly MergeUnblockingAction[]): string {
   return open.map(({ what }) => formatEscapedSentence(what)).join(' ')
 }
 

@@ -73,7 +73,7 @@ export function renderPublishCheck(
   const states = views.map(({ state }) => state)
   const summary = [...views.map(describePublishedImage), ...notes].join('\n\n').slice(0, 60_000)
   const base = { name: publishCheckName, annotations: [], summary }
-  const broken = states.filter((state) => isFailedPublication(state)).length
+  const broken = states.filter((state) => isPermanentPublicationFailure(state)).length
   if (broken > 0)
     return {
       ...base,
@@ -107,14 +107,14 @@ function formatPublishCheckTitle(states: readonly PublicationView[]): string {
   return `Published ${changed} ${changed === 1 ? 'image' : 'images'}`
 }
 
-function isFailedPublication(state: PublicationView): boolean {
+function isPermanentPublicationFailure(state: PublicationView): boolean {
   return state.kind === 'refused' || (state.kind === 'failed' && state.isLasting)
 }
 
 function describePublishedImage(view: PublishedImageView): string {
   const { root, image, tags, state } = view
   const heading = `**${toCodeSpan(root === '' ? '.' : root)}** → ${tags.map((tag) => toCodeSpan(`${image}:${tag}`)).join(', ')}`
-  if (state.kind !== 'published') return `${heading}\n\n${formatPublication(state)}`
+  if (state.kind !== 'published') return `${heading}\n\n${formatPublicationStatus(state)}`
   const facts = [
     ['digest', toCodeSpan(state.digest)],
     ...(state.size === undefined ? [] : [['layer', formatByteSize(state.size)]]),
@@ -131,7 +131,7 @@ function describePublishedImage(view: PublishedImageView): string {
   const table = ['| | |', '|---|---|', ...facts.map(([name, value]) => `| ${name} | ${value} |`)].join('\n')
   return [
     heading,
-    formatPublication(state),
+    formatPublicationStatus(state),
     table,
     ...(state.changeLines.length > 0
       ? [['What changes for users:', '', ...state.changeLines].join('\n')]
@@ -139,7 +139,7 @@ function describePublishedImage(view: PublishedImageView): string {
   ].join('\n\n')
 }
 
-function formatPublication(state: PublicationView): string {
+function formatPublicationStatus(state: PublicationView): string {
   switch (state.kind) {
     case 'building':
       return 'The image is being built and pushed.'
@@ -175,15 +175,15 @@ export function formatPublishedImageLines(views: readonly PublishedImageView[]):
     const where = tags.map((tag) => toCodeSpan(`${image}:${tag}`)).join(', ')
     if (state.kind === 'published') return `- ✅ ${where}: published as ${toCodeSpan(state.digest)}`
     if (state.kind === 'building') return `- 🔄 ${where}: publishing`
-    const mark = isFailedPublication(state) ? '❌' : state.kind === 'failed' ? '🔄' : 'ℹ️'
-    return `- ${mark} ${where}: ${formatPublication(state)}`
+    const mark = isPermanentPublicationFailure(state) ? '❌' : state.kind === 'failed' ? '🔄' : 'ℹ️'
+    return `- ${mark} ${where}: ${formatPublicationStatus(state)}`
   })
 }
 
-export function summarizePublication(
+export function summarizePublicationStatus(
   views: readonly PublishedImageView[],
 ): 'published' | 'pending' | 'failed' {
-  if (views.some(({ state }) => isFailedPublication(state))) return 'failed'
+  if (views.some(({ state }) => isPermanentPublicationFailure(state))) return 'failed'
   return views.some(({ state }) => state.kind === 'building' || state.kind === 'failed')
     ? 'pending'
     : 'published'

@@ -57,7 +57,7 @@ export interface FindingLinkOptions {
   readonly statusPage?: string | undefined
 }
 
-export interface ReportOptions extends FindingLinkOptions {
+export interface PullReportOptions extends FindingLinkOptions {
   /** A line of Markdown made by summarize-change.ts. */
   readonly summary?: string | undefined
   /** Markdown lines made by describe-change.ts. */

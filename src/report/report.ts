@@ -1,10 +1,10 @@
 // Renders a verdict as check runs, a comment, and suggestions from one value, so that they are consistent.
 import { checkIds } from '@catalog-bot/findings/checks'
 import type { PullVerdict, MergedCommitVerdict } from '../policy/verdict.ts'
-import { renderCheck } from './check-runs.ts'
+import { renderCheckRun } from './check-runs.ts'
 import { renderComment, commentMarker } from './comment.ts'
 import { needsHumanAction } from './next-steps.ts'
-import { type ReportOptions, type ReportedCheck, toFindingIdentityKey } from './report-options.ts'
+import { type PullReportOptions, type ReportedCheck, toFindingIdentityKey } from './report-options.ts'
 import { escapeMarkdown, renderFencedBlock, toCodeSpan } from './escape.ts'
 
 interface ExternalMergeView {
@@ -44,10 +44,10 @@ export interface PullReport {
 }
 
 /** Escapes untrusted text. */
-export function renderReport(verdict: PullVerdict, options: ReportOptions): PullReport {
+export function renderPullReport(verdict: PullVerdict, options: PullReportOptions): PullReport {
   return {
     checks: checkIds.map((id) => ({
-      ...renderCheck(id, verdict, options),
+      ...renderCheckRun(id, verdict, options),
       ...(options.statusPage !== undefined && { detailsUrl: options.statusPage }),
     })),
     comment: renderComment(verdict, options),
@@ -58,7 +58,7 @@ export function renderReport(verdict: PullVerdict, options: ReportOptions): Pull
 
 function decideCommentAction(
   verdict: PullVerdict,
-  { comment = 'always', landed, published, traceId }: ReportOptions,
+  { comment = 'always', landed, published, traceId }: PullReportOptions,
 ): PullReport['commentIs'] {
   if (comment === 'never') return 'unwanted'
   if (comment === 'always' || traceId !== undefined) return 'wanted'
@@ -67,7 +67,7 @@ function decideCommentAction(
 }
 
 /** Renders fixes as GitHub suggestions, which the author can commit with a click. */
-function renderReviewSuggestions(verdict: PullVerdict, { fixes = [], rulesUrl, landed }: ReportOptions) {
+function renderReviewSuggestions(verdict: PullVerdict, { fixes = [], rulesUrl, landed }: PullReportOptions) {
   if (landed !== undefined) return []
   const findings = new Map(
     verdict.outcomes.flatMap((outcome) => outcome.findings).map((one) => [toFindingIdentityKey(one), one]),

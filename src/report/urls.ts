@@ -96,10 +96,10 @@ export function parsePageUrl(path: string): ParsedPageUrl | undefined {
   if (path.length > 2000 || !path.startsWith('/') || path.includes('//')) return undefined
   const ending = /\.(?<form>json|atom)$/.exec(path)?.groups?.['form'] as 'json' | 'atom' | undefined
   // A repository may be called `x.json`, so the whole path is tried before the ending.
-  const whole = parsePagePathSegments(path)
+  const whole = parsePagePath(path)
   if (whole !== undefined && !(ending !== undefined && supportsFormatExtension(whole)))
     return { pageRequest: whole, ...getFixedPageFormat(whole) }
-  const shorter = ending === undefined ? undefined : parsePagePathSegments(path.slice(0, -ending.length - 1))
+  const shorter = ending === undefined ? undefined : parsePagePath(path.slice(0, -ending.length - 1))
   if (shorter === undefined || ending === undefined) return undefined
   const isFeed = shorter.page === 'merged' || shorter.page === 'repository-merged'
   if (ending === 'atom' && !isFeed) return undefined
@@ -118,7 +118,7 @@ function getFixedPageFormat({ page }: StatusPageRequest): { form?: StatusPageFor
   return page === 'style' ? { form: 'css' } : {}
 }
 
-function parsePagePathSegments(path: string): StatusPageRequest | undefined {
+function parsePagePath(path: string): StatusPageRequest | undefined {
   const segments = path.slice(1).split('/').map(decodePathSegment)
   if (segments.includes(undefined)) return undefined
   const [first = '', ...rest] = segments as string[]

@@ -9,7 +9,7 @@ import type { MergeFreezeStore } from '../ports/merge-records.ts'
 
 /** Operating systems limit socket paths to 104 or 108 bytes. */
 const maxSocketPathBytes = 100
-const maxRequestBodyLength = 10_000
+const maxControlRequestBodyLength = 10_000
 
 /** Returns undefined if the path would be too long. */
 export function getControlSocketPath(dataDirectory: string): string | undefined {
@@ -31,7 +31,7 @@ export async function openControlSocket(
   const server = createServer((request, response) => {
     const respond = (status: number, value: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
-    readJsonBody(request)
+    readJsonRequestBody(request)
       .then(async (body) => {
         const wanted = manageFreezesRequestSchema.safeParse(body)
         if (!wanted.success)
@@ -62,11 +62,11 @@ export async function openControlSocket(
   }
 }
 
-async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+async function readJsonRequestBody(request: IncomingMessage): Promise<unknown> {
   let text = ''
   for await (const chunk of request) {
     text += String(chunk)
-    if (text.length > maxRequestBodyLength) return undefined
+    if (text.length > maxControlRequestBodyLength) return undefined
   }
   try {
     return JSON.parse(text)

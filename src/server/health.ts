@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import type { ThrottledInstallation } from '../adapters/github/budget/installation-budgets.ts'
-import type { WorkClass } from '../adapters/github/budget/request-limits.ts'
+import type { WorkPriorityClass } from '../adapters/github/budget/request-limits.ts'
 import { isSettledWithinTimeout } from './is-done-within.ts'
 
 export interface HealthReport {
@@ -20,7 +20,7 @@ export interface HealthMonitor {
 /** Milliseconds; probes do not wait longer. */
 const storeHealthCheckTimeoutMs = 2_000
 
-const labelByWorkClass: Readonly<Record<WorkClass, string>> = {
+const labelByWorkClass: Readonly<Record<WorkPriorityClass, string>> = {
   landing: 'merging',
   look: 'pull request evaluations',
   sweep: 'sweeps',

@@ -8,7 +8,7 @@ import type { GitHubApp } from '../adapters/github/github-app.ts'
 import { createMergeApi } from '../adapters/github/merge-api.ts'
 import type { Store } from '../ports/store.ts'
 import { noopTracing, traceMethodCalls } from '../ports/tracing.ts'
-import type { WorkClass } from '../adapters/github/budget/request-limits.ts'
+import type { WorkPriorityClass } from '../adapters/github/budget/request-limits.ts'
 import type { AppServices, JobContext } from '../jobs/job-context.ts'
 
 /** The App with its credentials, or the holder of one of its tokens. */
@@ -20,7 +20,7 @@ export interface RepositoryContexts {
   readonly open: (
     job: { readonly installation: number; readonly repository: RepositoryName },
     /** `look` if a person waits at a page or terminal. */
-    work?: WorkClass,
+    work?: WorkPriorityClass,
     onSent?: () => void,
   ) => Promise<JobContext<Store>>
   /** Ends running git processes, and so the jobs that wait for them. */

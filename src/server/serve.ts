@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { createNodeMiddleware } from 'probot'
 import { startProcessLauncher } from '../adapters/git/launcher.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
-import { openGitHubApp, type GitHubApp } from '../adapters/github/github-app.ts'
+import { createGitHubApp, type GitHubApp } from '../adapters/github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { traceMethodCalls } from '../ports/tracing.ts'
@@ -13,7 +13,7 @@ import { StoreError } from '../adapters/store/database.ts'
 import { openStore } from '../adapters/store/store.ts'
 import { createCatalogLoader } from '../catalogs/catalog-loader.ts'
 import { openControlSocket } from './control-socket.ts'
-import { createDeliveryHandler } from './edge/deliveries.ts'
+import { createWebhookDeliveryHandler } from './edge/deliveries.ts'
 import { saveCompileCache } from '../adapters/workers/answer-orders.ts'
 import { openEvaluationPool } from '../evaluate/worker/evaluation-pool.ts'
 import { openReleasePool } from '../release/worker/release-pool.ts'
@@ -27,8 +27,8 @@ import {
   openClusterTestClient,
   extractClusterTestEnvVariables,
 } from '../cluster-test/process/cluster-test-client.ts'
-import { openCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
-import { openEvaluationRegistries } from '../catalogs/registries.ts'
+import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
+import { createEvaluationRegistries } from '../catalogs/registries.ts'
 import { loadJobRequestQuota } from './jobs/job-allowance.ts'
 import { findPullsWaitingForStatus } from '../merge/rejected-pulls.ts'
 import { runJob } from './jobs/run-job.ts'
@@ -41,7 +41,7 @@ import { createStoreMetrics } from './store-metrics.ts'
 import type { AppServices } from '../jobs/job-context.ts'
 import { createJobScheduler } from '../jobs/job-scheduler.ts'
 import { openRepositoryContexts } from './repository-contexts.ts'
-import { openTracing } from './tracing/open-tracing.ts'
+import { createTracing } from './tracing/open-tracing.ts'
 
 /** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
 const splitShutdownTimeout = (whole: number) => ({
@@ -77,7 +77,7 @@ export async function startApp(
   { clock = systemClock, page }: ServeOptions = {},
 ): Promise<RunningApp> {
   const metrics = createMetrics()
-  const github = openGitHubApp({
+  const github = createGitHubApp({
     onRemaining: ({ installation, resource, remaining, limit }) => {
       metrics.remaining.set({ installation, resource }, remaining)
       metrics.limit.set({ installation, resource }, limit)
@@ -110,8 +110,8 @@ export async function startApp(
   })
   log.info({ milliseconds: Math.round(performance.now() - opening) }, 'the store is open')
   const closeLauncher = startProcessLauncher()
-  const pool = openCatalogFileReaderPool()
-  const registries = await openEvaluationRegistries({
+  const pool = createCatalogFileReaderPool()
+  const registries = await createEvaluationRegistries({
     clock,
     store,
     environment: process.env,
@@ -122,7 +122,7 @@ export async function startApp(
   const readStoreMetrics = createStoreMetrics(metrics.registry, store, clock)
   const health = createHealthMonitor(store, clock, () => github.held())
   const loader = createCatalogLoader(pool, store)
-  const tracing = await openTracing(process.env, (error) =>
+  const tracing = await createTracing(process.env, (error) =>
     log.warn({ err: error }, 'traces could not be exported'),
   )
   const evaluationPool = traceMethodCalls(
@@ -158,8 +158,8 @@ export async function startApp(
     return metrics.registry.metrics()
   }
   const server = createServer(
-    await createRequestHandler(github, {
-      deliveries: createDeliveryHandler({
+    await createHttpRequestHandler(github, {
+      deliveries: createWebhookDeliveryHandler({
         store,
         appId: credentials.appId,
         waitingFor: (report) => findPullsWaitingForStatus(report, store),
@@ -195,10 +195,10 @@ export async function startApp(
       log,
     }),
   )
-  await listen(server, settings.port, settings.host)
+  await listenOnPort(server, settings.port, settings.host)
   const metricsServer =
     settings.metricsPort === undefined ? undefined : createMetricsServer(renderMetrics, log)
-  if (metricsServer !== undefined) await listen(metricsServer, settings.metricsPort ?? 0, settings.host)
+  if (metricsServer !== undefined) await listenOnPort(metricsServer, settings.metricsPort ?? 0, settings.host)
   const worker = await store.work(
     (job) =>
       runJob(job, {
@@ -277,7 +277,7 @@ export async function startApp(
 }
 
 /** Rejects if the port is taken. */
-async function listen(server: Server, port: number, host: string): Promise<void> {
+async function listenOnPort(server: Server, port: number, host: string): Promise<void> {
   server.requestTimeout = 30_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -317,7 +317,7 @@ async function verifyAppCredentials(github: GitHubApp, log: Logger): Promise<voi
   }
 }
 
-interface RequestHandlerOptions {
+interface HttpRequestHandlerOptions {
   readonly deliveries: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
   /** Absent if another port serves the metrics. */
   readonly metrics: (() => Promise<string>) | undefined
@@ -330,9 +330,9 @@ interface RequestHandlerOptions {
  * Mounts Probot's middleware behind ours: deliveries are stored before they are answered and never reach Probot's
  * handlers, which would run them in memory.
  */
-async function createRequestHandler(
+async function createHttpRequestHandler(
   github: GitHubApp,
-  { deliveries, metrics, health, pages, log }: RequestHandlerOptions,
+  { deliveries, metrics, health, pages, log }: HttpRequestHandlerOptions,
 ) {
   const middleware = await createNodeMiddleware(
     (_probot, { addHandler }) => {

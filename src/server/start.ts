@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import pino from 'pino'
 import { startApp, type RunningApp } from './serve.ts'
-import { readSavedCredentials } from '../jobs/saved-credentials.ts'
+import { readSavedAppCredentials } from '../jobs/saved-credentials.ts'
 import { readSettings } from '../jobs/settings.ts'
 import { startSetup } from './setup/set-up.ts'
 import { readPackageVersion } from '../adapters/package-metadata.ts'
@@ -32,7 +32,7 @@ export async function startFromEnvironment({
   environment,
   say,
 }: StartOptions): Promise<{ close(): Promise<void> }> {
-  const savedCredentials = readSavedCredentials(environment.DATA_DIR ?? 'data')
+  const savedCredentials = readSavedAppCredentials(environment.DATA_DIR ?? 'data')
   const settings = readSettings({ ...savedCredentials, ...environment })
   const log = pino({ level: settings.logLevel, redact: { paths: redactedLogPaths, censor: '[secret]' } })
   log.info(

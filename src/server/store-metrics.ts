@@ -12,7 +12,7 @@ import { isSettledWithinTimeout } from './is-done-within.ts'
 import { jobKinds } from './jobs/job-allowance.ts'
 
 /** Milliseconds for which values are reused. */
-const gaugeValuesTtlMs = 5_000
+const storeGaugeCacheTtlMs = 5_000
 /** Milliseconds for the store; Prometheus gives up after ten seconds. */
 const storeMetricsTimeoutMs = 2_000
 const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
@@ -32,7 +32,7 @@ export function createStoreMetrics(
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
   return async () => {
-    if (clock.now() - readAt < gaugeValuesTtlMs) return
+    if (clock.now() - readAt < storeGaugeCacheTtlMs) return
     reading ??= updateStoreGauges(gauges, store, clock)
       .then(() => {
         failed.set(0)

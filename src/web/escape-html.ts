@@ -1,4 +1,4 @@
-const entityByCharacter: Readonly<Record<string, string>> = {
+const htmlEntityByCharacter: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -7,5 +7,5 @@ const entityByCharacter: Readonly<Record<string, string>> = {
 }
 
 export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (mark) => entityByCharacter[mark] ?? mark)
+  return text.replace(/[&<>"']/g, (mark) => htmlEntityByCharacter[mark] ?? mark)
 }

@@ -19,7 +19,7 @@ button{font:inherit;margin-top:1.25rem;padding:.5rem 1rem;border-radius:6px;bord
 code,pre{background:var(--soft);border-radius:4px}code{padding:.1rem .3rem;overflow-wrap:anywhere}pre{padding:.75rem;overflow-x:auto}pre code{padding:0}
 .wrong{display:block;color:var(--wrong);font-weight:600}table{border-collapse:collapse}th,td{text-align:left;padding:.25rem .75rem .25rem 0;vertical-align:top}`
 
-function renderPage({ title, body, refresh }: HtmlPage): string {
+function renderHtmlPage({ title, body, refresh }: HtmlPage): string {
   const again =
     refresh === undefined
       ? ''
@@ -30,7 +30,7 @@ function renderPage({ title, body, refresh }: HtmlPage): string {
 }
 
 /** `formsTo`: the only other origin that the page's forms may submit to. */
-export function sendPage(response: ServerResponse, status: number, page: HtmlPage, formsTo = ''): void {
+export function sendHtmlPage(response: ServerResponse, status: number, page: HtmlPage, formsTo = ''): void {
   response
     .writeHead(status, {
       'content-type': 'text/html; charset=utf-8',
@@ -39,5 +39,5 @@ export function sendPage(response: ServerResponse, status: number, page: HtmlPag
       'x-content-type-options': 'nosniff',
       'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; form-action 'self' ${formsTo}; base-uri 'none'; frame-ancestors 'none'`,
     })
-    .end(renderPage(page))
+    .end(renderHtmlPage(page))
 }

@@ -32,7 +32,7 @@ export function htmlTemplate(fixed: TemplateStringsArray, ...parts: readonly Htm
 export const emptyHtml: Html = new EscapedHtml('')
 
 /** Wraps a picture from draw-svg.ts, which escapes its content. Screen readers see one image with a title. */
-export function wrapSvg(svg: string): Html {
+export function wrapSvgAsHtml(svg: string): Html {
   return new EscapedHtml(svg.replace('<svg ', '<svg role="img" '))
 }
 

@@ -12,11 +12,11 @@ import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { validateBundle } from '../../packages/bundle/src/validate-bundle.ts'
 import { readBundleDirectory } from '../../src/cli/pulled-bundles.ts'
-import { suiteNames } from '../../packages/findings/src/rule.ts'
+import { ruleSuiteNames } from '../../packages/findings/src/rule.ts'
 import { findGoCommand } from '../go-readers/go-readers.ts'
 import {
   findEquivalentRules,
-  differenceExplanationByRule,
+  validatorDifferenceReasonByRule,
   explainUnreportedFinding,
   type ValidatorFinding,
 } from './equivalent-rules.ts'
@@ -31,16 +31,16 @@ const bundleRootDirectories =
   positionals.length > 0 ? positionals : existsSync(sharedBundlesDirectory) ? [sharedBundlesDirectory] : []
 if (bundleRootDirectories.length === 0) throw new Error('name directories of bundles')
 const bundleDirectories = bundleRootDirectories.flatMap((root) => findBundleDirectories(root)).sort()
-const buildDirectory =
+const validatorsBuildDirectory =
   values.program === undefined ? mkdtempSync(join(tmpdir(), 'bundle-validators-')) : undefined
 const validatorsProgramPath =
-  values.program ?? buildValidators(join(buildDirectory ?? '', 'bundle-validators'))
+  values.program ?? buildValidators(join(validatorsBuildDirectory ?? '', 'bundle-validators'))
 const { stdout, status, stderr } = spawnSync(validatorsProgramPath, {
   input: `${bundleDirectories.join('\n')}\n`,
   encoding: 'utf8',
   maxBuffer: 1024 ** 3,
 })
-if (buildDirectory !== undefined) rmSync(buildDirectory, { recursive: true })
+if (validatorsBuildDirectory !== undefined) rmSync(validatorsBuildDirectory, { recursive: true })
 if (status !== 0) throw new Error(`the validators ended with ${status}: ${stderr}`)
 
 interface ValidatorRuleTally {
@@ -49,7 +49,7 @@ interface ValidatorRuleTally {
   onlyOurs: string[]
 }
 const validatorTallyByRule = new Map<string, ValidatorRuleTally>()
-const explainedDifferenceCounts = new Map<string, number>()
+const explainedDifferenceCountByReason = new Map<string, number>()
 let [agreed, differing] = [0, 0]
 for (const line of stdout.trim().split('\n')) {
   if (line === '') continue
@@ -69,7 +69,7 @@ for (const [rule, { foundByBoth, onlyTheirs, onlyOurs }] of [...validatorTallyBy
   for (const example of [...onlyTheirs, ...onlyOurs].slice(0, Number(values.show)))
     console.log(`        ${example}`)
 }
-for (const [why, count] of [...explainedDifferenceCounts].sort())
+for (const [why, count] of [...explainedDifferenceCountByReason].sort())
   console.log(`${String(count).padStart(5)} explained: ${why}`)
 console.log(`${bundleDirectories.length} bundles: the same errors in ${agreed}, others in ${differing}`)
 process.exitCode = differing > 0 ? 1 : 0
@@ -78,7 +78,7 @@ process.exitCode = differing > 0 ? 1 : 0
 function tallyValidatorFindings(bundle: string, validatorFindings: readonly ValidatorFinding[]): void {
   const { findings } = validateBundle(readBundleDirectory(bundle), {
     packedSize: (bytes) => gzipSync(bytes).length,
-    suites: suiteNames,
+    suites: ruleSuiteNames,
   })
   const severities = new Map<string, string>()
   for (const { rule, severity } of findings)
@@ -89,7 +89,7 @@ function tallyValidatorFindings(bundle: string, validatorFindings: readonly Vali
   for (const one of validatorFindings) {
     const why = explainUnreportedFinding(one)
     if (why !== undefined) {
-      explainedDifferenceCounts.set(why, (explainedDifferenceCounts.get(why) ?? 0) + 1)
+      explainedDifferenceCountByReason.set(why, (explainedDifferenceCountByReason.get(why) ?? 0) + 1)
       continue
     }
     const candidates = findEquivalentRules(one)
@@ -114,11 +114,11 @@ function tallyValidatorFindings(bundle: string, validatorFindings: readonly Vali
     else tally.onlyOurs.push(`${bundle}: ${our} ${ourMessage}`)
     const isError = their?.level === 'error' || our === 'error'
     const why =
-      differenceExplanationByRule.get(rule) ??
+      validatorDifferenceReasonByRule.get(rule) ??
       (!their && hasStopped ? 'they cannot load the bundle, and look no further' : undefined)
     if (!isError) continue
     if (why === undefined) differs = true
-    else explainedDifferenceCounts.set(why, (explainedDifferenceCounts.get(why) ?? 0) + 1)
+    else explainedDifferenceCountByReason.set(why, (explainedDifferenceCountByReason.get(why) ?? 0) + 1)
   }
   if (differs) differing++
   else agreed++

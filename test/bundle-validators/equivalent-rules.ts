@@ -103,7 +103,7 @@ export function explainUnreportedFinding({ validator, type, detail }: ValidatorF
 }
 
 /** Rules with errors that differ from those of the validators, each with the reason. */
-export const differenceExplanationByRule: ReadonlyMap<string, string> = new Map(
+export const validatorDifferenceReasonByRule: ReadonlyMap<string, string> = new Map(
   [
     ...['broken-deployment', 'broken-webhook', 'unserved-owned-crd'],
     ...['misnamed-annotations-file', 'colliding-file-names', 'broken-chart'],

@@ -30,7 +30,7 @@ afterAll(async () => {
   temporaryDirectory.remove()
 })
 
-const unreachableTreeReader: TreeReader = {
+const rejectingTreeReader: TreeReader = {
   list: () => Promise.reject(new Error('it was listed again')),
   entry: () => Promise.reject(new Error('it was looked up again')),
   read: () => Promise.reject(new Error('it was read again')),
@@ -45,7 +45,7 @@ async function cacheMainBranchTree() {
   return {
     tree,
     entries,
-    look: createCachedTreeReader(unreachableTreeReader, { trees: new Map([[tree, entries]]), blobs }),
+    look: createCachedTreeReader(rejectingTreeReader, { trees: new Map([[tree, entries]]), blobs }),
   }
 }
 

@@ -30,14 +30,14 @@ function createFakeGitRepository(files: Readonly<Record<string, TreeFileContent>
   } as unknown as GitRepository
 }
 
-const readerPool: CatalogFileReaderPool = {
+const catalogFileReaderPool: CatalogFileReaderPool = {
   read: (bytes) => Promise.resolve(parseCatalogFile(bytes)),
   close: () => Promise.resolve(),
 }
 
 async function loadCatalogFromFiles(
   files: Readonly<Record<string, TreeFileContent>>,
-  readers = readerPool,
+  readers = catalogFileReaderPool,
 ): Promise<Catalog> {
   const loaded = await createCatalogLoader(readers, noopCache).load(
     createFakeGitRepository(files),
@@ -49,7 +49,7 @@ async function loadCatalogFromFiles(
 }
 
 const createPackageYaml = (name: string) => `schema: olm.package\nname: ${name}\ndefaultChannel: stable\n`
-const listEscapingLinkFiles = (catalog: Catalog) =>
+const listEscapingSymlinkPaths = (catalog: Catalog) =>
   runCatalogRules(catalog)
     .filter(({ rule }) => rule === 'link-leads-out')
     .map(({ at }) => at?.file)
@@ -66,7 +66,7 @@ describe('a link in a catalog', () => {
       ['foo', `${catalogRoot}/foo/catalog.yaml`],
       ['bar', `${catalogRoot}/foo/other.yaml`],
     ])
-    expect(listEscapingLinkFiles(catalog)).toEqual([])
+    expect(listEscapingSymlinkPaths(catalog)).toEqual([])
   })
 
   test.each([
@@ -78,7 +78,7 @@ describe('a link in a catalog', () => {
       [`${catalogRoot}/foo/catalog.yaml`]: { link },
       'shared/foo.yaml': createPackageYaml('foo'),
     })
-    expect(listEscapingLinkFiles(catalog)).toEqual([`${catalogRoot}/foo/catalog.yaml`])
+    expect(listEscapingSymlinkPaths(catalog)).toEqual([`${catalogRoot}/foo/catalog.yaml`])
     expect(catalog.packages).toHaveLength(packages)
     expect(catalog.loadErrors).toHaveLength(1 - packages)
   })
@@ -144,7 +144,7 @@ describe('an ignore file', () => {
 test('a file that exceeds the reader limits fails its catalog, and the failure is not cached', async () => {
   let isBusy = true
   const readers: CatalogFileReaderPool = {
-    ...readerPool,
+    ...catalogFileReaderPool,
     read: (bytes) => Promise.resolve(isBusy ? undefined : parseCatalogFile(bytes)),
   }
   const loader = createCatalogLoader(readers, noopCache)

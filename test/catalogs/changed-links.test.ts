@@ -7,7 +7,7 @@ import { readRepositoryLayout } from '../../src/catalogs/find-layout.ts'
 import type { CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
-import { createSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFile, OriginFiles } from '../adapters/git/origin.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
@@ -21,7 +21,7 @@ afterAll(() => ownershipScenario.close())
 
 const createSymlinkFile = (content: string): OriginFile => ({ mode: '120000', content })
 const symlinkTargetPath = 'operators/mine/shared.yaml'
-const linkPath = 'catalogs/v4.16/mine/catalog.yaml'
+const symlinkPath = 'catalogs/v4.16/mine/catalog.yaml'
 
 async function evaluateSymlinkChange(base: OriginFiles, head: OriginFiles): Promise<readonly string[]> {
   const from = ownershipScenario.origin.commit(base)
@@ -39,33 +39,36 @@ async function evaluateSymlinkChange(base: OriginFiles, head: OriginFiles): Prom
 }
 
 test.each<[string, OriginFiles]>([
-  ['a link', { [linkPath]: createSymlinkFile(`../../../${symlinkTargetPath}`) }],
+  ['a link', { [symlinkPath]: createSymlinkFile(`../../../${symlinkTargetPath}`) }],
   [
     'a chain of links',
     {
-      [linkPath]: createSymlinkFile('other'),
+      [symlinkPath]: createSymlinkFile('other'),
       'catalogs/v4.16/mine/other': createSymlinkFile(`../../../${symlinkTargetPath}`),
     },
   ],
   [
     'a link through a linked directory',
-    { [linkPath]: createSymlinkFile('../../../via/shared.yaml'), via: createSymlinkFile('operators/mine') },
+    {
+      [symlinkPath]: createSymlinkFile('../../../via/shared.yaml'),
+      via: createSymlinkFile('operators/mine'),
+    },
   ],
   [
     'a link to the parent of a linked directory',
     {
-      [linkPath]: createSymlinkFile('../../../via/../mine/shared.yaml'),
+      [symlinkPath]: createSymlinkFile('../../../via/../mine/shared.yaml'),
       via: createSymlinkFile('operators/other'),
       'operators/other/x': 'x',
     },
   ],
   [
     'a link with an unusual path',
-    { [linkPath]: createSymlinkFile(`.././/../../operators/./mine/shared.yaml`) },
+    { [symlinkPath]: createSymlinkFile(`.././/../../operators/./mine/shared.yaml`) },
   ],
   [
     'a link with text after a NUL',
-    { [linkPath]: createSymlinkFile(`../../../${symlinkTargetPath}\0/nowhere`) },
+    { [symlinkPath]: createSymlinkFile(`../../../${symlinkTargetPath}\0/nowhere`) },
   ],
 ])('%s counts as changed only if its target changes', async (_, links) => {
   expect(
@@ -73,7 +76,7 @@ test.each<[string, OriginFiles]>([
       { ...links, [symlinkTargetPath]: 'one\n' },
       { ...links, [symlinkTargetPath]: 'two\n' },
     ),
-  ).toContain(linkPath)
+  ).toContain(symlinkPath)
   const { length } = await evaluateSymlinkChange(
     { ...links, [symlinkTargetPath]: 'one\n' },
     { ...links, [symlinkTargetPath]: 'one\n', new: 'x' },
@@ -82,12 +85,12 @@ test.each<[string, OriginFiles]>([
 })
 
 test('a link disappears and appears with its target', async () => {
-  const links = { [linkPath]: createSymlinkFile(`../../../${symlinkTargetPath}`), other: 'x' }
+  const links = { [symlinkPath]: createSymlinkFile(`../../../${symlinkTargetPath}`), other: 'x' }
   expect(await evaluateSymlinkChange({ ...links, [symlinkTargetPath]: 'one\n' }, links)).toEqual([
-    `${linkPath} goes`,
+    `${symlinkPath} goes`,
   ])
   expect(await evaluateSymlinkChange(links, { ...links, [symlinkTargetPath]: 'one\n' })).toEqual([
-    `${linkPath} appears`,
+    `${symlinkPath} appears`,
   ])
 })
 
@@ -100,7 +103,7 @@ test.each([
   ['a path with 1,600 parts', `${'a/../'.repeat(800)}x`],
   ['a path longer than any system accepts', 'x'.repeat(5000)],
 ])('a link to %s resolves to no file', async (_, text) => {
-  const links = { [linkPath]: createSymlinkFile(text), [symlinkTargetPath]: 'one\n' }
+  const links = { [symlinkPath]: createSymlinkFile(text), [symlinkTargetPath]: 'one\n' }
   expect(await evaluateSymlinkChange(links, { ...links, [symlinkTargetPath]: 'two\n' })).toEqual([])
 })
 
@@ -108,7 +111,7 @@ test('an edited link target that breaks the linking catalog blocks the pull requ
   const base: OriginFiles = {
     'operators/mine/ci.yaml': 'reviewers: [alice]\n',
     'catalogs/v4.16/other/catalog.yaml': createCatalogYaml('other', ['1.0.0']),
-    [linkPath]: createSymlinkFile(`../../../${symlinkTargetPath}`),
+    [symlinkPath]: createSymlinkFile(`../../../${symlinkTargetPath}`),
     [symlinkTargetPath]: createCatalogYaml('mine', ['1.0.0']),
   }
   const from = ownershipScenario.origin.commit(base)
@@ -125,7 +128,7 @@ test('an edited link target that breaks the linking catalog blocks the pull requ
   }
   const alice = ownershipScenario.fakeAccounts.person('alice')
   const { change, verdict } = await evaluatePullSnapshot(
-    createSnapshot({ author: alice, base: from, head: to }),
+    createTestPullSnapshot({ author: alice, base: from, head: to }),
     {
       repository: ownershipScenario.mirror,
       loader: createCatalogLoader(pool, noopCache),
@@ -172,7 +175,7 @@ test('a configuration in a linked directory blocks the merge instead of being ig
   ownershipScenario.origin.pull(7, to)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   const { verdict } = await evaluatePullSnapshot(
-    createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),
+    createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),
     {
       repository: ownershipScenario.mirror,
       loader: { cache: noopCache, load: async () => undefined },

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { catalogFileFactsVersion } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { openCatalogFileFactsCache, getCacheDirectory } from '../../src/catalogs/facts-cache.ts'
-import { renderedDocuments } from '../packages/fbc/go/fast/mutated-documents.ts'
+import { renderedYamlDocuments } from '../packages/fbc/go/fast/mutated-documents.ts'
 
 let factsCacheDirectory: string
 beforeEach(() => {
@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(factsCacheDirectory, { recursive: true, force: true }))
 
-const catalogFileBytes = Buffer.from(renderedDocuments.join('').repeat(10))
+const catalogFileBytes = Buffer.from(renderedYamlDocuments.join('').repeat(10))
 const getVersionedCacheDirectory = (): string => join(factsCacheDirectory, `v${catalogFileFactsVersion}`)
 const listCacheFiles = (): string[] =>
   readdirSync(getVersionedCacheDirectory()).map((name) => join(getVersionedCacheDirectory(), name))
@@ -37,7 +37,7 @@ describe('the cache of facts', () => {
   })
 
   test('keeps nothing of small files', () => {
-    openCatalogFileFactsCache(factsCacheDirectory).factsOf(Buffer.from(renderedDocuments[0]))
+    openCatalogFileFactsCache(factsCacheDirectory).factsOf(Buffer.from(renderedYamlDocuments[0]))
     expect(readdirSync(factsCacheDirectory)).toEqual([])
   })
 

@@ -6,7 +6,10 @@ import { GitError } from '../../src/adapters/git/git-error.ts'
 
 const packageYaml = 'schema: olm.package\nname: tern\n'
 
-async function readLayoutOfFiles(files: Record<string, string>, configured: { path: string }[] = []) {
+async function readRepositoryLayoutFromFiles(
+  files: Record<string, string>,
+  configured: { path: string }[] = [],
+) {
   const opened: string[] = []
   const layout = await readRepositoryLayout(
     {
@@ -29,7 +32,7 @@ async function readLayoutOfFiles(files: Record<string, string>, configured: { pa
 }
 
 test('a catalog in an unusual location is found by its packages', async () => {
-  const { roots } = await readLayoutOfFiles({
+  const { roots } = await readRepositoryLayoutFromFiles({
     'deploy/olm/index/tern.yaml': packageYaml,
     'deploy/values.yaml': 'a: 1',
     'README.md': 'schema: olm.package',
@@ -39,13 +42,13 @@ test('a catalog in an unusual location is found by its packages', async () => {
 
 test('a package late in a large JSON file identifies a catalog', async () => {
   const late = `${'{"schema": "olm.bundle", "name": "x"}\n'.repeat(900)}{ "schema" : "olm.package" }`
-  expect((await readLayoutOfFiles({ 'build/index/tern/catalog.json': late, 'go.mod': 'x' })).roots).toEqual([
-    'build/index/tern',
-  ])
+  expect(
+    (await readRepositoryLayoutFromFiles({ 'build/index/tern/catalog.json': late, 'go.mod': 'x' })).roots,
+  ).toEqual(['build/index/tern'])
 })
 
 test('catalogs inside a source repository are found below any directory', async () => {
-  const { roots } = await readLayoutOfFiles({
+  const { roots } = await readRepositoryLayoutFromFiles({
     'olm/catalog/v4.9/tern/catalog.yaml': packageYaml,
     'olm/catalog/v4.20/tern/catalog.yaml': packageYaml,
     'config/crd/bases/tern.yaml': 'kind: CustomResourceDefinition',
@@ -56,24 +59,28 @@ test('catalogs inside a source repository are found below any directory', async 
 test('a template is not a catalog, even if it contains packages', async () => {
   const template = `schema: olm.template.basic\nentries:\n- ${packageYaml.replaceAll('\n', '\n  ')}`
   expect(
-    (await readLayoutOfFiles({ 'sources/tern.yaml': template, 'sources/readme.yaml': 'a: 1' })).roots,
+    (await readRepositoryLayoutFromFiles({ 'sources/tern.yaml': template, 'sources/readme.yaml': 'a: 1' }))
+      .roots,
   ).toEqual([])
 })
 
 test('no file is opened if the paths or the configuration identify the catalogs', async () => {
-  expect(await readLayoutOfFiles({ 'catalogs/v4.20/tern/catalog.yaml': packageYaml })).toEqual({
+  expect(await readRepositoryLayoutFromFiles({ 'catalogs/v4.20/tern/catalog.yaml': packageYaml })).toEqual({
     roots: ['catalogs/v4.20'],
     opened: [],
   })
-  expect(await readLayoutOfFiles({ 'x/tern.yaml': packageYaml }, [{ path: 'y' }])).toEqual({
+  expect(await readRepositoryLayoutFromFiles({ 'x/tern.yaml': packageYaml }, [{ path: 'y' }])).toEqual({
     roots: ['y'],
     opened: [],
   })
 })
 
 test('links and files that are too large are ignored, but an unreadable file is an error', async () => {
-  const { roots, opened } = await readLayoutOfFiles({ 'a/b.yaml': 'link', 'c/d.yaml': 'too large' })
+  const { roots, opened } = await readRepositoryLayoutFromFiles({
+    'a/b.yaml': 'link',
+    'c/d.yaml': 'too large',
+  })
   expect(roots).toEqual([])
   expect(opened).toEqual(['c/d.yaml'])
-  await expect(readLayoutOfFiles({ 'c/d.yaml': 'gone' })).rejects.toThrow('it is gone')
+  await expect(readRepositoryLayoutFromFiles({ 'c/d.yaml': 'gone' })).rejects.toThrow('it is gone')
 })

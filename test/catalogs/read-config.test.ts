@@ -9,13 +9,13 @@ import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { runCatalogBot } from '../cli/command.ts'
-import { createSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 
 const configPath = '.github/catalog-bot.yml'
 const mergeDisabledConfig = 'merge: {enabled: false}\n'
 const createConfigPosition = (line: number, column: number) => ({ file: configPath, line, column })
-const regularFileFixPattern = /Ask a maintainer to replace .* with a regular file/
+const replaceWithRegularFilePattern = /Ask a maintainer to replace .* with a regular file/
 
 const unreadableConfigCases: readonly [
   what: string,
@@ -28,19 +28,19 @@ const unreadableConfigCases: readonly [
     'a link',
     { [configPath]: { mode: '120000', content: '../strict.yml' }, 'strict.yml': mergeDisabledConfig },
     'it is a symbolic link, and catalog-bot does not follow symbolic links',
-    regularFileFixPattern,
+    replaceWithRegularFilePattern,
   ],
   [
     'a submodule',
     { [configPath]: { mode: '160000', oid: '1234567890'.repeat(4) } },
     'it is a submodule, and catalog-bot does not read submodules',
-    regularFileFixPattern,
+    replaceWithRegularFilePattern,
   ],
   [
     'a directory',
     { [`${configPath}/strict.yml`]: mergeDisabledConfig },
     'it is a directory, but must be a file',
-    regularFileFixPattern,
+    replaceWithRegularFilePattern,
   ],
   [
     'a file below a link',
@@ -90,12 +90,12 @@ async function createPullCommitsWithConfig(files: OriginFiles) {
 }
 
 type PullEvaluationResult = Awaited<ReturnType<typeof evaluatePullSnapshot>>
-const findConfigFindings = ({ verdict }: PullEvaluationResult) =>
+const findUnreadableConfigFindings = ({ verdict }: PullEvaluationResult) =>
   verdict.outcomes.flatMap(({ findings }) => findings).filter(({ rule }) => rule === 'config-unreadable')
 
 async function evaluatePullCommits({ from, head }: Awaited<ReturnType<typeof createPullCommitsWithConfig>>) {
   return evaluatePullSnapshot(
-    createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
+    createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
     {
       repository: ownershipScenario.mirror,
       loader: { cache: noopCache, load: async () => undefined },
@@ -120,7 +120,7 @@ describe('a configuration that is', () => {
       })
       for (const examined of [await evaluatePullCommits(pull), locally]) {
         expect(examined.verdict.kind).toBe('blocked')
-        const [found, ...more] = findConfigFindings(examined)
+        const [found, ...more] = findUnreadableConfigFindings(examined)
         expect(more).toEqual([])
         expect(found).toMatchObject({ severity: 'error', at: position })
         expect(found?.what).toBe(`the configuration of this repository is invalid: ${problem}`)
@@ -136,7 +136,7 @@ describe('a configuration that is', () => {
       await createPullCommitsWithConfig({ [configPath]: { mode: '100644', oid } }),
     )
     expect(examined.verdict.kind).toBe('blocked')
-    expect(findConfigFindings(examined)).toMatchObject([
+    expect(findUnreadableConfigFindings(examined)).toMatchObject([
       { at: createConfigPosition(2, 11), what: expect.stringContaining('it is not UTF-8 text') },
     ])
   })
@@ -161,7 +161,7 @@ describe('a configuration that is', () => {
     expect(code).toBe(1)
     expect(out).toContain(`${configPath}:1:1`)
     expect(out).toContain('it is a symbolic link, and catalog-bot does not follow symbolic links')
-    expect(out).toMatch(regularFileFixPattern)
+    expect(out).toMatch(replaceWithRegularFilePattern)
     ownershipScenario.origin.branch('main', from)
     const checkout = `${ownershipScenario.origin.directory}-checkout`
     execFileSync('git', [

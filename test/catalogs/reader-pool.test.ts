@@ -1,28 +1,28 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { openCatalogFileReaderPool, type CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
+import { createCatalogFileReaderPool, type CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 
-let readerPool: CatalogFileReaderPool | undefined
-afterEach(() => readerPool?.close())
+let catalogFileReaderPool: CatalogFileReaderPool | undefined
+afterEach(() => catalogFileReaderPool?.close())
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
-const createLargeCatalogInput = (text: string) => encodeText(`${text}\n${'# comment\n'.repeat(5000)}`)
+const createLargeCatalogBytes = (text: string) => encodeText(`${text}\n${'# comment\n'.repeat(5000)}`)
 /** Each item is a separate value, which takes time, and many times the size of the file in memory. */
 const slowToParseYamlBytes = encodeText(`schema: x\na:\n${'- b\n'.repeat(10_000_000)}`)
 
 test('a file that takes too long is abandoned, and the next file is read', async () => {
-  readerPool = openCatalogFileReaderPool(1, { time: 2500, memory: 4096 })
+  catalogFileReaderPool = createCatalogFileReaderPool(1, { time: 2500, memory: 4096 })
   const answers = [
-    readerPool.read(slowToParseYamlBytes),
-    readerPool.read(createLargeCatalogInput('schema: y y\nname: z')),
+    catalogFileReaderPool.read(slowToParseYamlBytes),
+    catalogFileReaderPool.read(createLargeCatalogBytes('schema: y y\nname: z')),
   ]
   expect((await answers[0]) ?? 'given up').toBe('given up')
   expect((await answers[1])?.others).toMatchObject([{ schema: 'y y', name: 'z' }])
 }, 90_000)
 
 test('a file that takes too much memory is abandoned, and the next file is read', async () => {
-  readerPool = openCatalogFileReaderPool(1, { time: 60_000, memory: 64 })
-  expect((await readerPool.read(slowToParseYamlBytes)) ?? 'given up').toBe('given up')
-  expect((await readerPool.read(createLargeCatalogInput('schema: z')))?.others).toMatchObject([
+  catalogFileReaderPool = createCatalogFileReaderPool(1, { time: 60_000, memory: 64 })
+  expect((await catalogFileReaderPool.read(slowToParseYamlBytes)) ?? 'given up').toBe('given up')
+  expect((await catalogFileReaderPool.read(createLargeCatalogBytes('schema: z')))?.others).toMatchObject([
     { schema: 'z' },
   ])
 }, 180_000)

@@ -1,6 +1,6 @@
 // The registry access of the App: the time limit of one evaluation, regardless of what registries do.
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { openEvaluationRegistries } from '../../src/catalogs/registries.ts'
+import { createEvaluationRegistries } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { noopCache } from '../../src/catalogs/memory-cache.ts'
 import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => scriptedRegistry.close())
 
 const openTestEvaluationRegistries = (evaluationTime: number) =>
-  openEvaluationRegistries({
+  createEvaluationRegistries({
     clock: systemClock,
     store: noopCache,
     environment: {},

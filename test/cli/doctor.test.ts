@@ -11,7 +11,7 @@ import {
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { privateKey } from '../sandbox/github/github-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { saveCredentials } from '../../src/jobs/saved-credentials.ts'
+import { saveAppCredentials } from '../../src/jobs/saved-credentials.ts'
 import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
 import { toPrefixedCheckNames } from '../../src/report/report-options.ts'
 
@@ -46,10 +46,10 @@ function runDoctor(args: readonly string[], environment: Record<string, string> 
   })
 }
 
-const createMaintainerEnvironment = () => ({
+const createMaintainerTokenEnvironment = () => ({
   MY_TOKEN: mergeRulesFixture.githubFixture.github.tokenFor('maintainer'),
 })
-const createTokenArguments = () => [
+const createAppAndTokenArguments = () => [
   '--app',
   String(mergeRulesFixture.githubFixture.app.id),
   '--token-variable',
@@ -60,8 +60,8 @@ describe('doctor', () => {
   test('with a token reports how the App would merge, and writes rulesets that allow it', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const folder = await mkdtemp(join(mergeRulesFixture.githubFixture.directory, 'rulesets-'))
-    const args = ['--repository', it.full, ...createTokenArguments(), '--rulesets', folder]
-    const before = await runDoctor(args, createMaintainerEnvironment())
+    const args = ['--repository', it.full, ...createAppAndTokenArguments(), '--rulesets', folder]
+    const before = await runDoctor(args, createMaintainerTokenEnvironment())
     // Only the App can read its permissions, so whether it can merge is unknown.
     expect(before).toMatchObject({ code: 2, err: expect.stringContaining('ruleset-a.json') })
     expect(before.out).toContain('main: catalog-bot pushes the validated merge.')
@@ -76,7 +76,7 @@ describe('doctor', () => {
     }
     expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 
-    const after = await runDoctor([...args, '--output', 'json'], createMaintainerEnvironment())
+    const after = await runDoctor([...args, '--output', 'json'], createMaintainerTokenEnvironment())
     expect(after.code).toBe(2)
     expect(JSON.parse(after.out)).toMatchObject({
       rules: { reservedForUs: true, closedToUs: false },
@@ -118,7 +118,7 @@ describe('doctor', () => {
     await writeFile(config, 'merge:\n  method: push\n')
     // Like the server, it uses the credentials that the setup page stored.
     const data = join(mergeRulesFixture.githubFixture.directory, 'data')
-    saveCredentials({ id: mergeRulesFixture.githubFixture.app.id, pem: privateKey, webhookSecret: 'a secret of the tests' }, data) // prettier-ignore
+    saveAppCredentials({ id: mergeRulesFixture.githubFixture.app.id, pem: privateKey, webhookSecret: 'a secret of the tests' }, data) // prettier-ignore
     const bound = await runDoctor([...args, '--config', config], { DATA_DIR: data })
     expect(bound.code).toBe(1)
     expect(bound.out).toContain('merge.method is push, but GitHub would reject the push')

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createMergedBundleFiles, releaseRepositoryFiles } from '../release/worker/release-files.ts'
+import { createReleasableBundleFiles, releaseRepositoryFiles } from '../release/worker/release-files.ts'
 import { runOpm } from '../run-opm.ts'
 import { runCatalogBot } from './command.ts'
 
@@ -140,7 +140,7 @@ describe('diff', () => {
   test('shows the catalog changes that will follow from a new bundle directory', async () => {
     for (const [path, text] of Object.entries(releaseRepositoryFiles)) writeTestFile(`repo/${path}`, text)
     const before = commit()
-    for (const [path, text] of Object.entries(createMergedBundleFiles('1.1.0')))
+    for (const [path, text] of Object.entries(createReleasableBundleFiles('1.1.0')))
       writeTestFile(`repo/${path}`, text)
     const ends = ['--repo', repo(), '--base', before, '--head', commit()]
     const { out } = await runCatalogBot('diff', ...ends)

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { InstallReport } from '../../src/checks/install/install-report.ts'
 import { createSmallBundle } from '../checks/install/small-bundle.ts'
-import { parseCatalogBlobs } from '../checks/install/parse-catalog-lines.ts'
+import { parseCatalogBlobsFromLines } from '../checks/install/parse-catalog-lines.ts'
 import { runCatalogBotInDirectory } from './command.ts'
 
 let temporaryDirectory: string
@@ -23,7 +23,7 @@ beforeAll(() => {
   ]
   writeTestFile(
     'catalog/catalog.json',
-    parseCatalogBlobs(lines)
+    parseCatalogBlobsFromLines(lines)
       .map((blob) => JSON.stringify(blob))
       .join('\n'),
   )
@@ -76,8 +76,8 @@ test('a catalog that holds the whole bundle, and one beside it, are enough witho
       value: { data: Buffer.from(bytes).toString('base64') },
     }))
   const [blobs, red] = [
-    parseCatalogBlobs(['inline/stable 1.0.0', 'inline 1.0.0 needs Red']),
-    parseCatalogBlobs(['red/stable 1.0.0', 'red 1.0.0 gives Red']),
+    parseCatalogBlobsFromLines(['inline/stable 1.0.0', 'inline 1.0.0 needs Red']),
+    parseCatalogBlobsFromLines(['red/stable 1.0.0', 'red 1.0.0 gives Red']),
   ]
   const written = (blobs as Readonly<Record<string, unknown>>[]).map((blob) =>
     blob['schema'] === 'olm.bundle'

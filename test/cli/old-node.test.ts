@@ -9,16 +9,16 @@ import type { CommandResult } from './command.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..')
 let packageDirectory: string
-let fakeVersionScript: string
+let fakeNodeVersionScript: string
 
 beforeAll(() => {
   packageDirectory = mkdtempSync(join(tmpdir(), 'old-node-'))
   for (const part of ['bin', 'package.json'])
     cpSync(join(projectRoot, part), join(packageDirectory, part), { recursive: true })
-  fakeVersionScript = join(packageDirectory, 'pretend.cjs')
+  fakeNodeVersionScript = join(packageDirectory, 'pretend.cjs')
   // The command reads this version, so that the test requires no old Node.js.
   writeFileSync(
-    fakeVersionScript,
+    fakeNodeVersionScript,
     `Object.defineProperty(process, 'versions', {
        value: { ...process.versions, node: process.env.PRETENDED },
      })`,
@@ -34,7 +34,7 @@ function runWithFakeNodeVersion(
   return new Promise((resolve) =>
     execFile(
       process.execPath,
-      ['--require', fakeVersionScript, command, ...parameters],
+      ['--require', fakeNodeVersionScript, command, ...parameters],
       { env: { ...process.env, PRETENDED: version, NODE_PATH: '' } },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     ),
@@ -101,7 +101,7 @@ describe('a Node.js that is too old', () => {
     )
     const child = spawn(
       process.execPath,
-      ['--require', fakeVersionScript, getCatalogBotCommandPath(), 'serve'],
+      ['--require', fakeNodeVersionScript, getCatalogBotCommandPath(), 'serve'],
       {
         env: { ...process.env, PRETENDED: '20.20.2' },
         stdio: ['ignore', 'pipe', 'ignore'],

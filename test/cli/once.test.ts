@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { parse } from 'yaml'
 import {
-  openDemoEnvironment,
+  startDemoEnvironment,
   demoRepositoryName,
   type DemoEnvironment,
 } from '../../sandbox/demo/demo-environment.ts'
@@ -20,14 +20,14 @@ import { readSettings } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
-import { openGitHubTokenClient } from '../../src/adapters/github/github-app.ts'
+import { createGitHubTokenClient } from '../../src/adapters/github/github-app.ts'
 import { createTrafficValidator } from '../sandbox/github/traffic-validator.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 
 const cliPath = join(import.meta.dirname, '../../src/cli.ts')
 
 /** The token permissions of the workflow in docs/once.md, under the names of App permissions. */
-const documentedPermissions = Object.fromEntries(
+const documentedWorkflowPermissions = Object.fromEntries(
   Object.entries(readDocumentedWorkflow().jobs.sweep.permissions).map(([name, level]) => [
     name.replaceAll('-', '_'),
     level,
@@ -83,7 +83,7 @@ let demoEnvironment: DemoEnvironment
 beforeAll(async () => {
   await new Promise<void>((resolve) => traceCollector.listen(0, '127.0.0.1', resolve))
   temporaryDirectory = await mkdtemp(join(tmpdir(), 'once-'))
-  demoEnvironment = await openDemoEnvironment({
+  demoEnvironment = await startDemoEnvironment({
     directory: temporaryDirectory,
     validator: createTrafficValidator(),
   })
@@ -160,7 +160,10 @@ describe('once', () => {
     const bad = await demoEnvironment.github.openPull(
       findDemoStory('update by a non-owner').open(demoEnvironment),
     )
-    const token = demoEnvironment.github.installationTokenFor(demoRepositoryName, documentedPermissions)
+    const token = demoEnvironment.github.installationTokenFor(
+      demoRepositoryName,
+      documentedWorkflowPermissions,
+    )
     const ran = await runOnceCommand(token, '-o', 'json')
     expect(ran).toMatchObject({ code: 0, err: '' })
     expect(JSON.parse(ran.out)).toMatchObject({
@@ -198,7 +201,7 @@ describe('once', () => {
 
   test("rejects a person's token, and one that GitHub does not know", async () => {
     const open = (token: string) =>
-      openGitHubTokenClient({
+      createGitHubTokenClient({
         token,
         apiUrl: demoEnvironment.github.url,
         throttle: false,
@@ -217,7 +220,7 @@ describe('once', () => {
     await copyPreparedStore(store)
     const pendingSweep = sweepOnce({
       repository: { owner: 'coast', name: 'operators' },
-      token: demoEnvironment.github.installationTokenFor(demoRepositoryName, documentedPermissions),
+      token: demoEnvironment.github.installationTokenFor(demoRepositoryName, documentedWorkflowPermissions),
       settings: readSettings({ GITHUB_API_URL: demoEnvironment.github.url, GITHUB_THROTTLE: 'off' }),
       folder,
       environment: { REGISTRY_PROXY: 'nonsense' },

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { convertTemplate } from '../../src/cli/render.ts'
 import { generateDockerfile } from '../../src/cli/generate-dockerfile.ts'
 import { initPackage } from '../../src/cli/init.ts'
-import { printCatalogObjectList } from '../../src/cli/list.ts'
+import { printCatalogObjects } from '../../src/cli/list.ts'
 import { renderGraph } from '../../src/cli/graph.ts'
 import { runOpm } from '../run-opm.ts'
 
@@ -19,7 +19,7 @@ properties:
   - type: olm.package
     value: {packageName: foo, version: ${version}}
 `
-const encodedCsv = Buffer.from(
+const base64Csv = Buffer.from(
   JSON.stringify({
     apiVersion: 'operators.coreos.com/v1alpha1',
     kind: 'ClusterServiceVersion',
@@ -62,7 +62,7 @@ entries:
   - reference: {schema: olm.bundle, name: foo.v1.1.0}
     message: old
 ${['1.0.0', '1.1.0', '1.2.0'].map(createBundleYaml).join('')}  - type: olm.bundle.object
-    value: {data: ${encodedCsv}}
+    value: {data: ${base64Csv}}
 ---
 schema: x.custom
 package: foo
@@ -72,13 +72,13 @@ a: {"10": x, "2": y, z: "<&>", e: 1.5e10}
 
 let temporaryDirectory: string
 let catalogDirectory: string
-let catalogFile: string
+let catalogFilePath: string
 beforeAll(() => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'opm-commands-'))
   catalogDirectory = join(temporaryDirectory, 'cat')
-  catalogFile = join(catalogDirectory, 'catalog.yaml')
+  catalogFilePath = join(catalogDirectory, 'catalog.yaml')
   mkdirSync(catalogDirectory)
-  writeFileSync(catalogFile, catalogYaml)
+  writeFileSync(catalogFilePath, catalogYaml)
   writeFileSync(join(temporaryDirectory, 'README.md'), '# Foo\n\nIt foos.\n')
   writeFileSync(join(temporaryDirectory, 'icon.png'), Buffer.from('89504e470d0a1a0a0000', 'hex'))
 })
@@ -125,8 +125,8 @@ describe('convert-template', () => {
     ['substitutes', 'yaml'],
   ] as const)('%s as %s', async (kind, output) => {
     const out = await expectSameOutputAsOpm(
-      ['alpha', 'convert-template', kind, catalogFile, '-o', output],
-      () => convertTemplate(kind, catalogFile, { output }),
+      ['alpha', 'convert-template', kind, catalogFilePath, '-o', output],
+      () => convertTemplate(kind, catalogFilePath, { output }),
     )
     expect(out).toContain(`olm.template.${kind}`)
     expect(out.includes('packageName')).toBe(kind === 'substitutes')
@@ -152,14 +152,14 @@ describe('list', () => {
   ] as const)('%s %s', async (kind, name, holds) => {
     const out = await expectSameOutputAsOpm(
       ['alpha', 'list', kind, catalogDirectory, ...(name === undefined ? [] : [name])],
-      () => printCatalogObjectList(kind, catalogDirectory, name, { output: 'text' }),
+      () => printCatalogObjects(kind, catalogDirectory, name, { output: 'text' }),
     )
     expect(out).toContain(holds)
   })
 
   test('as JSON is a list of rows', async () => {
     const { out } = await captureCommandOutput(() =>
-      printCatalogObjectList('bundles', catalogDirectory, 'foo', { output: 'json' }),
+      printCatalogObjects('bundles', catalogDirectory, 'foo', { output: 'json' }),
     )
     expect((JSON.parse(out) as unknown[])[0]).toEqual({
       package: 'foo',
@@ -175,7 +175,7 @@ describe('list', () => {
   test('rejects an unknown package', async () => {
     expect(
       await captureCommandOutput(() =>
-        printCatalogObjectList('channels', catalogDirectory, 'bar', { output: 'text' }),
+        printCatalogObjects('channels', catalogDirectory, 'bar', { output: 'text' }),
       ),
     ).toEqual({
       code: 1,

@@ -12,7 +12,7 @@ import { buildProgram } from '../../src/cli/program.ts'
 import { exitWithError } from '../../src/cli/output.ts'
 
 const allProgramCommands = listCommands(buildProgram(addAppCommands))
-const commandByPath = allProgramCommands.map((command): [string, Command] => [
+const commandByFullName = allProgramCommands.map((command): [string, Command] => [
   getFullCommandName(command),
   command,
 ])
@@ -43,15 +43,18 @@ function parseCommandLine(
 }
 
 describe('every command', () => {
-  test.each(commandByPath)('%s has a description and examples, and its help shows them', (path, command) => {
-    expect(command.description()).not.toBe('')
-    expect(getCommandExamples(command)).not.toEqual([])
-    const { said, code } = parseCommandLine([...path.split(' ').slice(1), '--help'])
-    expect(code).toBe(0)
-    for (const example of getCommandExamples(command)) expect(said).toContain(`  catalog-bot ${example}\n`)
-  })
+  test.each(commandByFullName)(
+    '%s has a description and examples, and its help shows them',
+    (path, command) => {
+      expect(command.description()).not.toBe('')
+      expect(getCommandExamples(command)).not.toEqual([])
+      const { said, code } = parseCommandLine([...path.split(' ').slice(1), '--help'])
+      expect(code).toBe(0)
+      for (const example of getCommandExamples(command)) expect(said).toContain(`  catalog-bot ${example}\n`)
+    },
+  )
 
-  test.each(commandByPath)('the examples of %s use it, and parse', (path, command) => {
+  test.each(commandByFullName)('the examples of %s use it, and parse', (path, command) => {
     for (const example of getCommandExamples(command)) {
       const { ran, said } = parseCommandLine(splitShellWords(example))
       expect({ example, said, ran }).toMatchObject({ said: '', ran: expect.any(String) })
@@ -59,17 +62,17 @@ describe('every command', () => {
     }
   })
 
-  test.each(commandByPath)('no option of %s swallows the following argument', (_, command) => {
+  test.each(commandByFullName)('no option of %s swallows the following argument', (_, command) => {
     for (const { flags, variadic, optional } of command.options)
       expect({ flags, swallows: variadic || optional }).toEqual({ flags, swallows: false })
   })
 
-  test.each(commandByPath)('every option of %s is described', (_, { options }) => {
+  test.each(commandByFullName)('every option of %s is described', (_, { options }) => {
     for (const { flags, description } of options)
       expect({ flags, described: description !== '' }).toEqual({ flags, described: true })
   })
 
-  test.each(commandByPath.filter(([, { commands: below }]) => below.length === 0))(
+  test.each(commandByFullName.filter(([, { commands: below }]) => below.length === 0))(
     '%s validates every number it takes',
     (path, command) => {
       for (const option of command.options.filter(({ flags }) => /<(n|id)>/.test(flags)))

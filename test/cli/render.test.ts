@@ -18,10 +18,10 @@ let temporaryDirectory: string
 let mockRegistry: MockRegistry
 const isOpmInstalled = runOpm(['version']) !== undefined
 const testIfOpmInstalled = isOpmInstalled ? test : test.skip
-const resolveTestPath = (name: string) => join(temporaryDirectory, name)
+const resolveTestFilePath = (name: string) => join(temporaryDirectory, name)
 const writeTestFile = (name: string, content: string | Uint8Array) => {
-  mkdirSync(dirname(resolveTestPath(name)), { recursive: true })
-  writeFileSync(resolveTestPath(name), content)
+  mkdirSync(dirname(resolveTestFilePath(name)), { recursive: true })
+  writeFileSync(resolveTestFilePath(name), content)
 }
 const runRenderCommand = (name: string, ...more: string[]) =>
   runCatalogBot('render', name, ...more, '--insecure-registry', mockRegistry.host)
@@ -30,7 +30,7 @@ const renderWithOpm = (...parameters: string[]) =>
   new Promise<string>((resolve) =>
     execFile('opm', [...parameters, '--use-http'], { maxBuffer: 1 << 30 }, (_, out) => resolve(out)),
   )
-const bundleImageReference = (version: string) => `${mockRegistry.host}/lantern/bundle:v${version}`
+const formatBundleImageReference = (version: string) => `${mockRegistry.host}/lantern/bundle:v${version}`
 
 beforeAll(async () => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'render-'))
@@ -114,7 +114,7 @@ properties:
   )
   writeTestFile('with-broken-csv/c.json', blob('broken', 'x/y:1', csv({ displayName: 1 })))
   const list = (versions: string[]) =>
-    versions.map((version) => `\n  - image: ${bundleImageReference(version)}`).join('')
+    versions.map((version) => `\n  - image: ${formatBundleImageReference(version)}`).join('')
   writeTestFile(
     'semver.yaml',
     `schema: olm.semver\nstable:\n  bundles:${list(['0.9.0', '1.0.0', '1.1.0'])}\n`,
@@ -125,7 +125,7 @@ properties:
 `
   writeTestFile(
     'basic.yaml',
-    `schema: olm.template.basic\nentries:\n${channel('lantern.v1.0.0')}- {schema: olm.bundle, image: "${bundleImageReference('1.0.0')}"}\n`,
+    `schema: olm.template.basic\nentries:\n${channel('lantern.v1.0.0')}- {schema: olm.bundle, image: "${formatBundleImageReference('1.0.0')}"}\n`,
   )
   writeTestFile(
     'substitutes.yaml',
@@ -137,7 +137,7 @@ ${channel('lantern.v1.0.0')}- schema: olm.bundle
   image: example.com/lantern:1
   properties: [{type: olm.package, value: {packageName: lantern, version: 1.0.0}}]
 substitutions:
-- {name: "${bundleImageReference('1.1.0')}", base: lantern.v1.0.0}
+- {name: "${formatBundleImageReference('1.1.0')}", base: lantern.v1.0.0}
 `,
   )
 })
@@ -148,11 +148,11 @@ afterAll(async () => {
 
 describe('the output is identical to that of opm for', () => {
   testIfOpmInstalled.each(['json', 'yaml'])('a catalog, as %s', async (format) => {
-    const mine = await runRenderCommand(resolveTestPath('catalog'), '-o', format)
+    const mine = await runRenderCommand(resolveTestFilePath('catalog'), '-o', format)
     expect(mine).toMatchObject({
       code: 0,
       err: '',
-      out: await renderWithOpm('render', resolveTestPath('catalog'), '-o', format),
+      out: await renderWithOpm('render', resolveTestFilePath('catalog'), '-o', format),
     })
     expect(mine.out).not.toBe('')
   })
@@ -165,7 +165,7 @@ describe('the output is identical to that of opm for', () => {
   testIfOpmInstalled.each(['json', 'yaml'])(
     'a catalog and a bundle image migrated, as %s',
     async (format) => {
-      const sources = [resolveTestPath('with-objects'), bundleImageReference('1.0.0')]
+      const sources = [resolveTestFilePath('with-objects'), formatBundleImageReference('1.0.0')]
       const level = ['--migrate-level', 'bundle-object-to-csv-metadata', '-o', format]
       const mine = await runRenderCommand(sources[0] ?? '', ...sources.slice(1), ...level)
       expect(mine).toMatchObject({ code: 0, out: await renderWithOpm('render', ...sources, ...level) })
@@ -176,23 +176,30 @@ describe('the output is identical to that of opm for', () => {
     },
   )
   testIfOpmInstalled('a bundle directory', async () => {
-    const mine = await runRenderCommand(resolveTestPath('bundle-1.0.0'))
+    const mine = await runRenderCommand(resolveTestFilePath('bundle-1.0.0'))
     expect(mine).toMatchObject({
       code: 0,
-      out: await renderWithOpm('render', resolveTestPath('bundle-1.0.0')),
+      out: await renderWithOpm('render', resolveTestFilePath('bundle-1.0.0')),
     })
     expect(mine.out).toContain('lantern.v1.0.0')
   })
   testIfOpmInstalled('bundle images', async () => {
-    const mine = await runRenderCommand(bundleImageReference('1.0.0'), bundleImageReference('1.1.0'))
+    const mine = await runRenderCommand(
+      formatBundleImageReference('1.0.0'),
+      formatBundleImageReference('1.1.0'),
+    )
     expect(mine).toMatchObject({
       code: 0,
-      out: await renderWithOpm('render', bundleImageReference('1.0.0'), bundleImageReference('1.1.0')),
+      out: await renderWithOpm(
+        'render',
+        formatBundleImageReference('1.0.0'),
+        formatBundleImageReference('1.1.0'),
+      ),
     })
     expect(mine.out).toContain('lantern.v1.1.0')
   })
   testIfOpmInstalled.each(['semver', 'basic', 'substitutes'])('a %s template', async (name) => {
-    const mine = await runRenderCommand(resolveTestPath(`${name}.yaml`), '-o', 'yaml')
+    const mine = await runRenderCommand(resolveTestFilePath(`${name}.yaml`), '-o', 'yaml')
     expect(mine).toMatchObject({
       code: 0,
       err: '',
@@ -200,13 +207,13 @@ describe('the output is identical to that of opm for', () => {
         'alpha',
         'render-template',
         name,
-        resolveTestPath(`${name}.yaml`),
+        resolveTestFilePath(`${name}.yaml`),
         '-o',
         'yaml',
       ),
     })
     expect(mine.out).toContain(
-      `image: ${bundleImageReference('1.0.0').replace('1.0.0', name === 'substitutes' ? '1.1.0' : '1.0.0')}`,
+      `image: ${formatBundleImageReference('1.0.0').replace('1.0.0', name === 'substitutes' ? '1.1.0' : '1.0.0')}`,
     )
   })
 })
@@ -216,13 +223,13 @@ describe('rendering at a migration level', () => {
   testIfOpmInstalled.each(['catalog', 'bundle-1.0.0', 'objects'])(
     '%s matches the output of opm',
     async (name) => {
-      const whole = await runRenderCommand(resolveTestPath('semver.yaml'))
+      const whole = await runRenderCommand(resolveTestFilePath('semver.yaml'))
       writeTestFile('objects/catalog.json', whole.out)
-      const mine = await runRenderCommand(resolveTestPath(name), ...level)
+      const mine = await runRenderCommand(resolveTestFilePath(name), ...level)
       expect(mine).toMatchObject({
         code: 0,
         err: '',
-        out: await renderWithOpm('render', resolveTestPath(name), ...level),
+        out: await renderWithOpm('render', resolveTestFilePath(name), ...level),
       })
       if (name === 'objects') expect(mine.out).not.toContain('olm.bundle.object')
     },
@@ -256,13 +263,13 @@ entries: [{name: torch.v1}]
       'configs/notes.yaml': 'this: is no catalog',
       'bin/opm': 'a program',
     })
-    writeTestFile('list.yaml', listOf(bundleImageReference('1.0.0'), torch))
-    const mine = await runRenderCommand(resolveTestPath('list.yaml'), '-o', 'yaml')
+    writeTestFile('list.yaml', listOf(formatBundleImageReference('1.0.0'), torch))
+    const mine = await runRenderCommand(resolveTestFilePath('list.yaml'), '-o', 'yaml')
     expect(mine).toMatchObject({ code: 0, err: '' })
     writeTestFile('published/catalog.yaml', published)
     const alone = [
-      await runRenderCommand(bundleImageReference('1.0.0'), '-o', 'yaml'),
-      await runRenderCommand(resolveTestPath('published'), '-o', 'yaml'),
+      await runRenderCommand(formatBundleImageReference('1.0.0'), '-o', 'yaml'),
+      await runRenderCommand(resolveTestFilePath('published'), '-o', 'yaml'),
     ]
     expect(mine.out).toBe(alone.map(({ out }) => out).join(''))
     expect(mine.out).toContain('name: torch')
@@ -277,24 +284,24 @@ entries: [{name: torch.v1}]
   test('with an image that has no bundle or catalog fails with the cause', async () => {
     writeTestFile(
       'bad-list.yaml',
-      listOf(bundleImageReference('1.0.0'), `${mockRegistry.host}/lantern/other:v1`),
+      listOf(formatBundleImageReference('1.0.0'), `${mockRegistry.host}/lantern/other:v1`),
     )
-    expect(await runRenderCommand(resolveTestPath('bad-list.yaml'))).toMatchObject({
+    expect(await runRenderCommand(resolveTestFilePath('bad-list.yaml'))).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringContaining('reference "entry-1": '),
     })
     writeTestFile('odd-list.yaml', listOf(catalogImage('v3', '/', { a: '' })))
-    expect(await runRenderCommand(resolveTestPath('odd-list.yaml'))).toMatchObject({
+    expect(await runRenderCommand(resolveTestFilePath('odd-list.yaml'))).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('does not name a directory'),
     })
   })
   test('with a missing image is not rendered, and the error names the file, the reference, and the next step', async () => {
-    const path = resolveTestPath('gone-list.yaml')
+    const path = resolveTestFilePath('gone-list.yaml')
     const gone = `${mockRegistry.host}/acme/extra:1`
-    writeTestFile('gone-list.yaml', listOf(bundleImageReference('1.0.0'), gone))
+    writeTestFile('gone-list.yaml', listOf(formatBundleImageReference('1.0.0'), gone))
     const { code, err } = await runRenderCommand(path)
     expect(code).toBe(2)
     expect(err).toContain(
@@ -309,26 +316,26 @@ describe('invalid input', () => {
     const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
     const errorMessage =
       'migrate: json: cannot unmarshal number into Go struct field ClusterServiceVersionSpec.spec.displayName of type string'
-    expect(await runRenderCommand(resolveTestPath('with-broken-csv'), ...level)).toMatchObject({
+    expect(await runRenderCommand(resolveTestFilePath('with-broken-csv'), ...level)).toMatchObject({
       code: 1,
       out: '',
       err: `Error: ${errorMessage}\n`,
     })
-    expect(runOpm(['render', resolveTestPath('with-broken-csv'), ...level])).toMatchObject({
+    expect(runOpm(['render', resolveTestFilePath('with-broken-csv'), ...level])).toMatchObject({
       code: 1,
       err: expect.stringContaining(errorMessage),
     })
   })
   test('fails with a message that has the cause', async () => {
     writeTestFile('broken/c.yaml', 'schema: 1')
-    const broken = await runRenderCommand(resolveTestPath('broken'))
+    const broken = await runRenderCommand(resolveTestFilePath('broken'))
     expect(broken).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringMatching(/^Error: render ".*broken": /),
     })
     writeTestFile('no-template.yaml', 'schema: olm.package')
-    expect(await runRenderCommand(resolveTestPath('no-template.yaml'))).toMatchObject({
+    expect(await runRenderCommand(resolveTestFilePath('no-template.yaml'))).toMatchObject({
       code: 1,
       err: expect.stringContaining('unknown template schema: olm.package'),
     })
@@ -338,7 +345,7 @@ describe('invalid input', () => {
     })
   })
   test('a missing image fails, and a mistyped path is not requested from a registry', async () => {
-    expect(await runRenderCommand(bundleImageReference('7'))).toMatchObject({
+    expect(await runRenderCommand(formatBundleImageReference('7'))).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('v7'),

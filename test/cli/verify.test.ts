@@ -9,13 +9,13 @@ import { runCatalogBot } from './command.ts'
 
 let temporaryDirectory: string
 let mockRegistry: MockRegistry
-const resolveTestPath = (name: string) => join(temporaryDirectory, name)
+const resolveTestFilePath = (name: string) => join(temporaryDirectory, name)
 beforeAll(async () => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'verify-'))
   for (const name of ['ours', 'other']) {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-    writeFileSync(resolveTestPath(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
-    writeFileSync(resolveTestPath(`${name}.pub`), publicKey.export({ format: 'pem', type: 'spki' }))
+    writeFileSync(resolveTestFilePath(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
+    writeFileSync(resolveTestFilePath(`${name}.pub`), publicKey.export({ format: 'pem', type: 'spki' }))
   }
   mockRegistry = await startMockRegistry()
   mockRegistry.putImage('org/catalog', 'v1', { labels: {}, files: { a: 'a' } })
@@ -32,7 +32,7 @@ test('an image is verified once it is signed, by that key alone', async () => {
       command,
       image,
       '--key',
-      resolveTestPath(key),
+      resolveTestFilePath(key),
       '--insecure-registry',
       mockRegistry.host,
       ...more,

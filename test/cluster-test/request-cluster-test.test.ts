@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import {
   decideClusterTestRequest,
-  type ClusterTestCandidate,
+  type ClusterTestCandidatePull,
 } from '../../src/cluster-test/request-cluster-test.ts'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/cluster-test-plan.ts'
@@ -23,14 +23,14 @@ const plannedClusterTest: PlannedClusterTest = {
 
 function createEvaluatedPull(
   more: {
-    onCluster?: ClusterTestCandidate['onCluster']
+    onCluster?: ClusterTestCandidatePull['onCluster']
     waits?: string
     fails?: string
     unknown?: string
     isOpen?: boolean
     epoch?: number
   } = {},
-): ClusterTestCandidate {
+): ClusterTestCandidatePull {
   const outcomes = checkIds.map((check) => ({
     check,
     findings: more.fails === check ? [{ severity: 'error' }] : [],
@@ -49,7 +49,7 @@ function createEvaluatedPull(
     epoch: more.epoch ?? 0,
     onCluster: more.onCluster ?? 'automatic',
     requiresCluster: false,
-  } as unknown as ClusterTestCandidate
+  } as unknown as ClusterTestCandidatePull
 }
 
 const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord => ({
@@ -64,7 +64,7 @@ const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =
   ...more,
 })
 const decideClusterTestRequestAtBase = (
-  given: ClusterTestCandidate,
+  given: ClusterTestCandidatePull,
   records: readonly CommandRecord[] = [],
 ) => decideClusterTestRequest(given, records, baseTree)
 

@@ -6,7 +6,7 @@ import {
   clusterTestRunStateNamespace,
   lastClusterTestRunStateNamespace,
   clusterTestRequestStateNamespace,
-  type ClusterTestRuns,
+  type ClusterTestRunState,
   type ClusterTestRequest,
 } from '../../src/cluster-test/request-cluster-test.ts'
 import type { ClusterTestClient } from '../../src/cluster-test/process/cluster-test-client.ts'
@@ -64,7 +64,7 @@ const preparedWorkerResponse: ClusterTestWorkerResponse = {
 
 interface ClusterTestRunScenario {
   request?: ClusterTestRequest
-  made?: ClusterTestRuns | undefined
+  made?: ClusterTestRunState | undefined
   /** Leases that others hold. */
   takenLeases?: readonly string[]
   slot?: { ended: number }
@@ -153,7 +153,7 @@ async function runClusterTestRunScenario(scene: ClusterTestRunScenario): Promise
   return played
 }
 const getClusterTestRuns = ({ states }: ClusterTestRunRecord) =>
-  states.get(clusterTestRunStateNamespace.name) as ClusterTestRuns
+  states.get(clusterTestRunStateNamespace.name) as ClusterTestRunState
 const listCheckConclusions = ({ checks }: ClusterTestRunRecord) =>
   checks.map(({ status, conclusion }) => conclusion ?? status)
 

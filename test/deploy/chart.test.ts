@@ -21,7 +21,7 @@ import {
 import { parseDocumentTree } from '../../packages/fbc/src/go/yaml/read-yaml.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const renderedDirectory = join(import.meta.dirname, 'rendered')
+const renderedChartsDirectory = join(import.meta.dirname, 'rendered')
 const readTextFile = (...path: readonly string[]) => readFileSync(join(...path), 'utf8')
 
 /** The digest of the chart and its values. If it changes, the recorded output is outdated. */
@@ -144,11 +144,11 @@ describe('the values', () => {
 })
 
 const chartCaseNames = Object.keys(chartValues) as ChartCase[]
-const resourcesByCase = new Map<ChartCase, readonly KubernetesResource[]>()
+const resourcesByChartCase = new Map<ChartCase, readonly KubernetesResource[]>()
 let rejections = ''
 /** The recorded output, which is current if helm is here. */
 function readRecordedOutput(fileName: string, render: () => string): string {
-  const file = join(renderedDirectory, fileName)
+  const file = join(renderedChartsDirectory, fileName)
   if (findMissingProgram('helm') !== undefined) return existsSync(file) ? readTextFile(file) : ''
   const current = `${chartDigestComment}${render()}`
   if (process.env['UPDATE'] === '1') writeFileSync(file, current)
@@ -158,7 +158,7 @@ function readRecordedOutput(fileName: string, render: () => string): string {
 beforeAll(() => {
   for (const name of chartCaseNames) {
     const recorded = readRecordedOutput(`${name}.yaml`, () => renderChart(chartValues[name]))
-    resourcesByCase.set(
+    resourcesByChartCase.set(
       name,
       parseAllDocuments(recorded).map((document) => document.toJS() as KubernetesResource),
     )
@@ -177,11 +177,11 @@ test.each(rejectedChartValues)(
 )
 
 describe.each(chartCaseNames)('the rendered chart of the case %s', (name) => {
-  const all = () => resourcesByCase.get(name) ?? []
+  const all = () => resourcesByChartCase.get(name) ?? []
   const one = (kind: string) => all().find((resource) => resource.kind === kind)
 
   test('was rendered from the current chart', () => {
-    expect(readTextFile(renderedDirectory, `${name}.yaml`).startsWith(chartDigestComment)).toBe(true)
+    expect(readTextFile(renderedChartsDirectory, `${name}.yaml`).startsWith(chartDigestComment)).toBe(true)
   })
 
   test('matches the Kubernetes schemas', () => {
@@ -283,7 +283,7 @@ interface RenderedServiceSpec {
 }
 
 function getContainer(name: ChartCase): RenderedContainer {
-  const set = resourcesByCase.get(name)?.find(({ kind }) => kind === 'StatefulSet')?.spec
+  const set = resourcesByChartCase.get(name)?.find(({ kind }) => kind === 'StatefulSet')?.spec
   const [container] = (set as unknown as { template: { spec: RenderedPodSpec } }).template.spec.containers
   if (container === undefined) throw new Error('there is no container')
   return container
@@ -295,9 +295,9 @@ const listEnvironment = (name: ChartCase): Record<string, unknown> =>
   )
 
 describe('the rendered charts', () => {
-  const kinds = (name: ChartCase) => (resourcesByCase.get(name) ?? []).map(({ kind }) => kind).sort()
+  const kinds = (name: ChartCase) => (resourcesByChartCase.get(name) ?? []).map(({ kind }) => kind).sort()
   const specOf = (name: ChartCase, wanted: string) =>
-    resourcesByCase.get(name)?.find(({ kind }) => kind === wanted)?.spec
+    resourcesByChartCase.get(name)?.find(({ kind }) => kind === wanted)?.spec
 
   test('contain exactly the enabled resources', () => {
     expect(kinds('setup')).toEqual(['Pod', 'Service', 'Service', 'ServiceAccount', 'StatefulSet'])

@@ -1,7 +1,11 @@
 // The checks on alert rules and dashboard find what they are for. The real metrics they are held against in
 // test/stories/operating.test.ts, where a bot runs.
 import { expect, test } from '@jest/globals'
-import { findQueryProblems, parseMetricLabels, readPrometheusQueries } from './prometheus-queries.ts'
+import {
+  findPrometheusQueryProblems,
+  parseMetricLabels,
+  readPrometheusQueries,
+} from './prometheus-queries.ts'
 
 const sampleMetrics = parseMetricLabels(`# TYPE catalog_bot_jobs gauge
 catalog_bot_jobs{kind="pull",state="waiting"} 3
@@ -16,13 +20,13 @@ test.each([
   ['sum by (repository) (catalog_bot_jobs)', 'has a label repository'],
   ['up', 'asks for no metric'],
 ])('%s is found out', (query, words) =>
-  expect(findQueryProblems(query, sampleMetrics).join('\n')).toContain(words),
+  expect(findPrometheusQueryProblems(query, sampleMetrics).join('\n')).toContain(words),
 )
 
 test.each([
   'sum by (kind, state) (catalog_bot_jobs{kind!="scan"})',
   'histogram_quantile(0.9, sum by (le) (rate(catalog_bot_seconds_bucket[5m])))',
-])('%s is well', (query) => expect(findQueryProblems(query, sampleMetrics)).toEqual([]))
+])('%s is well', (query) => expect(findPrometheusQueryProblems(query, sampleMetrics)).toEqual([]))
 
 test('every alert and every panel asks for something', () => {
   const queries = readPrometheusQueries()

@@ -52,7 +52,7 @@ const getMetricNameSuffixes = (type: string): readonly string[] =>
   type === 'histogram' ? ['_bucket', '_count', '_sum'] : ['']
 
 /** What of a query is not in the metrics, a sentence each. */
-export function findQueryProblems(
+export function findPrometheusQueryProblems(
   query: string,
   metrics: ReadonlyMap<string, ReadonlySet<string>>,
 ): string[] {

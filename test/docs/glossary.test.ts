@@ -14,7 +14,7 @@ const glossaryTerms = glossaryListLines.map((line) => {
 const glossaryTermNames = glossaryTerms.map(({ term }) => term)
 
 /** All documents of users, except the glossary. */
-function readPagesExceptGlossary(): string {
+function readDocsExceptGlossary(): string {
   return readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md') && path !== 'glossary.md')
     .map((path) => readFileSync(join(projectRoot, 'docs', path), 'utf8'))
@@ -36,7 +36,7 @@ describe('the glossary', () => {
   })
 
   test('has only terms of other documents', () => {
-    const text = readPagesExceptGlossary()
+    const text = readDocsExceptGlossary()
     // `related image` may be `related images` or `relatedImages`.
     const unused = glossaryTermNames.filter(
       (term) => !new RegExp(`\\b${term.replaceAll(' ', '[ -]?')}`, 'i').test(text),

@@ -8,7 +8,7 @@ const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), 
 
 const retentionSectionText =
   /\n## Data retention\n([^]*?)\n## /.exec(readProjectFile('docs/operating.md'))?.[1] ?? ''
-const documentedTables = retentionSectionText
+const documentedDatabaseTables = retentionSectionText
   .split('\n')
   .filter((line) => line.startsWith('| `'))
   .map((line) => {
@@ -28,8 +28,8 @@ test('the page lists every table of the schema once, with what removes its rows'
   ]
   const tables = made.map(([, name = '']) => name)
   expect(tables.length).toBeGreaterThan(20)
-  expect(documentedTables.flatMap((row) => row.tables).toSorted()).toEqual(tables.toSorted())
-  for (const { removed } of documentedTables) expect(removed).not.toBe('')
+  expect(documentedDatabaseTables.flatMap((row) => row.tables).toSorted()).toEqual(tables.toSorted())
+  for (const { removed } of documentedDatabaseTables) expect(removed).not.toBe('')
 })
 
 test('the page documents what the hourly cleanup removes, with the retention in days', () => {
@@ -38,7 +38,7 @@ test('the page documents what the hourly cleanup removes, with the retention in 
   expect(days.length).toBeGreaterThan(4)
   const documentedText = retentionSectionText.replaceAll('2 years', '730 days')
   for (const count of days) expect(documentedText).toMatch(new RegExp(`\\b${count} days`))
-  for (const { tables, removed } of documentedTables)
+  for (const { tables, removed } of documentedDatabaseTables)
     for (const table of tables) {
       const named = new RegExp(`\\{databaseSchemaName\\}\\.${table}\\b|'${table}'`).test(prune)
       // An intent is removed when it completes; prune.ts removes only those of merged pull requests.

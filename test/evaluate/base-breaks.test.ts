@@ -6,12 +6,12 @@ import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file
 import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
-import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
-import { renderReport } from '../../src/report/report.ts'
+import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-report.ts'
+import { renderPullReport } from '../../src/report/report.ts'
 import { describeBaseBranchBreakages } from '../../src/report/evaluation-report.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
-import { createSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { findBaseBreakingCommits } from '../../src/evaluate/trace-findings.ts'
 
@@ -55,7 +55,7 @@ async function evaluatePull(base: CommitSha, head: CommitSha) {
   ownershipScenario.origin.branch('main', base)
   ownershipScenario.origin.pull(7, head)
   await ownershipScenario.mirror.fetch('main', pullNumber)
-  const snapshot = createSnapshot({
+  const snapshot = createTestPullSnapshot({
     pull: pullNumber,
     base,
     head,
@@ -77,7 +77,7 @@ async function evaluatePull(base: CommitSha, head: CommitSha) {
   return {
     ...evaluation,
     findings,
-    told: await prepareReport(evaluation, ownershipScenario.mirror, catalogLoader),
+    told: await prepareEvaluationReport(evaluation, ownershipScenario.mirror, catalogLoader),
   }
 }
 
@@ -96,7 +96,7 @@ describe('a base branch that a commit broke', () => {
       { rule: 'does-not-install', isOnBase: true },
     ])
     expect(told.baseBreaks).toEqual([{ file: otherCatalogPath, errors: 1, commit: breaking }])
-    const { comment = '' } = renderReport(verdict, { ...told })
+    const { comment = '' } = renderPullReport(verdict, { ...told })
     expect(comment).toContain('`main` is already broken')
     expect(comment).toContain('No action is needed from the author')
     expect(comment).not.toContain('Push a fix')
@@ -116,7 +116,7 @@ describe('a base branch that a commit broke', () => {
       [getCatalogPath('mine'), undefined],
       [otherCatalogPath, true],
     ])
-    const { comment = '' } = renderReport(verdict, { ...told })
+    const { comment = '' } = renderPullReport(verdict, { ...told })
     expect(comment).toContain('One error to fix')
     expect(comment).toContain('Push a fix')
   })

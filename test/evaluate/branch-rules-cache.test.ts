@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { fetchBranchRules } from '../../src/evaluate/merge-plan-input.ts'
-import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 
 function createBranchRulesContext(name = 'catalog') {
@@ -10,7 +10,7 @@ function createBranchRulesContext(name = 'catalog') {
   return {
     time,
     clock,
-    store: openInMemoryCache(clock),
+    store: createInMemoryCache(clock),
     forge: {
       repository: { owner: 'Acme', name },
       branchRules: (branch: string) =>

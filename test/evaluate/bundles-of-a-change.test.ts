@@ -3,15 +3,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
-import { openInMemoryCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
-import { openCatalogFileReaderPool, type CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
-import { openEvaluationRegistries, type EvaluationRegistries } from '../../src/catalogs/registries.ts'
+import { createInMemoryCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
+import { createCatalogFileReaderPool, type CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
+import { createEvaluationRegistries, type EvaluationRegistries } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { defaultBundlePullBudget, type BundlePullBudget } from '../../src/adapters/registry/cached-bundles.ts'
-import { buildBundleImage, type BundleBlob } from '../../sandbox/registry/bundle-image.ts'
+import { buildBundleImage, type OlmBundleBlob } from '../../sandbox/registry/bundle-image.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { createSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 
@@ -19,20 +19,20 @@ jest.setTimeout(180_000)
 
 let ownershipScenario: OwnershipScenario
 let mockRegistry: MockRegistry
-let readerPool: CatalogFileReaderPool
+let catalogFileReaderPool: CatalogFileReaderPool
 beforeAll(async () => {
   ownershipScenario = await openOwnershipScenario('bundles')
   mockRegistry = await startMockRegistry()
-  readerPool = openCatalogFileReaderPool(1)
+  catalogFileReaderPool = createCatalogFileReaderPool(1)
 })
 let registries: EvaluationRegistries | undefined
 afterEach(async () => {
   await registries?.close()
   registries = undefined
 })
-afterAll(() => Promise.all([ownershipScenario.close(), mockRegistry.stop(), readerPool.close()]))
+afterAll(() => Promise.all([ownershipScenario.close(), mockRegistry.stop(), catalogFileReaderPool.close()]))
 
-function createBundleBlob(version: string, kind = 'Foo'): Omit<BundleBlob, 'image'> {
+function createBundleBlob(version: string, kind = 'Foo'): Omit<OlmBundleBlob, 'image'> {
   return {
     name: `foo.v${version}`,
     package: 'foo',
@@ -43,7 +43,7 @@ function createBundleBlob(version: string, kind = 'Foo'): Omit<BundleBlob, 'imag
   }
 }
 /** Pushes a bundle image with the content of `blob`, and returns its reference by digest. */
-const pushBundleImage = (blob: Omit<BundleBlob, 'image'>) =>
+const pushBundleImage = (blob: Omit<OlmBundleBlob, 'image'>) =>
   mockRegistry.putImage('foo/bundle', undefined, buildBundleImage({ ...blob, image: '' })).reference
 const createValidBundleBlob = (version: string) => ({
   ...createBundleBlob(version),
@@ -51,7 +51,7 @@ const createValidBundleBlob = (version: string) => ({
 })
 
 /** A catalog file of the package with these bundles in one chain. */
-function renderCatalogFile(...blobs: readonly BundleBlob[]): string {
+function renderCatalogFile(...blobs: readonly OlmBundleBlob[]): string {
   const entries = blobs.map(({ name }, index) => ({
     name,
     ...(index > 0 && { replaces: blobs[index - 1]?.name }),
@@ -78,8 +78,8 @@ async function createChangeEvaluator(
   ownershipScenario.origin.branch('main', from)
   ownershipScenario.origin.pull(7, to)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
-  const store = openInMemoryCache(systemClock)
-  registries = await openEvaluationRegistries({
+  const store = createInMemoryCache(systemClock)
+  registries = await createEvaluationRegistries({
     clock: systemClock,
     store,
     environment,
@@ -91,10 +91,14 @@ async function createChangeEvaluator(
     mockRegistry.requests.length = 0
     const askRegistries = shared.forEvaluation()
     const { verdict } = await evaluatePullSnapshot(
-      createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),
+      createTestPullSnapshot({
+        author: ownershipScenario.fakeAccounts.person('alice'),
+        base: from,
+        head: to,
+      }),
       {
         repository: ownershipScenario.mirror,
-        loader: createCatalogLoader(readerPool, store),
+        loader: createCatalogLoader(catalogFileReaderPool, store),
         ask: async (question) => {
           // The images check does not cover the old heads that an install test upgrades from.
           if (question.kind === 'install')

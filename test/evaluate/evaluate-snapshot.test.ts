@@ -9,7 +9,7 @@ import { defaultEvaluationBudget, type EvaluationBudget } from '../../src/catalo
 import type { EvaluationResponse } from '../../src/evaluate/worker/evaluation-messages.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
-import { createGateInput, createSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { createVerdictInput, createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
 
 let store: Store
@@ -24,7 +24,7 @@ const cachedEvaluation: EvaluationResponse = {
   epoch: 0,
   commands: [],
   report: { changeLines: [], commandLines: [] },
-  gate: createGateInput(),
+  gate: createVerdictInput(),
 }
 
 let configYaml: string | undefined
@@ -32,13 +32,13 @@ let evaluationBudget: EvaluationBudget
 let nextEvaluationResponse: EvaluationResponse
 let evaluationCount: number
 let pullCount = 0
-let snapshot: PullSnapshot
+let pullSnapshot: PullSnapshot
 beforeEach(() => {
   configYaml = undefined
   evaluationBudget = defaultEvaluationBudget
   nextEvaluationResponse = { kind: 'too-large', why: 'it has 7 paths; at most 6 are checked' }
   evaluationCount = 0
-  snapshot = createSnapshot({ pull: toPullNumber(++pullCount) })
+  pullSnapshot = createTestPullSnapshot({ pull: toPullNumber(++pullCount) })
 })
 
 async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {}): Promise<string> {
@@ -62,7 +62,7 @@ async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {})
     forge: {},
     mirror: '/nowhere',
   } as unknown as Parameters<typeof evaluateSnapshot>[1]
-  const { verdict } = await evaluateSnapshot({ ...snapshot, ...differences }, ctx)
+  const { verdict } = await evaluateSnapshot({ ...pullSnapshot, ...differences }, ctx)
   return `${verdict.kind}: ${verdict.reasons.map(({ text }) => text).join(', ')}`
 }
 

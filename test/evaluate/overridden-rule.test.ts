@@ -10,7 +10,7 @@ import { noopCache } from '../../src/catalogs/memory-cache.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
-import { createSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { realTimeClock } from '../adapters/store/sample-records.ts'
@@ -65,7 +65,7 @@ async function evaluatePull(
   ownershipScenario.origin.branch('main', from)
   ownershipScenario.origin.pull(7, head)
   await ownershipScenario.mirror.fetch('main', pullNumber)
-  const snapshot = createSnapshot({
+  const snapshot = createTestPullSnapshot({
     pull: pullNumber,
     base: from,
     head,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { toBlobSha, type BlobSha } from '../../src/pull-request/ids.ts'
 import { openContentAddressedCache } from '../../src/catalogs/facts-cache.ts'
-import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { computeDirectoryContentKey } from '../../src/catalogs/read-bundle-files.ts'
 import {
@@ -20,10 +20,10 @@ import type { TreeReader } from '../../src/ports/repository.ts'
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'neighbours-'))
 afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
-const packageRoot = 'operators/foo'
+const packageDirectory = 'operators/foo'
 
 /** A package with these bundle directories, which records each read of a file. */
-function createPackage(seed: string, versions: readonly string[]) {
+function createReadRecordingPackage(seed: string, versions: readonly string[]) {
   const blobs = new Map<BlobSha, Uint8Array>()
   const entries: TreePathEntry[] = []
   const put = (path: string, text: string) => {
@@ -34,7 +34,7 @@ function createPackage(seed: string, versions: readonly string[]) {
   }
   for (const version of versions) {
     put(
-      `${packageRoot}/${version}/manifests/foo.clusterserviceversion.yaml`,
+      `${packageDirectory}/${version}/manifests/foo.clusterserviceversion.yaml`,
       `apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion
 metadata:
@@ -46,7 +46,7 @@ spec:
 `,
     )
     put(
-      `${packageRoot}/${version}/metadata/annotations.yaml`,
+      `${packageDirectory}/${version}/metadata/annotations.yaml`,
       `annotations:
   operators.operatorframework.io.bundle.package.v1: foo
   operators.operatorframework.io.bundle.channels.v1: stable,fast
@@ -63,9 +63,9 @@ spec:
   const filesOf = (version: string) =>
     new Map(
       entries
-        .filter(({ path }) => path.startsWith(`${packageRoot}/${version}/`))
+        .filter(({ path }) => path.startsWith(`${packageDirectory}/${version}/`))
         .map(({ path, oid }) => [
-          path.slice(`${packageRoot}/${version}/`.length),
+          path.slice(`${packageDirectory}/${version}/`.length),
           blobs.get(oid) ?? new Uint8Array(),
         ]),
     )
@@ -73,29 +73,31 @@ spec:
 }
 
 test('unchanged bundles are not read again', async () => {
-  const { entries, repository, read } = createPackage('twice', ['1.0.0', '1.1.0'])
-  const cache = openInMemoryCache(systemClock)
-  const first = await readSiblingBundleFacts({ repository, cache }, entries, packageRoot, new Map())
+  const { entries, repository, read } = createReadRecordingPackage('twice', ['1.0.0', '1.1.0'])
+  const cache = createInMemoryCache(systemClock)
+  const first = await readSiblingBundleFacts({ repository, cache }, entries, packageDirectory, new Map())
   expect([...(first ?? [])].map(([version, { name }]) => [version, name?.text])).toEqual([
     ['1.0.0', 'foo.v1.0.0'],
     ['1.1.0', 'foo.v1.1.0'],
   ])
   const reads = read.length
-  expect(await readSiblingBundleFacts({ repository, cache }, entries, packageRoot, new Map())).toEqual(first)
+  expect(await readSiblingBundleFacts({ repository, cache }, entries, packageDirectory, new Map())).toEqual(
+    first,
+  )
   expect(read.length).toBe(reads)
 })
 
 test('a bundle that was evaluated is not read again after its merge', async () => {
-  const { entries, repository, read, filesOf } = createPackage('judged', ['2.0.0'])
-  const cache = openInMemoryCache(systemClock)
-  await cacheBundleUpgradeFacts(cache, entries, `${packageRoot}/2.0.0`, filesOf('2.0.0'))
-  const known = await readSiblingBundleFacts({ repository, cache }, entries, packageRoot, new Map())
+  const { entries, repository, read, filesOf } = createReadRecordingPackage('judged', ['2.0.0'])
+  const cache = createInMemoryCache(systemClock)
+  await cacheBundleUpgradeFacts(cache, entries, `${packageDirectory}/2.0.0`, filesOf('2.0.0'))
+  const known = await readSiblingBundleFacts({ repository, cache }, entries, packageDirectory, new Map())
   expect(known?.get('2.0.0')).toMatchObject({ name: { text: 'foo.v2.0.0' }, package: { text: 'foo' } })
   expect(read).toEqual([])
 })
 
 test('the disk cache returns what was read, drops older versions, and keeps other facts', async () => {
-  const { entries, repository } = createPackage('disk', ['3.0.0'])
+  const { entries, repository } = createReadRecordingPackage('disk', ['3.0.0'])
   for (const other of ['facts-4', 'neighbours-0']) {
     mkdirSync(join(temporaryDirectory, other))
     writeFileSync(join(temporaryDirectory, other, 'x.json'), '')
@@ -103,7 +105,7 @@ test('the disk cache returns what was read, drops older versions, and keeps othe
   await readSiblingBundleFacts(
     { repository, cache: openContentAddressedCache(temporaryDirectory) },
     entries,
-    packageRoot,
+    packageDirectory,
     new Map(),
   )
   expect(readdirSync(temporaryDirectory).sort()).toEqual(['facts-4', 'neighbours-1'])
@@ -113,9 +115,9 @@ test('the disk cache returns what was read, drops older versions, and keeps othe
     await openContentAddressedCache(temporaryDirectory).getCached(siblingBundleFactsStoreCache, [key])
   ).get(key)
   const read = await readSiblingBundleFacts(
-    { repository, cache: openInMemoryCache(systemClock) },
+    { repository, cache: createInMemoryCache(systemClock) },
     entries,
-    packageRoot,
+    packageDirectory,
     new Map(),
   )
   expect(cachedFacts).toEqual(read?.get('3.0.0'))
@@ -133,19 +135,19 @@ test('a crafted file name cannot give two directories the same content key', () 
 })
 
 /** Digests of sample facts by version. If the test fails, the facts changed: raise the version and add a line. */
-const factsDigestByVersion: Readonly<Record<string, string>> = { 'neighbours 1': '5747f4bec9cf2794' }
+const neighborFactsDigestByVersion: Readonly<Record<string, string>> = { 'neighbours 1': '5747f4bec9cf2794' }
 
 test('changed facts require a new version', async () => {
-  const { entries, repository } = createPackage('version', ['1.0.0'])
+  const { entries, repository } = createReadRecordingPackage('version', ['1.0.0'])
   const facts = await readSiblingBundleFacts(
-    { repository, cache: openInMemoryCache(systemClock) },
+    { repository, cache: createInMemoryCache(systemClock) },
     entries,
-    packageRoot,
+    packageDirectory,
     new Map(),
   )
   const digest = createHash('sha256')
     .update(JSON.stringify([...(facts ?? [])]))
     .digest('hex')
     .slice(0, 16)
-  expect(digest).toBe(factsDigestByVersion[siblingBundleFactsStoreCache.name])
+  expect(digest).toBe(neighborFactsDigestByVersion[siblingBundleFactsStoreCache.name])
 })

@@ -6,7 +6,7 @@ import pino from 'pino'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
-import { isScanDue, scanRepository } from '../../src/image-scan/scan-repository.ts'
+import { isImageScanDue, scanRepositoryImages } from '../../src/image-scan/scan-repository.ts'
 import { readScanState } from '../../src/image-scan/scan-state.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
@@ -59,7 +59,7 @@ afterAll(async () => {
 }, 180_000)
 
 /** A separate repository for each test, and a bot that scans it when the test asks. */
-interface ScanScenario {
+interface ImageScanScenario {
   readonly full: string
   readonly answers: Map<string, ImageLookupAnswer>
   readonly askedReferences: string[]
@@ -98,10 +98,10 @@ const catalogFiles = {
   'operators/alpha/ci.yaml': 'reviewers:\n  - alice\n',
 }
 
-async function openScanScenario(
+async function openImageScanScenario(
   files: Readonly<Record<string, string>> = catalogFiles,
   given: Readonly<Record<string, string>> = {},
-): Promise<ScanScenario> {
+): Promise<ImageScanScenario> {
   const name = `scanned-${++createdRepositoryCount}`
   const full = `catalogs/${name}`
   await githubFixture.github.createRepository('catalogs', name, { files })
@@ -160,12 +160,12 @@ async function openScanScenario(
   const job = { kind: 'scan', installation: githubFixture.installation.id, repository } as const
   const step = async () => {
     next.seconds = undefined
-    await scanRepository(job, ctx)
+    await scanRepositoryImages(job, ctx)
     return next.seconds
   }
   const advanceHours = async (hours: number) => {
     now += hours * hourMs
-    while (await isScanDue(repository, ctx.app))
+    while (await isImageScanDue(repository, ctx.app))
       for (let again = await step(); again !== undefined; again = await step()) now += again * 1000
   }
   return {
@@ -186,33 +186,33 @@ async function openScanScenario(
   }
 }
 
-let scanScenario: ScanScenario
-const openedScenarios: ScanScenario[] = []
-const openScenario = async (...given: Parameters<typeof openScanScenario>) => {
-  scanScenario = await openScanScenario(...given)
-  openedScenarios.push(scanScenario)
-  return scanScenario
+let imageScanScenario: ImageScanScenario
+const openedScenarios: ImageScanScenario[] = []
+const openTrackedScanScenario = async (...given: Parameters<typeof openImageScanScenario>) => {
+  imageScanScenario = await openImageScanScenario(...given)
+  openedScenarios.push(imageScanScenario)
+  return imageScanScenario
 }
 afterEach(async () => {
   githubFixture.github.clearFaults()
   for (const each of openedScenarios.splice(0)) await each.close()
 })
-const countIssueWrites = () =>
+const countIssueWriteRequests = () =>
   githubFixture.github.requests.filter(
-    ({ method, path }) => method !== 'GET' && path.includes(`${scanScenario.full}/issues`),
+    ({ method, path }) => method !== 'GET' && path.includes(`${imageScanScenario.full}/issues`),
   ).length
 
 describe('an image that disappears', () => {
   beforeEach(async () => {
-    await openScenario()
+    await openTrackedScanScenario()
   }, 180_000)
 
   test('is reported by our App after a second check an hour later, in one issue with locations', async () => {
-    await scanScenario.advanceDay()
-    expect(scanScenario.issues()).toEqual([])
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
-    const [issue, ...more] = scanScenario.issues()
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.issues()).toEqual([])
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
+    const [issue, ...more] = imageScanScenario.issues()
     expect(more).toEqual([])
     expect(issue).toMatchObject({
       state: 'open',
@@ -228,34 +228,34 @@ describe('an image that disappears', () => {
   }, 180_000)
 
   test('is not reported if it is back at the second check', async () => {
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceHours(0)
-    scanScenario.answers.delete(firstImageReference)
-    await scanScenario.advanceHours(1.05)
-    expect(scanScenario.issues()).toEqual([])
-    expect((await readScanState(store, scanScenario.ctx.forge.repository)).missingImages).toEqual({})
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceHours(0)
+    imageScanScenario.answers.delete(firstImageReference)
+    await imageScanScenario.advanceHours(1.05)
+    expect(imageScanScenario.issues()).toEqual([])
+    expect((await readScanState(store, imageScanScenario.ctx.forge.repository)).missingImages).toEqual({})
   }, 180_000)
 
   test('is reported in the same issue as the next one, which is not rewritten while unchanged', async () => {
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
-    const before = countIssueWrites()
-    await scanScenario.advanceDay()
-    expect(countIssueWrites()).toBe(before)
-    scanScenario.answers.set(secondImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
-    expect(scanScenario.issues().map(({ title }) => title)).toEqual([
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
+    const before = countIssueWriteRequests()
+    await imageScanScenario.advanceDay()
+    expect(countIssueWriteRequests()).toBe(before)
+    imageScanScenario.answers.set(secondImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.issues().map(({ title }) => title)).toEqual([
       '2 images in alpha are missing or changed',
     ])
-    expect(scanScenario.issues()[0]?.body).toContain(secondImageReference)
+    expect(imageScanScenario.issues()[0]?.body).toContain(secondImageReference)
   }, 180_000)
 
   test('and comes back closes the issue with a comment, and the next one reopens it', async () => {
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
-    scanScenario.answers.delete(firstImageReference)
-    await scanScenario.advanceDay()
-    const [issue] = scanScenario.issues()
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
+    imageScanScenario.answers.delete(firstImageReference)
+    await imageScanScenario.advanceDay()
+    const [issue] = imageScanScenario.issues()
     expect(issue).toMatchObject({
       state: 'closed',
       stateReason: 'completed',
@@ -264,50 +264,50 @@ describe('an image that disappears', () => {
     expect(issue?.comments.map(({ body }) => body)).toEqual([
       expect.stringMatching(/is available again.*closes this issue/),
     ])
-    scanScenario.answers.set(secondImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
-    expect(scanScenario.issues()).toHaveLength(1)
+    imageScanScenario.answers.set(secondImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.issues()).toHaveLength(1)
     expect(issue).toMatchObject({ state: 'open', title: '1 image in alpha is missing or changed' })
-    scanScenario.answers.delete(secondImageReference)
-    await scanScenario.advanceDay()
+    imageScanScenario.answers.delete(secondImageReference)
+    await imageScanScenario.advanceDay()
     expect(issue).toMatchObject({ state: 'closed' })
     expect(issue?.comments).toHaveLength(2)
   }, 180_000)
 
   test('is no longer missing after its bundle is removed from the catalog', async () => {
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
-    await githubFixture.github.pushToBase(scanScenario.full, {
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
+    await githubFixture.github.pushToBase(imageScanScenario.full, {
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v2', secondImageReference)),
     })
-    await scanScenario.advanceDay()
-    expect(scanScenario.issues()).toMatchObject([{ state: 'closed' }])
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.issues()).toMatchObject([{ state: 'closed' }])
   }, 180_000)
 
   test('is not reported again after a person closed the issue, unless it disappears again', async () => {
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    scanScenario.answers.set(secondImageReference, missingImageAnswer)
-    await scanScenario.advanceHours(0)
-    await scanScenario.advanceHours(1.05)
-    const [issue] = scanScenario.issues()
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    imageScanScenario.answers.set(secondImageReference, missingImageAnswer)
+    await imageScanScenario.advanceHours(0)
+    await imageScanScenario.advanceHours(1.05)
+    const [issue] = imageScanScenario.issues()
     if (issue === undefined) throw new Error('no issue')
     githubFixture.github.editIssue(issue, { state: 'closed', reason: 'not_planned' }, 'maintainer')
-    await scanScenario.advanceDay()
+    await imageScanScenario.advanceDay()
     // One comes back: the set changed, but has nothing new.
-    scanScenario.answers.delete(firstImageReference)
-    await scanScenario.advanceDay()
+    imageScanScenario.answers.delete(firstImageReference)
+    await imageScanScenario.advanceDay()
     expect(issue).toMatchObject({ state: 'closed', stateReason: 'not_planned' })
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
-    expect(scanScenario.issues()).toHaveLength(1)
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.issues()).toHaveLength(1)
     expect(issue.state).toBe('open')
   }, 180_000)
 
   test('is counted in metrics, with the references checked and the end of the last scan', async () => {
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
-    const text = await scanScenario.ctx.app.metrics.registry.metrics()
-    expect(text).toContain(`catalog_bot_scan_missing_references{repository="${scanScenario.full}"} 1`)
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
+    const text = await imageScanScenario.ctx.app.metrics.registry.metrics()
+    expect(text).toContain(`catalog_bot_scan_missing_references{repository="${imageScanScenario.full}"} 1`)
     expect(text).toMatch(/catalog_bot_scan_references_total\{answer="missing"\} [2-9]/)
     expect(text).toMatch(/catalog_bot_scan_last_finished_timestamp_seconds\{[^}]*\} 1\.?\d{8,}/)
     expect(text).toContain('catalog_bot_scan_reports_total{outcome="opened"} 1')
@@ -322,30 +322,30 @@ describe('not reported as missing', () => {
   ])(
     '%s, even if it persists',
     async (_name, answer) => {
-      await openScenario()
-      scanScenario.answers.set(firstImageReference, answer)
-      await scanScenario.advanceDay()
-      expect(scanScenario.issues()).toEqual([])
-      expect((await readScanState(store, scanScenario.ctx.forge.repository)).finished?.unknown).toBe(1)
+      await openTrackedScanScenario()
+      imageScanScenario.answers.set(firstImageReference, answer)
+      await imageScanScenario.advanceDay()
+      expect(imageScanScenario.issues()).toEqual([])
+      expect((await readScanState(store, imageScanScenario.ctx.forge.repository)).finished?.unknown).toBe(1)
     },
     60_000,
   )
 
   test('a registry that the repository does not allow, which is not even queried', async () => {
-    await openScenario({
+    await openTrackedScanScenario({
       ...catalogFiles,
       '.github/catalog-bot.yml': 'images:\n  registries: [elsewhere.test]\n',
     })
-    await scanScenario.advanceDay()
-    expect(scanScenario.askedReferences).toEqual([])
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.askedReferences).toEqual([])
   }, 180_000)
 
   test('an image of a package that the configuration ignores', async () => {
     const silent = 'rules:\n  image-missing:\n    ignore: [alpha]\n'
-    await openScenario({ ...catalogFiles, '.github/catalog-bot.yml': silent })
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
-    expect(scanScenario.issues()).toEqual([])
+    await openTrackedScanScenario({ ...catalogFiles, '.github/catalog-bot.yml': silent })
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.issues()).toEqual([])
   }, 180_000)
 })
 
@@ -363,13 +363,13 @@ describe('the scope of a scan', () => {
       'catalogs.yaml': `references:\n  - name: alpha\n    image: ${listed}\n`,
       '.github/catalog-bot.yml': 'branches: ["release-*"]\n',
     }
-    await openScenario(files)
+    await openTrackedScanScenario(files)
     const older = {
       'catalogs/v4.17/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v0', secondImageReference)),
     }
-    await githubFixture.github.pushToBase(scanScenario.full, older, { branch: 'release-4.17' })
+    await githubFixture.github.pushToBase(imageScanScenario.full, older, { branch: 'release-4.17' })
     await githubFixture.github.pushToBase(
-      scanScenario.full,
+      imageScanScenario.full,
       {
         'catalogs/v4.16/alpha/catalog.json': renderCatalog(
           createBundleBlob('alpha.v0', 'registry.test/elsewhere:v1'),
@@ -377,41 +377,50 @@ describe('the scope of a scan', () => {
       },
       { branch: 'other' },
     )
-    scanScenario.answers.set(secondImageReference, missingImageAnswer)
-    scanScenario.answers.set(listed, missingImageAnswer)
-    await scanScenario.advanceHours(0)
-    expect([...scanScenario.askedReferences].sort()).toEqual(
+    imageScanScenario.answers.set(secondImageReference, missingImageAnswer)
+    imageScanScenario.answers.set(listed, missingImageAnswer)
+    await imageScanScenario.advanceHours(0)
+    expect([...imageScanScenario.askedReferences].sort()).toEqual(
       [firstImageReference, secondImageReference, listed, related].sort(),
     )
-    await scanScenario.advanceHours(1.05)
-    const body = scanScenario.issues()[0]?.body
+    await imageScanScenario.advanceHours(1.05)
+    const body = imageScanScenario.issues()[0]?.body
     expect(body).toContain('on branch `release-4.17`')
     expect(body).toContain('the entry `alpha` in `catalogs.yaml:3`')
   }, 180_000)
 
   test('reports a tag next to a digest as moved if it moved between scans', async () => {
     const pinned = `registry.test/alpha:v1@${imageDigest}`
-    await openScenario({
+    await openTrackedScanScenario({
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v1', pinned)),
     })
-    await scanScenario.advanceDay()
-    scanScenario.answers.set(firstImageReference, createSuccessfulImageLookup(`sha256:${'b'.repeat(64)}`))
-    await scanScenario.advanceDay()
-    expect(scanScenario.issues()[0]?.body).toContain('**has a tag that was moved**')
+    await imageScanScenario.advanceDay()
+    imageScanScenario.answers.set(
+      firstImageReference,
+      createSuccessfulImageLookup(`sha256:${'b'.repeat(64)}`),
+    )
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.issues()[0]?.body).toContain('**has a tag that was moved**')
   }, 180_000)
 
   test('respects `every: off`, `issue: false`, and `SCAN_SECONDS=0`', async () => {
-    await openScenario({ ...catalogFiles, '.github/catalog-bot.yml': 'images:\n  scan:\n    every: off\n' })
-    await scanScenario.advanceDay()
-    expect(scanScenario.askedReferences).toEqual([])
-    await openScenario({ ...catalogFiles, '.github/catalog-bot.yml': 'images:\n  scan:\n    issue: false\n' })
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
-    expect(scanScenario.askedReferences).not.toEqual([])
-    expect(scanScenario.issues()).toEqual([])
-    await openScenario(catalogFiles, { SCAN_SECONDS: '0' })
-    await scanScenario.advanceDay()
-    expect(scanScenario.askedReferences).toEqual([])
+    await openTrackedScanScenario({
+      ...catalogFiles,
+      '.github/catalog-bot.yml': 'images:\n  scan:\n    every: off\n',
+    })
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.askedReferences).toEqual([])
+    await openTrackedScanScenario({
+      ...catalogFiles,
+      '.github/catalog-bot.yml': 'images:\n  scan:\n    issue: false\n',
+    })
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.askedReferences).not.toEqual([])
+    expect(imageScanScenario.issues()).toEqual([])
+    await openTrackedScanScenario(catalogFiles, { SCAN_SECONDS: '0' })
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.askedReferences).toEqual([])
   }, 180_000)
 })
 
@@ -424,142 +433,145 @@ describe('a scan of many references', () => {
   }
 
   test('runs in slices, and a killed one resumes where it stopped', async () => {
-    await openScenario(files)
-    expect(await scanScenario.step()).toBe(1)
-    expect(scanScenario.askedReferences).toHaveLength(100)
+    await openTrackedScanScenario(files)
+    expect(await imageScanScenario.step()).toBe(1)
+    expect(imageScanScenario.askedReferences).toHaveLength(100)
     // A process that dies in the middle of a slice has stored nothing of it.
-    scanScenario.dieAfter(30)
-    await expect(scanScenario.step()).rejects.toThrow('killed')
-    scanScenario.dieAfter(Number.POSITIVE_INFINITY)
-    expect(await scanScenario.step()).toBe(1)
-    expect(await scanScenario.step()).toBeUndefined()
-    expect(new Set(scanScenario.askedReferences).size).toBe(250)
-    expect(scanScenario.askedReferences.length).toBeLessThanOrEqual(250 + 31)
+    imageScanScenario.dieAfter(30)
+    await expect(imageScanScenario.step()).rejects.toThrow('killed')
+    imageScanScenario.dieAfter(Number.POSITIVE_INFINITY)
+    expect(await imageScanScenario.step()).toBe(1)
+    expect(await imageScanScenario.step()).toBeUndefined()
+    expect(new Set(imageScanScenario.askedReferences).size).toBe(250)
+    expect(imageScanScenario.askedReferences.length).toBeLessThanOrEqual(250 + 31)
   }, 180_000)
 
   test('gives up on a registry that does not answer for the rest of the scan', async () => {
-    await openScenario({
+    await openTrackedScanScenario({
       ...files,
       'catalogs/v4.18/alpha/more.json': renderCatalog(createBundleBlob('alpha.v900', 'other.test/well:v1')),
     })
-    for (const reference of many) scanScenario.answers.set(reference, unavailableImageAnswer)
-    await scanScenario.advanceHours(0)
+    for (const reference of many) imageScanScenario.answers.set(reference, unavailableImageAnswer)
+    await imageScanScenario.advanceHours(0)
     // Four concurrent requests, five times in a row.
     expect(
-      scanScenario.askedReferences.filter((reference) => reference.startsWith('registry.test/')).length,
+      imageScanScenario.askedReferences.filter((reference) => reference.startsWith('registry.test/')).length,
     ).toBeLessThanOrEqual(20)
-    expect(scanScenario.askedReferences).toContain('other.test/well:v1')
-    expect((await readScanState(store, scanScenario.ctx.forge.repository)).finished?.unknown).toBe(250)
+    expect(imageScanScenario.askedReferences).toContain('other.test/well:v1')
+    expect((await readScanState(store, imageScanScenario.ctx.forge.repository)).finished?.unknown).toBe(250)
   }, 180_000)
 
   test('reports nothing after losing its lease while reading catalogs', async () => {
-    await openScenario()
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceHours(24)
-    const { store: own } = scanScenario.ctx.app
+    await openTrackedScanScenario()
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceHours(24)
+    const { store: own } = imageScanScenario.ctx.app
     let renewals = 0
     const slow = {
       ...own,
       renewLease: async (...lease: Parameters<Store['renewLease']>) =>
         ++renewals === 1 && own.renewLease(...lease),
     }
-    const { clock } = scanScenario.ctx.app
+    const { clock } = imageScanScenario.ctx.app
     const later = {
-      ...scanScenario.ctx.app,
+      ...imageScanScenario.ctx.app,
       store: slow,
       clock: { ...clock, now: () => clock.now() + 1.05 * hourMs },
     }
-    const { installation, forge } = scanScenario.ctx
+    const { installation, forge } = imageScanScenario.ctx
     const job = { kind: 'scan', installation, repository: forge.repository } as const
-    await scanRepository(job, { ...scanScenario.ctx, app: later })
+    await scanRepositoryImages(job, { ...imageScanScenario.ctx, app: later })
     expect(renewals).toBe(2)
-    expect(scanScenario.issues()).toEqual([])
-    await scanScenario.advanceHours(1.05)
-    expect(scanScenario.issues()).toHaveLength(1)
+    expect(imageScanScenario.issues()).toEqual([])
+    await imageScanScenario.advanceHours(1.05)
+    expect(imageScanScenario.issues()).toHaveLength(1)
   })
   test('yields while any other slice is running', async () => {
-    await openScenario(files)
+    await openTrackedScanScenario(files)
     const lease = await store.acquireLease('image scan', 60)
-    expect(await scanScenario.step()).toBe(5)
-    expect(scanScenario.askedReferences).toEqual([])
+    expect(await imageScanScenario.step()).toBe(5)
+    expect(imageScanScenario.askedReferences).toEqual([])
     if (lease !== undefined) await store.releaseLease(lease)
-    expect(await scanScenario.step()).toBe(1)
+    expect(await imageScanScenario.step()).toBe(1)
   }, 180_000)
 })
 
 describe('the issue', () => {
   test('is found again, not opened twice, if a process died before it stored the number', async () => {
-    await openScenario()
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await openTrackedScanScenario()
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
     // GitHub opens the issue, but the response is lost.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
-    await expect(scanScenario.advanceDay()).rejects.toMatchObject({ code: 'unavailable', retryable: true })
-    await scanScenario.advanceDay()
-    expect(scanScenario.issues()).toHaveLength(1)
-    expect((await readScanState(store, scanScenario.ctx.forge.repository)).report?.issue).toBe(
-      scanScenario.issues()[0]?.number,
+    await expect(imageScanScenario.advanceDay()).rejects.toMatchObject({
+      code: 'unavailable',
+      retryable: true,
+    })
+    await imageScanScenario.advanceDay()
+    expect(imageScanScenario.issues()).toHaveLength(1)
+    expect((await readScanState(store, imageScanScenario.ctx.forge.repository)).report?.issue).toBe(
+      imageScanScenario.issues()[0]?.number,
     )
   }, 180_000)
 
   test('is closed even if a process died before storing its number and no image is missing now', async () => {
-    await openScenario()
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await openTrackedScanScenario()
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
-    await expect(scanScenario.advanceDay()).rejects.toMatchObject({ retryable: true })
-    await githubFixture.github.pushToBase(scanScenario.full, {
+    await expect(imageScanScenario.advanceDay()).rejects.toMatchObject({ retryable: true })
+    await githubFixture.github.pushToBase(imageScanScenario.full, {
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v2', secondImageReference)),
     })
-    await scanScenario.advanceHours(0)
-    expect(scanScenario.issues()).toMatchObject([{ state: 'closed' }])
+    await imageScanScenario.advanceHours(0)
+    expect(imageScanScenario.issues()).toMatchObject([{ state: 'closed' }])
   }, 180_000)
 
   test('that has our marker but another author is left alone', async () => {
-    await openScenario()
+    await openTrackedScanScenario()
     const forged = githubFixture.github.openIssue(
-      scanScenario.full,
+      imageScanScenario.full,
       'stranger',
       'All is well',
       `${missingImagesMarker}\nall is well`,
     )
-    scanScenario.answers.set(firstImageReference, missingImageAnswer)
-    await scanScenario.advanceDay()
+    imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
+    await imageScanScenario.advanceDay()
     expect(forged).toMatchObject({ title: 'All is well', body: `${missingImagesMarker}\nall is well` })
-    expect(scanScenario.issues().filter(({ app: by }) => by === githubFixture.app)).toHaveLength(1)
+    expect(imageScanScenario.issues().filter(({ app: by }) => by === githubFixture.app)).toHaveLength(1)
   }, 180_000)
 
   test.each([
-    ['issues are disabled', () => githubFixture.github.setIssues(scanScenario.full, false)],
+    ['issues are disabled', () => githubFixture.github.setIssues(imageScanScenario.full, false)],
     [
       'the App may not write issues',
-      () => githubFixture.github.setPermissions(githubFixture.installation, omitPermission('issues')),
+      () => githubFixture.github.setPermissions(githubFixture.installation, omitAppPermission('issues')),
     ],
-    ['the repository is archived', () => githubFixture.github.archive(scanScenario.full)],
+    ['the repository is archived', () => githubFixture.github.archive(imageScanScenario.full)],
   ])(
     'is skipped, logged, and counted if %s, and opened once possible',
     async (_name, forbid) => {
-      await openScenario()
-      scanScenario.answers.set(firstImageReference, missingImageAnswer)
+      await openTrackedScanScenario()
+      imageScanScenario.answers.set(firstImageReference, missingImageAnswer)
       forbid()
       try {
-        await scanScenario.advanceDay()
+        await imageScanScenario.advanceDay()
       } finally {
-        githubFixture.github.setIssues(scanScenario.full, true)
+        githubFixture.github.setIssues(imageScanScenario.full, true)
         githubFixture.github.setPermissions(githubFixture.installation, { ...allAppPermissions })
-        githubFixture.github.archive(scanScenario.full, false)
+        githubFixture.github.archive(imageScanScenario.full, false)
       }
-      expect(scanScenario.issues()).toEqual([])
-      expect(scanScenario.warnings.join('\n')).toContain('issues: write')
-      expect(await scanScenario.ctx.app.metrics.registry.metrics()).toMatch(
+      expect(imageScanScenario.issues()).toEqual([])
+      expect(imageScanScenario.warnings.join('\n')).toContain('issues: write')
+      expect(await imageScanScenario.ctx.app.metrics.registry.metrics()).toMatch(
         /catalog_bot_scan_reports_total\{outcome="refused"\} [1-9]/,
       )
-      await scanScenario.advanceDay()
-      expect(scanScenario.issues()).toHaveLength(1)
+      await imageScanScenario.advanceDay()
+      expect(imageScanScenario.issues()).toHaveLength(1)
     },
     60_000,
   )
 })
 
-function omitPermission(permission: keyof typeof allAppPermissions): Record<string, 'read' | 'write'> {
+function omitAppPermission(permission: keyof typeof allAppPermissions): Record<string, 'read' | 'write'> {
   const { [permission]: _taken, ...rest } = allAppPermissions
   return rest
 }

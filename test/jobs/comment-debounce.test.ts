@@ -1,10 +1,10 @@
 // How long the comment that a pull request is ready is delayed. Usually it is merged by then.
 import { expect, test } from '@jest/globals'
-import { resolveReadyCommentDelaySeconds } from '../../src/jobs/publish-report.ts'
+import { resolveCommentDelaySeconds } from '../../src/jobs/publish-report.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import type { Cache } from '../../src/ports/cache.ts'
-import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
 function createReportCommentContext() {
   const storedValues = new Map<string, unknown>()
@@ -22,32 +22,26 @@ function createReportCommentContext() {
 
 test('delays an edit by 30 s and a first comment by 120 s, regardless of further evaluations', async () => {
   const { context, later } = createReportCommentContext()
-  const snapshot = createSnapshot()
-  expect(await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')).toBe(30)
+  const snapshot = createTestPullSnapshot()
+  expect(await resolveCommentDelaySeconds(snapshot, context, 'edit')).toBe(30)
   later(20)
-  expect(await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')).toBe(10)
+  expect(await resolveCommentDelaySeconds(snapshot, context, 'edit')).toBe(10)
   later(10)
-  expect(await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')).toBe(0)
+  expect(await resolveCommentDelaySeconds(snapshot, context, 'edit')).toBe(0)
   later(3600)
-  expect(await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')).toBe(0)
-  expect(
-    await resolveReadyCommentDelaySeconds({ ...snapshot, pull: toPullNumber(8) }, context, 'first'),
-  ).toBe(120)
+  expect(await resolveCommentDelaySeconds(snapshot, context, 'edit')).toBe(0)
+  expect(await resolveCommentDelaySeconds({ ...snapshot, pull: toPullNumber(8) }, context, 'first')).toBe(120)
 })
 
 test('restarts the delay for another head, and after the cache lost its start', async () => {
   const { context, forget, later } = createReportCommentContext()
-  const snapshot = createSnapshot()
-  await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')
+  const snapshot = createTestPullSnapshot()
+  await resolveCommentDelaySeconds(snapshot, context, 'edit')
   later(40)
   expect(
-    await resolveReadyCommentDelaySeconds(
-      { ...snapshot, head: toCommitSha(createHexSha('e')) },
-      context,
-      'edit',
-    ),
+    await resolveCommentDelaySeconds({ ...snapshot, head: toCommitSha(createHexSha('e')) }, context, 'edit'),
   ).toBe(30)
   later(40)
   forget()
-  expect(await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')).toBe(30)
+  expect(await resolveCommentDelaySeconds(snapshot, context, 'edit')).toBe(30)
 })

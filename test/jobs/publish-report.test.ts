@@ -1,26 +1,28 @@
 // Which parts of a report are written: those that are missing, and only if the repository enables them.
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
-import { publishReport, type PublishReportOptions } from '../../src/jobs/publish-report.ts'
+import { publishPullReport, type PublishPullReportOptions } from '../../src/jobs/publish-report.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
-import { renderReport } from '../../src/report/report.ts'
-import type { ReportOptions } from '../../src/report/report-options.ts'
+import { renderPullReport } from '../../src/report/report.ts'
+import type { PullReportOptions } from '../../src/report/report-options.ts'
 import type { ForgeAction, Forge, BotReports } from '../../src/ports/forge.ts'
-import { createGateInput, createPassedOutcome, createHexSha } from '../policy/gate-builders.ts'
+import { createVerdictInput, createPassedCheckOutcome, createHexSha } from '../policy/gate-builders.ts'
 
 const outcomesAwaitingApproval = [
-  createPassedOutcome('ownership', { waiting: [{ what: 'an owner of foo must approve', who: ['olga'] }] }),
+  createPassedCheckOutcome('ownership', {
+    waiting: [{ what: 'an owner of foo must approve', who: ['olga'] }],
+  }),
 ]
 
 interface PublishedReportState {
   readonly isWaiting?: boolean
   readonly comment?: string
-  readonly publishOptions?: PublishReportOptions
+  readonly publishOptions?: PublishPullReportOptions
 }
 
 /** The actions that a report causes, given what GitHub already shows. */
 async function computeReportActions(
-  options: Partial<ReportOptions>,
+  options: Partial<PullReportOptions>,
   { isWaiting = false, comment = '', publishOptions = {} }: PublishedReportState = {},
 ) {
   const done: ForgeAction[] = []
@@ -43,13 +45,13 @@ async function computeReportActions(
       return { urls: new Map(action.runs.map(({ name }) => [name, urlOf(name)])) }
     },
   } as unknown as Forge
-  const outcomes = createGateInput().outcomes.map((each) =>
+  const outcomes = createVerdictInput().outcomes.map((each) =>
     isWaiting && each.check === 'ownership' ? (outcomesAwaitingApproval[0] ?? each) : each,
   )
-  const verdict = decideVerdict(createGateInput({ outcomes }))
-  const shownAt = await publishReport(
+  const verdict = decideVerdict(createVerdictInput({ outcomes }))
+  const shownAt = await publishPullReport(
     forge,
-    (runs) => renderReport(verdict, { changeLines: [], runs, ...options }),
+    (runs) => renderPullReport(verdict, { changeLines: [], runs, ...options }),
     toPullNumber(7),
     toCommitSha(createHexSha('a')),
     publishOptions,

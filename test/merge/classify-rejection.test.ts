@@ -2,8 +2,8 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   classifyRejection,
-  type RejectionContext,
-  type RejectionScope,
+  type MergeRejectionContext,
+  type MergeRejectionScope,
   type MergeRejectionResponse,
 } from '../../src/merge/classify-rejection.ts'
 
@@ -23,24 +23,24 @@ const createRulesetRejection = (...complaints: string[]): MergeRejectionResponse
     '',
     ...complaints.flatMap((text) => [`- ${text}        `, '']),
   )
-const createProtectionRejection = (...complaints: string[]): MergeRejectionResponse =>
+const createBranchProtectionRejection = (...complaints: string[]): MergeRejectionResponse =>
   createPushRejection(
     '(protected branch hook declined)',
     'error: GH006: Protected branch update failed for refs/heads/main.',
     '',
     ...complaints.flatMap((text) => [`- ${text}`, '']),
   )
-const createRestRejection = (status: number, message: string): MergeRejectionResponse => ({
+const createRestMergeRejection = (status: number, message: string): MergeRejectionResponse => ({
   by: 'rest',
   status,
   message,
 })
 const createRestRuleRejection = (status: number, ...says: string[]): MergeRejectionResponse =>
-  createRestRejection(
+  createRestMergeRejection(
     status,
     `Repository rule violations found\n\n${says.map((text) => `${text}\n\n`).join('')}`,
   )
-const createGraphqlRejection = (message: string, type?: string): MergeRejectionResponse => ({
+const createGraphqlMergeRejection = (message: string, type?: string): MergeRejectionResponse => ({
   by: 'graphql',
   errors: [{ type, message }],
 })
@@ -50,31 +50,33 @@ const mergeQueueRequiredMessage = 'Changes must be made through the merge queue'
 const signatureRequiredMessage = 'Commits must have verified signatures.'
 
 describe('a known rejection', () => {
-  const table: readonly (readonly [MergeRejectionResponse, RejectionScope, string])[] = [
+  const table: readonly (readonly [MergeRejectionResponse, MergeRejectionScope, string])[] = [
     // Races: something moved.
     [
-      createRestRejection(405, 'Base branch was modified. Review and try the merge again.'),
+      createRestMergeRejection(405, 'Base branch was modified. Review and try the merge again.'),
       'race',
       'Base branch was modified.',
     ],
     [
-      createRestRejection(409, 'Head branch was modified. Review and try the merge again.'),
+      createRestMergeRejection(409, 'Head branch was modified. Review and try the merge again.'),
       'race',
       'Head branch was modified.',
     ],
-    [createRestRejection(422, 'Update is not a fast forward'), 'race', 'Update is not a fast forward'],
-    [createRestRejection(422, 'Reference already exists'), 'race', 'Reference already exists'],
+    [createRestMergeRejection(422, 'Update is not a fast forward'), 'race', 'Update is not a fast forward'],
+    [createRestMergeRejection(422, 'Reference already exists'), 'race', 'Reference already exists'],
     [
-      createGraphqlRejection('Base branch was modified. Review and try the merge again.'),
+      createGraphqlMergeRejection('Base branch was modified. Review and try the merge again.'),
       'race',
       'Base branch was modified.',
     ],
     [
-      createGraphqlRejection('Expected branch to point to "aaaaaaa" but it did not. Pull and try again.'),
+      createGraphqlMergeRejection(
+        'Expected branch to point to "aaaaaaa" but it did not. Pull and try again.',
+      ),
       'race',
       'Expected',
     ],
-    [createGraphqlRejection('A value is older than it was', 'STALE_DATA'), 'race', 'A value is older'],
+    [createGraphqlMergeRejection('A value is older than it was', 'STALE_DATA'), 'race', 'A value is older'],
     [
       createPushRejection("(cannot lock ref 'refs/heads/main': is at aaaaaaa but expected bbbbbbb)"),
       'race',
@@ -100,16 +102,16 @@ describe('a known rejection', () => {
       'pull',
       '2 of 5',
     ],
-    [createRestRejection(422, 'Required status check "bors" is pending.'), 'pull', 'bors'],
+    [createRestMergeRejection(422, 'Required status check "bors" is pending.'), 'pull', 'bors'],
     [createRestRuleRejection(405, '6 of 6 required status checks are expected.'), 'pull', '6 of 6'],
     [
-      createProtectionRejection(
+      createBranchProtectionRejection(
         'Required status check "ci. Changes must be made through the merge queue" is failing.',
       ),
       'pull',
       'ci.',
     ],
-    [createProtectionRejection(approvalRequiredMessage), 'pull', 'At least 1'],
+    [createBranchProtectionRejection(approvalRequiredMessage), 'pull', 'At least 1'],
     [
       createPushRejection(
         '(protected branch hook declined)',
@@ -162,13 +164,13 @@ describe('a known rejection', () => {
       'CodeQL has',
     ],
     [createRulesetRejection('Missing successful active production deployment.'), 'pull', 'Missing'],
-    [createRestRejection(405, 'Pull Request is not mergeable'), 'pull', 'not mergeable'],
-    [createRestRejection(405, 'Pull Request has merge conflicts'), 'pull', 'conflicts'],
-    [createRestRejection(409, 'Merge conflict'), 'pull', 'Merge conflict'],
-    [createRestRejection(405, 'Pull Request is still a draft'), 'pull', 'draft'],
-    [createRestRejection(405, "This branch can't be rebased"), 'pull', 'rebased'],
+    [createRestMergeRejection(405, 'Pull Request is not mergeable'), 'pull', 'not mergeable'],
+    [createRestMergeRejection(405, 'Pull Request has merge conflicts'), 'pull', 'conflicts'],
+    [createRestMergeRejection(409, 'Merge conflict'), 'pull', 'Merge conflict'],
+    [createRestMergeRejection(405, 'Pull Request is still a draft'), 'pull', 'draft'],
+    [createRestMergeRejection(405, "This branch can't be rebased"), 'pull', 'rebased'],
     [
-      createRestRejection(
+      createRestMergeRejection(
         403,
         'refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission',
       ),
@@ -193,13 +195,13 @@ describe('a known rejection', () => {
       'a.bin',
     ],
     [
-      createGraphqlRejection(`Pull request ${approvalRequiredMessage}`, 'UNPROCESSABLE'),
+      createGraphqlMergeRejection(`Pull request ${approvalRequiredMessage}`, 'UNPROCESSABLE'),
       'pull',
       'At least 1',
     ],
 
     [
-      createGraphqlRejection(
+      createGraphqlMergeRejection(
         "Pull request Required workflow '✅ Validate Go Project' is not satisfied",
         'UNPROCESSABLE',
       ),
@@ -214,20 +216,24 @@ describe('a known rejection', () => {
       'pull',
       'x.',
     ],
-    [createRestRejection(405, 'Merge already in progress'), 'pull', 'in progress'],
-    [createRestRejection(422, 'merge conflict between base and head'), 'pull', 'conflict'],
-    [createRestRejection(422, "expected head sha didn't match current head ref."), 'race', 'expected head'],
-    [createRestRejection(422, 'There are no new commits on the base branch.'), 'race', 'no new commits'],
+    [createRestMergeRejection(405, 'Merge already in progress'), 'pull', 'in progress'],
+    [createRestMergeRejection(422, 'merge conflict between base and head'), 'pull', 'conflict'],
     [
-      createGraphqlRejection('Pull request Pull request is in clean status', 'UNPROCESSABLE'),
+      createRestMergeRejection(422, "expected head sha didn't match current head ref."),
+      'race',
+      'expected head',
+    ],
+    [createRestMergeRejection(422, 'There are no new commits on the base branch.'), 'race', 'no new commits'],
+    [
+      createGraphqlMergeRejection('Pull request Pull request is in clean status', 'UNPROCESSABLE'),
       'pull',
       'clean status',
     ],
-    [createRestRejection(405, 'Base branch requires signed commits.'), 'pull', 'signed'],
+    [createRestMergeRejection(405, 'Base branch requires signed commits.'), 'pull', 'signed'],
 
     // The branch.
     [
-      createRestRejection(
+      createRestMergeRejection(
         405,
         'Base branch requires signed commits. Rebase merges cannot be automatically signed by GitHub.',
       ),
@@ -235,35 +241,35 @@ describe('a known rejection', () => {
       'Rebase merges',
     ],
     [
-      createGraphqlRejection('Pull request Auto merge is not allowed for this repository'),
+      createGraphqlMergeRejection('Pull request Auto merge is not allowed for this repository'),
       'branch',
       'Auto merge',
     ],
     [
-      createGraphqlRejection('Pull request Protected branch rules not configured for this branch'),
+      createGraphqlMergeRejection('Pull request Protected branch rules not configured for this branch'),
       'branch',
       'Protected',
     ],
     [
-      createGraphqlRejection('Pull request User is not authorized for this protected branch'),
+      createGraphqlMergeRejection('Pull request User is not authorized for this protected branch'),
       'branch',
       'User is',
     ],
-    [createGraphqlRejection('Enqueuer is not authorized to merge'), 'branch', 'Enqueuer'],
+    [createGraphqlMergeRejection('Enqueuer is not authorized to merge'), 'branch', 'Enqueuer'],
     [createRulesetRejection(mergeQueueRequiredMessage), 'branch', mergeQueueRequiredMessage],
     [createRestRuleRejection(405, mergeQueueRequiredMessage), 'branch', mergeQueueRequiredMessage],
     [createRulesetRejection('Changes must be made through a pull request.'), 'branch', 'a pull request'],
     [createRulesetRejection('Cannot update this protected ref.'), 'branch', 'Cannot update'],
-    [createProtectionRejection('Cannot change this locked branch'), 'branch', 'locked'],
+    [createBranchProtectionRejection('Cannot change this locked branch'), 'branch', 'locked'],
     [
-      createProtectionRejection(
+      createBranchProtectionRejection(
         "You're not authorized to push to this branch. Visit https://docs.github.com/a/b for more information.",
       ),
       'branch',
       "You're not authorized",
     ],
     [
-      createRestRejection(
+      createRestMergeRejection(
         405,
         "You're not authorized to push to this branch. Visit https://docs.github.com/a/b for more information.",
       ),
@@ -271,14 +277,18 @@ describe('a known rejection', () => {
       'not authorized',
     ],
     [
-      createRestRejection(405, 'Merge commits are not allowed on this repository.'),
+      createRestMergeRejection(405, 'Merge commits are not allowed on this repository.'),
       'branch',
       'Merge commits',
     ],
-    [createRestRejection(405, 'Squash merges are not allowed on this repository.'), 'branch', 'Squash'],
-    [createGraphqlRejection('Merge method squash merging is not allowed.'), 'branch', 'squash'],
-    [createRestRejection(403, 'Resource not accessible by integration'), 'branch', 'Resource'],
-    [createGraphqlRejection('Resource not accessible by integration', 'FORBIDDEN'), 'branch', 'Resource'],
+    [createRestMergeRejection(405, 'Squash merges are not allowed on this repository.'), 'branch', 'Squash'],
+    [createGraphqlMergeRejection('Merge method squash merging is not allowed.'), 'branch', 'squash'],
+    [createRestMergeRejection(403, 'Resource not accessible by integration'), 'branch', 'Resource'],
+    [
+      createGraphqlMergeRejection('Resource not accessible by integration', 'FORBIDDEN'),
+      'branch',
+      'Resource',
+    ],
     [
       createRulesetRejection('Required status check "ci" was not set by the expected GitHub app.'),
       'branch',
@@ -323,13 +333,13 @@ describe('several reasons at once', () => {
     })
     // Classic protection writes them as one line.
     const combinedMessage = 'Required status check "ci. Build" is expected. Cannot change this locked branch'
-    expect(classifyRejection(createRestRejection(405, combinedMessage))).toMatchObject({
+    expect(classifyRejection(createRestMergeRejection(405, combinedMessage))).toMatchObject({
       scope: 'branch',
       reason: combinedMessage,
     })
     expect(
       classifyRejection(
-        createRestRejection(
+        createRestMergeRejection(
           405,
           `${approvalRequiredMessage} Changes were requested by a reviewer with write access.`,
         ),
@@ -367,32 +377,33 @@ describe('a rule about commits', () => {
       ...commits.map((commit) => `  ${commit}`),
       '',
     )
-  const table: readonly (readonly [string, readonly string[], RejectionContext, RejectionScope])[] = [
-    [signatureRequiredMessage, [pushedCommitSha], { commit: pushedCommitSha }, 'branch'],
-    [signatureRequiredMessage, [unrelatedCommitSha], { commit: pushedCommitSha }, 'pull'],
-    // Signing our commit would not help: the other one stays unsigned.
-    [signatureRequiredMessage, [pushedCommitSha, unrelatedCommitSha], { commit: pushedCommitSha }, 'pull'],
-    [signatureRequiredMessage, [], { commit: pushedCommitSha, isSigned: true }, 'pull'],
-    [signatureRequiredMessage, [], { commit: pushedCommitSha }, 'branch'],
+  const table: readonly (readonly [string, readonly string[], MergeRejectionContext, MergeRejectionScope])[] =
     [
-      'This branch must not contain merge commits.',
-      [pushedCommitSha, unrelatedCommitSha],
-      { commit: pushedCommitSha },
-      'branch',
-    ],
-    [
-      'This branch must not contain merge commits.',
-      [unrelatedCommitSha],
-      { commit: pushedCommitSha },
-      'pull',
-    ],
-    [
-      'Commit message must match a given regex pattern: ^JIRA',
-      [pushedCommitSha],
-      { commit: pushedCommitSha },
-      'branch',
-    ],
-  ]
+      [signatureRequiredMessage, [pushedCommitSha], { commit: pushedCommitSha }, 'branch'],
+      [signatureRequiredMessage, [unrelatedCommitSha], { commit: pushedCommitSha }, 'pull'],
+      // Signing our commit would not help: the other one stays unsigned.
+      [signatureRequiredMessage, [pushedCommitSha, unrelatedCommitSha], { commit: pushedCommitSha }, 'pull'],
+      [signatureRequiredMessage, [], { commit: pushedCommitSha, isSigned: true }, 'pull'],
+      [signatureRequiredMessage, [], { commit: pushedCommitSha }, 'branch'],
+      [
+        'This branch must not contain merge commits.',
+        [pushedCommitSha, unrelatedCommitSha],
+        { commit: pushedCommitSha },
+        'branch',
+      ],
+      [
+        'This branch must not contain merge commits.',
+        [unrelatedCommitSha],
+        { commit: pushedCommitSha },
+        'pull',
+      ],
+      [
+        'Commit message must match a given regex pattern: ^JIRA',
+        [pushedCommitSha],
+        { commit: pushedCommitSha },
+        'branch',
+      ],
+    ]
   test.each(table)('%s, violated by %j with %j, is about the %s', (says, commits, context, scope) => {
     expect(classifyRejection(listing(says, ...commits), context)).toMatchObject({ scope, isKnown: true })
   })
@@ -401,10 +412,10 @@ describe('a rule about commits', () => {
 describe('an unknown message', () => {
   test.each([
     createRulesetRejection('The moon must be full.'),
-    createRestRejection(422, 'Validation Failed'),
-    createRestRejection(404, 'Not Found'),
-    createRestRejection(405, ''),
-    createGraphqlRejection('Something went wrong', 'INTERNAL'),
+    createRestMergeRejection(422, 'Validation Failed'),
+    createRestMergeRejection(404, 'Not Found'),
+    createRestMergeRejection(405, ''),
+    createGraphqlMergeRejection('Something went wrong', 'INTERNAL'),
     createPushRejection('(pre-receive hook declined)', 'Only on Tuesdays, says', 'the release team.'),
     createPushRejection('(failure)'),
   ])('%j is about the pull request and reported as unknown', (rejection) => {
@@ -418,22 +429,24 @@ describe('an unknown message', () => {
       'the release team.',
     )
     expect(classifyRejection(hook).reason).toBe('Only on Tuesdays, says the release team.')
-    expect(classifyRejection(createRestRejection(405, ''))).toMatchObject({
+    expect(classifyRejection(createRestMergeRejection(405, ''))).toMatchObject({
       reason: 'GitHub returned HTTP 405 without a reason',
     })
-    expect(classifyRejection(createRestRejection(422, 'a\u0000b\u202e\nc')).reason).toBe('a\ufffdb\ufffd c')
-    expect(classifyRejection(createRestRejection(422, 'x'.repeat(10_000))).reason).toHaveLength(500)
+    expect(classifyRejection(createRestMergeRejection(422, 'a\u0000b\u202e\nc')).reason).toBe(
+      'a\ufffdb\ufffd c',
+    )
+    expect(classifyRejection(createRestMergeRejection(422, 'x'.repeat(10_000))).reason).toHaveLength(500)
   })
 })
 
 describe('names in a rejection are untrusted and do not affect its scope', () => {
   const bait = 'a`. Changes must be made through the merge queue.yml'
   test.each([
-    createRestRejection(
+    createRestMergeRejection(
       403,
       `refusing to allow a GitHub App to create or update workflow \`.github/workflows/${bait}\` without \`workflows\` permission`,
     ),
-    createRestRejection(
+    createRestMergeRejection(
       403,
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/a\nCannot update this protected ref.\nb` without `workflows` permission',
     ),

@@ -12,7 +12,7 @@ import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rul
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { injectPowerCut, isMutatingCall, PowerCutError } from './power-cut.ts'
 import {
-  greenCheckRuns,
+  passingCheckRuns,
   MergeFixture,
   botCheckNames,
   directPushStrategy,
@@ -77,14 +77,14 @@ async function openBatchScenario(method: MergeStrategy = directPushStrategy): Pr
       examined: { snapshot },
       permit: createMergePermit(pendingMerge),
       planned: { plan: { method } },
-      checks: greenCheckRuns,
+      checks: passingCheckRuns,
     })
     base = commit
   }
   return { scenario, pulls, members }
 }
 
-async function mergeScenarioBatch(
+async function mergeBatchInScenario(
   { scenario, members }: BatchScenario,
   options: MergeScenario['options'] = scenario.options,
 ) {
@@ -107,7 +107,7 @@ const listPushRequests = ({ scenario }: BatchScenario) =>
 describe('a merge batch', () => {
   test('merges all of its members with one push, each as validated', async () => {
     const it = await openBatchScenario()
-    const { outcomes, refused } = await mergeScenarioBatch(it)
+    const { outcomes, refused } = await mergeBatchInScenario(it)
     expect(refused).toBeUndefined()
     expect([...outcomes.values()]).toEqual(listMergeCommits(it).map((commit) => ({ kind: 'landed', commit })))
     expect(it.scenario.tip()).toBe(listMergeCommits(it).at(-1))
@@ -126,7 +126,7 @@ describe('a merge batch', () => {
         examined: { snapshot: Object.fromEntries(Object.entries(snapshot).toReversed()) as typeof snapshot },
       }
     })
-    const { outcomes } = await mergeScenarioBatch({ ...it, members: kept })
+    const { outcomes } = await mergeBatchInScenario({ ...it, members: kept })
     expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['landed', 'landed', 'landed'])
   })
 
@@ -135,7 +135,7 @@ describe('a merge batch', () => {
     const [, second] = it.pulls
     if (second === undefined) throw new Error('no pull request')
     await it.scenario.github.pushToPull(second, { 'beta.yaml': 'name: other\n' })
-    const { outcomes } = await mergeScenarioBatch(it)
+    const { outcomes } = await mergeBatchInScenario(it)
     expect([...outcomes].map(([pull, { kind }]) => [pull, kind]).sort()).toEqual([
       [it.pulls[0]?.number, 'landed'],
       [second.number, 'again'],
@@ -149,7 +149,7 @@ describe('a merge batch', () => {
     const third = it.pulls[2]
     if (third === undefined) throw new Error('no pull request')
     await it.scenario.github.label(third, 'do-not-merge')
-    const { outcomes } = await mergeScenarioBatch(it)
+    const { outcomes } = await mergeBatchInScenario(it)
     expect(outcomes.get(toPullNumber(third.number))?.kind).toBe('again')
     expect(third.merged).toBeNull()
   })
@@ -160,7 +160,7 @@ describe('a merge batch', () => {
     const second = members[1]?.permit.landing.pull
     const { options } = it.scenario
     const store = { ...options.store, observe: async (_: unknown, pull: number) => (pull === second ? 6 : 4) }
-    const { outcomes } = await mergeScenarioBatch({ ...it, members }, { ...options, store })
+    const { outcomes } = await mergeBatchInScenario({ ...it, members }, { ...options, store })
     expect([...outcomes.values()].map(({ kind }) => kind).sort()).toEqual(['again', 'landed'])
     expect(it.scenario.tip()).toBe(listMergeCommits(it)[0])
   })
@@ -174,7 +174,7 @@ describe('a merge batch', () => {
     // The bot reads the freezes once for each member and once more before the push.
     const listFreezes = async (repository: RepositoryName) =>
       (reads += 1) > it.members.length ? [{ ...stop, repository }] : []
-    const { outcomes } = await mergeScenarioBatch(it, {
+    const { outcomes } = await mergeBatchInScenario(it, {
       ...options,
       store: { ...options.store, listFreezes },
     })
@@ -186,7 +186,7 @@ describe('a merge batch', () => {
     const it = await openBatchScenario()
     const tip = it.scenario.tip()
     it.scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
-    const { outcomes, refused } = await mergeScenarioBatch(it)
+    const { outcomes, refused } = await mergeBatchInScenario(it)
     expect(refused).toMatch(/check/)
     expect([...outcomes]).toEqual([])
     expect(it.scenario.tip()).toBe(tip)
@@ -196,7 +196,7 @@ describe('a merge batch', () => {
   test('merges where the checks of catalog-bot are required, and leaves no temporary branch', async () => {
     const it = await openBatchScenario({ kind: 'push', checksFirst: true, signed: false })
     it.scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
-    const { outcomes, refused } = await mergeScenarioBatch(it)
+    const { outcomes, refused } = await mergeBatchInScenario(it)
     expect(refused).toBeUndefined()
     expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['landed', 'landed', 'landed'])
     expect(it.scenario.tip()).toBe(listMergeCommits(it).at(-1))
@@ -207,7 +207,7 @@ describe('a merge batch', () => {
     const it = await openBatchScenario()
     await it.scenario.github.pushToBase(it.scenario.full, { 'meanwhile.txt': 'x\n' })
     const tip = it.scenario.tip()
-    await mergeScenarioBatch(it)
+    await mergeBatchInScenario(it)
     expect(it.scenario.tip()).toBe(tip)
     expect(it.scenario.intents.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned', 'abandoned'])
   })
@@ -217,7 +217,7 @@ describe('a merge batch', () => {
     const tip = it.scenario.tip()
     const { store } = it.scenario.options
     let begun = 0
-    await mergeScenarioBatch(it, {
+    await mergeBatchInScenario(it, {
       ...it.scenario.options,
       store: {
         ...store,
@@ -232,7 +232,7 @@ describe('a merge batch', () => {
   test('merges each member once or not at all after a crash at any step', async () => {
     const first = await openBatchScenario()
     const whole = injectPowerCut(first.scenario.options, Infinity)
-    await mergeScenarioBatch(first, whole.options)
+    await mergeBatchInScenario(first, whole.options)
     // Tests the first and the last call of each kind; the calls in between behave the same.
     const acts = whole.calls
       .map((step, at) => [step, at] as const)
@@ -244,7 +244,7 @@ describe('a merge batch', () => {
     for (const [step, at] of acts) {
       const it = await openBatchScenario()
       const { scenario } = it
-      await mergeScenarioBatch(it, injectPowerCut(scenario.options, at + 1).options).catch(
+      await mergeBatchInScenario(it, injectPowerCut(scenario.options, at + 1).options).catch(
         (error: unknown) => {
           if (!(error instanceof PowerCutError)) throw error
         },

@@ -6,7 +6,7 @@ import pino from 'pino'
 import { toCommitSha, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
-import { openGitHubApp, type GitHubApp } from '../../src/adapters/github/github-app.ts'
+import { createGitHubApp, type GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { MergeOptions, MergeOutcome } from '../../src/merge/merge-options.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import type { Clock } from '../../src/ports/clock.ts'
@@ -20,12 +20,12 @@ import {
   webhookSecret,
   type GitHubFixture,
 } from '../sandbox/github/github-fixture.ts'
-import { createGreenChecks, openMergeTestHarness, type MergeTestHarness } from './merge-harness.ts'
+import { createPassingCheckRuns, openMergeTestHarness, type MergeTestHarness } from './merge-harness.ts'
 
 /** The names of the checks that the branches in these tests require. */
 export const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']
 
-export const greenCheckRuns = createGreenChecks(botCheckNames)
+export const passingCheckRuns = createPassingCheckRuns(botCheckNames)
 
 export const directPushStrategy: MergeStrategy = { kind: 'push', checksFirst: false, signed: false }
 
@@ -72,7 +72,7 @@ export class MergeFixture {
     const clock = { now: () => times.now }
     const it = await openGitHubFixture({ validateTraffic: true, clock, ...options })
     const sleep = async (milliseconds: number) => void (times.now += milliseconds)
-    const app = openGitHubApp({
+    const app = createGitHubApp({
       appId: it.app.id,
       privateKey,
       webhookSecret,
@@ -108,7 +108,7 @@ export class MergeFixture {
       directory: await mkdtemp(join(this.githubFixture.directory, 'mirror-')),
       pull,
       clock: this.clock,
-      checks: greenCheckRuns,
+      checks: passingCheckRuns,
     })
     const { mirror, options, evaluate } = tools
     const inside = (...args: string[]) => runGit(repo.path, undefined, ...args)

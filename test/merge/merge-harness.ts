@@ -1,7 +1,7 @@
 // What merges one pull request on the mock GitHub without a bot process: the mirror, the forge, an in-memory store,
 // and a permit for the current state.
 import { join } from 'node:path'
-import { addDigestToCheckRunContent } from '../../src/jobs/publish-report.ts'
+import { addCheckRunDigest } from '../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { createMergePermit, type ValidatedMerge, type MergePermit } from '../../src/policy/merge-permit.ts'
 import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
@@ -16,9 +16,9 @@ import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { createMemoryStore, type MemoryStore } from './memory-store.ts'
 
 /** Creates passing check runs with these names. */
-export const createGreenChecks = (names: readonly string[]): readonly CheckRunContent[] =>
+export const createPassingCheckRuns = (names: readonly string[]): readonly CheckRunContent[] =>
   names.map((name) =>
-    addDigestToCheckRunContent({
+    addCheckRunDigest({
       name,
       status: 'completed',
       conclusion: 'success',

@@ -7,10 +7,10 @@ import { createMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import type { EvaluatedPullSnapshot, MergeOptions } from '../../src/merge/merge-options.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
-import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
-const snapshot = createSnapshot()
-const { repository, pull, baseRef, base, head } = snapshot
+const pullSnapshot = createTestPullSnapshot()
+const { repository, pull, baseRef, base, head } = pullSnapshot
 const mergeCommitSha = toCommitSha(createHexSha('c'))
 const mergeTreeSha = toTreeSha(createHexSha('d'))
 /** A commit of the pull request that is not its head. */
@@ -64,7 +64,7 @@ async function attemptMerge(
     leaseSeconds: 60,
     clock: { now: () => 0 },
     plan: async () => ({ plan: { method: { kind: 'push', checksFirst: false, signed: false } } }),
-    forge: { readSnapshot: async () => snapshot, openPulls: async () => now },
+    forge: { readSnapshot: async () => pullSnapshot, openPulls: async () => now },
     repository: {
       fetch: async () => undefined,
       tip: async () => mergeCommitSha,
@@ -103,7 +103,7 @@ async function attemptMerge(
     config: 'default',
   }
   const outcome = await mergePull(
-    { snapshot, carried: createIncomingCommits(judged), ...(epochs && { epoch: epochs[0] }) },
+    { snapshot: pullSnapshot, carried: createIncomingCommits(judged), ...(epochs && { epoch: epochs[0] }) },
     createMergePermit(pendingMerge),
     options,
   )

@@ -13,7 +13,11 @@ import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../sandbox/github/views/account-view.ts'
-import { createGateInput, createOutcomesForAllChecks, createPassedOutcome } from '../policy/gate-builders.ts'
+import {
+  createVerdictInput,
+  createOutcomesForAllChecks,
+  createPassedCheckOutcome,
+} from '../policy/gate-builders.ts'
 import {
   createStatusChecksRule,
   createMergeQueueRule,
@@ -26,8 +30,8 @@ import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report-opt
 let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
 /** Returns what an evaluation finds other than success, by the evaluated head. */
-let getGateInputOverrides: (order: EvaluationRequest) => Partial<VerdictInput>
-const recordedOutcomes: string[] = []
+let getVerdictInputOverrides: (order: EvaluationRequest) => Partial<VerdictInput>
+const recordedVerdictBaseShas: string[] = []
 let enqueuedJobs: { job: Job; seconds: number | undefined }[]
 beforeAll(async () => {
   mergeFixture = await MergeFixture.open()
@@ -35,7 +39,7 @@ beforeAll(async () => {
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
   mergeScenario = await mergeFixture.openScenario()
-  getGateInputOverrides = () => ({})
+  getVerdictInputOverrides = () => ({})
   enqueuedJobs = []
   mergeScenario.setRules([
     createMergeQueueRule(),
@@ -76,7 +80,7 @@ async function openPullWithPassingChecks(path: string, enqueues = true): Promise
   return pull
 }
 
-function createContext(): JobContext<Store> {
+function createJobContext(): JobContext<Store> {
   const { store } = mergeScenario
   const evaluations: JobContext<Store>['app']['evaluationPool'] = {
     evaluate: async (order) => ({
@@ -85,7 +89,7 @@ function createContext(): JobContext<Store> {
       epoch: 0,
       commands: [],
       report: { changeLines: [], commandLines: [] },
-      gate: createGateInput({ snapshot: order.snapshot, ...getGateInputOverrides(order) }),
+      gate: createVerdictInput({ snapshot: order.snapshot, ...getVerdictInputOverrides(order) }),
     }),
     isSmall: () => true,
     close: async () => undefined,
@@ -101,7 +105,7 @@ function createContext(): JobContext<Store> {
       store: {
         ...store,
         enqueue: async (job: Job, seconds?: number) => void enqueuedJobs.push({ job, seconds }),
-        recordVerdict: async ({ base }: { base: string }) => void recordedOutcomes.push(base),
+        recordVerdict: async ({ base }: { base: string }) => void recordedVerdictBaseShas.push(base),
       },
       registries: {
         forEvaluation: () => () => Promise.reject(new Error('nobody asks')),
@@ -122,7 +126,7 @@ const evaluateOpenMergeGroups = async () => {
       repository: { owner: 'catalogs', name: getRepositoryName() },
       branch: 'main',
     },
-    createContext(),
+    createJobContext(),
   )
   await mergeScenario.github.passTimeInQueues(mergeScenario.full)
 }
@@ -269,16 +273,16 @@ describe('a merge through the merge queue', () => {
       await mergeScenario.github.passTimeInQueues(mergeScenario.full)
       expect(mergeScenario.pull.merged).not.toBeNull()
       const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
-      const { judgeMerged } = createMergeRecoveryOptions(createContext())
+      const { judgeMerged } = createMergeRecoveryOptions(createJobContext())
       const options = { ...mergeScenario.options, ...(judgeMerged && { judgeMerged }) }
       return () => settleBranch({ owner: 'catalogs', name: getRepositoryName() }, 'main', options)
     }
-    beforeEach(() => void recordedOutcomes.splice(0))
+    beforeEach(() => void recordedVerdictBaseShas.splice(0))
 
     test('is recorded as merged if it is valid on its actual parent, even during a freeze', async () => {
       const { base, head } = (await mergeScenario.evaluate()).permit.landing
       const evaluations: unknown[] = []
-      getGateInputOverrides = ({ snapshot }) => {
+      getVerdictInputOverrides = ({ snapshot }) => {
         evaluations.push([snapshot.base, snapshot.head, snapshot.state])
         return { merge: { kind: 'clean', commit: head, tree: head as never } }
       }
@@ -290,13 +294,13 @@ describe('a merge through the merge queue', () => {
       expect(listMergeIntentOutcomes()).toEqual(['landed'])
       expect(mergeScenario.mismatches).toEqual([])
       expect(evaluations).toEqual([[base, head, 'open']])
-      expect(recordedOutcomes).toEqual([base])
+      expect(recordedVerdictBaseShas).toEqual([base])
     })
 
     test('is a mismatch if the change still needs an approval', async () => {
-      getGateInputOverrides = () => ({
+      getVerdictInputOverrides = () => ({
         outcomes: createOutcomesForAllChecks({
-          ...createPassedOutcome('ownership'),
+          ...createPassedCheckOutcome('ownership'),
           waiting: [{ what: 'an owner must approve', who: ['bob'] }],
         }),
       })
@@ -309,11 +313,11 @@ describe('a merge through the merge queue', () => {
 
     test('stays unclear without an immediate second evaluation while an answer is missing', async () => {
       let evaluationCount = 0
-      getGateInputOverrides = () => {
+      getVerdictInputOverrides = () => {
         evaluationCount += 1
         return {
           outcomes: createOutcomesForAllChecks({
-            ...createPassedOutcome('validation'),
+            ...createPassedCheckOutcome('validation'),
             unanswered: [{ question: 'q', reason: 'away', retryAfter: 5 }],
           }),
         }
@@ -370,7 +374,7 @@ describe('a group of the merge queue', () => {
     await createSuccessfulCheckRun(second.headSha, 'slow ci')
     await enqueuePull(second)
     const evaluatedHeads: string[] = []
-    getGateInputOverrides = ({ snapshot }) => {
+    getVerdictInputOverrides = ({ snapshot }) => {
       evaluatedHeads.push(snapshot.head)
       return {}
     }
@@ -390,7 +394,7 @@ describe('a group of the merge queue', () => {
 
   test('with a pull request that may not be merged fails and reports which one and why', async () => {
     await enqueuePull(mergeScenario.pull)
-    getGateInputOverrides = () => ({ heldBy: { login: 'bob', isBack: false } })
+    getVerdictInputOverrides = () => ({ heldBy: { login: 'bob', isBack: false } })
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
@@ -409,7 +413,7 @@ describe('a group of the merge queue', () => {
     await enqueuePull(second)
     const together = (await readMergeGroups())[1]?.group?.head ?? ''
     const alone = [mergeScenario.pull.headSha, second.headSha]
-    const broken = createPassedOutcome('validation', {
+    const broken = createPassedCheckOutcome('validation', {
       findings: [
         {
           rule: 'two-heads',
@@ -420,7 +424,7 @@ describe('a group of the merge queue', () => {
         } as never,
       ],
     })
-    getGateInputOverrides = ({ snapshot }) =>
+    getVerdictInputOverrides = ({ snapshot }) =>
       alone.includes(snapshot.head) ? {} : { outcomes: createOutcomesForAllChecks(broken) }
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(together)).toEqual(botCheckNames.map(() => 'failure'))
@@ -441,10 +445,10 @@ describe('a group of the merge queue', () => {
   test('with a missing answer waits, is evaluated again, and fails after a timeout', async () => {
     await enqueuePull(mergeScenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
-    const open = createPassedOutcome('images', {
+    const open = createPassedCheckOutcome('images', {
       unanswered: [{ question: 'image a', reason: 'no answer', retryAfter: 30 }],
     })
-    getGateInputOverrides = () => ({ outcomes: createOutcomesForAllChecks(open) })
+    getVerdictInputOverrides = () => ({ outcomes: createOutcomesForAllChecks(open) })
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => null))
     expect(enqueuedJobs).toMatchObject([
@@ -467,7 +471,7 @@ describe('a group of the merge queue', () => {
       ...requiredCheckNames.map(() => 'success'),
     ])
     const count = mergeScenario.github.requests.filter(({ method }) => method !== 'GET').length
-    getGateInputOverrides = () => {
+    getVerdictInputOverrides = () => {
       throw new Error('nobody looks again')
     }
     await evaluateOpenMergeGroups()
@@ -482,7 +486,7 @@ describe('a group of the merge queue', () => {
   test('is recorded as valid before its checks are reported to GitHub', async () => {
     await enqueuePull(mergeScenario.pull)
     const order: string[] = []
-    const where = createContext()
+    const where = createJobContext()
     await evaluateMergeGroups(
       {
         kind: 'group',

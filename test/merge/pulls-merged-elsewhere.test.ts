@@ -13,13 +13,17 @@ import type { VerdictInput } from '../../src/policy/decide.ts'
 import { commentMarker } from '../../src/report/comment.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { createGateInput, createOutcomesForAllChecks, createPassedOutcome } from '../policy/gate-builders.ts'
-import { createGreenChecks } from './merge-harness.ts'
+import {
+  createVerdictInput,
+  createOutcomesForAllChecks,
+  createPassedCheckOutcome,
+} from '../policy/gate-builders.ts'
+import { createPassingCheckRuns } from './merge-harness.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 let mergeScenario: MergeScenario
-let gateInputOverrides: Partial<VerdictInput>
+let verdictInputOverrides: Partial<VerdictInput>
 let evaluatedHeadShas: string[]
 let mergeApiOverrides: Partial<MergeApi>
 beforeAll(async () => {
@@ -28,7 +32,7 @@ beforeAll(async () => {
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
   mergeScenario = await mergeFixture.openScenario()
-  gateInputOverrides = {}
+  verdictInputOverrides = {}
   evaluatedHeadShas = []
   mergeApiOverrides = {}
 })
@@ -38,7 +42,7 @@ afterEach(async () => {
 })
 
 const getRepositoryName = () => mergeScenario.full.split('/')[1] ?? ''
-const readCurrentSnapshot = async (): Promise<PullSnapshot> => {
+const readCurrentPullSnapshot = async (): Promise<PullSnapshot> => {
   const snapshot = await mergeScenario.options.forge.readSnapshot(toPullNumber(mergeScenario.pull.number))
   if (snapshot === null) throw new Error('no pull request')
   return snapshot
@@ -63,7 +67,7 @@ const createContext = () =>
             epoch: 0,
             commands: [],
             report: { changeLines: [], commandLines: [] },
-            gate: createGateInput({ snapshot, ...gateInputOverrides }),
+            gate: createVerdictInput({ snapshot, ...verdictInputOverrides }),
           }
         },
       },
@@ -72,7 +76,7 @@ const createContext = () =>
     },
   }) as unknown as JobContext<Store>
 const publishBotComment = async (body: string) => {
-  const { pull, head } = await readCurrentSnapshot()
+  const { pull, head } = await readCurrentPullSnapshot()
   const present = await mergeScenario.options.forge.readOwnReports(pull, head)
   await mergeScenario.options.forge.perform({ kind: 'put-comment', pull, body, present })
 }
@@ -92,10 +96,10 @@ test('a pull request whose base is not served says so in its comment and check r
   await mergeScenario.options.forge.perform({
     kind: 'put-checks',
     head,
-    runs: createGreenChecks([name]),
+    runs: createPassingCheckRuns([name]),
     present: [],
   })
-  const snapshot = { ...(await readCurrentSnapshot()), baseRef: 'release-1' }
+  const snapshot = { ...(await readCurrentPullSnapshot()), baseRef: 'release-1' }
   for (let times = 0; times < 2; times++)
     await reportPullOnUnservedBranch(snapshot, createContext(), undefined)
   expect(listCommentBodies()).toHaveLength(1)
@@ -107,12 +111,12 @@ test('a pull request whose base is not served says so in its comment and check r
 
 test('nothing is said where catalog-bot had said nothing', async () => {
   await reportPullOnUnservedBranch(
-    { ...(await readCurrentSnapshot()), baseRef: 'release-1' },
+    { ...(await readCurrentPullSnapshot()), baseRef: 'release-1' },
     createContext(),
     undefined,
   )
   await mergePullAsBob('merge')
-  await reportPullMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+  await reportPullMergedByOthers(await readCurrentPullSnapshot(), createContext(), undefined)
   expect(listCommentBodies()).toEqual([])
   expect(mergeScenario.github.checkRuns(mergeScenario.pull)).toEqual([])
   expect(evaluatedHeadShas).toEqual([])
@@ -129,7 +133,7 @@ test.each(['merge', 'squash'] as const)(
     mergeApiOverrides = {
       readMergeState: async (pull) => ({ ...(await merging.readMergeState(pull))!, autoMergeBy: 'carol' }),
     }
-    await reportPullMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+    await reportPullMergedByOthers(await readCurrentPullSnapshot(), createContext(), undefined)
     expect(listCommentBodies()).toHaveLength(1)
     expect(listCommentBodies()[0]).toContain(
       "GitHub's auto-merge, which carol enabled, merged this pull request",
@@ -137,7 +141,7 @@ test.each(['merge', 'squash'] as const)(
     expect(listCommentBodies()[0]).toContain('all checks passed')
     expect(evaluatedHeadShas).toEqual([parent])
     // Once: a later delivery costs no second judgment.
-    await reportPullMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+    await reportPullMergedByOthers(await readCurrentPullSnapshot(), createContext(), undefined)
     expect(evaluatedHeadShas).toHaveLength(1)
   },
 )
@@ -145,13 +149,13 @@ test.each(['merge', 'squash'] as const)(
 test('one that a person merged though catalog-bot would not have says so, with the reasons', async () => {
   await publishBotComment(`${commentMarker}\n\nWaiting for approval.`)
   await mergePullAsBob('squash')
-  gateInputOverrides = {
+  verdictInputOverrides = {
     outcomes: createOutcomesForAllChecks({
-      ...createPassedOutcome('ownership'),
+      ...createPassedCheckOutcome('ownership'),
       waiting: [{ what: 'an owner must approve', who: ['bob'] }],
     }),
   }
-  await reportPullMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+  await reportPullMergedByOthers(await readCurrentPullSnapshot(), createContext(), undefined)
   expect(listCommentBodies()[0]).toContain('Merged by bob')
   expect(listCommentBodies()[0]).toContain('would not have merged')
   expect(listCommentBodies()[0]).toContain('an owner must approve')

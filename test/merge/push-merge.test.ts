@@ -3,14 +3,14 @@ import { parseTemporaryBranch, formatTemporaryBranch } from '../../src/policy/me
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/push-merge.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
-import { addDigestToCheckRunContent } from '../../src/jobs/publish-report.ts'
+import { addCheckRunDigest } from '../../src/jobs/publish-report.ts'
 import {
   createStatusChecksRule,
   createPullRequestRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import {
   MergeFixture,
-  greenCheckRuns,
+  passingCheckRuns,
   botCheckNames,
   directPushStrategy,
   type MergeScenario,
@@ -46,7 +46,7 @@ const listPushRequests = () =>
   mergeScenario.github.requests.filter(
     ({ method, path }) => method === 'POST' && path.endsWith(`${mergeScenario.full}.git/git-receive-pack`),
   )
-const failedInstallCheck = addDigestToCheckRunContent({
+const failedInstallCheck = addCheckRunDigest({
   name: 'catalog-bot / install',
   status: 'completed',
   conclusion: 'failure',
@@ -54,7 +54,7 @@ const failedInstallCheck = addDigestToCheckRunContent({
   summary: 'it does not install',
   annotations: [],
 })
-const listRequestsSince = (count: number) =>
+const listGitHubRequestsSince = (count: number) =>
   mergeScenario.github.requests.slice(count).map(({ method, path }) => `${method} ${path}`)
 
 describe('a push of the validated merge', () => {
@@ -65,7 +65,7 @@ describe('a push of the validated merge', () => {
     const outcome = await mergePull(examined, permit, { ...mergeScenario.options, plan })
     expect(outcome).toEqual({ kind: 'landed', commit: permit.landing.commit })
     expect(mergeScenario.tip()).toBe(permit.landing.commit)
-    const rest = listRequestsSince(before).filter((request) => !request.includes('.git/'))
+    const rest = listGitHubRequestsSince(before).filter((request) => !request.includes('.git/'))
     // The recheck before the merge. The push itself verifies the base.
     expect(rest).toEqual(['POST /graphql'])
     expect(
@@ -214,7 +214,7 @@ describe('a push with checks first', () => {
   })
 
   test('never adds a failed check to the merge commit', async () => {
-    const [first, ...others] = greenCheckRuns
+    const [first, ...others] = passingCheckRuns
     if (first === undefined) throw new Error('no check')
     const red = { ...first, conclusion: 'failure' as const }
     await expect(mergeScenario.merge(checksFirstPushStrategy, { checks: [red, ...others] })).rejects.toThrow(
@@ -229,7 +229,9 @@ describe('a push with checks first', () => {
     requireBotChecks()
     const { permit } = await mergeScenario.evaluate()
     expect(
-      await mergeScenario.merge(checksFirstPushStrategy, { checks: [...greenCheckRuns, failedInstallCheck] }),
+      await mergeScenario.merge(checksFirstPushStrategy, {
+        checks: [...passingCheckRuns, failedInstallCheck],
+      }),
     ).toMatchObject({
       kind: 'landed',
     })
@@ -242,7 +244,7 @@ describe('a push with checks first', () => {
     const rules = { checks: { required: [{ name: failedInstallCheck.name }], strict: false } } as never
     expect(
       await mergeScenario.merge(checksFirstPushStrategy, {
-        checks: [...greenCheckRuns, failedInstallCheck],
+        checks: [...passingCheckRuns, failedInstallCheck],
         rules,
       }),
     ).toMatchObject({

@@ -5,27 +5,27 @@ import pino from 'pino'
 import { handleMergeRejection, clearMergeRejections } from '../../src/merge/rejected-pulls.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { toMergeOutcome } from '../../src/merge/merge-pull.ts'
-import { createInMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
-import { createSnapshot } from '../policy/gate-builders.ts'
+import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
+import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 import { readMergeBackoff } from '../../src/evaluate/merge-plan-input.ts'
 
 type MergeRejectionContext = Parameters<typeof handleMergeRejection>[2]
 
-let rejectionContext: MergeRejectionContext
+let mergeRejectionContext: MergeRejectionContext
 beforeEach(() => {
   const store = createInMemoryStore({
-    tables: new StoreTables(),
+    tables: new InMemoryStoreTables(),
     now: () => 1000,
     turn: async (_, act) => act(),
   })
-  rejectionContext = {
+  mergeRejectionContext = {
     app: { store, clock: { now: () => 1000 }, log: pino({ level: 'silent' }) },
     forge: { readOtherChecks: async () => [] },
   } as unknown as MergeRejectionContext
 })
 
 const createPullSnapshot = (number: number, baseRef = 'main') =>
-  createSnapshot({ pull: toPullNumber(number), baseRef })
+  createTestPullSnapshot({ pull: toPullNumber(number), baseRef })
 async function recordMergeRejection(number: number, message: string, baseRef?: string): Promise<void> {
   const outcome = toMergeOutcome({
     kind: 'refused',
@@ -33,18 +33,18 @@ async function recordMergeRejection(number: number, message: string, baseRef?: s
     words: { by: 'rest', status: 405, message },
   })
   if (outcome.kind !== 'refused') throw new Error(outcome.kind)
-  await handleMergeRejection(createPullSnapshot(number, baseRef), outcome.refusal, rejectionContext)
+  await handleMergeRejection(createPullSnapshot(number, baseRef), outcome.refusal, mergeRejectionContext)
 }
 const countActiveFreezes = async (baseRef = 'main') =>
-  (await readMergeBackoff(createPullSnapshot(99, baseRef), rejectionContext)).stopped.length
+  (await readMergeBackoff(createPullSnapshot(99, baseRef), mergeRejectionContext)).stopped.length
 
 test('an unknown message blocks only its pull request, even when repeated, and not the branch', async () => {
   for (let times = 0; times < 3; times++) await recordMergeRejection(1, 'The moon must be full.')
   expect(await countActiveFreezes()).toBe(0)
-  expect((await readMergeBackoff(createPullSnapshot(1), rejectionContext)).refused).toBe(
+  expect((await readMergeBackoff(createPullSnapshot(1), mergeRejectionContext)).refused).toBe(
     'The moon must be full.',
   )
-  expect((await readMergeBackoff(createPullSnapshot(2), rejectionContext)).refused).toBeUndefined()
+  expect((await readMergeBackoff(createPullSnapshot(2), mergeRejectionContext)).refused).toBeUndefined()
 })
 
 test('the same message on a second pull request, ignoring numbers and SHAs, freezes the branch', async () => {
@@ -63,7 +63,7 @@ test('another message on a second pull request, or the same on another branch, f
 
 test('a merge in between shows that the message is not about the branch', async () => {
   await recordMergeRejection(1, 'The moon must be full.')
-  await clearMergeRejections(createPullSnapshot(3), rejectionContext)
+  await clearMergeRejections(createPullSnapshot(3), mergeRejectionContext)
   await recordMergeRejection(2, 'The moon must be full.')
   expect(await countActiveFreezes()).toBe(0)
 })

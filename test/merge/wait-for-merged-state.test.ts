@@ -1,23 +1,23 @@
 // A pull request that GitHub shows as open although the base branch contains its head. The process that merges it
 // reports the merge, and catalog-bot does not report that there is nothing to merge.
 import { expect, test } from '@jest/globals'
-import { createInMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
-import { resolvePullContainedInBase } from '../../src/merge/pulls-merged-elsewhere.ts'
+import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
+import { resolveOpenPullWithMergedHead } from '../../src/merge/pulls-merged-elsewhere.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 import { toMergeLeaseName } from '../../src/jobs/renewed-lease.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
 function createMergedStateWaitSetup() {
   let now = 1_000_000
   const clock = { now: () => now }
   const store = createInMemoryStore({
-    tables: new StoreTables(),
+    tables: new InMemoryStoreTables(),
     now: clock.now,
     turn: async (_, act) => act(),
   })
-  const snapshot = createSnapshot()
+  const snapshot = createTestPullSnapshot()
   const { repository, pull, head, base, baseRef } = snapshot
   const ctx = {
     app: { store, clock, settings: { leaseSeconds: 60 }, metrics: { landings: { inc: () => undefined } } },
@@ -44,24 +44,24 @@ function createMergedStateWaitSetup() {
 test('waits for the process that merges it, and then counts it as merged', async () => {
   const { place, store, snapshot, begin } = createMergedStateWaitSetup()
   const { lease, intent } = await begin()
-  expect(await resolvePullContainedInBase(snapshot, place)).toBe('wait')
+  expect(await resolveOpenPullWithMergedHead(snapshot, place)).toBe('wait')
   await store.finishMerge(intent, 'landed')
   await store.releaseLease(lease)
-  expect(await resolvePullContainedInBase(snapshot, place)).toBe('merged')
+  expect(await resolveOpenPullWithMergedHead(snapshot, place)).toBe('merged')
   // This does not apply to a head that was pushed since then.
-  expect(await resolvePullContainedInBase({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe(
-    'wait',
-  )
+  expect(
+    await resolveOpenPullWithMergedHead({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place),
+  ).toBe('wait')
 })
 
 test('waits half a minute for GitHub to notice a merge pushed by others', async () => {
   const { place, snapshot, later } = createMergedStateWaitSetup()
-  expect(await resolvePullContainedInBase(snapshot, place)).toBe('wait')
+  expect(await resolveOpenPullWithMergedHead(snapshot, place)).toBe('wait')
   later(29)
-  expect(await resolvePullContainedInBase(snapshot, place)).toBe('wait')
+  expect(await resolveOpenPullWithMergedHead(snapshot, place)).toBe('wait')
   later(1)
-  expect(await resolvePullContainedInBase(snapshot, place)).toBe('open')
-  expect(await resolvePullContainedInBase({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe(
-    'wait',
-  )
+  expect(await resolveOpenPullWithMergedHead(snapshot, place)).toBe('open')
+  expect(
+    await resolveOpenPullWithMergedHead({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place),
+  ).toBe('wait')
 })

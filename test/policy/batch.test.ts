@@ -6,7 +6,7 @@ import {
   canBatchInOnePush,
   computeNextBatchSize,
   sortReadyPullsForBatch,
-  findBatchChainProblem,
+  findPermitChainProblem,
 } from '../../src/policy/batch.ts'
 import { unrestrictedBranchRules } from './no-rules.ts'
 
@@ -44,7 +44,7 @@ describe('the order of a batch', () => {
 describe('permits form a batch', () => {
   test('if the base of each is the commit of the previous one', () => {
     expect(
-      findBatchChainProblem([
+      findPermitChainProblem([
         createTestMergePermit(1, '0', '1'),
         createTestMergePermit(2, '1', '2'),
         createTestMergePermit(3, '2', '3'),
@@ -67,7 +67,7 @@ describe('permits form a batch', () => {
     ],
     ['a duplicate pull request', [createTestMergePermit(1, '0', '1'), createTestMergePermit(1, '1', '2')]],
   ])('but not with %s', (_, permits) => {
-    expect(findBatchChainProblem(permits)).toBeDefined()
+    expect(findPermitChainProblem(permits)).toBeDefined()
   })
 })
 

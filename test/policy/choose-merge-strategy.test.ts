@@ -5,14 +5,14 @@ import type { MergeStrategy, MergePlan } from '../../src/policy/merge-strategy.t
 
 const appId = 42
 const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']
-const botChecks = botCheckNames.map((name) => ({ name, app: appId }))
+const requiredBotChecks = botCheckNames.map((name) => ({ name, app: appId }))
 const appPermissions = { contents: 'write', pull_requests: 'write', checks: 'write', metadata: 'read' }
 
 /** A branch with the two recommended rulesets: the plan has no recommendations. */
-const recommendedRules: BranchRules = {
+const recommendedBranchRules: BranchRules = {
   branch: 'main',
   owner: 'organization',
-  checks: { required: botChecks, strict: false },
+  checks: { required: requiredBotChecks, strict: false },
   closedToUs: false,
   closedToPushes: false,
   reservedForUs: true,
@@ -28,12 +28,14 @@ const recommendedRules: BranchRules = {
 }
 
 const permissiveBranchRules: BranchRules = {
-  ...recommendedRules,
+  ...recommendedBranchRules,
   checks: { required: [], strict: false },
   reservedForUs: false,
 }
 
-const createPullRequirement = (more: Partial<PullRequestRuleSettings> = {}): PullRequestRuleSettings => ({
+const createPullRequestRuleSettings = (
+  more: Partial<PullRequestRuleSettings> = {},
+): PullRequestRuleSettings => ({
   approvals: 0,
   dismissesStale: false,
   lastPushApproval: false,
@@ -44,7 +46,7 @@ const createPullRequirement = (more: Partial<PullRequestRuleSettings> = {}): Pul
 
 function planMergeWithRules(rules: Partial<BranchRules>, more: Partial<MergePlanInput> = {}): MergePlan {
   return chooseMergeStrategy({
-    rules: { ...recommendedRules, ...rules },
+    rules: { ...recommendedBranchRules, ...rules },
     wanted: 'auto',
     permissions: appPermissions,
     app: appId,
@@ -71,8 +73,8 @@ interface MergeMethodCase {
   readonly expectedText: string
 }
 
-const requiredChecksWithCi = { required: [...botChecks, { name: 'ci' }], strict: false }
-const strictRequiredChecks = { required: botChecks, strict: true }
+const requiredChecksWithCi = { required: [...requiredBotChecks, { name: 'ci' }], strict: false }
+const strictRequiredChecks = { required: requiredBotChecks, strict: true }
 
 /** The settings of a branch, as GitHub names them, and the expected plan. */
 const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
@@ -158,12 +160,14 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
       'which does not report it: require "catalog-bot / ownership" and "catalog-bot / validation" instead',
   },
   'a pull request without approval': {
-    rules: { pullRequest: createPullRequirement() },
+    rules: { pullRequest: createPullRequestRuleSettings() },
     method: checksFirstPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'a pull request with approvals': {
-    rules: { pullRequest: createPullRequirement({ approvals: 2, codeOwners: true, conversations: true }) },
+    rules: {
+      pullRequest: createPullRequestRuleSettings({ approvals: 2, codeOwners: true, conversations: true }),
+    },
     method: checksFirstPushStrategy,
     expectedText: 'the validated merge itself',
   },
@@ -412,7 +416,7 @@ describe('a plan', () => {
   test.each(['dismissesStale', 'lastPushApproval'] as const)(
     "requires the tree of GitHub's test merge for a push under %s",
     (setting) => {
-      const pullRequest = createPullRequirement({ approvals: 1, [setting]: true })
+      const pullRequest = createPullRequestRuleSettings({ approvals: 1, [setting]: true })
       const pushed = planMergeWithRules({ pullRequest })
       expect(pushed).toMatchObject({ method: checksFirstPushStrategy, needsGitHubsTree: true })
       expect(pushed.conditions.join('\n')).toContain("the same content as GitHub's test merge")
@@ -422,7 +426,7 @@ describe('a plan', () => {
   )
 
   test('lists the conditions that people must meet', () => {
-    const pullRequest = createPullRequirement({ approvals: 2, codeOwners: true, conversations: true })
+    const pullRequest = createPullRequestRuleSettings({ approvals: 2, codeOwners: true, conversations: true })
     const { conditions } = planMergeWithRules({ pullRequest, signatures: true, checks: requiredChecksWithCi })
     const all = conditions.join('\n')
     for (const words of [
@@ -464,7 +468,7 @@ const branchRuleVariants: Readonly<
 > = {
   owner: [{ reservedForUs: false }, { reservedForUs: false, owner: 'user' }],
   checks: [{}, { checks: requiredChecksWithCi }],
-  pullRequest: [{}, { pullRequest: createPullRequirement() }],
+  pullRequest: [{}, { pullRequest: createPullRequestRuleSettings() }],
   closedToUs: [{}, { closedToUs: true }],
   closedToPushes: [{}, { closedToPushes: true }],
   reservedForUs: [{}, { reservedForUs: false }],
@@ -487,13 +491,15 @@ describe('every field of the branch rules changes the plan or its text', () => {
 
   const requirements = ['dismissesStale', 'lastPushApproval', 'codeOwners', 'conversations'] as const
   test.each(requirements)('pullRequest.%s', (field) => {
-    const before = planMergeWithRules({ pullRequest: createPullRequirement() })
-    expect(planMergeWithRules({ pullRequest: createPullRequirement({ [field]: true }) })).not.toEqual(before)
+    const before = planMergeWithRules({ pullRequest: createPullRequestRuleSettings() })
+    expect(planMergeWithRules({ pullRequest: createPullRequestRuleSettings({ [field]: true }) })).not.toEqual(
+      before,
+    )
   })
 
   test('pullRequest.approvals, checks.strict, queue.method, queue.largestGroup', () => {
-    expect(planMergeWithRules({ pullRequest: createPullRequirement({ approvals: 1 }) })).not.toEqual(
-      planMergeWithRules({ pullRequest: createPullRequirement() }),
+    expect(planMergeWithRules({ pullRequest: createPullRequestRuleSettings({ approvals: 1 }) })).not.toEqual(
+      planMergeWithRules({ pullRequest: createPullRequestRuleSettings() }),
     )
     expect(planMergeWithRules({ checks: strictRequiredChecks })).not.toEqual(planMergeWithRules({}))
     const queue = (method: 'merge' | 'rebase', maxGroupSize: number) =>

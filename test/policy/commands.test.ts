@@ -19,7 +19,7 @@ import {
   type CommandRecord,
 } from '../../src/policy/command-records.ts'
 import { computeCatalogChange, buildPackageBlob } from '../pull-request/build-catalog.ts'
-import { createSnapshot, createHexSha } from './gate-builders.ts'
+import { createTestPullSnapshot, createHexSha } from './gate-builders.ts'
 
 const githubAccountByName: Readonly<Record<string, GitHubAccount>> = {
   alice: { id: toUserId(1001), login: 'alice', kind: 'user' },
@@ -53,7 +53,12 @@ function createCommandInput(
   const base = { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo')] }
   return {
     check: {
-      snapshot: createSnapshot({ author: getGitHubAccount('alice'), head: headShaA, comments, ...snapshot }),
+      snapshot: createTestPullSnapshot({
+        author: getGitHubAccount('alice'),
+        head: headShaA,
+        comments,
+        ...snapshot,
+      }),
       config: defaultConfig,
       layout: { catalogs: [{ root: 'catalog' }] },
       change: computeCatalogChange(base, { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo', 'fast')] }),

@@ -7,11 +7,11 @@ import { checkIds } from '../../packages/findings/src/checks.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 import type { CheckRunAnswer } from '../../src/checks/questions.ts'
 import {
-  createGateInput,
-  createSnapshot,
+  createVerdictInput,
+  createTestPullSnapshot,
   createMergeFreeze,
   createOutcomesForAllChecks,
-  createPassedOutcome,
+  createPassedCheckOutcome,
   createHexSha,
 } from './gate-builders.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
@@ -20,7 +20,7 @@ const errorFinding: Finding = { rule: 'several-heads', severity: 'error', what: 
 
 describe('the gate', () => {
   test('merges a pull request when every required check passed', () => {
-    const verdict = decideVerdict(createGateInput())
+    const verdict = decideVerdict(createVerdictInput())
     expect(verdict.kind).toBe('merge')
     expect(isMergePermit(verdict.permit)).toBe(true)
     expect(verdict.permit?.landing).toMatchObject({
@@ -34,17 +34,17 @@ describe('the gate', () => {
 
   test('merges a pull request despite a warning', () => {
     const outcomes = createOutcomesForAllChecks(
-      createPassedOutcome('validation', { findings: [{ ...errorFinding, severity: 'warning' }] }),
+      createPassedCheckOutcome('validation', { findings: [{ ...errorFinding, severity: 'warning' }] }),
     )
-    expect(decideVerdict(createGateInput({ outcomes })).kind).toBe('merge')
+    expect(decideVerdict(createVerdictInput({ outcomes })).kind).toBe('merge')
   })
 
   test('counts the unlisted findings that a finding summarizes', () => {
     const more = { ...errorFinding, data: { leftOut: 41 } }
     const outcomes = createOutcomesForAllChecks(
-      createPassedOutcome('validation', { findings: [more, errorFinding] }),
+      createPassedCheckOutcome('validation', { findings: [more, errorFinding] }),
     )
-    expect(decideVerdict(createGateInput({ outcomes })).reasons).toEqual([
+    expect(decideVerdict(createVerdictInput({ outcomes })).reasons).toEqual([
       { code: 'findings', text: 'validation: 42 errors' },
     ])
   })
@@ -52,15 +52,17 @@ describe('the gate', () => {
   test('retries at the earliest retry time of hundreds of thousands of unanswered questions', () => {
     const open = (retryAfter: number) => ({ question: 'q', reason: 'r', retryAfter })
     const unanswered = [...Array.from({ length: 200_000 }, () => open(90)), open(7)]
-    const outcomes = createOutcomesForAllChecks(createPassedOutcome('ownership', { unanswered }))
-    expect(decideVerdict(createGateInput({ outcomes })).retryAfter).toBe(7)
+    const outcomes = createOutcomesForAllChecks(createPassedCheckOutcome('ownership', { unanswered }))
+    expect(decideVerdict(createVerdictInput({ outcomes })).retryAfter).toBe(7)
   })
 
   const rejectionCases: [string, Partial<VerdictInput>, string, string][] = [
     [
       'an error finding blocks',
       {
-        outcomes: createOutcomesForAllChecks(createPassedOutcome('validation', { findings: [errorFinding] })),
+        outcomes: createOutcomesForAllChecks(
+          createPassedCheckOutcome('validation', { findings: [errorFinding] }),
+        ),
       },
       'blocked',
       'findings',
@@ -69,7 +71,9 @@ describe('the gate', () => {
       'an unanswered question is unknown',
       {
         outcomes: createOutcomesForAllChecks(
-          createPassedOutcome('images', { unanswered: [{ question: 'q', reason: '503', retryAfter: 30 }] }),
+          createPassedCheckOutcome('images', {
+            unanswered: [{ question: 'q', reason: '503', retryAfter: 30 }],
+          }),
         ),
       },
       'unknown',
@@ -79,7 +83,7 @@ describe('the gate', () => {
       'a missing approval waits',
       {
         outcomes: createOutcomesForAllChecks(
-          createPassedOutcome('ownership', {
+          createPassedCheckOutcome('ownership', {
             waiting: [{ what: 'an owner of foo must approve', who: ['bob'] }],
           }),
         ),
@@ -87,13 +91,28 @@ describe('the gate', () => {
       'wait',
       'approval',
     ],
-    ['a draft waits', { snapshot: createSnapshot({ draft: true }) }, 'wait', 'draft'],
-    ['a closed pull request waits', { snapshot: createSnapshot({ state: 'closed' }) }, 'wait', 'closed'],
-    ['a ghost author waits', { snapshot: createSnapshot({ author: null }) }, 'wait', 'author-unknown'],
-    ['a stacked pull request waits', { snapshot: createSnapshot({ stacked: true }) }, 'wait', 'stacked'],
+    ['a draft waits', { snapshot: createTestPullSnapshot({ draft: true }) }, 'wait', 'draft'],
+    [
+      'a closed pull request waits',
+      { snapshot: createTestPullSnapshot({ state: 'closed' }) },
+      'wait',
+      'closed',
+    ],
+    [
+      'a ghost author waits',
+      { snapshot: createTestPullSnapshot({ author: null }) },
+      'wait',
+      'author-unknown',
+    ],
+    [
+      'a stacked pull request waits',
+      { snapshot: createTestPullSnapshot({ stacked: true }) },
+      'wait',
+      'stacked',
+    ],
     [
       'a blocking label waits, whatever its case',
-      { snapshot: createSnapshot({ labels: ['Do-Not-Merge'] }) },
+      { snapshot: createTestPullSnapshot({ labels: ['Do-Not-Merge'] }) },
       'wait',
       'label',
     ],
@@ -110,7 +129,7 @@ describe('the gate', () => {
       'a package that is merged by hand waits',
       {
         outcomes: createOutcomesForAllChecks({
-          ...createPassedOutcome('validation'),
+          ...createPassedCheckOutcome('validation'),
           manualMergeReasons: ['ci.yaml says `merge: false`'],
         }),
       },
@@ -127,7 +146,7 @@ describe('the gate', () => {
     ['a change of nothing waits', { changedPaths: 0 }, 'wait', 'empty'],
   ]
   test.each(rejectionCases)('%s', (_name, differences, kind, code) => {
-    const verdict = decideVerdict(createGateInput(differences))
+    const verdict = decideVerdict(createVerdictInput(differences))
     expect(verdict.kind).toBe(kind)
     expect(verdict.reasons[0]?.code).toBe(code)
     expect(verdict.permit).toBeUndefined()
@@ -136,10 +155,10 @@ describe('the gate', () => {
   test('if there is nothing to merge, the verdict reports only that', () => {
     const merge = { ...defaultConfig.merge, enabled: false, requires: [{ app: 15368, name: 'build' }] }
     const verdict = decideVerdict(
-      createGateInput({
+      createVerdictInput({
         merge: { kind: 'nothing' },
         outcomes: [],
-        snapshot: createSnapshot({ draft: true }),
+        snapshot: createTestPullSnapshot({ draft: true }),
         config: { ...defaultConfig, merge },
       }),
     )
@@ -151,32 +170,32 @@ describe('the gate', () => {
 
   test('a conflict verdict does not list checks that will not run', () => {
     const verdict = decideVerdict(
-      createGateInput({ merge: { kind: 'conflict', paths: ['a'] }, outcomes: [] }),
+      createVerdictInput({ merge: { kind: 'conflict', paths: ['a'] }, outcomes: [] }),
     )
     expect(verdict.reasons.map(({ code }) => code)).toEqual(['conflict'])
   })
 
   test('a hold that is active again names its owner and the cause', () => {
     const heldBy = { login: 'bob', isBack: true }
-    expect(decideVerdict(createGateInput({ heldBy })).reasons[0]?.text).toBe(
+    expect(decideVerdict(createVerdictInput({ heldBy })).reasons[0]?.text).toBe(
       'the hold by bob is active again because this pull request has changed since the hold was removed',
     )
   })
 
   test('a package that requires a manual merge is merged on request', () => {
     const outcomes = createOutcomesForAllChecks({
-      ...createPassedOutcome('validation'),
+      ...createPassedCheckOutcome('validation'),
       manualMergeReasons: ['ci.yaml says `merge: false`'],
     })
-    expect(decideVerdict(createGateInput({ outcomes, requestedBy: 'carol' })).kind).toBe('merge')
+    expect(decideVerdict(createVerdictInput({ outcomes, requestedBy: 'carol' })).kind).toBe('merge')
   })
 
   describe('with a required check of another App', () => {
     const requires = [{ app: 15368, name: 'build' }]
     const config = { ...defaultConfig, merge: { ...defaultConfig.merge, requires } }
-    const [question] = toRequiredCheckQuestions(requires, createSnapshot().head)
+    const [question] = toRequiredCheckQuestions(requires, createTestPullSnapshot().head)
     const decided = (required: VerdictInput['required']) =>
-      decideVerdict(createGateInput({ config, required }))
+      decideVerdict(createVerdictInput({ config, required }))
     const answered = (answer: CheckRunAnswer, differences = {}) =>
       decided([{ question: { ...question!, ...differences }, answer }])
 
@@ -222,20 +241,25 @@ describe('the gate', () => {
   const requiredChecks = getRequiredBotChecks(defaultConfig)
 
   test.each(requiredChecks)('does not merge without a result of the check %s', (missing) => {
-    const outcomes = requiredChecks.filter((id) => id !== missing).map((id) => createPassedOutcome(id))
-    const verdict = decideVerdict(createGateInput({ outcomes }))
+    const outcomes = requiredChecks.filter((id) => id !== missing).map((id) => createPassedCheckOutcome(id))
+    const verdict = decideVerdict(createVerdictInput({ outcomes }))
     expect(verdict.kind).toBe('unknown')
     expect(verdict.permit).toBeUndefined()
   })
 
   describe('with a check that the configuration may require', () => {
     const required = { ...defaultConfig, install: { ...defaultConfig.install, required: true } }
-    const without = (outcome: ReturnType<typeof createPassedOutcome> | undefined, config = defaultConfig) => {
-      const others = getRequiredBotChecks(defaultConfig).map((id) => createPassedOutcome(id))
-      return decideVerdict(createGateInput({ config, outcomes: [...others, ...(outcome ? [outcome] : [])] }))
+    const without = (
+      outcome: ReturnType<typeof createPassedCheckOutcome> | undefined,
+      config = defaultConfig,
+    ) => {
+      const others = getRequiredBotChecks(defaultConfig).map((id) => createPassedCheckOutcome(id))
+      return decideVerdict(
+        createVerdictInput({ config, outcomes: [...others, ...(outcome ? [outcome] : [])] }),
+      )
     }
-    const fails = createPassedOutcome('install', { findings: [errorFinding] })
-    const open = createPassedOutcome('install', {
+    const fails = createPassedCheckOutcome('install', { findings: [errorFinding] })
+    const open = createPassedCheckOutcome('install', {
       unanswered: [{ question: 'q', reason: 'the registry is away', retryAfter: 30 }],
     })
 
@@ -250,39 +274,39 @@ describe('the gate', () => {
     })
 
     test('retries its unanswered questions while the pull request waits', () => {
-      const others = getRequiredBotChecks(defaultConfig).map((id) => createPassedOutcome(id))
-      const waits = createGateInput({
-        snapshot: createSnapshot({ draft: true }),
+      const others = getRequiredBotChecks(defaultConfig).map((id) => createPassedCheckOutcome(id))
+      const waits = createVerdictInput({
+        snapshot: createTestPullSnapshot({ draft: true }),
         outcomes: [...others, open],
       })
       expect(decideVerdict(waits)).toMatchObject({ kind: 'wait', retryAfter: 30 })
     })
 
     test('does not let another check declare itself optional', () => {
-      const outcome = createPassedOutcome('images', { findings: [errorFinding], isOptional: true })
-      const others = checkIds.filter((id) => id !== 'images').map((id) => createPassedOutcome(id))
-      expect(decideVerdict(createGateInput({ outcomes: [...others, outcome] }))).toMatchObject({
+      const outcome = createPassedCheckOutcome('images', { findings: [errorFinding], isOptional: true })
+      const others = checkIds.filter((id) => id !== 'images').map((id) => createPassedCheckOutcome(id))
+      expect(decideVerdict(createVerdictInput({ outcomes: [...others, outcome] }))).toMatchObject({
         kind: 'blocked',
       })
     })
   })
 
   test('never merges a pull request without an ownership result because of its labels', () => {
-    const blockedInput = createGateInput({
+    const blockedInput = createVerdictInput({
       outcomes: createOutcomesForAllChecks().filter(({ check }) => check !== 'ownership'),
     })
     for (const label of ['approved', 'lgtm', 'ok-to-merge', 'automerge'])
       expect(
-        decideVerdict({ ...blockedInput, snapshot: createSnapshot({ labels: [label] }) }).permit,
+        decideVerdict({ ...blockedInput, snapshot: createTestPullSnapshot({ labels: [label] }) }).permit,
       ).toBeUndefined()
   })
 
   test('reports the most severe reason first, and retries at the earliest retry time', () => {
     const verdict = decideVerdict(
-      createGateInput({
-        snapshot: createSnapshot({ draft: true }),
+      createVerdictInput({
+        snapshot: createTestPullSnapshot({ draft: true }),
         outcomes: createOutcomesForAllChecks(
-          createPassedOutcome('images', {
+          createPassedCheckOutcome('images', {
             unanswered: [
               { question: 'a', reason: 'slow', retryAfter: 300 },
               { question: 'b', reason: 'slow', retryAfter: 20 },
@@ -299,12 +323,12 @@ describe('the gate', () => {
 
 describe('a merge permit', () => {
   test('cannot be created from a plain object', () => {
-    const permittedMerge = decideVerdict(createGateInput()).permit?.landing
+    const permittedMerge = decideVerdict(createVerdictInput()).permit?.landing
     expect(isMergePermit({ landing: permittedMerge })).toBe(false)
     expect(isMergePermit(undefined)).toBe(false)
   })
   test('cannot be altered', () => {
-    const permit = decideVerdict(createGateInput()).permit
+    const permit = decideVerdict(createVerdictInput()).permit
     expect(() => Object.assign(permit?.landing ?? {}, { baseRef: 'release' })).toThrow(TypeError)
   })
 })

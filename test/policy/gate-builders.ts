@@ -9,7 +9,7 @@ import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
 
 export const createHexSha = (digit: string) => digit.repeat(40)
 
-export function createSnapshot(differences: Partial<PullSnapshot> = {}): PullSnapshot {
+export function createTestPullSnapshot(differences: Partial<PullSnapshot> = {}): PullSnapshot {
   return {
     repository: { owner: 'acme', name: 'catalog' },
     pull: toPullNumber(7),
@@ -29,7 +29,7 @@ export function createSnapshot(differences: Partial<PullSnapshot> = {}): PullSna
   }
 }
 
-export function createPassedOutcome(
+export function createPassedCheckOutcome(
   check: CheckOutcome['check'],
   differences: Partial<CheckOutcome> = {},
 ): CheckOutcome {
@@ -40,18 +40,18 @@ export function createPassedOutcome(
 export function createOutcomesForAllChecks(...these: readonly CheckOutcome[]): CheckOutcome[] {
   return checkDefinitions.flatMap(({ id, requirement }) => {
     const given = these.filter(({ check }) => check === id)
-    return given.length === 0 && requirement === 'required' ? [createPassedOutcome(id)] : given
+    return given.length === 0 && requirement === 'required' ? [createPassedCheckOutcome(id)] : given
   })
 }
 
-export function createGateInput(differences: Partial<VerdictInput> = {}): VerdictInput {
+export function createVerdictInput(differences: Partial<VerdictInput> = {}): VerdictInput {
   return {
-    snapshot: createSnapshot(),
+    snapshot: createTestPullSnapshot(),
     config: defaultConfig,
     configDigest: 'default',
     merge: { kind: 'clean', commit: toCommitSha(createHexSha('c')), tree: toTreeSha(createHexSha('d')) },
     changedPaths: 1,
-    outcomes: checkIds.map((check) => createPassedOutcome(check)),
+    outcomes: checkIds.map((check) => createPassedCheckOutcome(check)),
     ...differences,
   }
 }

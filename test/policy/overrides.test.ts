@@ -25,9 +25,14 @@ import {
 } from '../../src/policy/command-records.ts'
 import { describeCommands } from '../../src/report/describe-commands.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
-import { renderReport } from '../../src/report/report.ts'
+import { renderPullReport } from '../../src/report/report.ts'
 import { computeCatalogChange, buildPackageBlob } from '../pull-request/build-catalog.ts'
-import { createGateInput, createSnapshot, createOutcomesForAllChecks, createHexSha } from './gate-builders.ts'
+import {
+  createVerdictInput,
+  createTestPullSnapshot,
+  createOutcomesForAllChecks,
+  createHexSha,
+} from './gate-builders.ts'
 
 const maintainerAccount: GitHubAccount = { id: toUserId(1003), login: 'maria', kind: 'user' }
 const packageOwnerAccount: GitHubAccount = { id: toUserId(1002), login: 'olga', kind: 'user' }
@@ -52,7 +57,7 @@ function createOverrideCheckInput(
   more: Partial<CheckInput> = {},
 ): CheckInput {
   return {
-    snapshot: createSnapshot({ author: packageOwnerAccount, head: headCommitSha, comments }),
+    snapshot: createTestPullSnapshot({ author: packageOwnerAccount, head: headCommitSha, comments }),
     config: defaultConfig,
     layout: { catalogs: [{ root: 'catalog' }] },
     change: createDefaultChannelChange('fast'),
@@ -127,7 +132,7 @@ describe('a maintainer overrides a named rule', () => {
       findActiveOverrides(listOverrideRecords(), { ...createOverrideCheckInput([overrideComment]), ...more })
     expect(withdrawn({ change: createDefaultChannelChange('slow') })).toEqual([])
     expect(withdrawn({ epoch: 1 })).toEqual([])
-    const moved = createSnapshot({
+    const moved = createTestPullSnapshot({
       author: packageOwnerAccount,
       head: toCommitSha(createHexSha('b')),
       comments: [overrideComment],
@@ -220,25 +225,25 @@ describe('which rules can be overridden', () => {
 
 describe('an override is shown', () => {
   const verdictWith = (validation = createValidationOutcome()) =>
-    verdictOf(createGateInput({ outcomes: createOutcomesForAllChecks(validation) }))
+    verdictOf(createVerdictInput({ outcomes: createOutcomesForAllChecks(validation) }))
   const reason = 'see #12 [skip ci] @team <b>\u202e*x*</b>'
   const [shown] = applyOverrides(
     [createValidationOutcome('bundle-edited')],
     [{ rule: 'bundle-edited', by: 'maria', reason }],
   ).outcomes
   test('in the comment, with the reason escaped', () => {
-    const { comment: text } = renderReport(verdictWith(shown), { changeLines: [] })
+    const { comment: text } = renderPullReport(verdictWith(shown), { changeLines: [] })
     expect(text).toContain('**Overridden by `maria`:**')
     expect(text).not.toMatch(/<b>|\u202e|[^`]@team/)
   })
   test('as a command next to the errors that can be overridden', () => {
     const text = (...rules: string[]) =>
-      renderReport(verdictWith(createValidationOutcome(...rules)), { changeLines: [] }).comment
+      renderPullReport(verdictWith(createValidationOutcome(...rules)), { changeLines: [] }).comment
     expect(text('bundle-edited', 'not-owner')).toContain('/override bundle-edited because')
     expect(text('not-owner')).not.toContain('/override')
   })
   test('in the merge message, without text that GitHub acts on', () => {
-    const message = formatMergeMessage(createSnapshot({ title: 'Fix foo' }), {}, [
+    const message = formatMergeMessage(createTestPullSnapshot({ title: 'Fix foo' }), {}, [
       { rule: 'bundle-edited', by: 'maria', reason: `${reason}\nSigned-off-by: x` },
     ])
     expect(message).toMatch(/\n\nOverridden by maria: bundle-edited, because see /)

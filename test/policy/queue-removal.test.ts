@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
-import { formatQueueRemoval, isQueueRemovalByPerson } from '../../src/policy/merge-strategy.ts'
+import { formatMergeQueueRemoval, isMergeQueueRemovalByUser } from '../../src/policy/merge-strategy.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
-import { renderReport } from '../../src/report/report.ts'
-import { createGateInput } from './gate-builders.ts'
+import { renderPullReport } from '../../src/report/report.ts'
+import { createVerdictInput } from './gate-builders.ts'
 
 /** The `reason` of `pull_request.dequeued` in GitHub's webhook schema (@octokit/openapi-webhooks-types 12.2.0). */
-const dequeueReasons = [
+const mergeQueueRemovalReasons = [
   'UNKNOWN_REMOVAL_REASON',
   'MANUAL',
   'MERGE',
@@ -20,7 +20,7 @@ const dequeueReasons = [
   'INVALID_MERGE_COMMIT',
 ]
 
-const createQueueRemoval = (reason: string, by?: string) => ({
+const createMergeQueueRemoval = (reason: string, by?: string) => ({
   id: '1',
   at: '',
   reason,
@@ -28,28 +28,39 @@ const createQueueRemoval = (reason: string, by?: string) => ({
 })
 
 test('each reason to leave the queue has a sentence, in both spellings of GitHub', () => {
-  const unknown = formatQueueRemoval(undefined)
-  const messages = dequeueReasons.map((reason) => formatQueueRemoval(createQueueRemoval(reason)))
+  const unknown = formatMergeQueueRemoval(undefined)
+  const messages = mergeQueueRemovalReasons.map((reason) =>
+    formatMergeQueueRemoval(createMergeQueueRemoval(reason)),
+  )
   expect(messages.filter((text) => text === unknown)).toHaveLength(1)
   expect(
-    dequeueReasons.map((reason) => formatQueueRemoval(createQueueRemoval(reason.toLowerCase()))),
+    mergeQueueRemovalReasons.map((reason) =>
+      formatMergeQueueRemoval(createMergeQueueRemoval(reason.toLowerCase())),
+    ),
   ).toEqual(messages)
-  expect(formatQueueRemoval(createQueueRemoval('failed checks'))).toBe(
+  expect(formatMergeQueueRemoval(createMergeQueueRemoval('failed checks'))).toBe(
     'a required check failed in the merge queue',
   )
 })
 
 test('what a person did holds, for any reason, unless it was merged', () => {
-  const holding = dequeueReasons.filter((reason) => isQueueRemovalByPerson(createQueueRemoval(reason, 'bob')))
-  expect(dequeueReasons.filter((reason) => !holding.includes(reason))).toEqual(['MERGE', 'ALREADY_MERGED'])
-  expect(dequeueReasons.filter((reason) => isQueueRemovalByPerson(createQueueRemoval(reason)))).toEqual([])
+  const holding = mergeQueueRemovalReasons.filter((reason) =>
+    isMergeQueueRemovalByUser(createMergeQueueRemoval(reason, 'bob')),
+  )
+  expect(mergeQueueRemovalReasons.filter((reason) => !holding.includes(reason))).toEqual([
+    'MERGE',
+    'ALREADY_MERGED',
+  ])
+  expect(
+    mergeQueueRemovalReasons.filter((reason) => isMergeQueueRemovalByUser(createMergeQueueRemoval(reason))),
+  ).toEqual([])
 })
 
 test('a removed pull request waits, and its comment says who removed it and how to ask for the merge', () => {
-  const verdict = decideVerdict(createGateInput({ removedBy: 'bob' }))
+  const verdict = decideVerdict(createVerdictInput({ removedBy: 'bob' }))
   expect(verdict).toMatchObject({ kind: 'wait', reasons: [{ code: 'removed-from-queue', who: ['bob'] }] })
   expect(verdict.permit).toBeUndefined()
-  const { comment } = renderReport(verdict, { changeLines: [] })
+  const { comment } = renderPullReport(verdict, { changeLines: [] })
   expect(comment).toContain('This pull request was removed from the merge queue by bob.')
   expect(comment).toContain('`/merge`')
 })

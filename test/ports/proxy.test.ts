@@ -1,10 +1,10 @@
 // Which proxy, if any, the bot uses for a URL.
 import { describe, expect, test } from '@jest/globals'
-import { selectProxy } from '../../src/ports/proxy.ts'
+import { findProxyForUrl } from '../../src/ports/proxy.ts'
 
 const httpsProxy = 'http://proxy.example:3128'
 const selectProxyForUrl = (url: string, environment: Record<string, string>) =>
-  selectProxy(new URL(url), environment)
+  findProxyForUrl(new URL(url), environment)
 
 describe('a proxy', () => {
   test.each([

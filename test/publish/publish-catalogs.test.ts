@@ -19,7 +19,7 @@ import {
 
 const testTimeoutMs = 180_000
 const catalogPath = 'catalogs/v4.18/alpha/catalog.yaml'
-const hourSeconds = 3600
+const secondsPerHour = 3600
 
 let jobFixture: JobFixture
 let githubFixture: GitHubFixture
@@ -40,12 +40,14 @@ afterAll(async () => {
   await jobFixture.close()
 }, testTimeoutMs)
 
-const openScenario = async (given?: Readonly<Record<string, string>>): Promise<PublishScenario> => {
+const openTrackedPublishScenario = async (
+  given?: Readonly<Record<string, string>>,
+): Promise<PublishScenario> => {
   const scene = await openPublishScenario(githubFixture, githubApp, store, temporaryDirectory, given)
   openedScenarios.push(scene)
   return scene
 }
-const listWriteRequests = ({ full }: PublishScenario) =>
+const countGitHubWriteRequests = ({ full }: PublishScenario) =>
   githubFixture.github.requests.filter(
     ({ method, path }) => method !== 'GET' && path.startsWith(`/repos/${full}/`),
   ).length
@@ -58,7 +60,7 @@ const findReportComment = (pull: { readonly comments: readonly { readonly body: 
 
 describe('a merged catalog', () => {
   test('becomes an image under every tag, with a check and a deployment that name its digest', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     await scene.run()
     const digest = scene.registry.findDigest(`${catalogImage}:latest`)
     expect(digest).toMatch(/^sha256:/)
@@ -84,20 +86,20 @@ describe('a merged catalog', () => {
   }, 180_000)
 
   test('causes no writes or registry calls while it does not change, even after other commits', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     await scene.run()
-    const before = { writes: listWriteRequests(scene), asked: scene.registry.calls.length }
+    const before = { writes: countGitHubWriteRequests(scene), asked: scene.registry.calls.length }
     await scene.run()
     await scene.push({
       'README.md': 'words',
       'catalogs/v4.19/alpha/catalog.yaml': createPackageYaml('alpha', 'fast'),
     })
     await scene.run()
-    expect({ writes: listWriteRequests(scene), asked: scene.registry.calls.length }).toEqual(before)
+    expect({ writes: countGitHubWriteRequests(scene), asked: scene.registry.calls.length }).toEqual(before)
   }, 180_000)
 
   test('is published again when it changes, with a summary in catalog terms', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     await scene.run()
     const first = scene.registry.findDigest(`${catalogImage}:latest`)
     const { pull, commit } = await scene.merge({
@@ -118,7 +120,7 @@ describe('a merged catalog', () => {
   }, 180_000)
 
   test('is reported on its pull request even if the merge was recorded only after publishing', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     await scene.run()
     const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'fast') }, () =>
       scene.run(),
@@ -127,13 +129,13 @@ describe('a merged catalog', () => {
     expect(findReportComment(pull)).toBeUndefined()
     await scene.run()
     expect(findReportComment(pull)).toMatch(/### ✅ Merged and published/)
-    const before = listWriteRequests(scene)
+    const before = countGitHubWriteRequests(scene)
     await scene.run()
-    expect(listWriteRequests(scene)).toBe(before)
+    expect(countGitHubWriteRequests(scene)).toBe(before)
   }, 180_000)
 
   test('of an unlisted branch is not published, regardless of the configuration on it', async () => {
-    const scene = await openScenario({ '.github/catalog-bot.yml': '' })
+    const scene = await openTrackedPublishScenario({ '.github/catalog-bot.yml': '' })
     await scene.push({ '.github/catalog-bot.yml': createPublishConfig() }, 'mallory')
     await scene.run()
     expect(scene.registry.calls).toEqual([])
@@ -158,7 +160,7 @@ describe('a merged catalog', () => {
 
 describe('two commits in quick succession', () => {
   test('the newest wins, and the check of the older one refers to it, even if already started', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     await scene.run()
     const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
     let two: Awaited<ReturnType<PublishScenario['merge']>> | undefined
@@ -177,7 +179,7 @@ describe('two commits in quick succession', () => {
   }, 180_000)
 
   test('the check of an older one that never started refers to the newest, too', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     await scene.run()
     const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
     const two = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'two') })
@@ -189,7 +191,7 @@ describe('two commits in quick succession', () => {
 
 describe('a registry that is down', () => {
   test('is retried, then reported in one issue, which is closed when the registry is back', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     await scene.run()
     const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     scene.registry.beforeCall = () => {
@@ -199,9 +201,9 @@ describe('a registry that is down', () => {
     expect(scene.check(commit)).toMatchObject({ status: 'in_progress' })
     expect(scene.issues()).toEqual([])
     expect(findReportComment(pull)).toMatch(/### 🔄 Merged; publishing the catalog image/)
-    const quiet = listWriteRequests(scene)
+    const quiet = countGitHubWriteRequests(scene)
     await scene.run()
-    expect(listWriteRequests(scene)).toBe(quiet)
+    expect(countGitHubWriteRequests(scene)).toBe(quiet)
     for (const seconds of [10, 20, 40]) {
       scene.advanceTime(seconds)
       await scene.run()
@@ -213,15 +215,15 @@ describe('a registry that is down', () => {
     expect(scene.check(commit)).toMatchObject({ status: 'completed', conclusion: 'failure' })
     expect(findReportComment(pull)).toMatch(/### ❌ Merged, but not published/)
     expect(scene.deployments().at(-1)?.statuses.at(-1)?.state).toBe('failure')
-    scene.advanceTime(hourSeconds)
-    const writesBefore = listWriteRequests(scene)
+    scene.advanceTime(secondsPerHour)
+    const writesBefore = countGitHubWriteRequests(scene)
     await scene.run()
     // Nothing changed, so nothing is written.
-    expect(listWriteRequests(scene)).toBe(writesBefore)
+    expect(countGitHubWriteRequests(scene)).toBe(writesBefore)
     expect(scene.issues()).toHaveLength(1)
 
     scene.registry.beforeCall = () => undefined
-    scene.advanceTime(hourSeconds)
+    scene.advanceTime(secondsPerHour)
     await scene.run()
     expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: fast')
     expect(issue).toMatchObject({ state: 'closed' })
@@ -230,7 +232,7 @@ describe('a registry that is down', () => {
   }, 180_000)
 
   test('does not delay a newer commit until the end of the retry pause', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     scene.registry.beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503')
     }
@@ -243,7 +245,7 @@ describe('a registry that is down', () => {
 })
 
 test('wrong credentials are reported immediately', async () => {
-  const scene = await openScenario()
+  const scene = await openTrackedPublishScenario()
   scene.registry.beforeCall = (asked) => {
     if (asked.startsWith('push')) throw new RegistryError('credentials', 'we may not push there')
   }
@@ -253,7 +255,7 @@ test('wrong credentials are reported immediately', async () => {
 }, 180_000)
 
 test('a target that the operator does not allow is reported, and the registry is not called', async () => {
-  const scene = await openScenario({
+  const scene = await openTrackedPublishScenario({
     '.github/catalog-bot.yml': createPublishConfig().replace(catalogImage, 'quay.io/inland/catalog'),
   })
   await scene.run()
@@ -264,11 +266,11 @@ test('a target that the operator does not allow is reported, and the registry is
 
 describe('a tag that was moved outside catalog-bot', () => {
   test('is left alone and reported until the catalog changes, then set again with a note', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     await scene.run()
     await scene.run()
     scene.registry.putImage(catalogImage, 'latest', 'theirs')
-    scene.advanceTime(hourSeconds)
+    scene.advanceTime(secondsPerHour)
     await scene.run()
     const theirs = scene.registry.findDigest(`${catalogImage}:latest`)
     expect(scene.issues()[0]).toMatchObject({ title: '1 catalog image was changed outside catalog-bot' })
@@ -281,7 +283,7 @@ describe('a tag that was moved outside catalog-bot', () => {
   }, 180_000)
 
   test('is set again on the next run if it moved during the push', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     await scene.run()
     await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     let times = 1
@@ -296,7 +298,7 @@ describe('a tag that was moved outside catalog-bot', () => {
 })
 
 test('if GitHub rejects deployments, the image is published and the check reports why', async () => {
-  const scene = await openScenario()
+  const scene = await openTrackedPublishScenario()
   githubFixture.github.fail(
     'POST /repos/{owner}/{repo}/deployments',
     { status: 403, body: { message: 'Resource not accessible by integration' } },
@@ -306,13 +308,13 @@ test('if GitHub rejects deployments, the image is published and the check report
   expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBeDefined()
   expect(scene.check(getMainBranchHead(scene))).toMatchObject({ conclusion: 'success' })
   expect(scene.check(getMainBranchHead(scene))?.summary).toMatch(/deployments: write/)
-  const before = listWriteRequests(scene)
+  const before = countGitHubWriteRequests(scene)
   await scene.run()
-  expect(listWriteRequests(scene)).toBe(before)
+  expect(countGitHubWriteRequests(scene)).toBe(before)
 }, 180_000)
 
 test('resumes after a kill at any point, and reports everything once', async () => {
-  const scene = await openScenario()
+  const scene = await openTrackedPublishScenario()
   await scene.run()
   const { app: parts } = scene.ctx
   let left = Number.POSITIVE_INFINITY
@@ -369,7 +371,7 @@ test('resumes after a kill at any point, and reports everything once', async () 
 
 describe('/rollback', () => {
   test('restores the former image, confirms it once, and is not undone by an unchanged catalog', async () => {
-    const scene = await openScenario()
+    const scene = await openTrackedPublishScenario()
     await scene.run()
     const first = scene.registry.findDigest(`${catalogImage}:latest`) ?? ''
     const { pull } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'bad') })
@@ -394,7 +396,7 @@ describe('/rollback', () => {
         ?.statuses.at(-1)?.state,
     ).toBe('inactive')
     await scene.push({ 'README.md': 'nothing of the catalog' })
-    scene.advanceTime(2 * hourSeconds)
+    scene.advanceTime(2 * secondsPerHour)
     await scene.run()
     await scene.run()
     expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(first)
@@ -408,14 +410,16 @@ describe('/rollback', () => {
 })
 
 test('publishes the same catalog on a new base image at the next rebase check', async () => {
-  const scene = await openScenario({ '.github/catalog-bot.yml': createPublishConfig('    rebase: 1h\n') })
+  const scene = await openTrackedPublishScenario({
+    '.github/catalog-bot.yml': createPublishConfig('    rebase: 1h\n'),
+  })
   await scene.run()
   await scene.run()
   const first = scene.registry.findDigest(`${catalogImage}:latest`)
   scene.registry.bases.set(baseImageReference, `sha256:${'c'.repeat(64)}`)
   await scene.run()
   expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(first)
-  scene.advanceTime(hourSeconds)
+  scene.advanceTime(secondsPerHour)
   await scene.run()
   expect(scene.registry.findDigest(`${catalogImage}:latest`)).not.toBe(first)
   expect(scene.registry.readText(`${catalogImage}:latest`)).toContain('name: alpha')
@@ -424,7 +428,7 @@ test('publishes the same catalog on a new base image at the next rebase check', 
 }, 180_000)
 
 test('keeps the configured number of former images, and any image that another tag uses', async () => {
-  const scene = await openScenario({
+  const scene = await openTrackedPublishScenario({
     '.github/catalog-bot.yml': createPublishConfig('    retention: {keep: 1}\n'),
   })
   const digests: string[] = []

@@ -4,11 +4,11 @@ import { checkIds } from '../../packages/findings/src/checks.ts'
 import {
   cancelPreviews,
   decidePreviewRequest,
-  type PreviewCandidate,
+  type PreviewCandidatePull,
   builtPreviewStateNamespace,
   previewRequestStateNamespace,
 } from '../../src/publish/request-preview.ts'
-import { loadTestImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
+import { loadClusterTestImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
 import type { ClusterTestRequest } from '../../src/cluster-test/request-cluster-test.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
@@ -41,10 +41,10 @@ const createCheckOutcome = (
 const errorFindings = [{ severity: 'error' }] as unknown as CheckOutcome['findings']
 const unansweredQuestions = [{ question: 'q', reason: 'r', retryAfter: 1 }]
 const requiredApprovals = [{ what: 'approval', who: ['alice'] }]
-const createEvaluation = (
+const createPreviewCandidate = (
   outcomes: readonly CheckOutcome[],
   more: { state?: string; result?: unknown } = {},
-): Omit<PreviewCandidate, 'hasPreviews'> =>
+): Omit<PreviewCandidatePull, 'hasPreviews'> =>
   ({
     snapshot: { head: headCommitSha, baseRef: 'main', state: more.state ?? 'open' },
     verdict: { outcomes, ...('result' in more ? { result: more.result } : { result: sampleMergeResult }) },
@@ -69,42 +69,42 @@ const passedOutcomes = checkIds.map((id) => createCheckOutcome(id))
 
 describe('a preview', () => {
   test('is built from the validated result on request, even if approvals are missing', () => {
-    expect(decidePreviewRequest(createEvaluation(outcomesAwaitingApproval), [createCommandRecord()])).toEqual(
-      {
-        head: headCommitSha,
-        tree: sampleMergeResult.tree,
-        baseRef: 'main',
-        isAsked: true,
-        comment: 5,
-        isClosed: false,
-      },
-    )
+    expect(
+      decidePreviewRequest(createPreviewCandidate(outcomesAwaitingApproval), [createCommandRecord()]),
+    ).toEqual({
+      head: headCommitSha,
+      tree: sampleMergeResult.tree,
+      baseRef: 'main',
+      isAsked: true,
+      comment: 5,
+      isClosed: false,
+    })
   })
 
   test('is built without a request when all checks passed', () => {
-    expect(decidePreviewRequest(createEvaluation(passedOutcomes), [])).toMatchObject({ isAsked: false })
+    expect(decidePreviewRequest(createPreviewCandidate(passedOutcomes), [])).toMatchObject({ isAsked: false })
   })
 
-  test.each<[string, Omit<PreviewCandidate, 'hasPreviews'>, readonly CommandRecord[]]>([
-    ['there is no request and approvals are missing', createEvaluation(outcomesAwaitingApproval), []],
+  test.each<[string, Omit<PreviewCandidatePull, 'hasPreviews'>, readonly CommandRecord[]]>([
+    ['there is no request and approvals are missing', createPreviewCandidate(outcomesAwaitingApproval), []],
     [
       'the requester is not authorized',
-      createEvaluation(outcomesAwaitingApproval),
+      createPreviewCandidate(outcomesAwaitingApproval),
       [createCommandRecord({ outcome: 'denied' })],
     ],
     [
       'the request was for another commit',
-      createEvaluation(outcomesAwaitingApproval),
+      createPreviewCandidate(outcomesAwaitingApproval),
       [createCommandRecord({ head: toCommitSha('d'.repeat(40)) })],
     ],
     [
       'the request was made before the base changed',
-      createEvaluation(outcomesAwaitingApproval),
+      createPreviewCandidate(outcomesAwaitingApproval),
       [createCommandRecord({ epoch: 1 })],
     ],
     [
       'validation failed',
-      createEvaluation([
+      createPreviewCandidate([
         createCheckOutcome('validation', { findings: errorFindings }),
         createCheckOutcome('images'),
       ]),
@@ -112,22 +112,26 @@ describe('a preview', () => {
     ],
     [
       'the images check is inconclusive',
-      createEvaluation([
+      createPreviewCandidate([
         createCheckOutcome('validation'),
         createCheckOutcome('images', { unanswered: unansweredQuestions }),
       ]),
       [createCommandRecord()],
     ],
-    ['a check is missing', createEvaluation([createCheckOutcome('validation')]), [createCommandRecord()]],
-    ['nothing was checked', createEvaluation([]), [createCommandRecord()]],
+    [
+      'a check is missing',
+      createPreviewCandidate([createCheckOutcome('validation')]),
+      [createCommandRecord()],
+    ],
+    ['nothing was checked', createPreviewCandidate([]), [createCommandRecord()]],
     [
       'head and base do not merge',
-      createEvaluation(passedOutcomes, { result: undefined }),
+      createPreviewCandidate(passedOutcomes, { result: undefined }),
       [createCommandRecord()],
     ],
     [
       'the pull request is closed',
-      createEvaluation(passedOutcomes, { state: 'closed' }),
+      createPreviewCandidate(passedOutcomes, { state: 'closed' }),
       [createCommandRecord()],
     ],
   ])('is not built when %s', (_name, given, records) => {
@@ -210,7 +214,7 @@ describe('the preview of a pull request', () => {
         trials: [{ root, trial: installTest }],
         ...more,
       } as ClusterTestRequest
-      const found = await loadTestImagesByCatalog(toPullNumber(number), clusterTestRequest, scene.ctx)
+      const found = await loadClusterTestImagesByCatalog(toPullNumber(number), clusterTestRequest, scene.ctx)
       return [...found.values()][0]
     }
     const head = `${catalogImage}@${scene.registry.findDigest(tag) ?? ''}`

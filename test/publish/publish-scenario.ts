@@ -6,7 +6,7 @@ import pino from 'pino'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
-import { republishMergedReport } from '../../src/jobs/merged-report.ts'
+import { republishMergedPullReport } from '../../src/jobs/merged-report.ts'
 import { publishCatalogs } from '../../src/publish/publish-catalogs.ts'
 import { createJobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { publishPreview } from '../../src/publish/publish-preview.ts'
@@ -158,7 +158,7 @@ export async function openPublishScenario(
   const reportPulls = async () => {
     for (; done < enqueuedJobs.length; done += 1) {
       const job = enqueuedJobs[done]?.job
-      if (job?.kind === 'pull') await republishMergedReport(job.pull, ctx)
+      if (job?.kind === 'pull') await republishMergedPullReport(job.pull, ctx)
     }
   }
   return {

@@ -1,6 +1,6 @@
 // The steps of a rebuild by webhook. The test provides the answers of the publishing process.
 import { beforeEach, describe, expect, test } from '@jest/globals'
-import { computeDeliveryId, advanceWebhookRebuild } from '../../src/publish/rebuild.ts'
+import { computeWebhookDeliveryId, advanceWebhookRebuild } from '../../src/publish/rebuild.ts'
 import type { PendingRebuild } from '../../src/jobs/branch-state.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import type { PublishResponse, PublishRequest } from '../../src/publish/process/publish-protocol.ts'
@@ -15,7 +15,7 @@ let currentTimeMs: number
 let publishRequests: PublishRequest[]
 let publishResponse: PublishResponse
 
-const ctx = {
+const jobContext = {
   installation: 7,
   forge: { repository: { owner: 'coast', name: 'operators' } },
   app: {
@@ -30,7 +30,7 @@ const ctx = {
   },
 } as unknown as JobContext
 const advanceTestWebhookRebuild = (given: PendingRebuild = pendingWebhookRebuild) =>
-  advanceWebhookRebuild(webhookUrl, given, 'main', ctx)
+  advanceWebhookRebuild(webhookUrl, given, 'main', jobContext)
 
 beforeEach(() => {
   currentTimeMs = 1_000_000
@@ -62,11 +62,11 @@ describe('a rebuild by webhook', () => {
   test('has a different id for another commit, branch, catalog, or repository', () => {
     const other = { ...pendingWebhookRebuild, commit: toCommitSha('b'.repeat(40)) }
     const ids = [
-      computeDeliveryId('coast/operators', 'main', pendingWebhookRebuild),
-      computeDeliveryId('coast/operators', 'v1', pendingWebhookRebuild),
-      computeDeliveryId('coast/others', 'main', pendingWebhookRebuild),
-      computeDeliveryId('coast/operators', 'main', other),
-      computeDeliveryId('coast/operators', 'main', { ...pendingWebhookRebuild, catalogs: [] }),
+      computeWebhookDeliveryId('coast/operators', 'main', pendingWebhookRebuild),
+      computeWebhookDeliveryId('coast/operators', 'v1', pendingWebhookRebuild),
+      computeWebhookDeliveryId('coast/others', 'main', pendingWebhookRebuild),
+      computeWebhookDeliveryId('coast/operators', 'main', other),
+      computeWebhookDeliveryId('coast/operators', 'main', { ...pendingWebhookRebuild, catalogs: [] }),
     ]
     expect(new Set(ids).size).toBe(ids.length)
   })

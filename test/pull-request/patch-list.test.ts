@@ -1,10 +1,10 @@
 // Incremental results for a patched list are the same as results for a new list, for any difference.
 import { describe, expect, test } from '@jest/globals'
 import {
-  createPathListKeyCollector,
+  createDistinctKeyCollector,
   applyPathListPatch,
   getTreeEntryPaths,
-  memoizePerPathList,
+  memoizeByPathList,
   createPathListFilter,
   hasPathUnder,
   hasPath,
@@ -44,7 +44,7 @@ function createPatchBetweenTrees(before: Map<string, TreeFileEntry>, after: Map<
 
 test('a patched list and its derived values are the same as for a new list', () => {
   const onlyA = createPathListFilter<TreeFileEntry>(({ path }) => path.startsWith('a'))
-  const first = createPathListKeyCollector<TreeFileEntry>(({ path }) =>
+  const first = createDistinctKeyCollector<TreeFileEntry>(({ path }) =>
     path.includes('/') ? path.split('/')[0] : undefined,
   )
   const plainly = (entries: readonly TreeFileEntry[]) => ({
@@ -91,7 +91,7 @@ describe('a derived value', () => {
 
   test('is computed once for each list', () => {
     let made = 0
-    const size = memoizePerPathList<string, number>(
+    const size = memoizeByPathList<string, number>(
       (list) => (made++, list.length),
       (value) => value,
     )

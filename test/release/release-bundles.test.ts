@@ -5,7 +5,7 @@ import type { Store } from '../../src/ports/store.ts'
 import {
   catalogYaml,
   createFakeDigest,
-  createMergedBundleFiles,
+  createReleasableBundleFiles,
   releaseRepositoryFiles,
   templateYaml,
   templatePath,
@@ -20,7 +20,7 @@ import {
 } from './release-scenario.ts'
 
 const testTimeoutMs = 180_000
-const daySeconds = 24 * 3600
+const secondsPerDay = 24 * 3600
 const getReleaseBranchRef = (version: string) => `refs/heads/catalog-bot/add/foo/${version}`
 const bundleImageReference = `quay.io/foo/foo@${createFakeDigest('b')}`
 
@@ -44,7 +44,9 @@ afterAll(async () => {
 }, testTimeoutMs)
 
 /** Opens a scenario in which the job has run once, so that bundles merged from now on count. */
-const openScenario = async (given?: Readonly<Record<string, string>>): Promise<ReleaseScenario> => {
+const openInitializedReleaseScenario = async (
+  given?: Readonly<Record<string, string>>,
+): Promise<ReleaseScenario> => {
   const scene = await openReleaseScenario(githubFixture, githubApp, store, temporaryDirectory, given)
   openedScenarios.push(scene)
   await scene.run()
@@ -64,9 +66,9 @@ describe('a bundle directory that is merged', () => {
   test(
     'gets one pull request, which adds it by digest to its template and catalogs',
     async () => {
-      const scene = await openScenario()
+      const scene = await openInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
-      const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
+      const pull = await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
       const [own, ...others] = scene.botPulls()
       expect(others).toEqual([])
@@ -107,12 +109,12 @@ describe('a bundle directory that is merged', () => {
   test(
     'gets one pull request even if the bot is killed at any point',
     async () => {
-      const scene = await openScenario()
+      const scene = await openInitializedReleaseScenario()
       let moments = 0
       for (let isKilled = true; isKilled; moments++) {
         const version = `1.0.${moments + 1}`
         scene.put(version, '0123456789bcdef'[moments % 15])
-        await scene.push(createMergedBundleFiles(version))
+        await scene.push(createReleasableBundleFiles(version))
         // Killed half an effect later each time: before the first effect, after it, before the second, and so on.
         isKilled = (await scene.run(moments / 2)) === 'killed'
         for (let runs = 0; runs < 2 && !isKilled; runs++)
@@ -135,9 +137,9 @@ describe('a bundle directory that is merged', () => {
   test(
     'does not get another pull request after people closed the first one',
     async () => {
-      const scene = await openScenario()
+      const scene = await openInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
-      await scene.merge(createMergedBundleFiles('1.1.0'))
+      await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
       const [own] = scene.botPulls()
       if (!own) throw new Error('there is no pull request')
@@ -154,9 +156,9 @@ describe('a bundle directory that is merged', () => {
   test(
     'does not change its pull request after people pushed to it',
     async () => {
-      const scene = await openScenario()
+      const scene = await openInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
-      await scene.merge(createMergedBundleFiles('1.1.0'))
+      await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
       const [own] = scene.botPulls()
       if (!own) throw new Error('there is no pull request')
@@ -176,9 +178,9 @@ describe('a bundle directory that is merged', () => {
   test(
     'gets its pull request updated when the template changes, and closed when nothing is left',
     async () => {
-      const scene = await openScenario()
+      const scene = await openInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
-      await scene.merge(createMergedBundleFiles('1.1.0'))
+      await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
       const [own] = scene.botPulls()
       const first = own?.headSha ?? ''
@@ -212,11 +214,11 @@ describe('a bundle directory that is merged', () => {
   test(
     'waits for the merge of the bundle it replaces, and causes no loop',
     async () => {
-      const scene = await openScenario()
+      const scene = await openInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
       scene.put('1.2.0', 'c')
-      await scene.merge(createMergedBundleFiles('1.1.0'))
-      const second = await scene.merge(createMergedBundleFiles('1.2.0', 'foo.v1.1.0'))
+      await scene.merge(createReleasableBundleFiles('1.1.0'))
+      const second = await scene.merge(createReleasableBundleFiles('1.2.0', 'foo.v1.1.0'))
       await runJobsUntilIdle(scene)
       expect(scene.botPulls().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.1.0'])
       expect(scene.comments(second)).toEqual([])
@@ -244,8 +246,10 @@ describe('a bundle image', () => {
   test(
     'that is missing is polled, reported once after the configured wait, and polled further',
     async () => {
-      const scene = await openScenario({ [botConfigPath]: createReleaseConfig('    wait: 1d\n') })
-      const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
+      const scene = await openInitializedReleaseScenario({
+        [botConfigPath]: createReleaseConfig('    wait: 1d\n'),
+      })
+      const pull = await scene.merge(createReleasableBundleFiles('1.1.0'))
       const waits: number[] = []
       for (let runs = 0; runs < 4; runs++) {
         scene.enqueued.length = 0
@@ -259,17 +263,17 @@ describe('a bundle image', () => {
       expect(waits).toEqual([30, 60, 120, 240])
       expect(scene.questions).toEqual(Array.from({ length: 4 }, () => 'quay.io/foo/foo:1.1.0'))
       expect(scene.comments(pull)).toEqual([])
-      scene.advanceTime(daySeconds)
+      scene.advanceTime(secondsPerDay)
       await scene.run()
       scene.images.set('quay.io/foo/foo:1.1.0', { kind: 'unknown', reason: 'it answered 503', retryAfter: 5 })
-      scene.advanceTime(daySeconds)
+      scene.advanceTime(secondsPerDay)
       await scene.run()
       const [told, ...more] = scene.comments(pull)
       expect(more).toEqual([])
       expect(told).toContain('was merged 24 hours ago, but its image')
       expect(told).toContain('The author of this directory did nothing wrong')
       scene.put('1.1.0', 'b')
-      scene.advanceTime(daySeconds)
+      scene.advanceTime(secondsPerDay)
       await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toHaveLength(1)
     },
@@ -279,9 +283,9 @@ describe('a bundle image', () => {
   test(
     'that does not match its directory is reported, and checked again later',
     async () => {
-      const scene = await openScenario()
+      const scene = await openInitializedReleaseScenario()
       scene.put('1.1.0', 'b', '1.0.0')
-      const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
+      const pull = await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
       await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toEqual([])
@@ -289,7 +293,7 @@ describe('a bundle image', () => {
         expect.stringContaining('its image does not match its directory'),
       ])
       scene.put('1.1.0', 'c')
-      scene.advanceTime(daySeconds)
+      scene.advanceTime(secondsPerDay)
       await runJobsUntilIdle(scene)
       expect(await scene.file(getReleaseBranchRef('1.1.0'), templatePath)).toContain(createFakeDigest('c'))
     },
@@ -301,9 +305,9 @@ describe('no pull request is opened', () => {
   test(
     'if the resulting catalogs would be invalid, which the merged pull request reports once',
     async () => {
-      const scene = await openScenario()
+      const scene = await openInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
-      const pull = await scene.merge(createMergedBundleFiles('1.1.0', 'foo.v0.9.0'))
+      const pull = await scene.merge(createReleasableBundleFiles('1.1.0', 'foo.v0.9.0'))
       await runJobsUntilIdle(scene)
       await scene.push({ 'operators/bar/notes.txt': 'x\n' })
       await runJobsUntilIdle(scene)
@@ -311,7 +315,7 @@ describe('no pull request is opened', () => {
         expect.stringContaining('the resulting catalogs would be invalid'),
       ])
       expect(scene.branches()).toEqual([])
-      await scene.push(createMergedBundleFiles('1.1.0'))
+      await scene.push(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toHaveLength(1)
     },
@@ -321,10 +325,13 @@ describe('no pull request is opened', () => {
   test(
     'while releases are disabled, or for bundles merged before they were enabled',
     async () => {
-      const scene = await openScenario({ [botConfigPath]: '', ...createMergedBundleFiles('1.1.0') })
+      const scene = await openInitializedReleaseScenario({
+        [botConfigPath]: '',
+        ...createReleasableBundleFiles('1.1.0'),
+      })
       scene.put('1.1.0', 'b')
       scene.put('1.2.0', 'c')
-      await scene.push(createMergedBundleFiles('1.2.0'))
+      await scene.push(createReleasableBundleFiles('1.2.0'))
       await runJobsUntilIdle(scene)
       // Once enabled, only later merges count.
       await scene.push({ [botConfigPath]: createReleaseConfig() })
@@ -334,7 +341,7 @@ describe('no pull request is opened', () => {
       expect(scene.questions).toEqual([])
       // If releases are disabled in between, a pending bundle is dropped.
       scene.put('1.3.0', 'd')
-      await scene.push(createMergedBundleFiles('1.3.0'))
+      await scene.push(createReleasableBundleFiles('1.3.0'))
       await scene.run()
       await scene.push({ [botConfigPath]: '' })
       await runJobsUntilIdle(scene)
@@ -348,11 +355,11 @@ describe('no pull request is opened', () => {
   test(
     'if a branch of the same name that the bot did not create already exists',
     async () => {
-      const scene = await openScenario()
+      const scene = await openInitializedReleaseScenario()
       scene.put('1.1.0', 'b')
       await scene.push({ [templatePath]: 'theirs\n' }, 'catalog-bot/add/foo/1.1.0')
       const theirs = scene.repo.knownRefs.get(getReleaseBranchRef('1.1.0'))
-      const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
+      const pull = await scene.merge(createReleasableBundleFiles('1.1.0'))
       await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toEqual([])
       expect(scene.repo.knownRefs.get(getReleaseBranchRef('1.1.0'))).toBe(theirs)
@@ -364,8 +371,8 @@ describe('no pull request is opened', () => {
   test(
     'for a push that adds many bundles at once',
     async () => {
-      const scene = await openScenario()
-      const many = Array.from({ length: 51 }, (_, at) => createMergedBundleFiles(`2.0.${at}`))
+      const scene = await openInitializedReleaseScenario()
+      const many = Array.from({ length: 51 }, (_, at) => createReleasableBundleFiles(`2.0.${at}`))
       await scene.push(Object.assign({}, ...many) as Record<string, string>)
       await runJobsUntilIdle(scene)
       expect(scene.questions).toEqual([])
@@ -379,9 +386,9 @@ describe('no pull request is opened', () => {
 test(
   'a bundle directory from a direct push is reported on its commit',
   async () => {
-    const scene = await openScenario()
+    const scene = await openInitializedReleaseScenario()
     scene.put('1.1.0', 'b')
-    const commit = await scene.push(createMergedBundleFiles('1.1.0', 'foo.v0.9.0'))
+    const commit = await scene.push(createReleasableBundleFiles('1.1.0', 'foo.v0.9.0'))
     await runJobsUntilIdle(scene)
     const runs = githubFixture.github.checkRuns({ repo: scene.repo, headSha: commit })
     expect(runs.map(({ name, conclusion }) => [name, conclusion])).toEqual([

@@ -1,10 +1,14 @@
 // The comment mentions each problem once, and addresses the people who can act on it.
 import { describe, expect, test } from '@jest/globals'
-import type { CheckOutcome, UnblockingAction } from '../../src/checks/check.ts'
+import type { CheckOutcome, MergeUnblockingAction } from '../../src/checks/check.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
-import { renderReport } from '../../src/report/report.ts'
-import { createGateInput, createOutcomesForAllChecks, createPassedOutcome } from '../policy/gate-builders.ts'
+import { renderPullReport } from '../../src/report/report.ts'
+import {
+  createVerdictInput,
+  createOutcomesForAllChecks,
+  createPassedCheckOutcome,
+} from '../policy/gate-builders.ts'
 
 const createFinding = (
   name: string,
@@ -22,12 +26,12 @@ const createFinding = (
   ...more,
 })
 const renderReportForOutcome = (outcome: Partial<CheckOutcome>, snapshot = {}) => {
-  const given = createGateInput()
-  return renderReport(
+  const given = createVerdictInput()
+  return renderPullReport(
     decideVerdict({
       ...given,
       snapshot: { ...given.snapshot, ...snapshot },
-      outcomes: createOutcomesForAllChecks(createPassedOutcome('ownership', outcome)),
+      outcomes: createOutcomesForAllChecks(createPassedCheckOutcome('ownership', outcome)),
     }),
     { changeLines: [] },
   ).comment
@@ -85,7 +89,7 @@ describe('findings of one rule and package are grouped', () => {
 })
 
 describe('people who can unblock the pull request', () => {
-  const waits = (...waiting: UnblockingAction[]) => renderReportForOutcome({ waiting })
+  const waits = (...waiting: MergeUnblockingAction[]) => renderReportForOutcome({ waiting })
   test('each get the action that they can take', () => {
     const text = waits(
       { what: 'an owner of foo must approve', who: ['olga'] },

@@ -9,9 +9,9 @@ import {
   escapeMarkdown,
   escapeSentenceWithCodeSpans,
 } from '../../src/report/escape.ts'
-import { createSnapshot } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../policy/gate-builders.ts'
 
-const hostileTexts = [
+const hostileStrings = [
   '[click](https://evil.example)',
   '![x](https://evil.example/pixel)',
   '<img src=x onerror=1>',
@@ -40,7 +40,7 @@ const hostileTexts = [
 ]
 
 describe('escaping', () => {
-  test.each(hostileTexts)('%j in a sentence is rendered as plain text', (text) => {
+  test.each(hostileStrings)('%j in a sentence is rendered as plain text', (text) => {
     const shown = escapeMarkdown(text)
     expect(shown).not.toMatch(/(^|[^\\])[[\]`*_<>|]/)
     expect(shown).not.toMatch(/@[A-Za-z]/)
@@ -60,7 +60,7 @@ describe('escaping', () => {
     fc.assert(
       fc.property(
         fc.array(
-          fc.constantFrom('`', '``', ' ', 'a', '*', '[x](y)', '<i>', '@bob', '|', '\n', ...hostileTexts),
+          fc.constantFrom('`', '``', ' ', 'a', '*', '[x](y)', '<i>', '@bob', '|', '\n', ...hostileStrings),
         ),
         (parts) => {
           const html = String(marked.parse(escapeSentenceWithCodeSpans(parts.join('')), { async: false }))
@@ -156,7 +156,7 @@ const textSeparators = [
 ]
 
 /** Disguise a trigger so that a simple pattern does not recognize it. */
-const textObfuscators: readonly ((word: string) => string)[] = [
+const ciTriggerObfuscators: readonly ((word: string) => string)[] = [
   (word) => word,
   (word) => word.toUpperCase(),
   (word) => word.replace(/[!-~]/g, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0)),
@@ -169,10 +169,10 @@ const textObfuscators: readonly ((word: string) => string)[] = [
 ]
 
 describe('the message of a merge commit', () => {
-  test.each(ciTriggerTexts.flatMap((word) => textObfuscators.map((disguise) => disguise(word))))(
+  test.each(ciTriggerTexts.flatMap((word) => ciTriggerObfuscators.map((disguise) => disguise(word))))(
     'triggers no action for %j in a title',
     (title) => {
-      expect(findCiTriggerPatterns(formatMergeMessage(createSnapshot({ title })))).toEqual([])
+      expect(findCiTriggerPatterns(formatMergeMessage(createTestPullSnapshot({ title })))).toEqual([])
     },
   )
 
@@ -181,7 +181,7 @@ describe('the message of a merge commit', () => {
       fc.constantFrom(...ciTriggerTexts),
       fc.constantFrom(...textSeparators),
       fc
-        .tuple(fc.constantFrom(...ciTriggerTexts), fc.constantFrom(...textObfuscators))
+        .tuple(fc.constantFrom(...ciTriggerTexts), fc.constantFrom(...ciTriggerObfuscators))
         .map(([word, disguise]) => disguise(word)),
       fc
         .tuple(fc.constantFrom(...ciTriggerTexts), fc.nat(30), fc.nat(30))
@@ -190,7 +190,7 @@ describe('the message of a merge commit', () => {
     )
     fc.assert(
       fc.property(fc.array(part, { maxLength: 9 }), (parts) => {
-        const message = formatMergeMessage(createSnapshot({ title: parts.join('') }))
+        const message = formatMergeMessage(createTestPullSnapshot({ title: parts.join('') }))
         expect(findCiTriggerPatterns(message)).toEqual([])
         expect(message.split(/\r\n|[\n\r\u000b\u000c\u0085\u2028\u2029]/)).toHaveLength(4)
       }),
@@ -200,7 +200,9 @@ describe('the message of a merge commit', () => {
 
   test('does not complete a keyword at the end of the title with its own text', () => {
     for (const keyword of ['fixes', 'closes:', 'resolves owner/repo', 'GH-', 'skip-checks:', '@'])
-      expect(findCiTriggerPatterns(formatMergeMessage(createSnapshot({ title: keyword })))).toEqual([])
+      expect(findCiTriggerPatterns(formatMergeMessage(createTestPullSnapshot({ title: keyword })))).toEqual(
+        [],
+      )
   })
 
   test.each([

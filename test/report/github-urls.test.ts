@@ -4,11 +4,11 @@ import { marked, type Token, type Tokens } from 'marked'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
-import { renderReport } from '../../src/report/report.ts'
+import { renderPullReport } from '../../src/report/report.ts'
 import {
-  createGateInput,
+  createVerdictInput,
   createOutcomesForAllChecks,
-  createPassedOutcome,
+  createPassedCheckOutcome,
   createHexSha,
 } from '../policy/gate-builders.ts'
 
@@ -41,8 +41,8 @@ describe.each(['error', 'warning'] as const)('the link of an %s', (severity) => 
       ...{ rule: 'self-edge', severity, what: 'wrong', why: '', fix: 'mend' },
       at: { file, line: 7, column: 3 },
     }
-    const outcomes = createOutcomesForAllChecks(createPassedOutcome('validation', { findings: [found] }))
-    const { comment, checks } = renderReport(decideVerdict(createGateInput({ outcomes })), {
+    const outcomes = createOutcomesForAllChecks(createPassedCheckOutcome('validation', { findings: [found] }))
+    const { comment, checks } = renderPullReport(decideVerdict(createVerdictInput({ outcomes })), {
       changeLines: [],
       page: pullContext,
     })

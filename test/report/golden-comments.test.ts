@@ -10,7 +10,7 @@ import { hasBrowser, launchBrowser } from '../browser.ts'
 import { reportSkipped } from '../left-out.ts'
 import { goldenCommentRenderers } from './render-golden-comments.ts'
 
-const goldenDirectory = join(import.meta.dirname, 'golden')
+const goldenCommentsDirectory = join(import.meta.dirname, 'golden')
 const renderedComments = Object.entries(goldenCommentRenderers).map(([name, make]) => [name, make()] as const)
 
 /** Returns the text visible without scrolling or unfolding: no folded text, diagrams, or URLs. */
@@ -26,7 +26,7 @@ const splitWords = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\
 
 describe.each(renderedComments)('%s', (name, markdown) => {
   test('matches the golden file', () => {
-    const path = join(goldenDirectory, `${name}.md`)
+    const path = join(goldenCommentsDirectory, `${name}.md`)
     if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(path, `${markdown}\n`)
     expect(existsSync(path) && readFileSync(path, 'utf8')).toBe(`${markdown}\n`)
   })
@@ -57,7 +57,9 @@ describe.each(renderedComments)('%s', (name, markdown) => {
 })
 
 test('every golden file belongs to a comment', () => {
-  expect(readdirSync(goldenDirectory).sort()).toEqual(renderedComments.map(([name]) => `${name}.md`).sort())
+  expect(readdirSync(goldenCommentsDirectory).sort()).toEqual(
+    renderedComments.map(([name]) => `${name}.md`).sort(),
+  )
 })
 
 test('every subgraph of a diagram is drawn from bottom to top', () => {

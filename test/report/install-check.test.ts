@@ -5,8 +5,8 @@ import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
-import { renderReport } from '../../src/report/report.ts'
-import { createGateInput, createPassedOutcome } from '../policy/gate-builders.ts'
+import { renderPullReport } from '../../src/report/report.ts'
+import { createVerdictInput, createPassedCheckOutcome } from '../policy/gate-builders.ts'
 
 const installFinding: Finding = {
   rule: 'does-not-install',
@@ -20,8 +20,10 @@ const unansweredQuestions = [
 ]
 
 function renderInstallReport(install: Partial<CheckOutcome>) {
-  const outcomes = checkIds.map((id) => createPassedOutcome(id, id === 'install' ? install : {}))
-  const { checks, comment } = renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] })
+  const outcomes = checkIds.map((id) => createPassedCheckOutcome(id, id === 'install' ? install : {}))
+  const { checks, comment } = renderPullReport(decideVerdict(createVerdictInput({ outcomes })), {
+    changeLines: [],
+  })
   return { run: checks.find(({ name }) => name === 'catalog-bot / install'), comment }
 }
 

@@ -1,32 +1,34 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseConfig } from '../../src/config/config.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
-import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
+import { createTestPullSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
 const headTrailerLine = `Head: ${createHexSha('a')}\n`
 
 describe('the message of a merge', () => {
   test('contains the pull request and its head by default', () => {
-    expect(formatMergeMessage(createSnapshot({ title: 'Update foo' }))).toBe(
+    expect(formatMergeMessage(createTestPullSnapshot({ title: 'Update foo' }))).toBe(
       `Merge pull request 7: Update foo\n\n${headTrailerLine}`,
     )
-    expect(formatMergeMessage(createSnapshot({ title: '@x' }))).toBe(
+    expect(formatMergeMessage(createTestPullSnapshot({ title: '@x' }))).toBe(
       `Merge pull request 7: x\n\n${headTrailerLine}`,
     )
-    expect(formatMergeMessage(createSnapshot({ title: '###' }))).toBe(
+    expect(formatMergeMessage(createTestPullSnapshot({ title: '###' }))).toBe(
       `Merge pull request 7\n\n${headTrailerLine}`,
     )
   })
 
   test('follows the template, with the head below it', () => {
     const template = { title: 'catalog: {title} ({number})', body: 'By {author}.\n\n\n\nOf {head}\n' }
-    expect(formatMergeMessage(createSnapshot({ title: 'Update foo' }), template)).toBe(
+    expect(formatMergeMessage(createTestPullSnapshot({ title: 'Update foo' }), template)).toBe(
       `catalog: Update foo (7)\n\nBy alice.\n\nOf ${createHexSha('a')}\n\n${headTrailerLine}`,
     )
   })
 
   test('names a deleted account as ghost', () => {
-    expect(formatMergeMessage(createSnapshot({ author: null }), { title: '{author}' })).toContain('ghost\n')
+    expect(formatMergeMessage(createTestPullSnapshot({ author: null }), { title: '{author}' })).toContain(
+      'ghost\n',
+    )
   })
 
   test.each([
@@ -35,22 +37,25 @@ describe('the message of a merge', () => {
     ['the template and title combined', 'x G{title}', 'H-12', 'x'],
     ['the template and title combined in a URL', 'see http:{title}', '//x/pull/3', 'see http:'],
   ])('contains no trigger from %s', (_from, template, title, says) => {
-    const [first] = formatMergeMessage(createSnapshot({ title }), { title: template }).split('\n')
+    const [first] = formatMergeMessage(createTestPullSnapshot({ title }), { title: template }).split('\n')
     expect(first).toBe(says)
-    expect(formatMergeMessage(createSnapshot({ title }), { body: template })).toContain(
+    expect(formatMergeMessage(createTestPullSnapshot({ title }), { body: template })).toContain(
       `\n\n${says}\n\n${headTrailerLine}`,
     )
   })
 
   test('contains no trailer from the body, and no line break from the title', () => {
     const template = { title: '{title}', body: 'Co-authored-by: X <x@x>\n{title}' }
-    const lines = formatMergeMessage(createSnapshot({ title: 'a\nSigned-off-by: b' }), template).split('\n')
+    const lines = formatMergeMessage(
+      createTestPullSnapshot({ title: 'a\nSigned-off-by: b' }),
+      template,
+    ).split('\n')
     expect(lines[0]).toBe('a Signed-off-by b')
     expect(lines.slice(2, 4)).toEqual(['Co-authored-by X <xx>', 'a Signed-off-by b'])
   })
 
   test('uses the default if the template is empty after escaping', () => {
-    expect(formatMergeMessage(createSnapshot({ title: '#' }), { title: '{title}' })).toContain(
+    expect(formatMergeMessage(createTestPullSnapshot({ title: '#' }), { title: '{title}' })).toContain(
       'Merge pull request 7',
     )
   })

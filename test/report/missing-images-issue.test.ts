@@ -7,7 +7,9 @@ import {
 } from '../../src/report/missing-images-issue.ts'
 
 const missingSinceTimeMs = Date.UTC(2026, 10, 20, 23, 59)
-const createLocation = (differences: Partial<MissingImageLocation> = {}): MissingImageLocation => ({
+const createMissingImageLocation = (
+  differences: Partial<MissingImageLocation> = {},
+): MissingImageLocation => ({
   package: 'lighthouse',
   bundle: 'lighthouse.v1.0.0',
   role: 'bundle',
@@ -24,7 +26,7 @@ const createMissingImageReference = (
   reason: 'quay.io does not have it (404)',
   since: missingSinceTimeMs,
   confirmed: true,
-  places: [createLocation()],
+  places: [createMissingImageLocation()],
   ...differences,
 })
 const issueOptionsWithoutOwners = { owners: new Map<string, string[]>(), mentionOwners: false }
@@ -54,7 +56,7 @@ describe('the issue about images that are gone', () => {
     const all = [
       createMissingImageReference({
         reference: 'quay.io/z',
-        places: [createLocation({ package: 'tidepool' }), createLocation()],
+        places: [createMissingImageLocation({ package: 'tidepool' }), createMissingImageLocation()],
       }),
       createMissingImageReference({ reference: 'quay.io/a', kind: 'unsupported' }),
     ]
@@ -76,7 +78,7 @@ describe('the issue about images that are gone', () => {
 
   test('names branches, lists and related images as what they are', () => {
     const locations = [
-      createLocation({ role: 'related', branch: 'release' }),
+      createMissingImageLocation({ role: 'related', branch: 'release' }),
       {
         package: 'lighthouse',
         bundle: 'lighthouse',
@@ -111,7 +113,7 @@ describe('the issue about images that are gone', () => {
       [
         createMissingImageReference({
           reason: nasty,
-          places: [createLocation({ package: nasty, bundle: `${nasty}\`` })],
+          places: [createMissingImageLocation({ package: nasty, bundle: `${nasty}\`` })],
         }),
       ],
       { ...issueOptionsWithoutOwners, owners: new Map([[nasty, [nasty]]]) },
@@ -125,7 +127,7 @@ describe('the issue about images that are gone', () => {
     const many = Array.from({ length: 3000 }, (_, index) =>
       createMissingImageReference({
         reference: `quay.io/coast/image-${String(index).padStart(4, '0')}@sha256:${'0'.repeat(64)}`,
-        places: [createLocation({ package: `package-${index % 70}` })],
+        places: [createMissingImageLocation({ package: `package-${index % 70}` })],
       }),
     )
     const { title, body } = renderMissingImagesIssue(many, issueOptionsWithoutOwners)
@@ -140,7 +142,7 @@ describe('the issue about images that are gone', () => {
 
   test('names a few of many places, and counts the others', () => {
     const locations = Array.from({ length: 9 }, (_, index) =>
-      createLocation({ bundle: `lighthouse.v1.0.${index}` }),
+      createMissingImageLocation({ bundle: `lighthouse.v1.0.${index}` }),
     )
     expect(
       renderMissingImagesIssue(

@@ -2,8 +2,12 @@
 import { describe, expect, test } from '@jest/globals'
 import type { SuggestedPatch } from '../../src/checks/check.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
-import { renderReport } from '../../src/report/report.ts'
-import { createGateInput, createOutcomesForAllChecks, createPassedOutcome } from '../policy/gate-builders.ts'
+import { renderPullReport } from '../../src/report/report.ts'
+import {
+  createVerdictInput,
+  createOutcomesForAllChecks,
+  createPassedCheckOutcome,
+} from '../policy/gate-builders.ts'
 
 const createSuggestedPatch = (patch: string): SuggestedPatch => ({
   path: 'catalogs/v4.20/foo/catalog.yaml',
@@ -11,8 +15,8 @@ const createSuggestedPatch = (patch: string): SuggestedPatch => ({
   patch,
 })
 function renderSuggestedPatchReport(...suggestedPatches: readonly SuggestedPatch[]): string {
-  const outcomes = createOutcomesForAllChecks({ ...createPassedOutcome('validation'), suggestedPatches })
-  return renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] }).comment
+  const outcomes = createOutcomesForAllChecks({ ...createPassedCheckOutcome('validation'), suggestedPatches })
+  return renderPullReport(decideVerdict(createVerdictInput({ outcomes })), { changeLines: [] }).comment
 }
 const samplePatch = '--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n+b\n'
 
@@ -56,8 +60,8 @@ test('annotations contain no invisible, control, or bidirectional characters', (
     at: { file: 'c.yaml', line: 1, column: 1 },
     data: {},
   }
-  const outcomes = createOutcomesForAllChecks({ ...createPassedOutcome('images'), findings: [found] })
-  const { checks } = renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] })
+  const outcomes = createOutcomesForAllChecks({ ...createPassedCheckOutcome('images'), findings: [found] })
+  const { checks } = renderPullReport(decideVerdict(createVerdictInput({ outcomes })), { changeLines: [] })
   const messages = checks.flatMap(({ annotations }) => annotations.map(({ message }) => message))
   const shown = 'a\ufffdb\ufffdc d\ufffd'
   expect(messages).toEqual([`${shown}\n${shown}`])

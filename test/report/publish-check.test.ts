@@ -2,14 +2,14 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   formatDeploymentDescription,
-  summarizePublication,
+  summarizePublicationStatus,
   renderPublishCheck,
   formatPublishedImageLines,
   type PublishedImageView,
   type PublicationView,
 } from '../../src/report/publish-check.ts'
 import { renderPublishIssue, publishIssueMarker } from '../../src/report/publish-issue.ts'
-import { renderReport } from '../../src/report/report.ts'
+import { renderPullReport } from '../../src/report/report.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
@@ -114,10 +114,10 @@ describe("a merged pull request's comment", () => {
     waiting: [],
   } as const
   const comment = (images: readonly PublishedImageView[]) =>
-    renderReport(verdict, {
+    renderPullReport(verdict, {
       changeLines: [],
       landed: 'f'.repeat(40),
-      published: { state: summarizePublication(images), lines: formatPublishedImageLines(images) },
+      published: { state: summarizePublicationStatus(images), lines: formatPublishedImageLines(images) },
     }).comment
 
   test('reports the pull request as published only if every image is published', () => {

@@ -17,23 +17,23 @@ import { decideVerdict, type VerdictInput } from '../../src/policy/decide.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../../src/report/describe-change.ts'
 import { describeChannelHeadConflicts } from '../../src/report/evaluation-report.ts'
 import {
-  summarizePublication,
+  summarizePublicationStatus,
   formatPublishedImageLines,
   type PublishedImageView,
 } from '../../src/report/publish-check.ts'
-import { renderReport } from '../../src/report/report.ts'
+import { renderPullReport } from '../../src/report/report.ts'
 import {
-  type ReportOptions,
+  type PullReportOptions,
   toFindingIdentityKey,
   type SuggestedFixForFinding,
   type TracedFindingLine,
 } from '../../src/report/report-options.ts'
 import { summarizeChange } from '../../src/report/summarize-change.ts'
 import {
-  createGateInput,
-  createSnapshot,
+  createVerdictInput,
+  createTestPullSnapshot,
   createOutcomesForAllChecks,
-  createPassedOutcome,
+  createPassedCheckOutcome,
 } from '../policy/gate-builders.ts'
 
 const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
@@ -137,10 +137,10 @@ interface GoldenCommentInputs {
   readonly images?: Partial<CheckOutcome>
   /** Where the lines of the result stand. Absent: at the same number of the head. */
   readonly trace?: (line: number) => Pick<TracedFindingLine, 'side' | 'first'>
-  readonly options?: Partial<ReportOptions>
+  readonly options?: Partial<PullReportOptions>
 }
 
-function renderComment({
+function renderGoldenComment({
   before,
   after,
   gate,
@@ -160,13 +160,13 @@ function renderComment({
     },
   )
   const outcomes = createOutcomesForAllChecks(
-    createPassedOutcome('ownership', { summary: 'alice owns all of it', ...ownership }),
+    createPassedCheckOutcome('ownership', { summary: 'alice owns all of it', ...ownership }),
     judged,
-    createPassedOutcome('images', { summary: '2 images found', ...images }),
-    createPassedOutcome('install', { summary: 'installs with OLM v0', isOptional: true }),
+    createPassedCheckOutcome('images', { summary: '2 images found', ...images }),
+    createPassedCheckOutcome('install', { summary: 'installs with OLM v0', isOptional: true }),
   )
-  const snapshot = createSnapshot({ pull: pullContext.pull, head: headSha, base: baseSha })
-  const verdict = decideVerdict(createGateInput({ snapshot, outcomes, ...gate }))
+  const snapshot = createTestPullSnapshot({ pull: pullContext.pull, head: headSha, base: baseSha })
+  const verdict = decideVerdict(createVerdictInput({ snapshot, outcomes, ...gate }))
   const traced = new Map<string, TracedFindingLine>()
   const add = (file: string, line: number, last = line) => {
     const { side, first } = trace?.(line) ?? { side: 'head', first: line }
@@ -182,7 +182,7 @@ function renderComment({
     add(fix.file, fix.first, fix.last)
     fixes.push({ finding: toFindingIdentityKey(found), fix })
   }
-  return renderReport(verdict, {
+  return renderPullReport(verdict, {
     summary: summarizeChange(change),
     changeLines: formatChangeAsMarkdown(describeChangeLines(change)),
     graph: renderChangeAsMermaid(change),
@@ -218,7 +218,7 @@ const taggedImageCatalogYaml = createCatalogYaml('tidepool', ['0.4.0', '0.5.0 < 
 })
 const findLineNumber = (text: string, part: string) =>
   text.split('\n').findIndex((line) => line.includes(part)) + 1
-const mergeSha = toCommitSha('1656dda0'.padEnd(40, '3'))
+const mergeCommitSha = toCommitSha('1656dda0'.padEnd(40, '3'))
 const publishedImageViews: readonly PublishedImageView[] = [
   {
     root: 'catalogs/v4.20',
@@ -234,7 +234,7 @@ const publishedImageViews: readonly PublishedImageView[] = [
 /** By the name of its file. */
 export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
   'something-to-fix': () =>
-    renderComment({
+    renderGoldenComment({
       before: { [getCatalogPath('tidepool')]: tidepoolCatalogYaml },
       after: { [getCatalogPath('tidepool')]: taggedImageCatalogYaml },
       images: {
@@ -254,7 +254,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     const text = createCatalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0'], {
       extra: '    skipRanges: <1.1.0\n',
     })
-    return renderComment({
+    return renderGoldenComment({
       before: { [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
       after: { [getCatalogPath('lighthouse')]: text },
       images: {
@@ -272,7 +272,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     })
   },
   'waiting-for-an-owner': () =>
-    renderComment({
+    renderGoldenComment({
       ...lighthouseUpdateInputs,
       ownership: {
         findings: [
@@ -288,7 +288,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       },
     }),
   'waiting-for-a-maintainer': () =>
-    renderComment({
+    renderGoldenComment({
       before: {},
       after: { [getCatalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
       ownership: {
@@ -302,22 +302,22 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
         waiting: [{ what: 'a maintainer must approve the change to lighthouse', who: ['maria', 'max'] }],
       },
     }),
-  merging: () => renderComment(lighthouseUpdateInputs),
-  merged: () => renderComment({ ...lighthouseUpdateInputs, options: { landed: mergeSha } }),
+  merging: () => renderGoldenComment(lighthouseUpdateInputs),
+  merged: () => renderGoldenComment({ ...lighthouseUpdateInputs, options: { landed: mergeCommitSha } }),
   'merged-and-published': () =>
-    renderComment({
+    renderGoldenComment({
       ...lighthouseUpdateInputs,
       options: {
-        landed: mergeSha,
+        landed: mergeCommitSha,
         published: {
-          state: summarizePublication(publishedImageViews),
+          state: summarizePublicationStatus(publishedImageViews),
           lines: formatPublishedImageLines(publishedImageViews),
         },
       },
     }),
   'base-moved': () => {
     const theirs = findLineNumber(forkedChannelCatalogYaml, 'name: tidepool.v0.5.1')
-    return renderComment({
+    return renderGoldenComment({
       before: {
         [getCatalogPath('tidepool')]: createCatalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']),
       },
@@ -343,7 +343,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     })
   },
   'registry-does-not-answer': () =>
-    renderComment({
+    renderGoldenComment({
       ...lighthouseUpdateInputs,
       images: {
         summary: '1 image',
@@ -357,7 +357,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       },
     }),
   'by-hand': () =>
-    renderComment({
+    renderGoldenComment({
       before: {},
       after: {},
       ownership: {
@@ -379,7 +379,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       options: { changeLines: ['- 1 file outside packages: `Makefile`'] },
     }),
   'by-hand-approved': () =>
-    renderComment({
+    renderGoldenComment({
       before: {},
       after: {},
       ownership: {
@@ -395,14 +395,14 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       options: { changeLines: ['- 1 file outside packages: `Makefile`'] },
     }),
   conflict: () =>
-    renderComment({
+    renderGoldenComment({
       before: {},
       after: {},
       gate: { merge: { kind: 'conflict', paths: [getCatalogPath('tidepool')] }, outcomes: [] },
       options: { changeLines: [] },
     }),
   'our-own-failure': () =>
-    renderComment({
+    renderGoldenComment({
       ...lighthouseUpdateInputs,
       options: { traceId: '3f1c9a52-8d6e-4f7b-9b1a-2c3d4e5f6a7b' },
     }),

@@ -4,9 +4,9 @@ import {
   createUncheckablePullVerdict,
   createTooLargePullReason,
 } from '../../src/policy/decide.ts'
-import { renderReport } from '../../src/report/report.ts'
+import { renderPullReport } from '../../src/report/report.ts'
 import { botCheckNames } from '../../src/report/report-options.ts'
-import { createGateInput } from '../policy/gate-builders.ts'
+import { createVerdictInput } from '../policy/gate-builders.ts'
 
 describe.each([
   {
@@ -20,7 +20,7 @@ describe.each([
     says: ['Git rejects the commits of this pull request', 'hasDotdot', 'Re-create the commits'],
   },
 ])('$what', ({ reason, says }) => {
-  const verdict = createUncheckablePullVerdict(createGateInput(), reason)
+  const verdict = createUncheckablePullVerdict(createVerdictInput(), reason)
 
   test('is blocked without a permit or a retry', () => {
     expect(verdict).toMatchObject({ kind: 'blocked', reasons: [{ code: reason.code }] })
@@ -28,7 +28,7 @@ describe.each([
   })
 
   test('fails all checks, and the comment reports the reason and the fix', () => {
-    const { checks, comment } = renderReport(verdict, { changeLines: [] })
+    const { checks, comment } = renderPullReport(verdict, { changeLines: [] })
     expect(checks.map(({ conclusion }) => conclusion)).toEqual(botCheckNames.map(() => 'failure'))
     for (const words of says) expect(comment).toContain(words)
   })

@@ -4,7 +4,7 @@ import type { Finding } from '../../packages/findings/src/finding.ts'
 import { toLogLine } from '../../src/report/escape.ts'
 import { formatWorkflowLog } from '../../src/report/describe-findings.ts'
 
-const hostileTexts = [
+const hostileStrings = [
   'x\n::set-output name=verdict::merge',
   'x\r\n::add-mask::e',
   '::stop-commands::x',
@@ -35,7 +35,7 @@ function findWorkflowCommands(line: string): string[] {
 }
 
 describe('the log of a workflow', () => {
-  test.each(hostileTexts)('%j is no command, in an annotation and out of it', (text) => {
+  test.each(hostileStrings)('%j is no command, in an annotation and out of it', (text) => {
     for (const [all, expected] of [
       [[createFinding(text)], ['error']],
       [[createFinding(text, false)], []],

@@ -11,26 +11,26 @@ import { canaryProbes } from '../../scripts/canary/probes.ts'
 const projectRoot = join(import.meta.dirname, '../..')
 const repositoryName = 'acme/canary'
 let temporaryDirectory: string
-let githubServer: MockGitHub
+let mockGitHub: MockGitHub
 
 beforeAll(async () => {
   temporaryDirectory = await mkdtemp(join(tmpdir(), 'canary-test-'))
-  githubServer = await startMockGitHub({ directory: join(temporaryDirectory, 'github') })
-  githubServer.createUser('admin')
-  githubServer.createOrganization('acme', ['admin'])
-  await githubServer.createRepository('acme', 'canary')
-  await githubServer.createRepository('acme', 'used', { files: { 'catalog.yaml': 'x\n' } })
-  await writeFile(join(temporaryDirectory, 'token'), `${githubServer.tokenFor('admin')}\n`, { mode: 0o600 })
+  mockGitHub = await startMockGitHub({ directory: join(temporaryDirectory, 'github') })
+  mockGitHub.createUser('admin')
+  mockGitHub.createOrganization('acme', ['admin'])
+  await mockGitHub.createRepository('acme', 'canary')
+  await mockGitHub.createRepository('acme', 'used', { files: { 'catalog.yaml': 'x\n' } })
+  await writeFile(join(temporaryDirectory, 'token'), `${mockGitHub.tokenFor('admin')}\n`, { mode: 0o600 })
 })
 afterAll(async () => {
-  await githubServer.stop()
+  await mockGitHub.stop()
   await rm(temporaryDirectory, { recursive: true, force: true, maxRetries: 10 })
 })
 /** Expects that a run left only what existed before it. */
 afterEach(() => {
-  githubServer.clearFaults()
-  githubServer.delayChecks(0)
-  const repo = githubServer.repository(repositoryName)
+  mockGitHub.clearFaults()
+  mockGitHub.delayChecks(0)
+  const repo = mockGitHub.repository(repositoryName)
   expect([...repo.knownRefs.keys()]).toEqual(['refs/heads/main'])
   expect(repo.rulesets.size).toBe(0)
   expect([...repo.pulls.values()].filter(({ state }) => state === 'open')).toEqual([])
@@ -46,7 +46,7 @@ function runCanary(args: readonly string[], interruptAt?: RegExp): Promise<Canar
   const child = spawn(
     process.execPath,
     ['--no-warnings', 'scripts/canary.ts', '--token-file', join(temporaryDirectory, 'token'), ...args],
-    { cwd: projectRoot, env: { PATH: process.env['PATH'], GITHUB_API_URL: githubServer.url } },
+    { cwd: projectRoot, env: { PATH: process.env['PATH'], GITHUB_API_URL: mockGitHub.url } },
   )
   const out = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => (out.stdout += chunk.toString()))
@@ -72,7 +72,7 @@ describe('the canary', () => {
   }, 120_000)
 
   test('finds a GitHub that ignores checks on a merge', async () => {
-    githubServer.delayChecks(3_600_000)
+    mockGitHub.delayChecks(3_600_000)
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
     expect(parseCanaryDifferences(ended)).toEqual([
@@ -85,7 +85,7 @@ describe('the canary', () => {
 
   test('finds a GitHub that accepts what it must reject', async () => {
     // The first ruleset of the run never takes effect.
-    githubServer.fail('POST /repos/{owner}/{repo}/rulesets', { status: 201, body: { id: 1 } })
+    mockGitHub.fail('POST /repos/{owner}/{repo}/rulesets', { status: 201, body: { id: 1 } })
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
     expect(parseCanaryDifferences(ended)).toEqual([
@@ -102,7 +102,7 @@ describe('the canary', () => {
     const ended = await runCanary(['--repository', 'acme/used'])
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('the file catalog.yaml') })
     expect(ended.stderr).toContain('--yes')
-    expect(githubServer.repository('acme/used').knownRefs.size).toBe(1)
+    expect(mockGitHub.repository('acme/used').knownRefs.size).toBe(1)
   }, 30_000)
 
   test('never shows a token', async () => {

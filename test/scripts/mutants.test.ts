@@ -30,10 +30,10 @@ test('a mutant uses only names that exist, so that it fails because of the bug t
   const sources = createSourceReader(projectRoot)
   const unknown = allMutants.flatMap(({ id, edits = [] }) => {
     const located = edits.map((edit) => locateEdit(sources, edit)).filter((one) => typeof one !== 'string')
-    const added = located.flatMap(({ replacement }) => listDeclaredNames(replacement))
+    const added = located.flatMap(({ replacement }) => listDeclaredIdentifiers(replacement))
     return located.flatMap(({ file, replacement }) => {
       const known = new Set([...added, ...sources.read(file).tokens.map(({ text }) => text)])
-      return listUsedNames(replacement)
+      return listUsedIdentifiers(replacement)
         .filter((name) => !known.has(name) && name !== 'any' && !(name in globalThis))
         .map((name) => `${id}: ${name}`)
     })
@@ -42,13 +42,13 @@ test('a mutant uses only names that exist, so that it fails because of the bug t
 })
 
 /** Variables and parameters. */
-const listDeclaredNames = (code: string): readonly string[] =>
+const listDeclaredIdentifiers = (code: string): readonly string[] =>
   [
     ...code.matchAll(/\b(?:const|let|function) (\w+)|(\w+) =>|\((\w+)(?:, (\w+))?\) =>|function \w+\((\w+)/g),
   ].flatMap((match) => match.slice(1).filter((name) => name !== undefined))
 
 /** Without the names of properties and types. */
-function listUsedNames(code: string): readonly string[] {
+function listUsedIdentifiers(code: string): readonly string[] {
   const tokens = tokenizeCode(code)
   return tokens
     .filter(

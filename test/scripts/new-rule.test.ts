@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readRuleExampleCases } from '../../scripts/rule-examples/cases.ts'
 import { evaluateExample } from '../../scripts/rule-examples/evaluate-example.ts'
-import { suiteNames } from '../../packages/findings/src/rule.ts'
+import { ruleSuiteNames } from '../../packages/findings/src/rule.ts'
 import { linkPackages } from '../link-packages.ts'
 import { createRuleFiles, ruleKinds, describeNextSteps, writeRule } from '../../scripts/new-rule.ts'
 
@@ -107,7 +107,7 @@ describe('a new rule', () => {
   })
 
   test('of a suite has examples that pass all rules of the suite', async () => {
-    for (const suite of suiteNames) {
+    for (const suite of ruleSuiteNames) {
       const files = createRuleFiles('three-heads', 'bundle', suite)
       for (const [path, text] of files) {
         mkdirSync(dirname(join(temporaryDirectory, suite, path)), { recursive: true })

@@ -73,11 +73,11 @@ const createCatalogYaml = (...blobs: string[]) =>
   `schema: olm.package\nname: harbor\ndefaultChannel: stable\n${blobs.join('')}`
 const firstReleaseBlobs = [createChannelYaml('stable', '{name: harbor.v1.0.0}'), createBundleYaml('1.0.0')]
 
-const mappingYaml = `fbc:
+const catalogMappingYaml = `fbc:
   enabled: true
   catalog_mapping: [{template_name: t.yaml, type: olm.template.basic, catalog_names: [v4.20]}]
 `
-const createReleaseConfig = (template: string, replaces: string): OriginFiles => ({
+const createReleaseConfigFiles = (template: string, replaces: string): OriginFiles => ({
   'operators/harbor/1.1.0/release-config.yaml': `catalog_templates:\n  - {template_name: ${template}, channels: [stable]${replaces}}\n`,
 })
 const crdFiles: OriginFiles = {
@@ -100,7 +100,7 @@ const ownedCrdYaml = (group: string) =>
 
 const baseBranchFiles: OriginFiles = {
   '.github/workflows/build.yml': 'on: push\n',
-  'operators/harbor/ci.yaml': mappingYaml,
+  'operators/harbor/ci.yaml': catalogMappingYaml,
   'operators/harbor/catalog-templates/t.yaml': `schema: olm.template.basic
 entries:
 - {schema: olm.package, name: harbor, defaultChannel: stable}
@@ -190,13 +190,17 @@ test.each<[string, string, OriginFiles]>([
     {
       ...baseBranchFiles,
       ...createBundleDirectory('harbor/1.1.0'),
-      ...createReleaseConfig('other.yaml', ''),
+      ...createReleaseConfigFiles('other.yaml', ''),
     },
   ],
   [
     'several-heads',
     'a release that leaves two heads',
-    { ...baseBranchFiles, ...createBundleDirectory('harbor/1.1.0'), ...createReleaseConfig('t.yaml', '') },
+    {
+      ...baseBranchFiles,
+      ...createBundleDirectory('harbor/1.1.0'),
+      ...createReleaseConfigFiles('t.yaml', ''),
+    },
   ],
   [
     'bundle-directory-name-taken',
@@ -206,7 +210,7 @@ test.each<[string, string, OriginFiles]>([
   [
     'malformed-package-settings',
     'a template that its first release makes',
-    { ...others, 'operators/harbor/ci.yaml': mappingYaml.replaceAll('t.yaml', 'new.yaml') },
+    { ...others, 'operators/harbor/ci.yaml': catalogMappingYaml.replaceAll('t.yaml', 'new.yaml') },
   ],
   [
     'unreadable-bundle',

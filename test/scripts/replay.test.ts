@@ -16,7 +16,7 @@ const temporaryDirectory = createTemporaryDirectory('replay')
 let originRepository: OriginRepository
 
 const reviewersYaml = 'reviewers: [ann]\n'
-const createPipelineFiles = (version: string): OriginFiles => ({
+const createHarborCatalogFiles = (version: string): OriginFiles => ({
   'operators/harbor/ci.yaml': reviewersYaml,
   'catalogs/v4.20/harbor/catalog.yaml': `---
 schema: olm.package
@@ -46,28 +46,28 @@ function commitFiles(files: OriginFiles, message: string, email: string, ...pare
 let sampleCommitShas: Record<'first' | 'squashed' | 'head' | 'merged' | 'plain', CommitSha>
 beforeAll(() => {
   originRepository = createOriginRepository(temporaryDirectory.path)
-  const first = commitFiles(createPipelineFiles('1.0.0'), 'Begin', 'ann@example.com')
+  const first = commitFiles(createHarborCatalogFiles('1.0.0'), 'Begin', 'ann@example.com')
   const squashed = commitFiles(
-    { ...createPipelineFiles('1.0.0'), 'docs/a.md': 'a\n' },
+    { ...createHarborCatalogFiles('1.0.0'), 'docs/a.md': 'a\n' },
     'Write a page (#7)',
     '1+mallory@users.noreply.github.com',
     first,
   )
   const head = commitFiles(
-    createPipelineFiles('1.0.1'),
+    createHarborCatalogFiles('1.0.1'),
     'harbor 1.0.1',
     '2+ann@users.noreply.github.com',
     first,
   )
   const merged = commitFiles(
-    { ...createPipelineFiles('1.0.1'), 'docs/a.md': 'a\n' },
+    { ...createHarborCatalogFiles('1.0.1'), 'docs/a.md': 'a\n' },
     'Merge pull request #8 from ann/next',
     'web-flow@example.com',
     squashed,
     head,
   )
   const plain = commitFiles(
-    { ...createPipelineFiles('1.0.1'), 'docs/a.md': 'b\n' },
+    { ...createHarborCatalogFiles('1.0.1'), 'docs/a.md': 'b\n' },
     'By hand',
     'zoe@example.com',
     merged,

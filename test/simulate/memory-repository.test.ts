@@ -5,11 +5,11 @@ import type { CommitSha } from '../../src/pull-request/ids.ts'
 import { openGitMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import { SeededRandom } from '../../simulate/seeded-random.ts'
 import { GitObjects } from '../../simulate/git/git-objects.ts'
-import { createObjectReader } from '../../simulate/ports/memory-repository.ts'
+import { createInMemoryGitObjectReader } from '../../simulate/ports/memory-repository.ts'
 import { fuzzSeed } from '../seeded.ts'
 import { createTemporaryDirectory } from '../adapters/git/origin.ts'
 
-const samplePaths = [
+const sampleFilePaths = [
   'README.md',
   'a/one.json',
   'a/two.json',
@@ -21,9 +21,9 @@ const commitAuthor = 'people <people@example.invalid>'
 
 /** Commits that grow from one another, with merges of what merges cleanly. */
 async function createRandomHistory(objects: GitObjects, dice: SeededRandom): Promise<readonly CommitSha[]> {
-  const memory = createObjectReader(objects)
+  const memory = createInMemoryGitObjectReader(objects)
   const empty = objects.addTree(new Map())
-  const first = Object.fromEntries(samplePaths.slice(0, 4).map((path) => [path, `first ${path}\n`]))
+  const first = Object.fromEntries(sampleFilePaths.slice(0, 4).map((path) => [path, `first ${path}\n`]))
   const commits = [
     objects.addCommit({
       tree: objects.edit(empty, first),
@@ -45,7 +45,7 @@ async function createRandomHistory(objects: GitObjects, dice: SeededRandom): Pro
       if (merged?.kind === 'clean') commits.push(merged.commit)
       continue
     }
-    const path = dice.of(samplePaths)
+    const path = dice.of(sampleFilePaths)
     const text = dice.isTrue(0.15) ? undefined : `${dice.of(['red', 'green', 'blue'])} ${path} ${count}\n`
     const tree = objects.edit(objects.commit(parent).tree, { [path]: text })
     commits.push(
@@ -80,7 +80,7 @@ function buildFastImportStream(objects: GitObjects, commits: readonly CommitSha[
 }
 
 const gitObjects = new GitObjects()
-const memoryRepository = createObjectReader(gitObjects)
+const memoryRepository = createInMemoryGitObjectReader(gitObjects)
 const temporaryDirectory = createTemporaryDirectory('simulated')
 let randomHistoryCommits: readonly CommitSha[] = []
 let realGitMirror: GitMirror

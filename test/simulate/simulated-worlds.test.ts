@@ -13,8 +13,8 @@ import type {
   PlannedEvent,
   SimulationPlan,
 } from '../../simulate/simulation-plan.ts'
-import { createObjectReader } from '../../simulate/ports/memory-repository.ts'
-import { StoreTables } from '../../simulate/ports/memory-store.ts'
+import { createInMemoryGitObjectReader } from '../../simulate/ports/memory-repository.ts'
+import { InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
 import { runSimulation, type SimulationResult } from '../../simulate/run-simulation.ts'
 import { shrinkPlan } from '../../simulate/shrink-plan.ts'
 import { createSmallPlan, smallPlanCount } from '../../simulate/small-plans.ts'
@@ -161,7 +161,7 @@ describe('a merge is judged by the state of the simulated world', () => {
     const pull = server.pull(number)
     if (pull === undefined) throw new Error('there is no pull request')
     const base = server.mustTip(mainBranch)
-    const merged = await createObjectReader(server.objects).merge(base, pull.head, 'Merge')
+    const merged = await createInMemoryGitObjectReader(server.objects).merge(base, pull.head, 'Merge')
     if (merged.kind !== 'clean') throw new Error(merged.kind)
     const { commit, tree } = merged
     const of = {
@@ -174,7 +174,7 @@ describe('a merge is judged by the state of the simulated world', () => {
     }
     const permit = createMergePermit({ ...of, commit, tree })
     for (const deed of meanwhile) applyUserAction(server, deed)
-    const tables = new StoreTables()
+    const tables = new InMemoryStoreTables()
     if (isUnwritten !== true)
       tables.intents.push({ intent: { ...permit.landing, id: 1, fence: 1 }, lease: 'land' })
     const process = { name: 'bot 1', isAlive: true, pausedUntil: 0, skew: 0 }

@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  openDemoEnvironment,
+  startDemoEnvironment,
   demoRepositoryName,
   type DemoEnvironment,
 } from '../../sandbox/demo/demo-environment.ts'
@@ -31,7 +31,7 @@ let forwardProxy: ForwardProxy
 let caCertificatePath: string
 beforeAll(async () => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'company-'))
-  demoEnvironment = await openDemoEnvironment({ directory: temporaryDirectory })
+  demoEnvironment = await startDemoEnvironment({ directory: temporaryDirectory })
   demoEnvironment.github.webhooks.drop()
   const made = createCertificateAuthority(join(temporaryDirectory, 'authority'))
   caCertificatePath = made.certificateFile

@@ -1,12 +1,16 @@
 // Each line of the demo, as a test.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { findBotComment, evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
+import {
+  findBotComment,
+  evaluateDemoStory,
+  type DemoStoryWithPull,
+} from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 describe("the demo's pull requests", () => {
   let world: StoryEnvironment
-  const told: OpenedDemoStory[] = []
+  const told: DemoStoryWithPull[] = []
 
   beforeAll(async () => {
     world = await openStoryEnvironment({ validateTraffic: true })

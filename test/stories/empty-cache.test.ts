@@ -13,21 +13,21 @@ import { runJob } from '../../src/server/jobs/run-job.ts'
 import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { openCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
+import { createCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { openEvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
-import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
-import { openEvaluationRegistries } from '../../src/catalogs/registries.ts'
+import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { createEvaluationRegistries } from '../../src/catalogs/registries.ts'
 import { openGitMirror } from '../../src/adapters/git/mirror.ts'
 import { createGitHubForge } from '../../src/adapters/github/forge.ts'
 import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
-import { openGitHubApp } from '../../src/adapters/github/github-app.ts'
+import { createGitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { rejectingPublishClient } from '../publish/process/rejecting-publisher.ts'
 import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cluster-tests.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
-import { openDemoEnvironment, type DemoEnvironment } from '../../sandbox/demo/demo-environment.ts'
+import { startDemoEnvironment, type DemoEnvironment } from '../../sandbox/demo/demo-environment.ts'
 import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
@@ -57,7 +57,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
   const log = pino({ level: 'silent' })
   const real = await openPreparedStore({ clock: realClock })
 
-  let cache = openInMemoryCache(clock)
+  let cache = createInMemoryCache(clock)
   let held = 0
   let emptied = 0
   const forgetting: Cache = {
@@ -70,7 +70,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
   const empty = () => {
     if (held > 0) emptied++
     held = 0
-    cache = openInMemoryCache(clock)
+    cache = createInMemoryCache(clock)
   }
   const queue = new Map<string, Job>()
   const store: Store = {
@@ -79,7 +79,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
     enqueue: async (job) => void queue.set(JSON.stringify(job), job),
   }
 
-  const github = openGitHubApp({
+  const github = createGitHubApp({
     ...settings.credentials,
     apiUrl: settings.apiUrl,
     throttle: false,
@@ -99,8 +99,8 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
       password: await github.gitToken(installation, repository),
     }),
   })
-  const pool = openCatalogFileReaderPool(1)
-  const registries = await openEvaluationRegistries({
+  const pool = createCatalogFileReaderPool(1)
+  const registries = await createEvaluationRegistries({
     clock,
     store,
     environment: {},
@@ -172,7 +172,7 @@ describe('with a cache that is emptied between any two steps', () => {
   const issues = () => [...coast.repository.issues.values()]
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'empty-cache-'))
-    coast = await openDemoEnvironment({ directory })
+    coast = await startDemoEnvironment({ directory })
     bot = await openInProcessBot(coast, directory)
     await bot.sweep()
   }, 180_000)

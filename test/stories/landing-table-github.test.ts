@@ -7,21 +7,25 @@ import { join } from 'node:path'
 import { Octokit } from '@octokit/rest'
 import pino from 'pino'
 import { chooseMergeStrategy } from '../../src/policy/choose-merge-strategy.ts'
-import { openGitHubApp, type GitHubApp } from '../../src/adapters/github/github-app.ts'
+import { createGitHubApp, type GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import type { PlannedMerge } from '../../src/merge/merge-options.ts'
 import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
 import { isAncestor } from '../../sandbox/github/git/git-store.ts'
 import type { MergeMethod } from '../../sandbox/github/github-data.ts'
 import { extractErrorStatusAndMessage } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
-import { createGreenChecks, openMergeTestHarness, type MergeTestHarness } from '../merge/merge-harness.ts'
+import {
+  createPassingCheckRuns,
+  openMergeTestHarness,
+  type MergeTestHarness,
+} from '../merge/merge-harness.ts'
 import { signJwt } from '../sandbox/github/github-fixture.ts'
 import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
 import {
   botCheckNames,
   type GitHubMergeVerdict,
   type MergeTableRow,
-  type MergeRoute,
+  type ObservedMergeMethod,
 } from './landing-table/table-row.ts'
 import { singleRuleRows } from './landing-table/single-rule-rows.ts'
 import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
@@ -48,7 +52,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
     const { data } = await asApp.rest.apps.createInstallationAccessToken({ installation_id: installation.id })
     token = data.token
     octokit = client(token)
-    app = openGitHubApp({
+    app = createGitHubApp({
       appId: ground.app.id,
       privateKey: environment['PRIVATE_KEY'] ?? '',
       webhookSecret: environment['WEBHOOK_SECRET'] ?? '',
@@ -118,7 +122,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
   /** The route that the bot would choose, and what it would report about the branch. */
   async function choice(
     it: PreparedMergeTableRow,
-  ): Promise<{ way: MergeRoute | undefined; says: string; planned: PlannedMerge }> {
+  ): Promise<{ way: ObservedMergeMethod | undefined; says: string; planned: PlannedMerge }> {
     const [owner = '', repo = ''] = it.full.split('/')
     const app = ground.app.id
     const rules = await readBranchRules(octokit, { owner, name: repo }, 'main', { app, isApp: true })
@@ -148,7 +152,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
   async function openTools({ pull }: PreparedMergeTableRow): Promise<MergeTestHarness> {
     const directory = await mkdtemp(join(ground.directory, 'mirror-'))
     const { github, installation } = ground
-    const checks = createGreenChecks(botCheckNames)
+    const checks = createPassingCheckRuns(botCheckNames)
     return openMergeTestHarness({
       github,
       app,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { interruptedMergeRows, userCreatedTemporaryBranch } from './landing-table/interrupted-merges.ts'
 import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
-import type { ExpectedWaitingResult } from './landing-table/table-row.ts'
+import type { ExpectedMergeWaitResult } from './landing-table/table-row.ts'
 import { singleRuleRows } from './landing-table/single-rule-rows.ts'
 import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
 import {
@@ -81,7 +81,7 @@ describe('every merge route of a branch', () => {
   const linesOf = ({ full }: PreparedMergeTableRow): string[] =>
     log.filter((line) => line.includes(`"name":"${full.split('/')[1] ?? ''}"`))
 
-  const says = (it: PreparedMergeTableRow, waits: ExpectedWaitingResult) => () =>
+  const says = (it: PreparedMergeTableRow, waits: ExpectedMergeWaitResult) => () =>
     waits.textPatterns.every((part) => part.test(readVisiblePullText(it)))
 
   test.each(mergeTableRows.map((row, index) => [row.name, index, row] as const))(

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'
 import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
-import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
+import { evaluateDemoStory, type DemoStoryWithPull } from '../../sandbox/demo/story-outcome.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { botCheckNames } from './landing-table/table-row.ts'
@@ -61,7 +61,7 @@ describe('an older GitHub', () => {
 
   test('an up-to-date pull request and one that is behind are merged as they were checked', async () => {
     const { demo } = world
-    const told: OpenedDemoStory[] = []
+    const told: DemoStoryWithPull[] = []
     for (const id of ['good update', 'first of two competing updates']) {
       const story = demoStories.find((each) => each.id === id)
       if (story === undefined) throw new Error(`no story ${id}`)

@@ -1,9 +1,13 @@
 // What operators of the bot see and do: probes, metrics, a stop that ends, and a failing start with the wrong key.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
+import { evaluateDemoStory, type DemoStoryWithPull } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { generatePrivateKey } from '../../sandbox/github/github-admin.ts'
-import { findQueryProblems, parseMetricLabels, readPrometheusQueries } from '../deploy/prometheus-queries.ts'
+import {
+  findPrometheusQueryProblems,
+  parseMetricLabels,
+  readPrometheusQueries,
+} from '../deploy/prometheus-queries.ts'
 import { openStoryEnvironment, startStoryBot, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 describe('the bot in operation', () => {
@@ -26,7 +30,7 @@ describe('the bot in operation', () => {
   test('counts its merges', async () => {
     const [story] = demoStories
     if (story === undefined) throw new Error('the demo has no story')
-    const told: OpenedDemoStory[] = [
+    const told: DemoStoryWithPull[] = [
       { story, pull: await world.demo.github.openPull(story.open(world.demo)) },
     ]
     await waitUntil(
@@ -84,7 +88,7 @@ describe('the bot in operation', () => {
     for (const [name] of well) expect([...metrics.keys()]).toContain(name)
     const known = new Map([...metrics, ...well.map(([name, labels]) => [name, new Set(labels)] as const)])
     const faults = readPrometheusQueries().flatMap(({ where, query }) =>
-      findQueryProblems(query, known).map((fault) => `${where}: ${fault}`),
+      findPrometheusQueryProblems(query, known).map((fault) => `${where}: ${fault}`),
     )
     expect(faults).toEqual([])
   }, 60_000)
@@ -125,7 +129,7 @@ describe('the bot in operation', () => {
     expect(performance.now() - stopped).toBeLessThan(10_000)
     release()
     await world.start()
-    const told: OpenedDemoStory[] = [{ story, pull }]
+    const told: DemoStoryWithPull[] = [{ story, pull }]
     await waitUntil(
       'the pull request comes to its end',
       () => told.every((each) => evaluateDemoStory(each, told, world.demo).isExpected),

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { publishCrashPoints } from '../../src/jobs/crash-point.ts'
 import { findBotComment, evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
-import { readCatalogFixture } from '../../sandbox/demo/demo-environment.ts'
-import { openCatalogImageReader, type PulledCatalogImage } from '../../sandbox/demo/run-demo.ts'
+import { readDemoCatalogFiles } from '../../sandbox/demo/demo-environment.ts'
+import { createCatalogImageReader, type PulledCatalogImage } from '../../sandbox/demo/run-demo.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
@@ -31,7 +31,7 @@ describe('a merged catalog', () => {
       }),
     )
   const read = (tag: string): Promise<PulledCatalogImage | undefined> =>
-    openCatalogImageReader(shop.host).read(`${publishedRepository}:${tag}`)
+    createCatalogImageReader(shop.host).read(`${publishedRepository}:${tag}`)
   const push = (channel: string) => {
     const text = world.demo.files[catalogPath] ?? ''
     return world.demo.github.pushToBase('coast/operators', { [catalogPath]: `${text}\n# ${channel}\n` })
@@ -51,7 +51,7 @@ describe('a merged catalog', () => {
       targets,
       `- {github: coast/operators, push: [${shop.host}/${publishedRepository}], credentials: push.json, bases: [${shop.host}/coast/opm]}\n`,
     )
-    const fixed = readCatalogFixture('')['.github/catalog-bot.yml'] ?? ''
+    const fixed = readDemoCatalogFiles('')['.github/catalog-bot.yml'] ?? ''
     world = await openStoryEnvironment({
       sweepSeconds: 2,
       validateTraffic: true,

@@ -2,7 +2,7 @@
 // story and the benchmark. None of the data is stored.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openBotEnvironment, type BotEnvironment } from '../../sandbox/demo/bot-environment.ts'
+import { startBotEnvironment, type BotEnvironment } from '../../sandbox/demo/bot-environment.ts'
 import { pushCatalogImages } from '../../sandbox/demo/demo-environment.ts'
 import type { CreatePullOptions } from '../../sandbox/github/user-actions.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
@@ -24,7 +24,7 @@ export async function openRealCatalogEnvironment(
   source: string,
   directory: string,
 ): Promise<RealCatalogEnvironment> {
-  const { github, registry, installBot, stop } = await openBotEnvironment({ directory })
+  const { github, registry, installBot, stop } = await startBotEnvironment({ directory })
   for (const login of [packageOwnerLogin, 'maintainer']) github.createUser(login)
   github.createOrganization('community', ['maintainer'])
   const repository = await github.createRepository('community', 'operators', { fromDirectory: source })

@@ -7,7 +7,7 @@ import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { createBundleDirectoryFiles, type FileTree } from '../checks/bundles/bundle-trees.ts'
 import {
   createFakeDigest,
-  createMergedBundleFiles,
+  createReleasableBundleFiles,
   releaseRepositoryFiles,
   templatePath,
 } from '../release/worker/release-files.ts'
@@ -47,7 +47,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
       repository: demoRepositoryName,
       author: 'alice',
       title: `foo ${version}`,
-      changes: createMergedBundleFiles(version, replaces),
+      changes: createReleasableBundleFiles(version, replaces),
     })
 
   beforeAll(async () => {

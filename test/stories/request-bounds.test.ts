@@ -80,7 +80,7 @@ beforeAll(async () => {
     90,
     storyEnvironment.log,
   )
-  await waitUntilIdle()
+  await waitUntilBotIdle()
 }, 180_000)
 afterAll(() => storyEnvironment.close())
 
@@ -91,7 +91,7 @@ const listRateLimitCountedRequests = () =>
       status !== 304 && !template.startsWith('/{owner}/') && !template.startsWith('/app'),
   )
 
-async function waitUntilIdle(): Promise<void> {
+async function waitUntilBotIdle(): Promise<void> {
   for (let times = 0, before = -1; times < 3;) {
     await pause(500)
     const { length } = storyEnvironment.demo.github.requests
@@ -101,11 +101,11 @@ async function waitUntilIdle(): Promise<void> {
 }
 
 /** The requests that `act` made the bot send. */
-async function captureRequests(act: () => unknown): Promise<readonly string[]> {
+async function captureBotRequests(act: () => unknown): Promise<readonly string[]> {
   const before = listRateLimitCountedRequests().length
   await act()
   await storyEnvironment.demo.github.webhooks.settled()
-  await waitUntilIdle()
+  await waitUntilBotIdle()
   return listRateLimitCountedRequests()
     .slice(before)
     .map(({ method, template, operation = template }) => `${method} ${operation}`)
@@ -182,7 +182,7 @@ test('one delivery costs at most what the table lists', async () => {
       sendWebhook('merge_group', 'checks_requested', { merge_group: { base_ref: 'refs/heads/main' } }),
   }
   const seen: Record<string, readonly string[]> = {}
-  for (const [row, act] of Object.entries(told)) seen[row] = await captureRequests(act)
+  for (const [row, act] of Object.entries(told)) seen[row] = await captureBotRequests(act)
   if (process.env['SHOW_BOUNDS'])
     console.log(
       JSON.stringify(
@@ -202,7 +202,7 @@ test('one delivery costs at most what the table lists', async () => {
 
 test('many reports on commits without a waiting pull request cost nothing', async () => {
   const { github, repository } = storyEnvironment.demo
-  const requests = await captureRequests(async () => {
+  const requests = await captureBotRequests(async () => {
     for (let at = 0; at < 300; at += 1) {
       const sha =
         at % 2 === 0 ? pullWithManyEvents.headSha : (repository.knownRefs.get('refs/heads/main') ?? '')
@@ -225,7 +225,7 @@ test('many deliveries cost no more than the allowance of their pull request', as
     await github.webhooks.settled()
     await pause(100)
   }
-  await waitUntilIdle()
+  await waitUntilBotIdle()
   const refilled = ((Date.now() - began) / 3600_000) * perHour
   const one = getRequestBoundForRow('`issue_comment` deleted').one
   expect(listRateLimitCountedRequests().length - before).toBeLessThanOrEqual(burst + refilled + one)

@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { prependChannelEntry } from '../../sandbox/demo/catalog-edits.ts'
+import { addVersionToChannelStart } from '../../sandbox/demo/catalog-edits.ts'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
-import { pushCatalogImages, readCatalogFixture } from '../../sandbox/demo/demo-environment.ts'
+import { pushCatalogImages, readDemoCatalogFiles } from '../../sandbox/demo/demo-environment.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { githubApiVersion } from '../../src/adapters/github/github-fetch.ts'
 import { botCheckNames } from './landing-table/table-row.ts'
@@ -97,7 +97,7 @@ describe('on an independent imitation of GitHub', () => {
 
   function newVersion(name: string, version: string, replaces: string): [string, string] {
     const path = `catalogs/v4.20/${name}/catalog.yaml`
-    const text = prependChannelEntry(files[path] ?? '', name, version, replaces)
+    const text = addVersionToChannelStart(files[path] ?? '', name, version, replaces)
     pushCatalogImages(registry, text, (bundle) => bundle === `${name}.v${version}`)
     return [path, text]
   }
@@ -105,7 +105,10 @@ describe('on an independent imitation of GitHub', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'second-github-'))
     registry = await startMockRegistry()
-    files = { ...readCatalogFixture(registry.host), '.github/catalog-bot.yml': '# nothing is rebuilt here\n' }
+    files = {
+      ...readDemoCatalogFiles(registry.host),
+      '.github/catalog-bot.yml': '# nothing is rebuilt here\n',
+    }
     for (const [path, text] of Object.entries(files))
       if (path.startsWith('catalogs/')) pushCatalogImages(registry, text)
     github = await startSecondGitHub({

@@ -7,18 +7,18 @@ import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment
-let installation: Installation
+let appInstallation: Installation
 const hourlyRequestLimit = 30
 beforeAll(async () => {
   storyEnvironment = await openStoryEnvironment({ sweepSeconds: 2, environment: { SCAN_SECONDS: '1' } })
-  installation = storyEnvironment.demo.github.installationOn(demoRepositoryName)
+  appInstallation = storyEnvironment.demo.github.installationOn(demoRepositoryName)
   // It is too small for six evaluations.
-  storyEnvironment.demo.github.setLimits(installation, { hourly: hourlyRequestLimit, windowSeconds: 2 })
+  storyEnvironment.demo.github.setLimits(appInstallation, { hourly: hourlyRequestLimit, windowSeconds: 2 })
   await storyEnvironment.start()
 }, 60_000)
 afterAll(() => storyEnvironment.close())
 
-function openStoryPull(id: string): Promise<MockPull> {
+function openDemoStoryPull(id: string): Promise<MockPull> {
   const story = demoStories.find((one) => one.id === id)
   if (story === undefined) throw new Error(`no story ${id}`)
   return storyEnvironment.demo.github.openPull(story.open(storyEnvironment.demo))
@@ -36,7 +36,7 @@ async function readHeldRequestCount(work: string): Promise<number> {
 
 test('six pull requests that wait for the limit cause no rejected request, and each gets its report', async () => {
   const pulls: MockPull[] = []
-  for (let count = 0; count < 6; count += 1) pulls.push(await openStoryPull('update by a non-owner'))
+  for (let count = 0; count < 6; count += 1) pulls.push(await openDemoStoryPull('update by a non-owner'))
   await waitUntil(
     'all are told',
     () => pulls.every(({ comments }) => comments.length === 1),
@@ -50,8 +50,8 @@ test('six pull requests that wait for the limit cause no rejected request, and e
 
 test('with less left, scans wait first and then the sweep, and a pull request is still evaluated and merged', async () => {
   const { github } = storyEnvironment.demo
-  github.setLimits(installation, { hourly: 1000, windowSeconds: 3600 })
-  github.setRemaining(installation, 400)
+  github.setLimits(appInstallation, { hourly: 1000, windowSeconds: 3600 })
+  github.setRemaining(appInstallation, 400)
   const before = { scan: await readHeldRequestCount('scan'), sweep: await readHeldRequestCount('sweep') }
   await waitUntil(
     'scans wait',
@@ -60,14 +60,14 @@ test('with less left, scans wait first and then the sweep, and a pull request is
     storyEnvironment.log,
   )
   expect(await readHeldRequestCount('sweep')).toBe(before.sweep)
-  github.setRemaining(installation, 200)
+  github.setRemaining(appInstallation, 200)
   await waitUntil(
     'the sweep waits',
     async () => (await readHeldRequestCount('sweep')) > before.sweep,
     30,
     storyEnvironment.log,
   )
-  const pull = await openStoryPull('good update')
+  const pull = await openDemoStoryPull('good update')
   await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
   expect(await fetchBotPage('/readyz')).toMatch(
     /^to stay within GitHub's rate limit .*: sweeps, image scans$/m,

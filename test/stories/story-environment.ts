@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { getStoreFolder } from '../../src/jobs/settings.ts'
 import { startBotProcess, type BotProcessOptions, type BotProcess } from '../../sandbox/demo/bot-process.ts'
 import {
-  openDemoEnvironment,
+  startDemoEnvironment,
   type DemoEnvironment,
   type DemoEnvironmentOptions,
 } from '../../sandbox/demo/demo-environment.ts'
@@ -42,7 +42,7 @@ export async function openStoryEnvironment({
 }: StoryOptions = {}): Promise<StoryEnvironment> {
   const directory = await mkdtemp(join(tmpdir(), 'story-'))
   const validator = validateTraffic === true ? createTrafficValidator() : undefined
-  const demo = await openDemoEnvironment({ directory, ...(validator && { validator }), ...options })
+  const demo = await startDemoEnvironment({ directory, ...(validator && { validator }), ...options })
   const log: string[] = []
   let running: BotProcess | undefined
   return {

@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { prependChannelEntry } from '../../sandbox/demo/catalog-edits.ts'
+import { addVersionToChannelStart } from '../../sandbox/demo/catalog-edits.ts'
 import {
   pushCatalogImages,
-  readCatalogFixture,
+  readDemoCatalogFiles,
   demoRepositoryName,
 } from '../../sandbox/demo/demo-environment.ts'
 import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import {
   openFakeApiServer,
-  createStatusResponse,
+  createKubernetesStatusResponse,
   type FakeApiServer,
 } from '../cluster-test/cluster/fake-kubernetes-api.ts'
 import { simulateOlmV0, type FakeOlmV0Script } from '../cluster-test/cluster/fake-olm.ts'
@@ -48,7 +48,7 @@ describe('an install test that a maintainer requests', () => {
       targets,
       `[{github: ${demoRepositoryName}, kubeconfig: kubeconfig, catalogHost: 127.0.0.1, lookSeconds: 0.2}]`,
     )
-    const fixed = readCatalogFixture('')[botConfigPath] ?? ''
+    const fixed = readDemoCatalogFiles('')[botConfigPath] ?? ''
     world = await openStoryEnvironment({
       sweepSeconds: 300,
       files: { [botConfigPath]: `${fixed}install: {cluster: asked, with: [olm-v0]}\n` },
@@ -82,7 +82,7 @@ describe('an install test that a maintainer requests', () => {
   const path = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
   /** An author without rights adds a version: it waits for an owner, and is tested only on a maintainer's request. */
   const changed = (name: string, version: string, from: string) => {
-    const text = prependChannelEntry(world.demo.files[path(name)] ?? '', name, version, from)
+    const text = addVersionToChannelStart(world.demo.files[path(name)] ?? '', name, version, from)
     pushCatalogImages(world.demo.registry, text, (bundle) => bundle === `${name}.v${version}`)
     return { [path(name)]: text }
   }
@@ -194,7 +194,11 @@ describe('an install test that a maintainer requests', () => {
     // A cluster problem isn't the author's fault; a problem of the Operator is.
     server.api.fault = ({ method, path: at }) =>
       method === 'POST' && at.endsWith('/resourcequotas')
-        ? createStatusResponse(403, 'Forbidden', 'User "trials" cannot create resource "resourcequotas"')
+        ? createKubernetesStatusResponse(
+            403,
+            'Forbidden',
+            'User "trials" cannot create resource "resourcequotas"',
+          )
         : undefined
     say(pull, 'harbormaster', '/test-install')
     await ends(pull.headSha, 'neutral')

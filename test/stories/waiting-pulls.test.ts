@@ -2,10 +2,10 @@
 // three of ten requests failing, a pull request is still merged in reasonable time.
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { prependChannelEntry } from '../../sandbox/demo/catalog-edits.ts'
+import { addVersionToChannelStart } from '../../sandbox/demo/catalog-edits.ts'
 import {
   pushCatalogImages,
-  readCatalogFixture,
+  readDemoCatalogFiles,
   demoRepositoryName,
 } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => storyEnvironment.close())
 
-function openStoryPull(id: string) {
+function openDemoStoryPull(id: string) {
   const story = demoStories.find((one) => one.id === id)
   if (story === undefined) throw new Error(`no story ${id}`)
   return storyEnvironment.demo.github.openPull(story.open(storyEnvironment.demo))
@@ -33,7 +33,7 @@ const findLogEntries = (message: string) =>
 describe('a waiting pull request', () => {
   test('is evaluated again only when the new base affects it', async () => {
     const { github, registry, repository } = storyEnvironment.demo
-    const pull = await openStoryPull('update by a non-owner')
+    const pull = await openDemoStoryPull('update by a non-owner')
     const countEvaluations = () =>
       findLogEntries('examined').filter((entry) => entry['pull'] === pull.number).length
     await waitUntil('it waits', () => pull.comments.length === 1, 60, storyEnvironment.log)
@@ -61,7 +61,7 @@ describe('a waiting pull request', () => {
     ]
     const shownBefore = shown()
     // Others continue with their packages, in the same catalog.
-    const like = readCatalogFixture(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
+    const like = readDemoCatalogFiles(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
     for (const name of ['steady', 'calm']) {
       const added = { [`catalogs/v4.20/${name}/catalog.yaml`]: like.replaceAll('lighthouse', name) }
       const moves = findLogEntries('the base branch moved').length
@@ -121,7 +121,12 @@ describe('a pull request that is merged right after its evaluation', () => {
     await waitUntil('nothing is asked', isQuiet, 60, storyEnvironment.log)
     const before = github.requests.length
     const path = 'catalogs/v4.20/buoy/catalog.yaml'
-    const text = prependChannelEntry(readCatalogFixture(registry.host)[path] ?? '', 'buoy', '3.1.0', '3.0.0')
+    const text = addVersionToChannelStart(
+      readDemoCatalogFiles(registry.host)[path] ?? '',
+      'buoy',
+      '3.1.0',
+      '3.0.0',
+    )
     pushCatalogImages(registry, text, (bundle) => bundle === 'buoy.v3.1.0')
     const change = { author: 'erin', title: 'buoy 3.1.0', changes: { [path]: text } }
     const pull = await github.openPull({ repository: demoRepositoryName, ...change })
@@ -165,7 +170,7 @@ describe('a recently merged pull request', () => {
     const { github } = storyEnvironment.demo
     const catchUp = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
     try {
-      const pull = await openStoryPull('first of two competing updates')
+      const pull = await openDemoStoryPull('first of two competing updates')
       const getLastComment = () => pull.comments.at(-1)?.body ?? ''
       await waitUntil('it is merged', () => pull.merged !== null, 60, storyEnvironment.log)
       await waitUntil('its comment says so', () => /merged/i.test(getLastComment()), 60, storyEnvironment.log)
@@ -198,7 +203,7 @@ describe('with three of ten requests to GitHub failing', () => {
       Infinity,
     )
     try {
-      const pull = await openStoryPull('good update')
+      const pull = await openDemoStoryPull('good update')
       await waitUntil('it is merged', () => pull.merged !== null, 120, storyEnvironment.log)
       const ours = () => pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))
       await waitUntil(

@@ -1,6 +1,6 @@
 // Webhooks are hints: the sweep alone has the same outcome (T41, I17).
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
+import { evaluateDemoStory, type DemoStoryWithPull } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
@@ -14,7 +14,7 @@ describe('with every webhook dropped', () => {
   afterAll(() => world.close())
 
   test('every pull request of the demo has the same outcome', async () => {
-    const told: OpenedDemoStory[] = []
+    const told: DemoStoryWithPull[] = []
     for (const story of demoStories)
       told.push({ story, pull: await world.demo.github.openPull(story.open(world.demo)) })
     await waitUntil(

@@ -1,6 +1,6 @@
 // What is put into a page is text, unless it is markup that was made here.
 import { expect, test } from '@jest/globals'
-import { htmlTemplate, wrapSvg, convertHtmlToString } from '../../src/web/html.ts'
+import { htmlTemplate, wrapSvgAsHtml, convertHtmlToString } from '../../src/web/html.ts'
 import { renderMarkdownLineWithoutMarkup, renderMarkdown } from '../../src/web/pages/markdown.ts'
 import { createCookieSealer } from '../../src/web/server/sign-in.ts'
 
@@ -21,7 +21,7 @@ test('nothing that looks like markup and was not made here is any', () => {
   const forged = JSON.parse('{"#text":"<b>","text":"<b>"}') as never
   expect(() => convertHtmlToString(htmlTemplate`${forged}`)).toThrow()
   expect(convertHtmlToString(htmlTemplate`${htmlTemplate`<b>`}${undefined}${false}${3}`)).toBe('<b>3')
-  expect(convertHtmlToString(wrapSvg('<svg width="1"><title>a</title></svg>'))).toBe(
+  expect(convertHtmlToString(wrapSvgAsHtml('<svg width="1"><title>a</title></svg>'))).toBe(
     '<svg role="img" width="1"><title>a</title></svg>',
   )
 })

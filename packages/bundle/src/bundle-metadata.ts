@@ -53,7 +53,7 @@ export function parseBundleMetadata(files: BundleFiles): BundleMetadata {
   for (const [file, bytes] of findFilesInDirectory(files, 'metadata', { hidden: true })) {
     const document = readManifest(bytes)
     if (document.kind !== 'value') continue
-    const found = findAnnotations(document.value)
+    const found = parseAnnotationsAsStrings(document.value)
     if (!annotations && found && hasPackageAnnotation(found)) {
       annotations = toStringRecord(found)
       annotationsFile = file
@@ -98,7 +98,7 @@ function convertTypeFieldsToStrings(document: ParsedValue, field: string): Parse
       ? replaceMapEntries(
           value,
           value.entries.map((entry) =>
-            entry.key === 'type' ? { ...entry, value: convertScalarToStringValue(entry.value) } : entry,
+            entry.key === 'type' ? { ...entry, value: coerceScalarToString(entry.value) } : entry,
           ),
         )
       : value
@@ -112,16 +112,16 @@ function convertTypeFieldsToStrings(document: ParsedValue, field: string): Parse
 }
 
 /** Converts numbers and booleans to strings, as the YAML decoder does for Go strings. */
-export function findAnnotations(document: ParsedValue): MapValue | undefined {
+export function parseAnnotationsAsStrings(document: ParsedValue): MapValue | undefined {
   const found = getMapValue(document, 'annotations')
   if (found?.kind !== 'map') return undefined
   return replaceMapEntries(
     found,
-    found.entries.map((entry) => ({ ...entry, value: convertScalarToStringValue(entry.value) })),
+    found.entries.map((entry) => ({ ...entry, value: coerceScalarToString(entry.value) })),
   )
 }
 
-function convertScalarToStringValue(value: ParsedValue): ParsedValue {
+function coerceScalarToString(value: ParsedValue): ParsedValue {
   if (value.kind !== 'number' && value.kind !== 'bool') return value
   const text = value.kind === 'number' ? formatJsonNumber(value.value) : String(value.value)
   return { kind: 'string', value: text, quoted: false, start: value.start, end: value.end }

@@ -2,16 +2,16 @@
 import type { Finding } from '@catalog-bot/findings/finding'
 import {
   createFinding,
-  type SearchableFindingRule,
-  suiteNames,
+  type FindingRuleWithFinder,
+  ruleSuiteNames,
   type RuleSuite,
 } from '@catalog-bot/findings/rule'
 import type { BundleFieldLocator, FieldPath } from './manifest-document.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 
 /** operator-sdk's selectors: `suite=operatorframework`, the validator `operatorhub`, and the other validators. */
-const ruleSuitesBySdkSelector: Readonly<Record<string, readonly RuleSuite[]>> = {
-  all: suiteNames,
+const ruleSuitesByOperatorSdkSelector: Readonly<Record<string, readonly RuleSuite[]>> = {
+  all: ruleSuiteNames,
   operatorframework: ['operatorhub', 'capabilities', 'categories', 'deprecated-apis', 'good-practices'],
   operatorhub: ['operatorhub', 'capabilities', 'categories', 'deprecated-apis'],
   operatorhubv2: ['operatorhub', 'deprecated-apis'],
@@ -22,7 +22,7 @@ const ruleSuitesBySdkSelector: Readonly<Record<string, readonly RuleSuite[]>> = 
 }
 
 /** Parses a comma-separated list; returns the first invalid name as the error. */
-export function parseSuiteSelectors(
+export function parseRuleSuiteSelectors(
   text: string,
 ): { readonly suites: readonly RuleSuite[] } | { readonly unknown: string } {
   const found = new Set<RuleSuite>()
@@ -30,9 +30,9 @@ export function parseSuiteSelectors(
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')) {
-    const meant = Object.hasOwn(ruleSuitesBySdkSelector, name)
-      ? ruleSuitesBySdkSelector[name]
-      : suiteNames.filter((suite) => suite === name)
+    const meant = Object.hasOwn(ruleSuitesByOperatorSdkSelector, name)
+      ? ruleSuitesByOperatorSdkSelector[name]
+      : ruleSuiteNames.filter((suite) => suite === name)
     if (meant === undefined || meant.length === 0) return { unknown: name }
     for (const suite of meant) found.add(suite)
   }
@@ -58,7 +58,7 @@ export const contentRuleDefaults = {
   overridable: true,
 } as const
 
-export type BundleRule = SearchableFindingRule<object, BundleRuleSignature>
+export type BundleRule = FindingRuleWithFinder<object, BundleRuleSignature>
 
 export function* runBundleRule(
   rule: BundleRule,

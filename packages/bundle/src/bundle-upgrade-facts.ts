@@ -43,7 +43,7 @@ export function readBundleUpgradeFacts(
   const locate: BundleFieldLocator = places
     ? createBundleFieldLocator(files)
     : (file) => ({ file, line: 1, column: 1 })
-  const csv = places ? readManifestObjects(files).find(isCsv) : readFirstCsv(files)
+  const csv = places ? readManifestObjects(files).find(isCsv) : findFirstCsvManifest(files)
   const getCsvField = (...path: readonly string[]) =>
     convertParsedValueToJson(
       path.reduce<ParsedValue | undefined>((value, key) => getMapValue(value, key), csv?.tree),
@@ -65,28 +65,30 @@ export function readBundleUpgradeFacts(
   }
   const channels = findAnnotation(bundleAnnotationKeys.channels)
   return {
-    ...wrapInFieldIfDefined('name', findCsvText('metadata', 'name')),
-    ...wrapInFieldIfDefined('version', findCsvText('spec', 'version')),
-    ...wrapInFieldIfDefined('replaces', findCsvText('spec', 'replaces')),
+    ...createFieldIfDefined('name', findCsvText('metadata', 'name')),
+    ...createFieldIfDefined('version', findCsvText('spec', 'version')),
+    ...createFieldIfDefined('replaces', findCsvText('spec', 'replaces')),
     skips,
-    ...wrapInFieldIfDefined('skipRange', findCsvText('metadata', 'annotations', 'olm.skipRange')),
-    ...wrapInFieldIfDefined('package', findAnnotation(bundleAnnotationKeys.package)),
+    ...createFieldIfDefined('skipRange', findCsvText('metadata', 'annotations', 'olm.skipRange')),
+    ...createFieldIfDefined('package', findAnnotation(bundleAnnotationKeys.package)),
     channels:
       channels?.text
         .split(',')
         .map((channel) => channel.trim())
         .filter((channel) => channel !== '')
         .map((text) => ({ text, at: channels.at })) ?? [],
-    ...wrapInFieldIfDefined('defaultChannel', findAnnotation(bundleAnnotationKeys.defaultChannel)),
+    ...createFieldIfDefined('defaultChannel', findAnnotation(bundleAnnotationKeys.defaultChannel)),
   }
 }
 
-function wrapInFieldIfDefined<Key extends string>(key: Key, located: LocatedString | undefined) {
+function createFieldIfDefined<Key extends string>(key: Key, located: LocatedString | undefined) {
   return located ? ({ [key]: located } as { readonly [K in Key]: LocatedString }) : {}
 }
 
 /** The first ClusterServiceVersion, as in `readManifestObjects`. Offsets in its tree are meaningless. */
-function readFirstCsv(files: BundleFiles): { readonly file: string; readonly tree: ParsedValue } | undefined {
+function findFirstCsvManifest(
+  files: BundleFiles,
+): { readonly file: string; readonly tree: ParsedValue } | undefined {
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
     const tree = parseManifestTree(bytes)
     const type = tree && parseApiVersionAndKind(tree)

@@ -57,7 +57,7 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
   const rejected = findFieldsRejectedByOpm(files)
   return readBundleManifestObjects(files)
     .objects.flatMap((object) => {
-      const type = findObjectSchemaType(object)
+      const type = findManifestSchemaType(object)
       if (type === undefined) return []
       const name = `${object.kind} ${object.name}`
       return coerceToSchema(type, object.tree).mismatches.flatMap(
@@ -67,7 +67,7 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
             case 'unknown':
               return [createFinding(unknownManifestField, locate(object, path), data)]
             case 'type':
-              if (rejected.has(formatLocationKey(object.file, path))) return []
+              if (rejected.has(formatFieldLocationKey(object.file, path))) return []
               return [createFinding(mistypedManifestField, locate(object, path), { ...data, wanted, found })]
             case 'missing':
               return isFieldReportedByOtherRule(object, path)
@@ -80,7 +80,7 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
     .sort(compareFindings)
 }
 
-function findObjectSchemaType({ apiVersion, kind }: ParsedManifestObject): SchemaType | undefined {
+function findManifestSchemaType({ apiVersion, kind }: ParsedManifestObject): SchemaType | undefined {
   if (kind === 'ClusterServiceVersion')
     return apiVersion === 'operators.coreos.com/v1alpha1' ? csvSchema : undefined
   return findSchemaName(apiVersion, kind)
@@ -95,13 +95,13 @@ function findFieldsRejectedByOpm(files: BundleFiles): ReadonlySet<string> {
   if (detectBundleFormat(files) !== 'registry+v1') return new Set()
   return new Set(
     readPartialRegistryBundle(files).rejections.flatMap(({ at }) =>
-      at ? [formatLocationKey(at.file, at.path)] : [],
+      at ? [formatFieldLocationKey(at.file, at.path)] : [],
     ),
   )
 }
 
 /** Ignores list indexes and case, because opm's messages aren't more precise. */
-function formatLocationKey(file: string, path: FieldPath): string {
+function formatFieldLocationKey(file: string, path: FieldPath): string {
   const names = path.filter((step) => typeof step === 'string')
   return `${file} ${names.join('.').toLowerCase()}`
 }
@@ -119,7 +119,7 @@ export function checkCsvExamples(files: BundleFiles): readonly Finding[] {
   const { objects } = readBundleManifestObjects(files)
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion')
   if (!csv) return []
-  const schemas = findCrdSchemas(
+  const schemas = collectCrdSchemasByGvk(
     objects
       .filter(({ kind }) => kind === 'CustomResourceDefinition')
       .map(({ tree }) => convertParsedValueToJson(tree)),
@@ -145,7 +145,7 @@ export function checkCsvExamples(files: BundleFiles): readonly Finding[] {
 }
 
 /** By `group/version Kind`, for all versions. */
-function findCrdSchemas(crds: readonly (Json | undefined)[]): ReadonlyMap<string, Json> {
+function collectCrdSchemasByGvk(crds: readonly (Json | undefined)[]): ReadonlyMap<string, Json> {
   const schemas = new Map<string, Json>()
   for (const crd of crds) {
     const group = getStringAtPath(crd, 'spec', 'group')

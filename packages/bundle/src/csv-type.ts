@@ -15,7 +15,7 @@ import {
   apiServiceDescriptionStructType,
   appLinkStructType,
   crdDescriptionStructType,
-  gvkFields,
+  gvkStructFields,
   installModesType,
   maintainersType,
 } from '@catalog-bot/fbc/load/property-types'
@@ -50,7 +50,10 @@ export const csvInstallStructType = createStructType('registry.csvSpec', {
   }),
 })
 
-const definitionKeyStructType = createStructType('registry.DefinitionKey', { ...gvkFields, name: stringType })
+const definitionKeyStructType = createStructType('registry.DefinitionKey', {
+  ...gvkStructFields,
+  name: stringType,
+})
 
 export const apiDefinitionsStructType = createStructType('struct', {
   owned: createSliceType(definitionKeyStructType),
@@ -117,7 +120,7 @@ export const csvStructType = createStructType('v1alpha1.ClusterServiceVersion', 
         conversionCRDs: createSliceType(stringType),
       }),
     ),
-    nativeAPIs: createSliceType(createStructType('v1.GroupVersionKind', gvkFields)),
+    nativeAPIs: createSliceType(createStructType('v1.GroupVersionKind', gvkStructFields)),
     minKubeVersion: stringType,
     displayName: stringType,
     description: stringType,
@@ -165,7 +168,7 @@ export const crdStructType = createStructType('v1.CustomResourceDefinition', {
   }),
 })
 
-const typeAndValueFields = { type: stringType, value: rawMessageType }
+const propertyOrDependencyFields = { type: stringType, value: rawMessageType }
 
 export const annotationsStructType = createStructType('registry.Annotations', {
   'operators.operatorframework.io.bundle.package.v1': stringType,
@@ -173,14 +176,14 @@ export const annotationsStructType = createStructType('registry.Annotations', {
   'operators.operatorframework.io.bundle.channel.default.v1': stringType,
 })
 export const dependenciesStructType = createStructType('registry.DependenciesFile', {
-  dependencies: createSliceType(createStructType('registry.Dependency', typeAndValueFields)),
+  dependencies: createSliceType(createStructType('registry.Dependency', propertyOrDependencyFields)),
 })
 export const propertiesStructType = createStructType('registry.PropertiesFile', {
-  properties: createSliceType(createStructType('registry.Property', typeAndValueFields)),
+  properties: createSliceType(createStructType('registry.Property', propertyOrDependencyFields)),
 })
 
 export const propertyListStructType = createStructType('list', {
-  list: createSliceType(createStructType('registry.Property', typeAndValueFields)),
+  list: createSliceType(createStructType('registry.Property', propertyOrDependencyFields)),
 })
 export const gvkStructType = createStructType('property.GVK', {
   group: stringType,

@@ -3,7 +3,7 @@
 import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
-import { readJson, skipJsonSpace, JsonError } from '@catalog-bot/fbc/go/json/read-json'
+import { readJson, skipJsonWhitespace, JsonError } from '@catalog-bot/fbc/go/json/read-json'
 import {
   decodeGoStruct,
   getDecodedStructList,
@@ -15,7 +15,7 @@ import { bundleAnnotationKeys, type BundleMetadata } from './bundle-metadata.ts'
 import { gvkStructType, packagePropertyStructType, propertyListStructType } from './csv-type.ts'
 import type { FieldPath } from './manifest-document.ts'
 
-export interface RejectionLocation {
+export interface BundleRejectionLocation {
   readonly file: string
   readonly path: FieldPath
 }
@@ -23,9 +23,9 @@ export interface RejectionLocation {
 // Why opm rejects a bundle, in opm's words. Thrown only within `readRegistryBundle`.
 export class BundleRejectedError extends Error {
   /** Absent if the rejection doesn't concern a single location. */
-  readonly at: RejectionLocation | undefined
+  readonly at: BundleRejectionLocation | undefined
 
-  constructor(message: string, at?: RejectionLocation) {
+  constructor(message: string, at?: BundleRejectionLocation) {
     super(message)
     this.at = at
   }
@@ -61,7 +61,7 @@ export interface BundlePropertySources {
 }
 
 /** In opm's order, without `olm.bundle.object` and `olm.csv.metadata`. */
-export function deriveProperties(sources: BundlePropertySources): readonly DerivedProperty[] {
+export function deriveBundleProperties(sources: BundlePropertySources): readonly DerivedProperty[] {
   const { name, csv, file, spec, metadata, provided, required } = sources
   const packageName = metadata.annotations?.[bundleAnnotationKeys.package] ?? ''
   // opm reads the version first, but only if the bundle has a package.
@@ -118,7 +118,7 @@ function decodeGvksAndPackages(
     if (property.type === 'olm.gvk') gvks.push(decodeGvk(property, parse))
     else if (property.type === 'olm.package')
       packages.push(
-        decodeStructOrThrow(packagePropertyStructType, requireParsedPropertyValue(property, parse), parse),
+        decodeGoStructOrThrow(packagePropertyStructType, requireParsedPropertyValue(property, parse), parse),
       )
     else others.push(property)
   }
@@ -208,7 +208,7 @@ function parsePropertiesAnnotation(csv: ParsedValue): readonly PropertyWithParse
 function tryParseJsonTree(text: string): ParsedValue | undefined {
   try {
     const { value, end } = readJson(text, 0)
-    return skipJsonSpace(text, end) < text.length ? undefined : value
+    return skipJsonWhitespace(text, end) < text.length ? undefined : value
   } catch (error) {
     if (error instanceof JsonError) return undefined
     throw error
@@ -226,7 +226,7 @@ function removeDuplicateProperties(properties: readonly PropertyWithParsedValue[
 }
 
 function decodeGvk(from: PropertyWithParsedValue, before: string): Gvk {
-  const decoded = decodeStructOrThrow(gvkStructType, requireParsedPropertyValue(from, before), before)
+  const decoded = decodeGoStructOrThrow(gvkStructType, requireParsedPropertyValue(from, before), before)
   return {
     group: getDecodedStringField(decoded, 'group'),
     version: getDecodedStringField(decoded, 'version'),
@@ -256,11 +256,11 @@ function createProperty(type: string, value: Json): DerivedProperty {
 }
 
 /** Throws a BundleRejectedError with encoding/json's first error after `before`. `at` is the value's location. */
-export function decodeStructOrThrow(
+export function decodeGoStructOrThrow(
   type: StructType,
   value: ParsedValue,
   before = '',
-  at?: RejectionLocation,
+  at?: BundleRejectionLocation,
 ): DecodedStruct {
   const { decoded, problems } = decodeGoStruct(type, value)
   const [first] = problems

@@ -3,13 +3,13 @@
 import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { formatGoJson } from '@catalog-bot/fbc/go/json/json-text'
-import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
+import { readJson, skipJsonWhitespace } from '@catalog-bot/fbc/go/json/read-json'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
 import { decodeYaml, splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/encoding'
 import { getMapValue, replaceMapEntries, replaceListItems, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
-import { RegularYamlReader, type RegularYamlDocument } from '@catalog-bot/fbc/go/fast/regular-yaml'
+import { FastYamlReader, type FastParsedYamlDocument } from '@catalog-bot/fbc/go/fast/regular-yaml'
 import { createFieldPathLocator, createTreeFieldPathLocator } from '@catalog-bot/fbc/positions/locate-path'
 import type { Location } from '@catalog-bot/findings/finding'
 
@@ -20,9 +20,9 @@ export type BundleFieldLocator = (file: string, path?: FieldPath) => Location
 // Reads a manifest that is a single regular YAML document with the fast reader. Cached for all callers.
 
 /** Undefined if the exact reader is needed, for example for JSON. Offsets are bytes of the file. */
-export const parseRegularYamlManifest = memoizePerObject(
-  (bytes: Uint8Array): RegularYamlDocument | undefined => {
-    const document = new RegularYamlReader(bytes).read(0)
+export const tryParseYamlManifestFast = memoizePerObject(
+  (bytes: Uint8Array): FastParsedYamlDocument | undefined => {
+    const document = new FastYamlReader(bytes).read(0)
     // Only the exact reader knows which of several documents is the first.
     return document?.end === bytes.length ? document : undefined
   },
@@ -40,7 +40,7 @@ export type ManifestDocument =
 
 /** `documents` counts non-empty documents. Cached per file, because reading is most of the work. */
 export const readManifest = memoizePerObject((bytes: Uint8Array): ManifestDocument => {
-  const regular = parseRegularYamlManifest(bytes)
+  const regular = tryParseYamlManifestFast(bytes)
   if (regular) return { kind: 'value', value: regular.tree, documents: 1 }
   const text = decodeUtf8LikeGo(bytes)
   if (trimLeadingSpace(text).startsWith('{')) return parseJsonManifest(text)
@@ -60,7 +60,7 @@ export const readManifest = memoizePerObject((bytes: Uint8Array): ManifestDocume
 })
 
 /** Problems by line in later documents, for formats that use every document. */
-export function findProblemsInLaterYamlDocuments(
+export function findExtraYamlDocumentProblems(
   bytes: Uint8Array,
 ): readonly { readonly line: number; readonly reason: string }[] {
   if (trimLeadingSpace(decodeUtf8LikeGo(bytes)).startsWith('{')) return []
@@ -79,18 +79,23 @@ export function findProblemsInLaterYamlDocuments(
 function parseJsonManifest(text: string): ManifestDocument {
   try {
     const { value, end } = readJson(text, 0)
-    return { kind: 'value', value, documents: skipJsonSpace(text, end) < text.length ? 2 : 1, json: text }
+    return {
+      kind: 'value',
+      value,
+      documents: skipJsonWhitespace(text, end) < text.length ? 2 : 1,
+      json: text,
+    }
   } catch (error) {
     return { kind: 'unreadable', reason: (error as Error).message }
   }
 }
 
 /** Compact JSON with sorted keys, as Go writes untyped objects; 64-bit integers stay exact. */
-export function formatUntypedGoJson(value: ParsedValue): string {
-  return formatGoJson(normalizeGoNumbers(value), { escapeHtml: true, exactNumbers: true })
+export function formatUntypedObjectAsGoJson(value: ParsedValue): string {
+  return formatGoJson(normalizeNumbersLikeGo(value), { escapeHtml: true, exactNumbers: true })
 }
 
-/** Like formatUntypedGoJson, but keeps every number unchanged. */
+/** Like formatUntypedObjectAsGoJson, but keeps every number unchanged. */
 export function formatGoJsonWithRawNumbers(value: ParsedValue): string {
   return formatGoJson(value, { escapeHtml: true, exactNumbers: true })
 }
@@ -102,23 +107,23 @@ export function convertParsedValueToJson(value: ParsedValue | undefined): Json |
 // Deeper than any manifest. Documents are untrusted.
 const maxManifestDepth = 500
 
-function normalizeGoNumbers(value: ParsedValue, depth = 0): ParsedValue {
-  if (value.kind === 'number') return { ...value, text: formatGoNumber(value.text, value.value) }
+function normalizeNumbersLikeGo(value: ParsedValue, depth = 0): ParsedValue {
+  if (value.kind === 'number') return { ...value, text: formatNumberLikeGo(value.text, value.value) }
   if (depth > maxManifestDepth) return value
   if (value.kind === 'list')
     return replaceListItems(
       value,
-      value.items.map((item) => normalizeGoNumbers(item, depth + 1)),
+      value.items.map((item) => normalizeNumbersLikeGo(item, depth + 1)),
     )
   if (value.kind === 'map')
     return replaceMapEntries(
       value,
-      value.entries.map((entry) => ({ ...entry, value: normalizeGoNumbers(entry.value, depth + 1) })),
+      value.entries.map((entry) => ({ ...entry, value: normalizeNumbersLikeGo(entry.value, depth + 1) })),
     )
   return value
 }
 
-function formatGoNumber(text: string, value: number): string {
+function formatNumberLikeGo(text: string, value: number): string {
   if (/^-?\d{1,19}$/.test(text)) {
     const exact = BigInt(text)
     if (exact === BigInt.asIntN(64, exact)) return exact.toString()
@@ -141,7 +146,7 @@ export function createBundleFieldLocator(files: ReadonlyMap<string, Uint8Array>)
 }
 
 function createFileFieldLocator(bytes: Uint8Array): (path: FieldPath) => Omit<Location, 'file'> {
-  const regular = parseRegularYamlManifest(bytes)
+  const regular = tryParseYamlManifestFast(bytes)
   if (regular) return createTreeFieldPathLocator(regular.tree, regular.lines.positions(1))
   if (trimLeadingSpace(decodeUtf8LikeGo(bytes.subarray(0, 4096))).startsWith('{'))
     return createFieldPathLocator(bytes, 0, bytes.length)

@@ -19,13 +19,13 @@ import {
   relatedImageStructType,
 } from './csv-type.ts'
 import {
-  deriveProperties,
+  deriveBundleProperties,
   type BundlePropertySources,
   type Gvk,
   type DerivedProperty,
-  decodeStructOrThrow,
+  decodeGoStructOrThrow,
   BundleRejectedError,
-  type RejectionLocation,
+  type BundleRejectionLocation,
 } from './derived-properties.ts'
 import { convertParsedValueToJson, readManifest } from './manifest-document.ts'
 
@@ -164,7 +164,8 @@ export const readPartialRegistryBundle = memoizePerObject((files: BundleFiles): 
   if (csv)
     collector.attempt(
       undefined,
-      () => void decodeStructOrThrow(kubernetesObjectStructType, csv.tree, '', { file: csv.file, path: [] }),
+      () =>
+        void decodeGoStructOrThrow(kubernetesObjectStructType, csv.tree, '', { file: csv.file, path: [] }),
     )
   const relevantObjects = objects.filter(
     (object) => object === csv || object.kind !== 'ClusterServiceVersion',
@@ -177,7 +178,7 @@ export const readPartialRegistryBundle = memoizePerObject((files: BundleFiles): 
   const metadata = parseBundleMetadata(files)
   if (!metadata.annotations) rejections.push(new BundleRejectedError('Could not find annotations file'))
   const derivedProperties = collector.attempt([], () =>
-    deriveProperties({ name: csv.name, csv: csv.tree, file: csv.file, metadata, ...apis }),
+    deriveBundleProperties({ name: csv.name, csv: csv.tree, file: csv.file, metadata, ...apis }),
   )
   const beforeImages = `get related images for bundle ${quoteLikeGo(csv.name)}: `
   const bundle: RegistryBundle = {
@@ -213,7 +214,7 @@ function readCsvApis(
     decodeApiDefinitions(csv, spec, 'customresourcedefinitions', before),
   )
   const provided = [...getApisDefinedByCrds(crds), ...services.owned.map(toBundleApiFromApiService)]
-  const ownedCrdLocation = (index: number): RejectionLocation => ({
+  const ownedCrdLocation = (index: number): BundleRejectionLocation => ({
     file: csv.file,
     path: ['spec', 'customresourcedefinitions', 'owned', index],
   })
@@ -246,7 +247,7 @@ function rejectInvalidCrd({ file, tree, apiVersion }: ManifestObject): void {
       `${before}no kind "CustomResourceDefinition" is registered for version ${quoteLikeGo(apiVersion)}`,
       { file, path: ['apiVersion'] },
     )
-  decodeStructOrThrow(crdStructType, tree, before, { file, path: [] })
+  decodeGoStructOrThrow(crdStructType, tree, before, { file, path: [] })
 }
 
 function requireCsvSpecFields({ file, tree }: ManifestObject, before: string): Map<string, ParsedValue> {
@@ -275,7 +276,7 @@ function decodeApiDefinitions(
 ): ApiDefinitions {
   const value = spec.get(field)
   if (!value) return { owned: [], required: [] }
-  const decoded = decodeStructOrThrow(apiDefinitionsStructType, value, before, {
+  const decoded = decodeGoStructOrThrow(apiDefinitionsStructType, value, before, {
     file,
     path: ['spec', field],
   })
@@ -287,27 +288,27 @@ function decodeApiDefinitions(
 
 function toBundleApiFromApiService(key: DecodedStruct): BundleApi {
   return {
-    ...getDefinitionVersionAndKind(key),
+    ...getApiDefinitionVersionAndKind(key),
     group: getDecodedStringField(key, 'group'),
     plural: getDecodedStringField(key, 'name'),
   }
 }
 
-function toBundleApiFromCrd(key: DecodedStruct, before: string, at?: RejectionLocation): BundleApi {
+function toBundleApiFromCrd(key: DecodedStruct, before: string, at?: BundleRejectionLocation): BundleApi {
   const name = getDecodedStringField(key, 'name')
   const dot = name.indexOf('.')
   if (dot < 0)
     throw new BundleRejectedError(`${before}couldn't parse plural.group from crd name: ${name}`, at)
-  return { ...getDefinitionVersionAndKind(key), group: name.slice(dot + 1), plural: name.slice(0, dot) }
+  return { ...getApiDefinitionVersionAndKind(key), group: name.slice(dot + 1), plural: name.slice(0, dot) }
 }
 
-function getDefinitionVersionAndKind(key: DecodedStruct) {
+function getApiDefinitionVersionAndKind(key: DecodedStruct) {
   return { version: getDecodedStringField(key, 'version'), kind: getDecodedStringField(key, 'kind') }
 }
 
 /** opm reports only the first. */
 function findMissingOwnedApis(
-  owned: readonly { readonly api: BundleApi; readonly at: RejectionLocation }[],
+  owned: readonly { readonly api: BundleApi; readonly at: BundleRejectionLocation }[],
   provided: readonly BundleApi[],
   before: string,
 ): readonly BundleRejectedError[] {
@@ -353,7 +354,7 @@ function decodeRelatedImages(
     )
   return value.items.map((item, index) => {
     const at = { file, path: ['spec', 'relatedImages', index] }
-    const entry = decodeStructOrThrow(relatedImageStructType, item, before, at)
+    const entry = decodeGoStructOrThrow(relatedImageStructType, item, before, at)
     return { name: getDecodedStringField(entry, 'name'), image: getDecodedStringField(entry, 'image') }
   })
 }
@@ -361,7 +362,7 @@ function decodeRelatedImages(
 function findOperatorImages({ file, tree }: ManifestObject, before: string): readonly string[] {
   const spec = getMapValue(tree, 'spec')
   if (spec?.kind !== 'map') return []
-  const decoded = decodeStructOrThrow(csvInstallStructType, spec, before, { file, path: ['spec'] })
+  const decoded = decodeGoStructOrThrow(csvInstallStructType, spec, before, { file, path: ['spec'] })
   const install = getDecodedStructField(decoded, 'Install')
   if (!install || getDecodedStringField(install, 'strategy') !== 'deployment') return []
   const deployments = getDecodedStructField(install, 'spec')

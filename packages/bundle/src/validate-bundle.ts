@@ -12,12 +12,12 @@ import {
   findHelmChartDirectory,
 } from './bundle-files.ts'
 import {
-  findProblemsInLaterYamlDocuments,
+  findExtraYamlDocumentProblems,
   readManifest,
   convertParsedValueToJson,
   createBundleFieldLocator,
 } from './manifest-document.ts'
-import { bundleAnnotationKeys, findAnnotations } from './bundle-metadata.ts'
+import { bundleAnnotationKeys, parseAnnotationsAsStrings } from './bundle-metadata.ts'
 import { runBundleRule } from './bundle-rule.ts'
 import { bundleContentRules } from './content-rules.ts'
 import {
@@ -126,7 +126,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
         documents: document.documents,
       })
     if (format === 'plain+v0')
-      for (const { line, reason } of findProblemsInLaterYamlDocuments(bytes))
+      for (const { line, reason } of findExtraYamlDocumentProblems(bytes))
         yield createFinding(undecodableManifest, { file, line, column: 1 }, { file, reason })
     if (format === 'plain+v0' && decodeUtf8LikeGo(bytes).includes('{{'))
       yield createFinding(bracesInPlainBundle, toFileStartLocation(file), { file })
@@ -156,7 +156,7 @@ function* validateBundleAnnotations(
 ): Generator<Finding> {
   const found = findFilesInDirectory(files, 'metadata', { hidden: true }).flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
-    const annotations = document.kind === 'value' ? findAnnotations(document.value) : undefined
+    const annotations = document.kind === 'value' ? parseAnnotationsAsStrings(document.value) : undefined
     return annotations ? [{ file, annotations }] : []
   })
   // Without an annotations file, the labels apply. opm rejects such a bundle, which another rule reports.

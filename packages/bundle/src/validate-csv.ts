@@ -6,7 +6,7 @@ import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import type { BundleFieldLocator } from './manifest-document.ts'
 import { exampleAnnotationKeys } from './rules/examples.ts'
 import { getJsonFieldAtPath, getListAtPath, getStringAtPath } from './fields.ts'
-import { installableKinds } from './plain/supported-kinds.ts'
+import { installableObjectKinds } from './plain/supported-kinds.ts'
 import type { PropertyOrDependency } from './bundle-metadata.ts'
 import { type RegistryBundle, getApisDefinedByCrds, type ManifestObject } from './registry-bundle.ts'
 import {
@@ -43,7 +43,7 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleFieldLocator)
     ),
   )
   for (const { kind, name, file } of objects) {
-    if (!installableKinds.has(kind))
+    if (!installableObjectKinds.has(kind))
       yield createFinding(kindNotBundled, locate(file, ['kind']), { file, kind, name })
     if (kind === 'ServiceAccount' && accounts.has(name))
       yield createFinding(serviceAccountBundled, locate(file, ['metadata', 'name']), { name, file })

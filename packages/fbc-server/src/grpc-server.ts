@@ -19,8 +19,8 @@ import type { Json } from '@catalog-bot/fbc/go/json/json'
 import {
   getGrpcService,
   type ProtoMessage,
-  describeProtoFiles,
-  type DescribedProtoFile,
+  buildProtoFileDescriptors,
+  type ProtoFileDescriptor,
 } from './grpc-services.ts'
 
 export interface GrpcServer {
@@ -35,7 +35,7 @@ const maxRequestBytes = 1024 * 1024
 const maxConcurrentCalls = 100
 
 /** Serves without TLS, like opm. Rejects if it cannot listen. */
-export async function openGrpcServer(
+export async function startGrpcServer(
   catalog: ServedCatalog,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<GrpcServer> {
@@ -94,7 +94,7 @@ function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementa
     channel: getProtoStringField(request, 'channelName'),
     name: getProtoStringField(request, 'csvName'),
   })
-  const wanted = (request: ProtoMessage): queries.RequestedApi => ({
+  const wanted = (request: ProtoMessage): queries.RequestedGvk => ({
     group: getProtoStringField(request, 'group'),
     version: getProtoStringField(request, 'version'),
     kind: getProtoStringField(request, 'kind'),
@@ -220,17 +220,17 @@ async function streamGrpcMessages(
   let rested = performance.now()
   for (const answer of answers(call.request, call.metadata)) {
     if (call.cancelled || call.destroyed) return
-    if (!call.write(answer as ProtoMessage)) await waitForDrain(call)
-    if (performance.now() - rested < maxSendTimeSliceMs) continue
+    if (!call.write(answer as ProtoMessage)) await waitForStreamDrain(call)
+    if (performance.now() - rested < maxUninterruptedSendMs) continue
     await new Promise((resolve) => setImmediate(resolve))
     rested = performance.now()
   }
 }
 
 /** Milliseconds. */
-const maxSendTimeSliceMs = 20
+const maxUninterruptedSendMs = 20
 
-function waitForDrain(call: GrpcMessageStream): Promise<void> {
+function waitForStreamDrain(call: GrpcMessageStream): Promise<void> {
   return new Promise((resolve) => {
     const resume = (): void => {
       for (const event of ['drain', 'cancelled', 'close']) call.off(event, resume)
@@ -271,10 +271,10 @@ function toProtoValueMessage(value: Json): ProtoMessage {
 
 /** Answers requests of either version of the protocol. */
 function createReflectionHandler(services: readonly string[]): (request: ProtoMessage) => ProtoMessage {
-  const files = describeProtoFiles()
+  const files = buildProtoFileDescriptors()
   const byName = new Map(files.map((file) => [file.name, file]))
 
-  function collectDependencies(file: DescribedProtoFile, into = new Map<string, Uint8Array>()) {
+  function collectDependencies(file: ProtoFileDescriptor, into = new Map<string, Uint8Array>()) {
     into.set(file.name, file.bytes)
     for (const name of file.dependencies) {
       const dependency = byName.get(name)
@@ -283,7 +283,7 @@ function createReflectionHandler(services: readonly string[]): (request: ProtoMe
     return into
   }
 
-  function toFileResponse(file: DescribedProtoFile | undefined, subject: string): ProtoMessage {
+  function toFileResponse(file: ProtoFileDescriptor | undefined, subject: string): ProtoMessage {
     if (!file) return createReflectionErrorResponse(status.NOT_FOUND, `${subject} not found`)
     return { file_descriptor_response: { file_descriptor_proto: [...collectDependencies(file).values()] } }
   }

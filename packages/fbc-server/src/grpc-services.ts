@@ -127,7 +127,7 @@ export type ProtoMessage = Readonly<Record<string, unknown>>
 export type GrpcService = ServiceDefinition &
   Readonly<Record<string, MethodDefinition<ProtoMessage, ProtoMessage>>>
 
-export interface DescribedProtoFile {
+export interface ProtoFileDescriptor {
   readonly name: string
   readonly dependencies: readonly string[]
   readonly symbols: ReadonlySet<string>
@@ -151,27 +151,27 @@ export function getGrpcService(name: string): GrpcService {
           path: `/${name}/${method.name}`,
           requestStream: method.requestStream === true,
           responseStream: method.responseStream === true,
-          requestSerialize: createSerializer(request),
-          requestDeserialize: createDeserializer(request),
-          responseSerialize: createSerializer(response),
-          responseDeserialize: createDeserializer(response),
+          requestSerialize: createMessageSerializer(request),
+          requestDeserialize: createMessageDeserializer(request),
+          responseSerialize: createMessageSerializer(response),
+          responseDeserialize: createMessageDeserializer(response),
         },
       ]
     }),
   )
 }
 
-function createSerializer(type: protobuf.Type): (message: ProtoMessage) => Buffer {
+function createMessageSerializer(type: protobuf.Type): (message: ProtoMessage) => Buffer {
   return (message) => Buffer.from(type.encode(message).finish())
 }
 
 /** Sets absent fields to their empty values, like Go. */
-function createDeserializer(type: protobuf.Type): (bytes: Buffer) => ProtoMessage {
+function createMessageDeserializer(type: protobuf.Type): (bytes: Buffer) => ProtoMessage {
   return (bytes) => type.toObject(type.decode(bytes), { defaults: true, oneofs: true, bytes: Buffer })
 }
 
 /** Returns every file, dependencies first. */
-export function describeProtoFiles(): readonly DescribedProtoFile[] {
+export function buildProtoFileDescriptors(): readonly ProtoFileDescriptor[] {
   return protoFiles.map((protocol) => {
     const namespace = protobufRoot.lookup(parseProtoPackage(protocol))
     if (!(namespace instanceof protobuf.Namespace)) throw new Error(`${protocol.file} has no package`)

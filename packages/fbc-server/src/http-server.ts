@@ -45,13 +45,13 @@ const jsonLinesMediaType = 'application/jsonl'
 const metasQueryParameters = ['schema', 'package', 'name'] as const
 
 /** Rejects if it cannot listen. */
-export async function openHttpServer(
+export async function startHttpServer(
   blobs: readonly ServedBlob[],
   { host, port, modified }: HttpServerOptions,
 ): Promise<HttpServer> {
   const server = createServer(
     { requestTimeout: 10_000, headersTimeout: 5_000, maxHeaderSize: 16 * 1024 },
-    createCatalogHandler(blobs, modified),
+    createCatalogRequestHandler(blobs, modified),
   )
   // catalogd's limit for an answer is five minutes.
   server.setTimeout(300_000)
@@ -76,7 +76,7 @@ function closeHttpServer(server: Server, timeoutMs: number): Promise<void> {
   )
 }
 
-function createCatalogHandler(
+function createCatalogRequestHandler(
   blobs: readonly ServedBlob[],
   modified: number,
 ): (request: IncomingMessage, response: ServerResponse) => void {
@@ -105,7 +105,7 @@ function createCatalogHandler(
     // A client that caches by tag needs no date (RFC 9110, 15.4.5).
     if (verdict !== 304) response.setHeader('Last-Modified', lastModified)
     if (verdict !== 200) return void response.writeHead(verdict).end()
-    const lines = selectMatchingBlobLines(blobs, filter)
+    const lines = filterBlobJsonLines(blobs, filter)
     const length = lines.reduce((sum, line) => sum + line.length, 0)
     response.writeHead(200, { 'Content-Type': jsonLinesMediaType, 'Content-Length': length })
     if (request.method === 'HEAD') return void response.end()
@@ -127,7 +127,7 @@ function parseMetasFilter(query: URLSearchParams): MetasFilter | undefined {
   )
 }
 
-function selectMatchingBlobLines(blobs: readonly ServedBlob[], filter: MetasFilter): Uint8Array[] {
+function filterBlobJsonLines(blobs: readonly ServedBlob[], filter: MetasFilter): Uint8Array[] {
   return blobs
     .filter((blob) =>
       metasQueryParameters.every((name) => filter[name] === undefined || blob[name] === filter[name]),

@@ -13,11 +13,11 @@ import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
 /** Milliseconds for one call. */
 const maxGrpcCallMs = 30_000
 const maxGrpcResponseBytes = 1024 * 1024 * 1024
-const healthService = getGrpcService('grpc.health.v1.Health')
-const registryService = getGrpcService('api.Registry')
+const grpcHealthService = getGrpcService('grpc.health.v1.Health')
+const grpcRegistryService = getGrpcService('api.Registry')
 
 /** Statuses caused by this machine or a temporary condition, not by the catalog. */
-const temporaryGrpcStatuses: ReadonlySet<number> = new Set([
+const transientGrpcStatusCodes: ReadonlySet<number> = new Set([
   status.CANCELLED,
   status.DEADLINE_EXCEEDED,
   status.RESOURCE_EXHAUSTED,
@@ -26,7 +26,7 @@ const temporaryGrpcStatuses: ReadonlySet<number> = new Set([
 
 const opmServerName = 'opm'
 /** Failures that are not caused by the catalog. */
-const environmentFailurePattern =
+const opmEnvironmentErrorPattern =
   /listen tcp|bind:|no space left|permission denied|too many open files|cannot allocate/
 /** The number of characters to keep from the end of the output, which explains the exit. */
 const maxQuotedOpmOutputLength = 4000
@@ -57,7 +57,7 @@ export async function queryOpmServer(
     if (started !== undefined) return packageNames.map(() => started)
     const answers = queryCatalogServer(opmServerName, port, packageNames)
     const tooLate = once(late.signal, 'abort').then(() =>
-      packageNames.map(() => createTimeoutResponse(milliseconds)),
+      packageNames.map(() => createOpmTimeoutResponse(milliseconds)),
     )
     return await Promise.race([answers, tooLate])
   } finally {
@@ -80,17 +80,17 @@ export async function queryOpmServer(
       child.on('error', ({ message }) => resolve({ server: opmServerName, kind: 'unknown', reason: message }))
       child.on('close', (code) =>
         resolve(
-          code === 1 && !environmentFailurePattern.test(output)
+          code === 1 && !opmEnvironmentErrorPattern.test(output)
             ? { server: opmServerName, kind: 'refused', reason: output.trim().split('\n').at(-1) ?? '' }
             : { server: opmServerName, kind: 'unknown', reason: `it exited with ${code ?? 'a signal'}` },
         ),
       )
-      signal.addEventListener('abort', () => resolve(createTimeoutResponse(milliseconds)))
+      signal.addEventListener('abort', () => resolve(createOpmTimeoutResponse(milliseconds)))
     })
   }
 }
 
-function createTimeoutResponse(milliseconds: number): CatalogServerResponse {
+function createOpmTimeoutResponse(milliseconds: number): CatalogServerResponse {
   return {
     server: opmServerName,
     kind: 'unknown',
@@ -122,12 +122,12 @@ export async function queryCatalogServer(
   })
   const call = createGrpcMethodCaller(client)
   try {
-    const [checked] = await call(healthService['Check'], { service: '' })
+    const [checked] = await call(grpcHealthService['Check'], { service: '' })
     if (checked?.['status'] !== 1) throw new Error('its health check reports that it is not serving')
-    const packages = (await call(registryService['ListPackages'], {})).map((message) =>
+    const packages = (await call(grpcRegistryService['ListPackages'], {})).map((message) =>
       getProtoStringField(message, 'name'),
     )
-    const bundles = (await call(registryService['ListBundles'], {})).map((bundle) => ({
+    const bundles = (await call(grpcRegistryService['ListBundles'], {})).map((bundle) => ({
       package: getProtoStringField(bundle, 'packageName'),
       channel: getProtoStringField(bundle, 'channelName'),
       name: getProtoStringField(bundle, 'csvName'),
@@ -145,23 +145,23 @@ export async function queryCatalogServer(
     }
     return answers
   } catch (error) {
-    return packageNames.map(() => ({ server, ...toGrpcQueryFailure(error) }))
+    return packageNames.map(() => ({ server, ...classifyGrpcError(error) }))
   } finally {
     client.close()
   }
 }
 
-function toGrpcQueryFailure(error: unknown): {
+function classifyGrpcError(error: unknown): {
   readonly kind: 'refused' | 'unknown'
   readonly reason: string
 } {
   const { code, details, message } = error as Partial<ServiceError>
   const reason = details ?? message ?? String(error)
-  return { kind: code === undefined || temporaryGrpcStatuses.has(code) ? 'unknown' : 'refused', reason }
+  return { kind: code === undefined || transientGrpcStatusCodes.has(code) ? 'unknown' : 'refused', reason }
 }
 
 async function queryPackageOverGrpc(call: ReturnType<typeof createGrpcMethodCaller>, packageName: string) {
-  const [its] = await call(registryService['GetPackage'], { name: packageName })
+  const [its] = await call(grpcRegistryService['GetPackage'], { name: packageName })
   const channels = getProtoMessageList(its, 'channels').map((channel) => ({
     name: getProtoStringField(channel, 'name'),
     head: getProtoStringField(channel, 'csvName'),
@@ -169,7 +169,7 @@ async function queryPackageOverGrpc(call: ReturnType<typeof createGrpcMethodCall
   const errors: string[] = []
   for (const { name, head } of channels) {
     const bundleRequest = { pkgName: packageName, channelName: name, csvName: head }
-    const [bundle] = await call(registryService['GetBundle'], bundleRequest)
+    const [bundle] = await call(grpcRegistryService['GetBundle'], bundleRequest)
     if (getProtoStringField(bundle, 'csvName') !== head)
       errors.push(`it returns no bundle for the head of ${name}`)
   }

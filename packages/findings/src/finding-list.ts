@@ -110,7 +110,7 @@ class LimitedRuleFindings {
   all(): Finding[] {
     this.dropExcess()
     const { findings, leftOut, rule } = this
-    return leftOut === 0 ? findings : [toOmittedFinding(rule, leftOut), ...findings]
+    return leftOut === 0 ? findings : [createOmittedFindingsNotice(rule, leftOut), ...findings]
   }
 }
 
@@ -131,7 +131,7 @@ function removeDuplicateFindings(sorted: readonly Finding[], identity: FindingLi
 
 const getFindingSubject = ({ subject = '' }: Finding): string => subject
 
-function toOmittedFinding(
+function createOmittedFindingsNotice(
   { id, severity }: Pick<FindingRuleWithoutFormatter, 'id' | 'severity'>,
   omitted: number,
 ): Finding {

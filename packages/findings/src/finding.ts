@@ -58,7 +58,7 @@ export interface Finding extends FindingDescription {
 }
 
 /** Equal for the same problem in two states of the catalog. See `subject`. */
-export function toFindingSubjectKey({ rule, subject }: Finding): string {
+export function formatFindingSubjectKey({ rule, subject }: Finding): string {
   return `${rule} ${subject ?? ''}`
 }
 

@@ -1,7 +1,7 @@
 // The shortest edits between two texts, and the lines that they move.
 
 /** Texts that differ in more lines are matched by the lines that occur exactly once in each. */
-const maxLineEdits = 600
+const maxDiffLineEdits = 600
 
 /**
  * The number of the line in `to` that corresponds to line `line` (starting at 1) of `from`. Undefined if no line
@@ -35,7 +35,8 @@ export function findShortestEdits(
         : getFurthestReachedOldLine(reach, diagonal - 1) + 1
       while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x++
       next.set(diagonal, x)
-      if (x >= old.length && x - diagonal >= now.length) return backtrackEdits(steps, old.length, now.length)
+      if (x >= old.length && x - diagonal >= now.length)
+        return backtrackLineEdits(steps, old.length, now.length)
     }
     reach = next
   }
@@ -54,7 +55,7 @@ function shouldTakeInsertionStep(reach: ReadonlyMap<number, number>, diagonal: n
   )
 }
 
-function backtrackEdits(steps: readonly ReadonlyMap<number, number>[], oldEnd: number, newEnd: number) {
+function backtrackLineEdits(steps: readonly ReadonlyMap<number, number>[], oldEnd: number, newEnd: number) {
   const edits: LineEdit[] = []
   let [x, y] = [oldEnd, newEnd]
   for (let count = steps.length - 1; count > 0; count--) {
@@ -83,7 +84,7 @@ export function createLineNumberMapper(from: string, to: string): LineNumberMapp
 }
 
 function matchLinesByShortestEdits(old: readonly string[], now: readonly string[]) {
-  const edits = findShortestEdits(old, now, maxLineEdits)
+  const edits = findShortestEdits(old, now, maxDiffLineEdits)
   if (edits === undefined) return undefined
   const gone = new Set(edits.filter(({ kind }) => kind === '-').map((edit) => edit.old))
   const come = new Set(edits.filter(({ kind }) => kind === '+').map((edit) => edit.new))

@@ -3,7 +3,7 @@
 import type { Finding, Location, Severity } from './finding.ts'
 import { escapeNonPrintableCharacters } from './printable.ts'
 
-export interface DirectoryReport {
+export interface CatalogDirectoryReport {
   /** The directory as specified on the command line. */
   readonly dir: string
   readonly passed: boolean
@@ -18,7 +18,7 @@ export interface DirectoryReport {
  * Unicode line separators that JSON does not escape, but at which many line readers (such as Python's splitlines) end a
  * line.
  */
-const lineEndPattern = /[\u0085\u2028\u2029]/g
+const unicodeLineSeparatorPattern = /[\u0085\u2028\u2029]/g
 
 export interface TextReportOptions {
   /** Returns the text of a file. If undefined, no source line is shown. */
@@ -30,7 +30,7 @@ export interface TextReportOptions {
 }
 
 /** Number of characters of a source line to show around the column. Fits a narrow terminal. */
-const maxSourceFrameWidth = 100
+const maxCodeFrameChars = 100
 const colorBySeverity: Readonly<Record<Severity, number>> = { error: 31, warning: 33, info: 36 }
 
 /**
@@ -66,7 +66,7 @@ function renderFinding(finding: Finding, lines: SourceLineReader, colour: boolea
   const out = [
     `${locationPrefix}${paint(colorBySeverity[finding.severity], finding.severity)}: ${escapeNonPrintableCharacters(finding.what)} [${finding.rule}]`,
   ]
-  if (finding.at) out.push(...renderSourceFrame(finding.at, lines.line(finding.at)))
+  if (finding.at) out.push(...renderCodeFrame(finding.at, lines.line(finding.at)))
   if (finding.why !== '') out.push(`  why: ${escapeNonPrintableCharacters(finding.why)}`)
   if (finding.fix !== '') out.push(`  fix: ${escapeNonPrintableCharacters(finding.fix)}`)
   for (const { at, note } of finding.related ?? [])
@@ -79,21 +79,21 @@ function formatLocation(at: Location): string {
 }
 
 /** The source line with a marker below the location. Long lines are shortened. */
-function renderSourceFrame(at: Location, line: string | undefined): string[] {
+function renderCodeFrame(at: Location, line: string | undefined): string[] {
   if (line === undefined) return []
   const column = Math.min(Math.max(at.column, 1), line.length + 1)
-  const from = Math.max(0, column - 1 - maxSourceFrameWidth / 2)
+  const from = Math.max(0, column - 1 - maxCodeFrameChars / 2)
   const before = `${from > 0 ? '...' : ''}${escapeNonPrintableCharacters(line.slice(from, column - 1))}`
   const end = (at.endLine ?? at.line) === at.line && at.endColumn !== undefined ? at.endColumn : column + 1
   const marked = escapeNonPrintableCharacters(
-    line.slice(column - 1, Math.min(Math.max(end - 1, column), from + maxSourceFrameWidth)),
+    line.slice(column - 1, Math.min(Math.max(end - 1, column), from + maxCodeFrameChars)),
   )
   const after = escapeNonPrintableCharacters(
-    line.slice(Math.min(Math.max(end - 1, column), from + maxSourceFrameWidth), from + maxSourceFrameWidth),
+    line.slice(Math.min(Math.max(end - 1, column), from + maxCodeFrameChars), from + maxCodeFrameChars),
   )
   const gutter = String(at.line)
   return [
-    `  ${gutter} | ${before}${marked}${after}${line.length > from + maxSourceFrameWidth ? '...' : ''}`,
+    `  ${gutter} | ${before}${marked}${after}${line.length > from + maxCodeFrameChars ? '...' : ''}`,
     `  ${' '.repeat(gutter.length)} | ${' '.repeat(before.length)}${'^'.repeat(Math.max(1, marked.length))}`,
   ]
 }
@@ -121,7 +121,7 @@ class SourceLineReader {
 // ever added, and a document never spans several lines.
 
 /** One line of JSON without a trailing line break. If a finding has no location, its file, line, and column are null. */
-export function renderJson(report: DirectoryReport): string {
+export function renderJson(report: CatalogDirectoryReport): string {
   const json = JSON.stringify({
     dir: report.dir,
     passed: report.passed,
@@ -129,7 +129,10 @@ export function renderJson(report: DirectoryReport): string {
     findings: report.findings.map(findingToJson),
     ...(report.leftOut !== undefined && { leftOut: report.leftOut }),
   })
-  return json.replace(lineEndPattern, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return json.replace(
+    unicodeLineSeparatorPattern,
+    (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** A finding as a plain JSON object. `message` is the problem, followed by `why` and `fix`. */

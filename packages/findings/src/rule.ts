@@ -3,7 +3,7 @@
 import type { CheckId } from './checks.ts'
 import type { Finding, Location, Severity, FindingDescription } from './finding.ts'
 
-export const suiteNames = [
+export const ruleSuiteNames = [
   'operatorhub',
   'capabilities',
   'categories',
@@ -16,7 +16,7 @@ export const suiteNames = [
 ] as const
 
 /** Named sets of rules that are enabled on request, modeled on the optional validators of `operator-sdk bundle validate`. */
-export type RuleSuite = (typeof suiteNames)[number]
+export type RuleSuite = (typeof ruleSuiteNames)[number]
 
 /**
  * What a rule applies to. Determines the form of its examples in `fixtures/rules/<id>/`: the directory of a catalog, the files of
@@ -55,16 +55,16 @@ export interface FindingRule<Data = never> {
 }
 
 /** The input of rules of one kind, and the location and subject that a hit contains in addition to its data. */
-export interface RuleSearchSignature {
+export interface FindingRuleSignature {
   readonly judges: RuleSubjectKind
   readonly given: readonly unknown[]
   readonly hit: object
 }
 
 /** A rule that finds its own hits. A rule without `find` only provides the text for code elsewhere. */
-export interface SearchableFindingRule<
+export interface FindingRuleWithFinder<
   Data extends object,
-  Kind extends RuleSearchSignature,
+  Kind extends FindingRuleSignature,
 > extends FindingRule<Data> {
   readonly judges: Kind['judges']
   find(...given: Kind['given']): Iterable<Kind['hit'] & { readonly data: Data }>
@@ -75,12 +75,12 @@ export type FindingRuleWithoutFormatter = Omit<FindingRule, 'format'>
 
 /**
  * Defines a rule of any kind. Returns its argument, without registering or running anything. With a second type parameter, one of
- * the kinds of RuleSearchSignature, the rule has a `find`.
+ * the kinds of FindingRuleSignature, the rule has a `find`.
  */
 export function defineRule<Data extends object>(rule: FindingRule<Data>): FindingRule<Data>
-export function defineRule<Data extends object, Kind extends RuleSearchSignature>(
-  rule: SearchableFindingRule<Data, Kind>,
-): SearchableFindingRule<Data, Kind>
+export function defineRule<Data extends object, Kind extends FindingRuleSignature>(
+  rule: FindingRuleWithFinder<Data, Kind>,
+): FindingRuleWithFinder<Data, Kind>
 export function defineRule<Data extends object>(rule: FindingRule<Data>): FindingRule<Data> {
   return rule
 }
@@ -96,9 +96,9 @@ export function createFinding<Data extends object>(
   return {
     rule: rule.id,
     severity,
-    what: truncateText(what),
-    why: truncateText(why),
-    fix: truncateText(fix),
+    what: truncateFindingText(what),
+    why: truncateFindingText(why),
+    fix: truncateFindingText(fix),
     ...(at && { at }),
     ...(related && related.length > 0 && { related }),
     data: data as Readonly<Record<string, unknown>>,
@@ -116,6 +116,6 @@ export function formatFindingSubject(names: readonly string[]): string {
 /** Names can be as long as a file. Longer ones are truncated, because every page would contain them. */
 const maxFindingTextLength = 5000
 
-function truncateText(text: string): string {
+function truncateFindingText(text: string): string {
   return text.length <= maxFindingTextLength ? text : `${text.slice(0, maxFindingTextLength).toWellFormed()}…`
 }

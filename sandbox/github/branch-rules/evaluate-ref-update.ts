@@ -21,14 +21,14 @@ const getPullHeadOrPushedSha = ({ merge, now }: NonDeletingRefUpdate): string =>
 const formatNameList = (names: readonly string[]): string =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(names)
 
-interface NamePattern {
+interface RulesetPatternParameters {
   readonly operator: 'starts_with' | 'ends_with' | 'contains' | 'regex'
   readonly pattern: string
   readonly negate?: boolean
   readonly name?: string
 }
 
-const phraseByPatternOperator: Readonly<Record<NamePattern['operator'], string>> = {
+const phraseByPatternOperator: Readonly<Record<RulesetPatternParameters['operator'], string>> = {
   starts_with: 'start with a matching pattern',
   ends_with: 'end with a matching pattern',
   contains: 'contain a matching pattern',
@@ -36,18 +36,18 @@ const phraseByPatternOperator: Readonly<Record<NamePattern['operator'], string>>
 }
 
 /** The wording of the settings page, with the pattern. The exact sentence is not documented. */
-const formatPatternViolation = (subject: string, pattern: NamePattern): string =>
+const formatPatternViolation = (subject: string, pattern: RulesetPatternParameters): string =>
   `${subject} must ${pattern.negate === true ? 'not ' : ''}${phraseByPatternOperator[pattern.operator]}: ${pattern.pattern}`
 
-const satisfiesNamePattern = (text: string, pattern: NamePattern): boolean =>
-  matchesPatternOperator(text, pattern) !== (pattern.negate === true)
+const satisfiesRulesetPattern = (text: string, pattern: RulesetPatternParameters): boolean =>
+  matchesPatternIgnoringNegation(text, pattern) !== (pattern.negate === true)
 
 const createCommitPatternCheck =
   (subject: string, read: (commit: ParsedCommit) => string) =>
-  async (move: NonDeletingRefUpdate, pattern: NamePattern): Promise<RuleViolation[]> => {
+  async (move: NonDeletingRefUpdate, pattern: RulesetPatternParameters): Promise<RuleViolation[]> => {
     const commits: string[] = []
     for (const sha of await listAddedCommits(move))
-      if (!satisfiesNamePattern(read(await readCommit(move.path, sha)), pattern)) commits.push(sha)
+      if (!satisfiesRulesetPattern(read(await readCommit(move.path, sha)), pattern)) commits.push(sha)
     return commits.length === 0 ? [] : [{ message: formatPatternViolation(subject, pattern), commits }]
   }
 
@@ -80,7 +80,7 @@ const checkRefDeletion = (update: RefUpdate): RuleViolation[] =>
 const checkLockedBranch = (): RuleViolation[] => createSingleRuleViolation('Cannot change this locked branch')
 
 /** The reason why an update is rejected, or the violation that a bypass allowed. */
-export interface RefUpdateRuleVerdict {
+export interface RefUpdateVerdict {
   /** GH013 is for rulesets, and GH006 for classic protection. */
   readonly code: 'GH006' | 'GH013'
   readonly rejected: readonly RuleViolation[]
@@ -93,7 +93,7 @@ type BranchRuleEvaluator = (
 ) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>
 
 /** A rule about the new commit of an update. A deletion has none. */
-const createNewCommitRuleEvaluator =
+const createCommitRuleEvaluator =
   (
     judge: (
       move: NonDeletingRefUpdate,
@@ -103,47 +103,47 @@ const createNewCommitRuleEvaluator =
   (it, parameters) =>
     it.now === undefined ? [] : judge({ ...it, now: it.now }, parameters as never)
 
-const ruleEvaluatorByType: Readonly<Record<string, BranchRuleEvaluator>> = {
+const branchRuleEvaluatorByType: Readonly<Record<string, BranchRuleEvaluator>> = {
   creation: checkRefCreation,
   update: checkRefUpdate,
   deletion: checkRefDeletion,
   locked: checkLockedBranch,
   non_fast_forward: checkNonFastForward,
   restricted_pushers: (it, named) => checkPushRestrictions(it, named as BranchProtectionActorNames),
-  required_linear_history: createNewCommitRuleEvaluator(checkLinearHistory),
-  required_signatures: createNewCommitRuleEvaluator(checkCommitSignatures),
-  required_status_checks: createNewCommitRuleEvaluator((move, it: StatusChecksRuleParameters) =>
+  required_linear_history: createCommitRuleEvaluator(checkLinearHistory),
+  required_signatures: createCommitRuleEvaluator(checkCommitSignatures),
+  required_status_checks: createCommitRuleEvaluator((move, it: StatusChecksRuleParameters) =>
     checkRequiredChecks(move, it),
   ),
-  pull_request: createNewCommitRuleEvaluator((move, it: PullRequestRuleParameters) =>
+  pull_request: createCommitRuleEvaluator((move, it: PullRequestRuleParameters) =>
     checkPullRequestRule(move, it),
   ),
-  conversation_resolution: createNewCommitRuleEvaluator(checkConversationResolution),
-  merge_queue: createNewCommitRuleEvaluator(({ merge }) =>
+  conversation_resolution: createCommitRuleEvaluator(checkConversationResolution),
+  merge_queue: createCommitRuleEvaluator(({ merge }) =>
     merge?.queued === true ? [] : [{ message: 'Changes must be made through the merge queue' }],
   ),
-  workflows: createNewCommitRuleEvaluator(checkRequiredWorkflows),
-  code_scanning: createNewCommitRuleEvaluator(checkRequiredCodeScanning),
-  required_deployments: createNewCommitRuleEvaluator(checkRequiredDeployments),
-  branch_name_pattern: (it, parameters) => checkBranchNamePattern(it, parameters as NamePattern),
-  commit_message_pattern: createNewCommitRuleEvaluator(checkCommitMessagePattern),
-  commit_author_email_pattern: createNewCommitRuleEvaluator(checkAuthorEmailPattern),
-  committer_email_pattern: createNewCommitRuleEvaluator(checkCommitterEmailPattern),
+  workflows: createCommitRuleEvaluator(checkRequiredWorkflows),
+  code_scanning: createCommitRuleEvaluator(checkRequiredCodeScanning),
+  required_deployments: createCommitRuleEvaluator(checkRequiredDeployments),
+  branch_name_pattern: (it, parameters) => checkBranchNamePattern(it, parameters as RulesetPatternParameters),
+  commit_message_pattern: createCommitRuleEvaluator(checkCommitMessagePattern),
+  commit_author_email_pattern: createCommitRuleEvaluator(checkAuthorEmailPattern),
+  committer_email_pattern: createCommitRuleEvaluator(checkCommitterEmailPattern),
 }
 
 export async function evaluateBranchRule(
   it: RefUpdate,
   { type, parameters }: BranchRule,
 ): Promise<readonly RuleViolation[]> {
-  const judge = ruleEvaluatorByType[type]
+  const judge = branchRuleEvaluatorByType[type]
   if (judge === undefined) throw new Error(`the sandbox does not enforce ${type}`)
   return await judge(it, parameters)
 }
 
-export async function evaluateRefUpdate(it: RefUpdate): Promise<RefUpdateRuleVerdict> {
+export async function evaluateRefUpdate(it: RefUpdate): Promise<RefUpdateVerdict> {
   const rejected = new Map<string, RuleViolation>()
   const bypassed = new Map<string, RuleViolation>()
-  let code: RefUpdateRuleVerdict['code'] = 'GH006'
+  let code: RefUpdateVerdict['code'] = 'GH006'
   for (const { ruleset, rules, bypass } of collectBranchRuleLayers(it)) {
     if (bypass === 'exempt') continue
     for (const rule of rules)
@@ -172,15 +172,18 @@ function checkPushRestrictions(update: RefUpdate, named: BranchProtectionActorNa
   )
 }
 
-function matchesPatternOperator(text: string, { operator, pattern }: NamePattern): boolean {
+function matchesPatternIgnoringNegation(
+  text: string,
+  { operator, pattern }: RulesetPatternParameters,
+): boolean {
   if (operator === 'starts_with') return text.startsWith(pattern)
   if (operator === 'ends_with') return text.endsWith(pattern)
   return operator === 'contains' ? text.includes(pattern) : new RegExp(pattern, 'm').test(text)
 }
 
 /** A branch name is checked once, when the branch is created. */
-function checkBranchNamePattern(update: RefUpdate, pattern: NamePattern): RuleViolation[] {
-  if (update.old !== undefined || satisfiesNamePattern(getBranchName(update), pattern)) return []
+function checkBranchNamePattern(update: RefUpdate, pattern: RulesetPatternParameters): RuleViolation[] {
+  if (update.old !== undefined || satisfiesRulesetPattern(getBranchName(update), pattern)) return []
   return [{ message: formatPatternViolation('Branch name', pattern) }]
 }
 

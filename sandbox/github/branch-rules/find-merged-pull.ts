@@ -6,7 +6,7 @@ import type { NonDeletingRefUpdate } from './ref-update.ts'
 import type { MockPull } from '../github-data.ts'
 
 /** The open pull request that this update merges, by button or by push. Undefined unless there is exactly one. */
-export async function findPullMergedByUpdate(move: NonDeletingRefUpdate): Promise<MockPull | undefined> {
+export async function findPullMergedByRefUpdate(move: NonDeletingRefUpdate): Promise<MockPull | undefined> {
   const { repo, path, old, now, merge } = move
   if (merge !== undefined) return merge.pull
   if (old === undefined) return undefined

@@ -13,7 +13,7 @@ import { readCommits } from '../views/commit-view.ts'
 import type { ParsedCommit } from '../views/commit-view.ts'
 import type { MockAccount, MergeMethod, MockPull, MockGitHubData } from '../github-data.ts'
 
-export interface MergeCommitText {
+export interface MergeCommitTitleAndBody {
   readonly title?: string | undefined
   readonly body?: string | undefined
 }
@@ -33,7 +33,7 @@ export async function createMergeCommit(
   pull: MockPull,
   base: string,
   method: MergeMethod,
-  text: MergeCommitText = {},
+  text: MergeCommitTitleAndBody = {},
 ): Promise<{ readonly sha: string } | MergeFailure> {
   if (method === 'rebase') return await rebaseCommits(made, pull, base)
   const { world, path, by } = made
@@ -65,7 +65,7 @@ export async function createMergeCommit(
 }
 
 function formatMergeCommitMessage(
-  { title, body }: MergeCommitText,
+  { title, body }: MergeCommitTitleAndBody,
   usualTitle: string,
   usualBody: string,
 ): string {

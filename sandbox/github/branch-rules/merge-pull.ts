@@ -27,7 +27,7 @@ const mergeFailureMessages: Readonly<Record<MergeFailure, string>> = {
 }
 
 /** Pull requests that are being merged right now. */
-const pullsWithMergeInProgress = new WeakSet<MockPull>()
+const pullsBeingMerged = new WeakSet<MockPull>()
 
 /** Merges, and returns the merged commit. Throws GitHub's 405 or 409. */
 export async function mergePull(
@@ -42,8 +42,8 @@ export async function mergePull(
   const ref = `refs/heads/${pull.baseRef}`
   const knownTip = repo.knownRefs.get(ref)
   // https://github.com/stategraph/stategraph/pull/86
-  if (pullsWithMergeInProgress.has(pull)) throw new GitHubApiError(405, 'Merge already in progress')
-  pullsWithMergeInProgress.add(pull)
+  if (pullsBeingMerged.has(pull)) throw new GitHubApiError(405, 'Merge already in progress')
+  pullsBeingMerged.add(pull)
   const work = state.runSerialized(repo, async () => {
     if (expected !== undefined && expected !== pull.headSha)
       throw new GitHubApiError(409, 'Head branch was modified. Review and try the merge again.')
@@ -82,5 +82,5 @@ export async function mergePull(
     if (pull.merged === null) await markPullMerged(state, pull, sha, getActingAccount(by))
     return sha
   })
-  return await work.finally(() => pullsWithMergeInProgress.delete(pull))
+  return await work.finally(() => pullsBeingMerged.delete(pull))
 }

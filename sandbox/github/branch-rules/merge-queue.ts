@@ -4,7 +4,7 @@ import { deleteRef, setRef } from '../git/git-store.ts'
 import type { MockGitHubState } from '../github-state.ts'
 import { emitPullRequestEvent, processRefChanges, markPullMerged } from '../git/ref-changes.ts'
 import { readCommit, toSimpleCommitView } from '../views/commit-view.ts'
-import { toTimestamp } from '../github-data.ts'
+import { formatGitHubTimestamp } from '../github-data.ts'
 import type {
   MockAccount,
   QueuedMergeGroup,
@@ -107,7 +107,7 @@ export async function removeMergeQueueEntry(
   pull.repo.queues.set(pull.baseRef, rest)
   pull.queueRemoval = {
     id: state.world.nextId(),
-    at: toTimestamp(state.world.now()),
+    at: formatGitHubTimestamp(state.world.now()),
     reason: reason.toLowerCase(),
     by: reason === 'MANUAL' ? by : null,
   }
@@ -253,7 +253,7 @@ async function removeIneligibleQueueEntry(
     const by = { kind: 'user', account } as const
     const merge = {
       pull,
-      method: parseQueueMergeMethod(findMergeQueueParameters(repo, branch) ?? defaultQueueMergeMethod),
+      method: parseQueueMergeMethod(findMergeQueueParameters(repo, branch) ?? defaultMergeQueueParameters),
       queued: true,
     }
     const move = { world, repo, path: repo.path, ref, old, now, by, merge }
@@ -267,7 +267,7 @@ async function removeIneligibleQueueEntry(
   return false
 }
 
-const defaultQueueMergeMethod = { merge_method: 'MERGE' } as const
+const defaultMergeQueueParameters = { merge_method: 'MERGE' } as const
 
 type MergeGroupCheckOutcome = 'green' | 'waiting' | 'failed' | 'late'
 

@@ -1,6 +1,6 @@
 // Git's push protocol, as far as the rules need it: the refs that a request moves, the pack after them, and the
 // reason that the report gives for a ref.
-import { GitFailure, runGitForBytes } from '../git/git-store.ts'
+import { GitCommandError, runGitForBytes } from '../git/git-store.ts'
 
 export interface PushCommand {
   readonly old: string
@@ -44,7 +44,7 @@ export async function unpackGitObjects(path: string, pack: Buffer): Promise<void
   try {
     await runGitForBytes(path, ['unpack-objects', '-q'], [pack])
   } catch (error) {
-    if (!(error instanceof GitFailure)) throw error
+    if (!(error instanceof GitCommandError)) throw error
   }
 }
 

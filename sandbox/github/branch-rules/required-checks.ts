@@ -2,7 +2,7 @@
 // merge of an up-to-date pull request with passing checks does not need checks.
 import { isAncestor, readCommitTree } from '../git/git-store.ts'
 import type { MockRepository, MockGitHubData } from '../github-data.ts'
-import { findPullMergedByUpdate } from './find-merged-pull.ts'
+import { findPullMergedByRefUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { StatusChecksRuleParameters } from './rule-types.ts'
 
@@ -140,7 +140,7 @@ export async function checkRequiredChecks(
  */
 async function findUpToDatePullHead(move: NonDeletingRefUpdate): Promise<string | undefined> {
   const { path, old, now } = move
-  const head = (await findPullMergedByUpdate(move))?.headSha
+  const head = (await findPullMergedByRefUpdate(move))?.headSha
   if (old === undefined || head === undefined || !(await isAncestor(path, old, head))) return undefined
   return (await readCommitTree(path, head)) === (await readCommitTree(path, now)) ? head : undefined
 }

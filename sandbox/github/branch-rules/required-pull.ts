@@ -1,9 +1,15 @@
 // "Require a pull request": one exists, it has the approvals that the rule requires, and a manual merge of it equals
 // GitHub's own merge if approvals could otherwise apply to other content.
 import { minimatch } from 'minimatch'
-import { mergeTrees, readCommitParents, readCommitTree, GitFailure, runGitForText } from '../git/git-store.ts'
 import {
-  canPush,
+  mergeTrees,
+  readCommitParents,
+  readCommitTree,
+  GitCommandError,
+  runGitForText,
+} from '../git/git-store.ts'
+import {
+  canPushToRepository,
   type MergeMethod,
   type MockPull,
   type MockReview,
@@ -11,7 +17,7 @@ import {
   type MockAccount,
   type MockGitHubData,
 } from '../github-data.ts'
-import { findPullMergedByUpdate } from './find-merged-pull.ts'
+import { findPullMergedByRefUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { PullRequestRuleParameters } from './rule-types.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
@@ -41,13 +47,13 @@ const formatApprovalsNeededMessage = (count: number): string =>
     : `At least ${count} approving reviews are required by reviewers with write access.`
 
 /** The last review of each user with write access. Comments do not replace a review. */
-function findLatestReviews({ world }: NonDeletingRefUpdate, pull: MockPull): MockReview[] {
+function findLatestReviewPerUser({ world }: NonDeletingRefUpdate, pull: MockPull): MockReview[] {
   const last = new Map<number, MockReview>()
   for (const review of pull.reviews)
     if (
       review.state !== 'COMMENTED' &&
       review.state !== 'PENDING' &&
-      canPush(world, pull.repo, review.author)
+      canPushToRepository(world, pull.repo, review.author)
     )
       last.set(review.author.id, review)
   return [...last.values()]
@@ -57,7 +63,7 @@ export async function checkPullRequestRule(
   move: NonDeletingRefUpdate,
   parameters: PullRequestRuleParameters,
 ): Promise<RuleViolation[]> {
-  const pull = await findPullMergedByUpdate(move)
+  const pull = await findPullMergedByRefUpdate(move)
   if (pull === undefined) return [{ message: 'Changes must be made through a pull request.' }]
   return [
     ...(await checkRequiredReviews(move, pull, parameters)),
@@ -74,7 +80,7 @@ async function checkRequiredReviews(
   const count = parameters.required_approving_review_count
   const stale = parameters.dismiss_stale_reviews_on_push
   const last = parameters.require_last_push_approval
-  const latestReviews = findLatestReviews(move, pull)
+  const latestReviews = findLatestReviewPerUser(move, pull)
   const approvals = latestReviews.filter((it) => it.state === 'APPROVED')
   const violations: RuleViolation[] = []
   const owners = parameters.require_code_owner_review
@@ -113,8 +119,9 @@ function isBlockedByPullWithSameHead(move: NonDeletingRefUpdate, pull: MockPull)
   )
   return twins.some(
     (it) =>
-      it.reviews.some(({ state, author }) => state === 'PENDING' && canPush(move.world, it.repo, author)) ||
-      findLatestReviews(move, it).some(({ state }) => state === 'CHANGES_REQUESTED'),
+      it.reviews.some(
+        ({ state, author }) => state === 'PENDING' && canPushToRepository(move.world, it.repo, author),
+      ) || findLatestReviewPerUser(move, it).some(({ state }) => state === 'CHANGES_REQUESTED'),
   )
 }
 
@@ -164,7 +171,7 @@ function findOpenConversationViolations(pull: MockPull): RuleViolation[] {
 
 /** Classic protection can require resolved conversations without requiring a pull request. */
 export async function checkConversationResolution(move: NonDeletingRefUpdate): Promise<RuleViolation[]> {
-  const pull = await findPullMergedByUpdate(move)
+  const pull = await findPullMergedByRefUpdate(move)
   return pull === undefined ? [] : findOpenConversationViolations(pull)
 }
 
@@ -196,7 +203,7 @@ async function readCodeownersLines(path: string, commit: string): Promise<Codeow
           return { pattern, owners }
         })
     } catch (error) {
-      if (!(error instanceof GitFailure)) throw error
+      if (!(error instanceof GitCommandError)) throw error
     }
   return []
 }

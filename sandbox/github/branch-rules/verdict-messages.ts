@@ -3,7 +3,7 @@ import { GitHubApiError } from '../http/route.ts'
 import type { MockRepository } from '../github-data.ts'
 import { getRepositoryWebUrl } from '../views/repository-view.ts'
 import type { MockGitHubData } from '../github-data.ts'
-import type { RefUpdateRuleVerdict } from './evaluate-ref-update.ts'
+import type { RefUpdateVerdict } from './evaluate-ref-update.ts'
 import type { RuleViolation } from './ref-update.ts'
 
 /** The text in parentheses after `! [remote rejected] main -> main`. */
@@ -26,7 +26,7 @@ export function formatPushRejectionLines(
   world: MockGitHubData,
   repo: MockRepository,
   ref: string,
-  verdict: RefUpdateRuleVerdict,
+  verdict: RefUpdateVerdict,
 ): string[] {
   if (verdict.code === 'GH006')
     return [
@@ -43,18 +43,18 @@ export function formatPushRejectionLines(
 }
 
 /** The lines for a push that bypassed a rule. */
-export function formatRuleBypassLines(ref: string, verdict: RefUpdateRuleVerdict): string[] {
+export function formatRuleBypassLines(ref: string, verdict: RefUpdateVerdict): string[] {
   return [`Bypassed rule violations for ${ref}:`, '', ...formatRuleViolations(verdict.bypassed)]
 }
 
 /** The message of REST and GraphQL. */
-export function formatApiRejectionMessage(verdict: RefUpdateRuleVerdict): string {
+export function formatApiRejectionMessage(verdict: RefUpdateVerdict): string {
   const messages = verdict.rejected.map(({ message }) => message)
   if (verdict.code === 'GH006') return messages.join(' ')
   return `Repository rule violations found\n\n${messages.map((it) => `${it}\n\n`).join('')}`
 }
 
 /** Throws if a verdict rejects the update: 405 for a merge, 422 for a ref. */
-export function throwIfRefUpdateRejected(verdict: RefUpdateRuleVerdict, status: 405 | 422): void {
+export function throwIfRefUpdateRejected(verdict: RefUpdateVerdict, status: 405 | 422): void {
   if (verdict.rejected.length > 0) throw new GitHubApiError(status, formatApiRejectionMessage(verdict))
 }

@@ -8,22 +8,22 @@ import { readLooseObjectsOrRunGit } from './loose-objects.ts'
 import { countFilesInLooseTree } from './loose-trees.ts'
 
 /** Far above every catalog repository. */
-const maxPathsForDiff = 500_000
+const maxDiffableCommitPaths = 500_000
 const diffableCommitCache = new Map<string, Promise<boolean>>()
 const maxCachedCommits = 1000
 
 /** Lists the commit's paths up to that limit. */
 export function isCommitSmallEnoughToDiff(path: string, commit: string): Promise<boolean> {
-  const found = diffableCommitCache.get(commit) ?? computeIsCommitSmallEnoughToDiff(path, commit)
+  const found = diffableCommitCache.get(commit) ?? hasDiffablePathCount(path, commit)
   diffableCommitCache.set(commit, found)
   for (const oldest of diffableCommitCache.keys())
     if (diffableCommitCache.size > maxCachedCommits) diffableCommitCache.delete(oldest)
   return found
 }
 
-async function computeIsCommitSmallEnoughToDiff(path: string, commit: string): Promise<boolean> {
+async function hasDiffablePathCount(path: string, commit: string): Promise<boolean> {
   return await readLooseObjectsOrRunGit(
-    () => countFilesInLooseTree(path, readLooseCommit(path, commit).tree) <= maxPathsForDiff,
+    () => countFilesInLooseTree(path, readLooseCommit(path, commit).tree) <= maxDiffableCommitPaths,
     () => isGitPathCountWithinLimit(path, commit),
   )
 }
@@ -34,11 +34,11 @@ async function isGitPathCountWithinLimit(path: string, commit: string): Promise<
   let paths = 0
   child.stdout.on('data', (chunk: Buffer) => {
     for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) paths += 1
-    if (paths > maxPathsForDiff) child.kill('SIGKILL')
+    if (paths > maxDiffableCommitPaths) child.kill('SIGKILL')
   })
   await new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   })
-  return paths <= maxPathsForDiff
+  return paths <= maxDiffableCommitPaths
 }

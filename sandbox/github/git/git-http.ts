@@ -13,7 +13,7 @@ import { addRejectionReasonsToStatusReport } from '../branch-rules/receive-pack.
 import { getActingAccount, type MockGitHubState } from '../github-state.ts'
 import { processRefChanges } from './ref-changes.ts'
 import { GitHubApiError } from '../http/route.ts'
-import type { RequestRecord } from '../http/router.ts'
+import type { ApiRequestRecord } from '../http/router.ts'
 import { findRepositoryByName, type MockRepository } from '../github-data.ts'
 import { runInIsolatedGitEnvironment } from './git-store.ts'
 import { respondToLsRefs } from './list-refs.ts'
@@ -54,7 +54,7 @@ const gitCapabilityCache = new Map<string, Buffer>()
 const formatPktLine = (content: string): string =>
   `${(Buffer.byteLength(content) + 4).toString(16).padStart(4, '0')}${content}`
 
-const formatServiceHeader = (service: string): Buffer =>
+const formatGitServiceHeader = (service: string): Buffer =>
   Buffer.from(`${formatPktLine(`# service=git-${service}\n`)}0000`)
 
 // Directly, and not as `git http-backend`, which would start another process for each request.
@@ -71,7 +71,7 @@ export function isGitHttpPath(path: string): boolean {
 export interface GitHttpOptions {
   readonly state: MockGitHubState
   readonly faults: FaultInjector
-  readonly record: (record: RequestRecord) => void
+  readonly record: (record: ApiRequestRecord) => void
 }
 
 export async function handleGitHttpRequest(
@@ -240,7 +240,7 @@ async function advertiseGitCapabilities(path: string, service: string, protocol:
     )
   return protocol === 'version=2'
     ? advertisement
-    : Buffer.concat([formatServiceHeader(service), advertisement])
+    : Buffer.concat([formatGitServiceHeader(service), advertisement])
 }
 
 /** The refs as receive-pack advertises them, without the read-only refs. */
@@ -252,7 +252,9 @@ async function advertisePushRefs(path: string, can: Buffer, protocol: string): P
     formatPktLine(`${line}${at === 0 ? can.toString().replace(/\n$/, '') : ''}\n`),
   )
   const pktLines = Buffer.from(`${packets.join('')}0000`)
-  return protocol === 'version=2' ? pktLines : Buffer.concat([formatServiceHeader('receive-pack'), pktLines])
+  return protocol === 'version=2'
+    ? pktLines
+    : Buffer.concat([formatGitServiceHeader('receive-pack'), pktLines])
 }
 
 async function runGitProgram(

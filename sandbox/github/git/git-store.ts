@@ -34,11 +34,11 @@ export interface GitIdentity {
   readonly at: number
 }
 
-export class GitFailure extends Error {
+export class GitCommandError extends Error {
   readonly status: number | null
   constructor(args: readonly string[], status: number | null, stderr: string) {
     super(`git ${args.slice(0, 2).join(' ')} ended with ${String(status)}: ${stderr.trim()}`)
-    this.name = 'GitFailure'
+    this.name = 'GitCommandError'
     this.status = status
   }
 }
@@ -75,7 +75,7 @@ export const runInIsolatedGitEnvironment = (
   })
 
 /**
- * Runs Git on a bare repository, and returns its output as bytes. Throws a GitFailure on an exit status other than
+ * Runs Git on a bare repository, and returns its output as bytes. Throws a GitCommandError on an exit status other than
  * 0.
  */
 export async function runGitForBytes(
@@ -88,7 +88,7 @@ export async function runGitForBytes(
     ['--git-dir', path, ...args],
     Buffer.concat([...input]),
   )
-  if (code !== 0) throw new GitFailure(args, code, stderr)
+  if (code !== 0) throw new GitCommandError(args, code, stderr)
   return stdout
 }
 
@@ -102,7 +102,7 @@ async function runGitForBoolean(path: string, ...args: string[]): Promise<boolea
     await runGitForBytes(path, args)
     return true
   } catch (error) {
-    if (error instanceof GitFailure && error.status === 1) return false
+    if (error instanceof GitCommandError && error.status === 1) return false
     throw error
   }
 }
@@ -309,7 +309,7 @@ export async function resolveCommit(path: string, name: string): Promise<string 
       knownCommitCache.add(`${path} ${found}`)
       return found
     } catch (error) {
-      if (!(error instanceof GitFailure)) throw error
+      if (!(error instanceof GitCommandError)) throw error
     }
   return undefined
 }
@@ -379,7 +379,7 @@ async function returnUndefinedOnExitStatus1<T>(runCommand: () => Promise<T>): Pr
   try {
     return await runCommand()
   } catch (error) {
-    if (error instanceof GitFailure && error.status === 1) return undefined
+    if (error instanceof GitCommandError && error.status === 1) return undefined
     throw error
   }
 }

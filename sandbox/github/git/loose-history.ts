@@ -93,7 +93,7 @@ export function listLooseCommitRange(path: string, tip: string, known: readonly 
  * The first commit of a branch's own line that has another commit as a parent: undefined where none has, or where that is the
  * tip itself.
  */
-export function findMergeIntroducingCommit(path: string, commit: string, tip: string): string | undefined {
+export function findMergeCommitWithParent(path: string, commit: string, tip: string): string | undefined {
   let found: string | undefined
   for (let at: string | undefined = tip; at !== undefined && at !== commit;) {
     const { parents } = readLooseCommit(path, at)

@@ -154,7 +154,7 @@ export interface TreeFileEdit {
  * Names that need no further check by Git. Git checks names that could mean `.git` on some system or that point
  * elsewhere.
  */
-const safeEntryNamePattern = /^(?!\.{1,2}$|\.git[ .]*$)[\w.+@=,() -]+$/i
+const safeTreeEntryNamePattern = /^(?!\.{1,2}$|\.git[ .]*$)[\w.+@=,() -]+$/i
 
 interface EditableLooseTree {
   readonly entries: Map<string, LooseTreeEntry | EditableLooseTree>
@@ -171,7 +171,7 @@ export function editLooseTree(
   for (const edit of edits) {
     const names = Buffer.from(edit.path).toString('latin1').split('/')
     if (
-      names.some((name) => !safeEntryNamePattern.test(name)) ||
+      names.some((name) => !safeTreeEntryNamePattern.test(name)) ||
       (edit.to?.mode === '120000' && edit.path.includes('.git'))
     )
       throw new NotLooseObjectError(edit.path)

@@ -9,7 +9,7 @@ import {
   readBranchesAndTags,
   setRef,
 } from './git-store.ts'
-import { findMergeIntroducingCommit } from './loose-history.ts'
+import { findMergeCommitWithParent } from './loose-history.ts'
 import { readLooseObjectsOrRunGit } from './loose-objects.ts'
 import {
   dismissApprovalsAfterBaseMove,
@@ -20,7 +20,7 @@ import { toPullView } from '../views/pull-view.ts'
 import { toPushedCommitView, readPushedCommits } from '../views/commit-view.ts'
 import { toCheckSuiteView } from '../views/check-view.ts'
 import { getRepositoryWebUrl } from '../views/repository-view.ts'
-import { iteratePulls, canPush } from '../github-data.ts'
+import { iterateAllPulls, canPushToRepository } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -53,7 +53,7 @@ export async function processRefChanges(
     if (!ref.startsWith('refs/heads/')) continue
     const branch = ref.slice('refs/heads/'.length)
     if (now !== undefined) await createCheckSuites(state, repo, now, branch, old ?? null, by)
-    for (const pull of [...iteratePulls(state.world)].filter((it) => it.state === 'open')) {
+    for (const pull of [...iterateAllPulls(state.world)].filter((it) => it.state === 'open')) {
       if (pull.headRepo === repo && pull.headRef === branch) await handlePullHeadMoved(state, pull, now, by)
       if (pull.repo === repo && pull.baseRef === branch && pull.state === 'open')
         await handlePullBaseMoved(state, pull, old, now, by)
@@ -125,7 +125,7 @@ async function handlePullHeadMoved(
   await emitPullRequestEvent(state, pull, 'synchronize', by, { before, after: now })
   // A push by a person without write access ends auto-merge:
   // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request#about-auto-merge
-  if (!canPush(state.world, pull.repo, by)) await cancelAutoMerge(state, pull, by)
+  if (!canPushToRepository(state.world, pull.repo, by)) await cancelAutoMerge(state, pull, by)
   await dismissApprovalsAfterHeadPush(state, pull, by, before)
 }
 
@@ -143,7 +143,7 @@ async function handlePullBaseMoved(
   // The first-parent commit of the base that brought in the head.
   const { path } = pull.repo
   const sha = await readLooseObjectsOrRunGit(
-    () => findMergeIntroducingCommit(path, pull.headSha, now),
+    () => findMergeCommitWithParent(path, pull.headSha, now),
     async () => {
       const range = `${pull.headSha}..${now}`
       const line = await runGitForText(path, 'rev-list', '--first-parent', '--ancestry-path', range)

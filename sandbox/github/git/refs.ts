@@ -16,14 +16,14 @@ export async function readRefs(
       if (entry.isDirectory() && prefixes.some((one) => one.startsWith(`${ref}/`) || ref.startsWith(one)))
         await read(ref)
       else if (entry.isFile() && isRequested(ref) && !ref.endsWith('.lock')) {
-        const id = (await readTextIfExists(join(repository, ref))).trim()
+        const id = (await readFileTextOrEmpty(join(repository, ref))).trim()
         if (/^[0-9a-f]{40}$/.test(id)) found.set(ref, id)
       }
     }
   }
   await read('refs')
   // After the loose refs, so that a ref that is being packed is found in at least one place.
-  for (const line of (await readTextIfExists(join(repository, 'packed-refs'))).split('\n')) {
+  for (const line of (await readFileTextOrEmpty(join(repository, 'packed-refs'))).split('\n')) {
     const [, id = '', ref = ''] = /^([0-9a-f]{40}) (.+)$/.exec(line) ?? []
     if (isRequested(ref) && !found.has(ref)) found.set(ref, id)
   }
@@ -38,7 +38,7 @@ async function readDirectoryEntries(folder: string) {
   }
 }
 
-async function readTextIfExists(path: string): Promise<string> {
+async function readFileTextOrEmpty(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch {

@@ -35,7 +35,7 @@ export function findCommentFieldsByNodeId(
  * The `nodes` of these global IDs. Null if there is no such node that the caller can see. Like GitHub, accepts at
  * most 100 IDs.
  */
-export function findCommentListFields(
+export function findCommentFieldsByNodeIds(
   world: MockGitHubData,
   caller: ApiCaller,
   ids: readonly unknown[],

@@ -23,7 +23,7 @@ const graphqlErrorTypeByHttpStatus: Readonly<Record<number, string>> = {
   404: 'NOT_FOUND',
 }
 
-export async function executeQuery(
+export async function executeGraphqlQuery(
   root: GraphqlFields,
   wanted: readonly GraphqlQueryField[],
 ): Promise<GraphqlResult> {

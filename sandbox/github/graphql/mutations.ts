@@ -19,7 +19,7 @@ import { cancelAutoMerge, processRefChanges } from '../git/ref-changes.ts'
 import { GitHubApiError } from '../http/route.ts'
 import { toCommitAuthorIdentity, signCommit } from '../signing.ts'
 import { parseNodeId } from '../views/account-view.ts'
-import { iteratePulls, findRepositoryByName } from '../github-data.ts'
+import { iterateAllPulls, findRepositoryByName } from '../github-data.ts'
 import type { MergeMethod, AppPermissions, MockPull, MockRepository } from '../github-data.ts'
 import type { GraphqlFields } from './execute-query.ts'
 import { createCheckRun } from './check-fields.ts'
@@ -39,7 +39,7 @@ export function createMutationFields(state: MockGitHubState, by: ApiCaller): Gra
   }
   const requirePullByNodeId = (node: unknown): MockPull => {
     const id = parseNodeId('PullRequest', node)
-    const pull = [...iteratePulls(world)].find((it) => String(it.id) === id)
+    const pull = [...iterateAllPulls(world)].find((it) => String(it.id) === id)
     if (pull === undefined)
       throw new GitHubApiError(404, `Could not resolve to a node with the global id of '${String(node)}'`)
     return pull
@@ -54,7 +54,7 @@ export function createMutationFields(state: MockGitHubState, by: ApiCaller): Gra
     createCheckRun: mutation((input) => createCheckRun(state, by, input)),
     minimizeComment: mutation(async ({ subjectId }) => {
       const id = parseNodeId('PullRequestReviewComment', subjectId)
-      for (const pull of iteratePulls(world)) {
+      for (const pull of iterateAllPulls(world)) {
         const comment = pull.reviewComments.find((it) => String(it.id) === id)
         if (comment === undefined) continue
         requireAll(pull.repo, { pull_requests: 'write' })

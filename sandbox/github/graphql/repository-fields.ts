@@ -23,7 +23,7 @@ import { toNodeId } from '../views/account-view.ts'
 import { toCommitCheckFields } from './check-fields.ts'
 import { createConnectionFields } from './connection-fields.ts'
 import { getRepositoryFullName } from '../views/repository-view.ts'
-import { toTimestamp } from '../github-data.ts'
+import { formatGitHubTimestamp } from '../github-data.ts'
 import type { MockAccount, MockPull, MockRepository } from '../github-data.ts'
 import type { GraphqlFields } from './execute-query.ts'
 
@@ -241,7 +241,7 @@ export function toMergeQueueEntryFields(state: MockGitHubState, entry: MockMerge
     state: group === undefined ? 'QUEUED' : unmet.length === 0 ? 'MERGEABLE' : 'AWAITING_CHECKS',
     jump: entry.jump,
     solo: false,
-    enqueuedAt: toTimestamp(entry.enqueuedAt),
+    enqueuedAt: formatGitHubTimestamp(entry.enqueuedAt),
     enqueuer: { __typename: entry.by.type, login: entry.by.login.replace('[bot]', '') },
     estimatedTimeToMerge: null,
     baseCommit: group === undefined ? null : toCommitFields(group.baseSha),

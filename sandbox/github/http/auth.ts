@@ -9,7 +9,7 @@ import {
   createNotFoundError,
 } from './route.ts'
 import type { RouteAccessRequirement } from './route.ts'
-import { canPush, findCollaboratorRole, toTimestamp } from '../github-data.ts'
+import { canPushToRepository, findCollaboratorRole, formatGitHubTimestamp } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -66,7 +66,7 @@ export class TokenRegistry {
       { kind: 'installation', installation, repositories, permissions },
       expiresAt,
     )
-    return { token, expires_at: toTimestamp(expiresAt) }
+    return { token, expires_at: formatGitHubTimestamp(expiresAt) }
   }
 
   #issue(prefix: string, caller: ApiCaller, expiresAt: number): string {
@@ -183,7 +183,7 @@ export function requirePermissions(
   if (caller.kind === 'user') {
     // A user with read access may open pull requests, comment, and review. Everything else requires write access.
     const open = ['issues', 'pull_requests'].some((it) => it in permissions)
-    if (writes && !open && !canPush(world, repo, caller.account))
+    if (writes && !open && !canPushToRepository(world, repo, caller.account))
       throw repo.private
         ? createNotFoundError()
         : new GitHubApiError(403, 'Must have write access to repository')
@@ -204,7 +204,7 @@ function hasPermissions(caller: ApiCaller & { kind: 'installation' }, wanted: Ap
 
 /** Whether a caller may write a repository's contents. */
 export function canWriteContents(world: MockGitHubData, caller: ApiCaller, repo: MockRepository): boolean {
-  if (caller.kind === 'user') return canPush(world, repo, caller.account)
+  if (caller.kind === 'user') return canPushToRepository(world, repo, caller.account)
   return (
     caller.kind === 'installation' &&
     canInstallationSeeRepository(caller, repo) &&

@@ -1,7 +1,7 @@
 // The limits of an installation, and its usage: plain records.
 
 /** GitHub's usual hourly limit of an installation. */
-export const defaultHourlyLimit = 5000
+export const defaultHourlyRateLimit = 5000
 
 export interface RateLimits {
   /** Requests, or points of GraphQL, within a window. */
@@ -16,7 +16,7 @@ export interface RateLimits {
 }
 
 /** The sandbox's traffic is much faster than real traffic, so only the hourly limit applies by default. */
-export const createDefaultRateLimits = (hourly = defaultHourlyLimit): RateLimits => ({
+export const createDefaultRateLimits = (hourly = defaultHourlyRateLimit): RateLimits => ({
   hourly,
   windowSeconds: 3600,
   pointsPerMinute: Infinity,

@@ -38,7 +38,7 @@ function getRateLimitCounter(
   return counter
 }
 
-function computeSecondaryLimitPoints({ method, template, body }: RateLimitedRequest): number {
+function computeSecondaryRateLimitPoints({ method, template, body }: RateLimitedRequest): number {
   if (template !== '/graphql') return method === 'GET' ? 1 : 5
   const { query } = (body ?? {}) as { query?: unknown }
   return typeof query === 'string' && /^\s*mutation\b/.test(query) ? 5 : 1
@@ -81,7 +81,7 @@ function enforceSecondaryRateLimits(
   const { limits, use } = installation
   const now = world.now() / 1000
   while (use.recent[0] !== undefined && use.recent[0].at <= now - 60) use.recent.shift()
-  const points = use.recent.reduce((sum, one) => sum + one.points, computeSecondaryLimitPoints(spending))
+  const points = use.recent.reduce((sum, one) => sum + one.points, computeSecondaryRateLimitPoints(spending))
   const created =
     use.recent.filter((one) => one.creates).length + (isContentCreatingRequest(spending) ? 1 : 0)
   const isTooMuch =
@@ -99,7 +99,7 @@ function enforceSecondaryRateLimits(
   }
   use.recent.push({
     at: now,
-    points: computeSecondaryLimitPoints(spending),
+    points: computeSecondaryRateLimitPoints(spending),
     creates: isContentCreatingRequest(spending),
   })
 }

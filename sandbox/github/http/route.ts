@@ -8,7 +8,7 @@ export interface RouteResponse {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface RouteCall {
+export interface RouteRequest {
   readonly world: MockGitHubData
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -19,7 +19,7 @@ export interface RouteCall {
 }
 
 /** A call of a route below `/repos/{owner}/{repo}`. */
-export interface RepositoryRouteCall extends RouteCall {
+export interface RepositoryRouteRequest extends RouteRequest {
   readonly repo: MockRepository
 }
 
@@ -27,7 +27,7 @@ export interface Route {
   readonly method: string
   readonly template: string
   readonly needs: RouteAccessRequirement
-  readonly handle: (call: RouteCall) => Promise<RouteResponse> | RouteResponse
+  readonly handle: (call: RouteRequest) => Promise<RouteResponse> | RouteResponse
 }
 
 /**
@@ -77,7 +77,7 @@ export function defineRoute(
 export function defineRepositoryRoute(
   operation: string,
   needs: AppPermissions | readonly AppPermissions[],
-  handle: (call: RepositoryRouteCall) => Promise<RouteResponse> | RouteResponse,
+  handle: (call: RepositoryRouteRequest) => Promise<RouteResponse> | RouteResponse,
 ): Route {
   const [method = '', rest = ''] = operation.split(' ')
   return {
@@ -94,12 +94,12 @@ export const respondNoContent = (): RouteResponse => ({ status: 204 })
 
 /** One page of a list with GitHub's Link header. `per_page` is 30 by default and at most 100. */
 export function paginate<T>(
-  call: RouteCall,
+  call: RouteRequest,
   items: readonly T[],
   wrap: (items: readonly T[]) => unknown = (it) => it,
 ): RouteResponse {
-  const size = Math.min(100, Math.max(1, parseInteger(call.query.get('per_page'), 30)))
-  const number = Math.max(1, parseInteger(call.query.get('page'), 1))
+  const size = Math.min(100, Math.max(1, parseIntegerOrDefault(call.query.get('per_page'), 30)))
+  const number = Math.max(1, parseIntegerOrDefault(call.query.get('page'), 1))
   const last = Math.max(1, Math.ceil(items.length / size))
   const link = (rel: string, target: number): string => {
     const url = new URL(call.url)
@@ -119,7 +119,7 @@ export function paginate<T>(
 
 /** A page whose items are rendered asynchronously. Only the items on the page are rendered. */
 export async function paginateAsync<T>(
-  call: RouteCall,
+  call: RouteRequest,
   items: readonly T[],
   show: (item: T) => Promise<unknown>,
   wrap?: (items: readonly unknown[]) => unknown,
@@ -129,19 +129,19 @@ export async function paginateAsync<T>(
   return { ...reply, body: wrap === undefined ? shown : wrap(shown) }
 }
 
-function parseInteger(text: string | null, otherwise: number): number {
+function parseIntegerOrDefault(text: string | null, otherwise: number): number {
   return text !== null && /^\d+$/.test(text) ? Number(text) : otherwise
 }
 
 /** A path parameter that must be a number. Other values are not found. */
-export function parseIdParam(call: RouteCall, name: string): number {
+export function parseIdParam(call: RouteRequest, name: string): number {
   const text = call.params[name] ?? ''
   if (!/^\d+$/.test(text)) throw createNotFoundError()
   return Number(text)
 }
 
 /** A required string of the request's body, or GitHub's 422. */
-export function requireStringField(call: RouteCall, field: string, resource: string): string {
+export function requireStringField(call: RouteRequest, field: string, resource: string): string {
   const value = call.body[field]
   if (typeof value !== 'string' || value === '') throw createValidationError(resource, field, 'missing_field')
   return value

@@ -13,12 +13,12 @@ import {
   consumeRateLimit,
 } from './rate-limits.ts'
 import { GitHubApiError, createNotFoundError } from './route.ts'
-import type { RouteCall, RouteResponse, Route } from './route.ts'
+import type { RouteRequest, RouteResponse, Route } from './route.ts'
 import { summarizeOperation } from '../graphql/summarize-operation.ts'
 import { findRepositoryByName } from '../github-data.ts'
 import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 
-export interface RequestRecord {
+export interface ApiRequestRecord {
   readonly method: string
   readonly template: string
   readonly path: string
@@ -46,7 +46,7 @@ export interface RestRouterOptions {
   readonly credentials: TokenRegistry
   readonly faults: FaultInjector
   readonly routes: readonly Route[]
-  readonly record: (record: RequestRecord) => void
+  readonly record: (record: ApiRequestRecord) => void
   readonly observe: ((exchange: RecordedHttpExchange) => void) | undefined
 }
 
@@ -211,7 +211,7 @@ export class RestRouter {
     if (caller.kind === 'installation') consumeRateLimit(world, caller.installation, { ...route, body })
     if (repo?.archived === true && route.method !== 'GET')
       throw new GitHubApiError(403, 'Repository was archived so is read-only.')
-    const call: RouteCall & { repo?: MockRepository } = {
+    const call: RouteRequest & { repo?: MockRepository } = {
       world,
       params,
       query: url.searchParams,
@@ -249,7 +249,7 @@ function summarizeRequestWrites(
   method: string,
   template: string,
   raw: Buffer,
-): Pick<RequestRecord, 'operation' | 'writes'> {
+): Pick<ApiRequestRecord, 'operation' | 'writes'> {
   if (template !== '/graphql') return { writes: method === 'GET' || method === 'HEAD' ? 0 : 1 }
   try {
     return summarizeOperation(parseRequestBody(raw))

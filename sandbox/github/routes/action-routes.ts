@@ -13,7 +13,7 @@ import {
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
-import type { RouteResponse, RepositoryRouteCall, Route } from '../http/route.ts'
+import type { RouteResponse, RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toWorkflowRunView, toWorkflowView } from '../views/check-view.ts'
 import { getRepositoryApiUrl, getRepositoryWebUrl } from '../views/repository-view.ts'
 import { startWorkflowRun } from '../workflows.ts'
@@ -123,7 +123,7 @@ function getDefaultBranchTipSha(repo: MockRepository): string {
 }
 
 /** A workflow by its id or its file's name. */
-function requireWorkflow(call: RepositoryRouteCall): Workflow {
+function requireWorkflow(call: RepositoryRouteRequest): Workflow {
   const name = call.params['workflow_id'] ?? ''
   const found = call.repo.workflows.find((it) => it.file === name || String(it.id) === name)
   if (found === undefined) throw createNotFoundError()
@@ -132,7 +132,7 @@ function requireWorkflow(call: RepositoryRouteCall): Workflow {
 
 function paginateWorkflowRuns(
   world: MockGitHubData,
-  call: RepositoryRouteCall,
+  call: RepositoryRouteRequest,
   runs: readonly MockWorkflowRun[],
 ): Promise<RouteResponse> {
   const { query, repo } = call

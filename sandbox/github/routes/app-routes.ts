@@ -12,8 +12,8 @@ import {
   paginate,
   defineRoute,
 } from '../http/route.ts'
-import type { RouteCall, Route } from '../http/route.ts'
-import { defaultHourlyLimit } from '../http/rate-limit-types.ts'
+import type { RouteRequest, Route } from '../http/route.ts'
+import { defaultHourlyRateLimit } from '../http/rate-limit-types.ts'
 import {
   toAccountView,
   toAppView,
@@ -120,7 +120,7 @@ export function createAppRoutes(state: MockGitHubState): Route[] {
     }),
     defineRoute('GET /rate_limit', 'anyone', (call) => {
       const { installation } = call.caller.kind === 'installation' ? call.caller : { installation: undefined }
-      const limit = installation?.limits.hourly ?? defaultHourlyLimit
+      const limit = installation?.limits.hourly ?? defaultHourlyRateLimit
       const remaining = installation?.remaining ?? limit
       const reset = installation?.resetsAt ?? Math.floor(world.now() / 1000) + 3600
       const core = { limit, remaining, reset, used: limit - remaining }
@@ -133,7 +133,7 @@ export function createAppRoutes(state: MockGitHubState): Route[] {
 // A repository route that only accepts the app's JWT, so it does not use defineRepositoryRoute.
 function createRepoInstallationRoute({ world }: MockGitHubState): Route {
   return defineRoute('GET /repos/{owner}/{repo}/installation', 'app', (call) => {
-    const repo = (call as RouteCall & { repo: MockRepository }).repo
+    const repo = (call as RouteRequest & { repo: MockRepository }).repo
     const found = listInstallations(call).find((it) => it.repositories.has(repo))
     if (found === undefined) throw createNotFoundError()
     return respondOk(toInstallationView(world, found))
@@ -165,7 +165,7 @@ function createAccountRoutes(world: MockGitHubData): Route[] {
 function createTeamRoutes(world: MockGitHubData): Route[] {
   const members = { members: 'read' } as const
   const base = '/orgs/{org}/teams/{team_slug}'
-  const requireTeam = (call: RouteCall): Team => {
+  const requireTeam = (call: RouteRequest): Team => {
     const { org = '', team_slug = '' } = call.params
     const organization = findAccountByLogin(world, org)
     const team = world.teams.find((it) => it.organization === organization && it.slug === team_slug)
@@ -191,17 +191,17 @@ function createTeamRoutes(world: MockGitHubData): Route[] {
   ]
 }
 
-function requireAppCaller(call: RouteCall): MockApp {
+function requireAppCaller(call: RouteRequest): MockApp {
   if (call.caller.kind !== 'app') throw createNotFoundError()
   return call.caller.app
 }
 
-function listInstallations(call: RouteCall): Installation[] {
+function listInstallations(call: RouteRequest): Installation[] {
   const app = requireAppCaller(call)
   return [...call.world.installations.values()].filter((it) => it.app === app)
 }
 
-function requireInstallation(call: RouteCall): Installation {
+function requireInstallation(call: RouteRequest): Installation {
   const id = parseIdParam(call, 'installation_id')
   const found = listInstallations(call).find((it) => it.id === id)
   if (found === undefined) throw createNotFoundError()
@@ -253,7 +253,7 @@ function toWebhookDeliveryView(delivery: WebhookDelivery): GitHubPayload {
 
 // Deliveries page by cursor, newest first.
 function paginateWebhookDeliveries(
-  call: RouteCall,
+  call: RouteRequest,
   all: readonly WebhookDelivery[],
 ): ReturnType<typeof respondOk> {
   const app = requireAppCaller(call)
@@ -276,7 +276,7 @@ function paginateWebhookDeliveries(
   }
 }
 
-function requireWebhookDelivery(call: RouteCall, all: readonly WebhookDelivery[]): WebhookDelivery {
+function requireWebhookDelivery(call: RouteRequest, all: readonly WebhookDelivery[]): WebhookDelivery {
   const id = parseIdParam(call, 'delivery_id')
   const app = requireAppCaller(call)
   const found = all.find((it) => it.id === id && it.app === app)

@@ -20,7 +20,7 @@ import {
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
-import type { RouteResponse, RepositoryRouteCall, Route } from '../http/route.ts'
+import type { RouteResponse, RepositoryRouteRequest, Route } from '../http/route.ts'
 import {
   toAnnotationView,
   findLatestCheckRuns,
@@ -115,27 +115,27 @@ export function createCheckRoutes(state: MockGitHubState): Route[] {
 }
 
 /** Only apps can create checks. Users' tokens get GitHub's error. */
-function requireInstallationApp(call: RepositoryRouteCall): MockApp {
+function requireInstallationApp(call: RepositoryRouteRequest): MockApp {
   if (call.caller.kind !== 'installation')
     throw new GitHubApiError(403, 'You must authenticate via a GitHub App.')
   return call.caller.installation.app
 }
 
-function requireCheckRun(call: RepositoryRouteCall): MockCheckRun {
+function requireCheckRun(call: RepositoryRouteRequest): MockCheckRun {
   const id = parseIdParam(call, 'check_run_id')
   const found = call.repo.suites.flatMap((it) => it.runs).find((it) => it.id === id)
   if (found === undefined) throw createNotFoundError()
   return found
 }
 
-function requireCheckSuite(call: RepositoryRouteCall): CheckSuite {
+function requireCheckSuite(call: RepositoryRouteRequest): CheckSuite {
   const id = parseIdParam(call, 'check_suite_id')
   const found = call.repo.suites.find((it) => it.id === id)
   if (found === undefined) throw createNotFoundError()
   return found
 }
 
-function paginateCheckRuns(call: RepositoryRouteCall, runs: readonly MockCheckRun[]): RouteResponse {
+function paginateCheckRuns(call: RepositoryRouteRequest, runs: readonly MockCheckRun[]): RouteResponse {
   const { query, world } = call
   const name = query.get('check_name')
   const status = query.get('status')
@@ -157,7 +157,7 @@ function createCommitStatusRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const needs = { statuses: 'read' } as const
   const newestFirst = async (
-    call: RepositoryRouteCall,
+    call: RepositoryRouteRequest,
   ): Promise<{ sha: string; statuses: MockCommitStatus[] }> => {
     const sha = await requireCommit(call, call.params['ref'] ?? '')
     return { sha, statuses: call.repo.statuses.filter((it) => it.sha === sha).reverse() }

@@ -10,7 +10,7 @@ import {
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
-import type { RepositoryRouteCall, Route } from '../http/route.ts'
+import type { RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toDeploymentStatusView, toDeploymentView } from '../views/deployment-view.ts'
 import type { MockApp, MockDeployment, DeploymentStatus } from '../github-data.ts'
 import { requireCommit } from './repository-routes.ts'
@@ -114,11 +114,11 @@ export function createDeploymentRoutes(state: MockGitHubState): Route[] {
   ]
 }
 
-function findCallerApp({ caller }: RepositoryRouteCall): MockApp | null {
+function findCallerApp({ caller }: RepositoryRouteRequest): MockApp | null {
   return caller.kind === 'installation' ? caller.installation.app : null
 }
 
-function requireDeployment(call: RepositoryRouteCall): MockDeployment {
+function requireDeployment(call: RepositoryRouteRequest): MockDeployment {
   const id = parseIdParam(call, 'deployment_id')
   const found = call.repo.deployments.find((it) => it.id === id)
   if (found === undefined) throw createNotFoundError()

@@ -1,7 +1,7 @@
 // REST's way to create blobs, trees, and commits without a push. GitHub signs an app's commits that do not specify an
 // author, committer, or signature.
 import {
-  GitFailure,
+  GitCommandError,
   commitTree,
   runGitForText,
   resolveCommit,
@@ -13,7 +13,7 @@ import { readLooseObjectsOrRunGit, readLooseObject } from '../git/loose-objects.
 import { getActingAccount } from '../github-state.ts'
 import type { MockGitHubState } from '../github-state.ts'
 import { GitHubApiError, respondCreated, defineRepositoryRoute, requireStringField } from '../http/route.ts'
-import type { RepositoryRouteCall, Route } from '../http/route.ts'
+import type { RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toCommitAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
 import { toGitCommitView, readCommit } from '../views/commit-view.ts'
 import { getRepositoryApiUrl } from '../views/repository-view.ts'
@@ -114,12 +114,12 @@ async function hasGitObjectType(path: string, sha: string, type: string): Promis
     )
     return found === type
   } catch (error) {
-    if (error instanceof GitFailure) return false
+    if (error instanceof GitCommandError) return false
     throw error
   }
 }
 
-async function createTreeFromRequest(call: RepositoryRouteCall): Promise<string> {
+async function createTreeFromRequest(call: RepositoryRouteRequest): Promise<string> {
   const sha = requireStringField(call, 'tree', 'Commit')
   if (await hasGitObjectType(call.repo.path, sha, 'tree')) return sha
   throw new GitHubApiError(422, 'Tree SHA is not a tree object')

@@ -21,10 +21,10 @@ import {
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
-import type { RouteCall, RepositoryRouteCall, Route } from '../http/route.ts'
+import type { RouteRequest, RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toAccountView, toNodeId } from '../views/account-view.ts'
 import { toCommentView, toCommitCommentView, toIssueView, toLabelView } from '../views/pull-view.ts'
-import { canPush, findPullOrIssue } from '../github-data.ts'
+import { canPushToRepository, findPullOrIssue } from '../github-data.ts'
 import type {
   MockAccount,
   MockApp,
@@ -57,25 +57,25 @@ export function createIssueRoutes(state: MockGitHubState): Route[] {
 }
 
 /** A pull request by its number. Labels of other issues are not simulated. */
-function requirePull(call: RepositoryRouteCall): MockPull {
+function requirePullRequest(call: RepositoryRouteRequest): MockPull {
   const pull = call.repo.pulls.get(parseIdParam(call, 'issue_number'))
   if (pull === undefined) throw createNotFoundError()
   return pull
 }
 
-function requirePullOrIssue(call: RepositoryRouteCall): PullOrIssue {
+function requirePullRequestOrIssue(call: RepositoryRouteRequest): PullOrIssue {
   const thread = findPullOrIssue(call.repo, parseIdParam(call, 'issue_number'))
   if (thread === undefined) throw createNotFoundError()
   return thread
 }
 
-function requireComment(call: RepositoryRouteCall): IssueComment {
+function requireComment(call: RepositoryRouteRequest): IssueComment {
   const comment = findComment(call.repo, parseIdParam(call, 'comment_id'))
   if (comment === undefined) throw createNotFoundError()
   return comment
 }
 
-function requireBodyField(call: RouteCall, resource: string): string {
+function requireIssueOrCommentBody(call: RouteRequest, resource: string): string {
   const body = requireStringField(call, 'body', resource)
   if (body.length > maxIssueOrCommentBodyCharacters)
     throw createValidationError(
@@ -87,13 +87,16 @@ function requireBodyField(call: RouteCall, resource: string): string {
   return body
 }
 
-const findCallerApp = (caller: ApiCaller): MockApp | null =>
+const findCallerGitHubApp = (caller: ApiCaller): MockApp | null =>
   caller.kind === 'installation' ? caller.installation.app : null
 
 /** Whether the caller may change a comment: its author, and users with write access. */
-function requireCommentEditAccess(call: RepositoryRouteCall, comment: MockComment): MockAccount {
+function requireCommentEditAccess(call: RepositoryRouteRequest, comment: MockComment): MockAccount {
   const actor = getActingAccount(call.caller)
-  if (comment.author !== actor && !(call.caller.kind === 'user' && canPush(call.world, call.repo, actor))) {
+  if (
+    comment.author !== actor &&
+    !(call.caller.kind === 'user' && canPushToRepository(call.world, call.repo, actor))
+  ) {
     // GitHub also lets an app with write permission edit comments by others.
     if (call.caller.kind !== 'installation') throw createNotAccessibleError()
   }
@@ -104,7 +107,7 @@ function createPullOrIssueRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   return [
     defineRepositoryRoute('GET /issues/{issue_number}', issueReadPermissions, (call) =>
-      respondOk(toIssueView(world, requirePullOrIssue(call))),
+      respondOk(toIssueView(world, requirePullRequestOrIssue(call))),
     ),
     defineRepositoryRoute('GET /issues', issueReadPermissions, (call) => {
       const { pulls, issues } = call.repo
@@ -124,16 +127,21 @@ function createPullOrIssueRoutes(state: MockGitHubState): Route[] {
       const title = requireStringField(call, 'title', 'Issue')
       if (title.length > maxIssueTitleCharacters)
         throw createValidationError('Issue', 'title', 'custom', 'title is too long')
-      const body = call.body['body'] === undefined ? null : requireBodyField(call, 'Issue')
-      const issue = createIssue(state, call.repo, { author, app: findCallerApp(call.caller), title, body })
+      const body = call.body['body'] === undefined ? null : requireIssueOrCommentBody(call, 'Issue')
+      const issue = createIssue(state, call.repo, {
+        author,
+        app: findCallerGitHubApp(call.caller),
+        title,
+        body,
+      })
       return respondCreated(toIssueView(world, issue))
     }),
     defineRepositoryRoute('PATCH /issues/{issue_number}', { issues: 'write' }, async (call) => {
-      const thread = requirePullOrIssue(call)
+      const thread = requirePullRequestOrIssue(call)
       const { title, state: wanted, state_reason: reason } = call.body as Record<string, string | undefined>
       const changes: IssueChanges & PullChanges = {
         ...(title !== undefined && { title }),
-        ...(call.body['body'] !== undefined && { body: requireBodyField(call, 'Issue') }),
+        ...(call.body['body'] !== undefined && { body: requireIssueOrCommentBody(call, 'Issue') }),
         ...((wanted === 'open' || wanted === 'closed') && { state: wanted }),
         ...(reason !== undefined && { reason: reason as NonNullable<IssueChanges['reason']> }),
       }
@@ -148,7 +156,7 @@ function createPullOrIssueRoutes(state: MockGitHubState): Route[] {
 function createCommentRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const listComments = (
-    call: RepositoryRouteCall,
+    call: RepositoryRouteRequest,
     comments: readonly IssueComment[],
   ): ReturnType<typeof respondOk> => {
     const since = call.query.get('since')
@@ -164,7 +172,7 @@ function createCommentRoutes(state: MockGitHubState): Route[] {
       updateCommentBody(
         state,
         comment,
-        requireBodyField(call, 'IssueComment'),
+        requireIssueOrCommentBody(call, 'IssueComment'),
         requireCommentEditAccess(call, comment),
       )
       return respondOk(toCommentView(world, comment))
@@ -175,18 +183,21 @@ function createCommentRoutes(state: MockGitHubState): Route[] {
       return respondNoContent()
     }),
     defineRepositoryRoute('GET /issues/{issue_number}/comments', issueReadPermissions, (call) =>
-      listComments(call, requirePullOrIssue(call).comments),
+      listComments(call, requirePullRequestOrIssue(call).comments),
     ),
     defineRepositoryRoute('POST /issues/{issue_number}/comments', issueWritePermissions, (call) => {
-      const thread = requirePullOrIssue(call)
-      const body = requireBodyField(call, 'IssueComment')
-      if (thread.locked && !(call.caller.kind === 'user' && canPush(world, call.repo, call.caller.account)))
+      const thread = requirePullRequestOrIssue(call)
+      const body = requireIssueOrCommentBody(call, 'IssueComment')
+      if (
+        thread.locked &&
+        !(call.caller.kind === 'user' && canPushToRepository(world, call.repo, call.caller.account))
+      )
         throw new GitHubApiError(403, 'Unable to create comment because issue is locked.')
       const comment = addComment(
         state,
         thread,
         getActingAccount(call.caller),
-        findCallerApp(call.caller),
+        findCallerGitHubApp(call.caller),
         body,
       )
       return respondCreated(toCommentView(world, comment))
@@ -231,9 +242,9 @@ function createReactionRoutes(world: MockGitHubData): Route[] {
 
 function createLabelRoutes(state: MockGitHubState): Route[] {
   const { world } = state
-  const pullLabelViews = ({ repo }: RepositoryRouteCall, pull: MockPull): GitHubPayload[] =>
+  const pullLabelViews = ({ repo }: RepositoryRouteRequest, pull: MockPull): GitHubPayload[] =>
     pull.labels.map((it) => toLabelView(world, repo, it))
-  const parseLabelNames = (call: RouteCall): string[] =>
+  const parseLabelNames = (call: RouteRequest): string[] =>
     ((call.body['labels'] ?? []) as (string | { name: string })[]).map((it) =>
       typeof it === 'string' ? it : it.name,
     )
@@ -254,15 +265,15 @@ function createLabelRoutes(state: MockGitHubState): Route[] {
       )
     }),
     defineRepositoryRoute(`GET ${base}`, issueReadPermissions, (call) =>
-      paginate(call, pullLabelViews(call, requirePull(call))),
+      paginate(call, pullLabelViews(call, requirePullRequest(call))),
     ),
     defineRepositoryRoute(`POST ${base}`, issueWritePermissions, async (call) => {
       for (const name of parseLabelNames(call))
-        await addPullLabel(state, requirePull(call), name, getActingAccount(call.caller))
-      return respondOk(pullLabelViews(call, requirePull(call)))
+        await addPullLabel(state, requirePullRequest(call), name, getActingAccount(call.caller))
+      return respondOk(pullLabelViews(call, requirePullRequest(call)))
     }),
     defineRepositoryRoute(`PUT ${base}`, issueWritePermissions, async (call) => {
-      const pull = requirePull(call)
+      const pull = requirePullRequest(call)
       const wanted = parseLabelNames(call).map((it) => it.toLowerCase())
       for (const { name } of [...pull.labels])
         if (!wanted.includes(name.toLowerCase()))
@@ -275,20 +286,20 @@ function createLabelRoutes(state: MockGitHubState): Route[] {
       if (
         !(await removePullLabel(
           state,
-          requirePull(call),
+          requirePullRequest(call),
           call.params['name'] ?? '',
           getActingAccount(call.caller),
         ))
       )
         throw new GitHubApiError(404, 'Label does not exist')
-      return respondOk(pullLabelViews(call, requirePull(call)))
+      return respondOk(pullLabelViews(call, requirePullRequest(call)))
     }),
   ]
 }
 
 function createCommitCommentRoutes(state: MockGitHubState): Route[] {
   const { world } = state
-  const requireCommitComment = (call: RepositoryRouteCall): CommitComment => {
+  const requireCommitComment = (call: RepositoryRouteRequest): CommitComment => {
     const id = parseIdParam(call, 'comment_id')
     const found = call.repo.commitComments.find((it) => it.id === id)
     if (found === undefined) throw createNotFoundError()
@@ -303,13 +314,13 @@ function createCommitCommentRoutes(state: MockGitHubState): Route[] {
     defineRepositoryRoute('POST /commits/{commit_sha}/comments', { contents: 'write' }, async (call) => {
       const sha = await requireCommit(call, call.params['commit_sha'] ?? '')
       const { path = null, position = null } = call.body as { path?: string; position?: number }
-      const body = requireBodyField(call, 'CommitComment')
+      const body = requireIssueOrCommentBody(call, 'CommitComment')
       const comment = addCommitComment(
         state,
         call.repo,
         sha,
         getActingAccount(call.caller),
-        findCallerApp(call.caller),
+        findCallerGitHubApp(call.caller),
         body,
         { path, position },
       )
@@ -321,7 +332,7 @@ function createCommitCommentRoutes(state: MockGitHubState): Route[] {
     defineRepositoryRoute('PATCH /comments/{comment_id}', { contents: 'write' }, (call) => {
       const comment = requireCommitComment(call)
       requireCommentEditAccess(call, comment)
-      comment.body = requireBodyField(call, 'CommitComment')
+      comment.body = requireIssueOrCommentBody(call, 'CommitComment')
       comment.updatedAt = world.timestamp()
       return respondOk(toCommitCommentView(world, comment))
     }),

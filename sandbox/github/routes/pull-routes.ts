@@ -32,12 +32,12 @@ import {
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
-import type { RepositoryRouteCall, Route } from '../http/route.ts'
+import type { RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toAccountView, toTeamView } from '../views/account-view.ts'
 import { getRepositoryApiUrl } from '../views/repository-view.ts'
 import { toCommitView, readCommits, readChangedFiles } from '../views/commit-view.ts'
 import { toPullSummaryView, toPullView, toReviewCommentView, toReviewView } from '../views/pull-view.ts'
-import { findAccountByLogin, canPush, findCollaboratorRole } from '../github-data.ts'
+import { findAccountByLogin, canPushToRepository, findCollaboratorRole } from '../github-data.ts'
 import type {
   MockAccount,
   MockPull,
@@ -54,7 +54,7 @@ const pullsWritePermission = { pull_requests: 'write' } as const
 const maxListedPullFiles = 3000
 const maxListedPullCommits = 250
 
-function requirePull(call: RepositoryRouteCall): MockPull {
+function requirePullRequest(call: RepositoryRouteRequest): MockPull {
   const pull = call.repo.pulls.get(parseIdParam(call, 'pull_number'))
   if (pull === undefined) throw createNotFoundError()
   return pull
@@ -89,7 +89,7 @@ export function createPullRoutes(state: MockGitHubState): Route[] {
       return respondCreated(await toPullView(world, pull))
     }),
     defineRepositoryRoute('GET /pulls/{pull_number}', pullsReadPermission, async (call) => {
-      const pull = requirePull(call)
+      const pull = requirePullRequest(call)
       const reply = respondOk(await toPullView(world, pull))
       // The request itself makes GitHub compute it. This answer still contains null.
       if (pull.state === 'open' && pull.mergeable === undefined)
@@ -97,7 +97,7 @@ export function createPullRoutes(state: MockGitHubState): Route[] {
       return reply
     }),
     defineRepositoryRoute('PATCH /pulls/{pull_number}', pullsWritePermission, async (call) => {
-      const pull = requirePull(call)
+      const pull = requirePullRequest(call)
       const { maintainer_can_modify: modifiable } = call.body
       if (typeof modifiable === 'boolean' && pull.headRepo !== pull.repo)
         pull.maintainerCanModify = modifiable
@@ -105,7 +105,7 @@ export function createPullRoutes(state: MockGitHubState): Route[] {
       return respondOk(await toPullView(world, pull))
     }),
     defineRepositoryRoute('GET /pulls/{pull_number}/commits', pullsReadPermission, async (call) => {
-      const { repo, baseSha, headSha } = requirePull(call)
+      const { repo, baseSha, headSha } = requirePullRequest(call)
       const commits = await readCommits(repo.path, '--reverse', `${baseSha}..${headSha}`)
       return paginate(
         call,
@@ -113,19 +113,19 @@ export function createPullRoutes(state: MockGitHubState): Route[] {
       )
     }),
     defineRepositoryRoute('GET /pulls/{pull_number}/files', pullsReadPermission, async (call) => {
-      const { repo, baseSha, headSha } = requirePull(call)
+      const { repo, baseSha, headSha } = requirePullRequest(call)
       return paginate(
         call,
         (await readChangedFiles(world, repo, baseSha, headSha)).slice(0, maxListedPullFiles),
       )
     }),
     defineRepositoryRoute('GET /pulls/{pull_number}/merge', pullsReadPermission, (call) => {
-      if (requirePull(call).merged === null) throw createNotFoundError()
+      if (requirePullRequest(call).merged === null) throw createNotFoundError()
       return respondNoContent()
     }),
     createMergeRoute(state),
     defineRepositoryRoute('PUT /pulls/{pull_number}/update-branch', pullsWritePermission, async (call) => {
-      const pull = requirePull(call)
+      const pull = requirePullRequest(call)
       await updateBranch(state, pull, call.caller, call.body['expected_head_sha'] as string | undefined)
       const url = `${getRepositoryApiUrl(world, call.repo)}/pulls/${pull.number}`
       return { status: 202, body: { message: 'Updating pull request branch.', url } }
@@ -135,7 +135,7 @@ export function createPullRoutes(state: MockGitHubState): Route[] {
   ]
 }
 
-function findPullsMatchingQuery({ repo, query }: RepositoryRouteCall): MockPull[] {
+function findPullsMatchingQuery({ repo, query }: RepositoryRouteRequest): MockPull[] {
   const state = query.get('state') ?? 'open'
   const base = query.get('base')
   const head = query.get('head')
@@ -155,8 +155,11 @@ function findPullsMatchingQuery({ repo, query }: RepositoryRouteCall): MockPull[
 
 function createMergeRoute(state: MockGitHubState): Route {
   return defineRepositoryRoute('PUT /pulls/{pull_number}/merge', { contents: 'write' }, async (call) => {
-    const pull = requirePull(call)
-    if (call.caller.kind === 'user' && !canPush(state.world, pull.repo, getActingAccount(call.caller)))
+    const pull = requirePullRequest(call)
+    if (
+      call.caller.kind === 'user' &&
+      !canPushToRepository(state.world, pull.repo, getActingAccount(call.caller))
+    )
       throw createNotFoundError()
     const sha = await mergePull(state, pull, call.caller, call.body)
     return respondOk({ sha, merged: true, message: 'Pull Request successfully merged' })
@@ -166,7 +169,7 @@ function createMergeRoute(state: MockGitHubState): Route {
 function createReviewerRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const base = '/pulls/{pull_number}/requested_reviewers'
-  const parseReviewers = ({ body, repo }: RepositoryRouteCall): [MockAccount[], Team[]] => {
+  const parseReviewers = ({ body, repo }: RepositoryRouteRequest): [MockAccount[], Team[]] => {
     const { reviewers = [], team_reviewers = [] } = body as {
       reviewers?: string[]
       team_reviewers?: string[]
@@ -178,24 +181,29 @@ function createReviewerRoutes(state: MockGitHubState): Route[] {
   }
   return [
     defineRepositoryRoute(`GET ${base}`, pullsReadPermission, (call) => {
-      const { requestedUsers, requestedTeams } = requirePull(call)
+      const { requestedUsers, requestedTeams } = requirePullRequest(call)
       return respondOk({
         users: requestedUsers.filter((it) => !it.deleted).map((it) => toAccountView(world, it)),
         teams: requestedTeams.map((it) => toTeamView(world, it)),
       })
     }),
     defineRepositoryRoute(`POST ${base}`, pullsWritePermission, async (call) => {
-      await requestReviews(state, requirePull(call), ...parseReviewers(call), getActingAccount(call.caller))
-      return respondCreated(toPullSummaryView(world, requirePull(call)))
+      await requestReviews(
+        state,
+        requirePullRequest(call),
+        ...parseReviewers(call),
+        getActingAccount(call.caller),
+      )
+      return respondCreated(toPullSummaryView(world, requirePullRequest(call)))
     }),
     defineRepositoryRoute(`DELETE ${base}`, pullsWritePermission, async (call) => {
       await removeReviewRequests(
         state,
-        requirePull(call),
+        requirePullRequest(call),
         ...parseReviewers(call),
         getActingAccount(call.caller),
       )
-      return respondOk(toPullSummaryView(world, requirePull(call)))
+      return respondOk(toPullSummaryView(world, requirePullRequest(call)))
     }),
   ]
 }
@@ -223,7 +231,7 @@ function requireTeam(world: MockGitHubData, repo: MockRepository, slug: string):
 
 function createReviewCommentRoutes(state: MockGitHubState): Route[] {
   const { world } = state
-  const requireReviewComment = (call: RepositoryRouteCall): [MockPull, MockReviewComment] => {
+  const requireReviewComment = (call: RepositoryRouteRequest): [MockPull, MockReviewComment] => {
     const id = parseIdParam(call, 'comment_id')
     for (const pull of call.repo.pulls.values()) {
       const found = pull.reviewComments.find((it) => it.id === id)
@@ -235,7 +243,7 @@ function createReviewCommentRoutes(state: MockGitHubState): Route[] {
     toReviewCommentView(world, pull, comment, await findCurrentCommentLine(pull, comment))
   return [
     defineRepositoryRoute('GET /pulls/{pull_number}/comments', pullsReadPermission, async (call) => {
-      const pull = requirePull(call)
+      const pull = requirePullRequest(call)
       return paginate(call, await Promise.all(pull.reviewComments.map((it) => view(pull, it))))
     }),
     defineRepositoryRoute('PATCH /pulls/comments/{comment_id}', pullsWritePermission, async (call) => {
@@ -253,9 +261,9 @@ function createReviewCommentRoutes(state: MockGitHubState): Route[] {
 
 function createReviewRoutes(state: MockGitHubState): Route[] {
   const { world } = state
-  const requireReview = (call: RepositoryRouteCall): MockReview => {
+  const requireReview = (call: RepositoryRouteRequest): MockReview => {
     const id = parseIdParam(call, 'review_id')
-    const found = requirePull(call).reviews.find((it) => it.id === id)
+    const found = requirePullRequest(call).reviews.find((it) => it.id === id)
     if (found === undefined) throw createNotFoundError()
     return found
   }
@@ -264,9 +272,9 @@ function createReviewRoutes(state: MockGitHubState): Route[] {
       // Only the author of a pending review can see it.
       paginate(
         call,
-        requirePull(call)
+        requirePullRequest(call)
           .reviews.filter((it) => it.state !== 'PENDING' || it.author === getActingAccount(call.caller))
-          .map((it) => toReviewView(world, requirePull(call), it)),
+          .map((it) => toReviewView(world, requirePullRequest(call), it)),
       ),
     ),
     defineRepositoryRoute('POST /pulls/{pull_number}/reviews', pullsWritePermission, async (call) => {
@@ -284,7 +292,7 @@ function createReviewRoutes(state: MockGitHubState): Route[] {
       // A review with line comments does not need a body.
       if ((event === 'REQUEST_CHANGES' || event === 'COMMENT') && body === '' && comments.length === 0)
         throw new GitHubApiError(422, 'Unprocessable Entity', ['Body can not be blank'])
-      const pull = requirePull(call)
+      const pull = requirePullRequest(call)
       const hunks = await readDraftCommentDiffHunks(pull, commit_id ?? pull.headSha, comments)
       const review = addReview(state, pull, getActingAccount(call.caller), event, body, commit_id)
       addReviewComments(state, pull, review, comments, hunks)
@@ -292,15 +300,15 @@ function createReviewRoutes(state: MockGitHubState): Route[] {
     }),
     ...createReviewCommentRoutes(state),
     defineRepositoryRoute('GET /pulls/{pull_number}/reviews/{review_id}', pullsReadPermission, (call) =>
-      respondOk(toReviewView(world, requirePull(call), requireReview(call))),
+      respondOk(toReviewView(world, requirePullRequest(call), requireReview(call))),
     ),
     defineRepositoryRoute(
       'PUT /pulls/{pull_number}/reviews/{review_id}/dismissals',
       pullsWritePermission,
       (call) => {
         requireStringField(call, 'message', 'PullRequestReview')
-        dismissReview(state, requirePull(call), requireReview(call), getActingAccount(call.caller))
-        return respondOk(toReviewView(world, requirePull(call), requireReview(call)))
+        dismissReview(state, requirePullRequest(call), requireReview(call), getActingAccount(call.caller))
+        return respondOk(toReviewView(world, requirePullRequest(call), requireReview(call)))
       },
     ),
   ]

@@ -1,6 +1,6 @@
 // REST routes of repositories and their Git data: branches, refs, commits, trees, contents, and user permissions.
 import {
-  GitFailure,
+  GitCommandError,
   listCommitsNotReachableFrom,
   deleteRef,
   runGitForText,
@@ -31,7 +31,7 @@ import {
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
-import type { RepositoryRouteCall, Route } from '../http/route.ts'
+import type { RepositoryRouteRequest, Route } from '../http/route.ts'
 import { toAccountView, toNodeId } from '../views/account-view.ts'
 import { toBranchProtectionSummary } from '../views/rule-view.ts'
 import {
@@ -92,7 +92,7 @@ const encodeUrlPath = (path: string): string => path.split('/').map(encodeURICom
 
 function createBranchRoutes(state: MockGitHubState): Route[] {
   const { world } = state
-  const requireBranchTip = ({ repo, params }: RepositoryRouteCall): string => {
+  const requireBranchTip = ({ repo, params }: RepositoryRouteRequest): string => {
     const sha = repo.knownRefs.get(`refs/heads/${params['branch'] ?? ''}`)
     if (sha === undefined) throw new GitHubApiError(404, 'Branch not found')
     return sha
@@ -122,7 +122,7 @@ function createBranchRoutes(state: MockGitHubState): Route[] {
     }),
   ]
 
-  async function branchView({ repo }: RepositoryRouteCall, name: string): Promise<GitHubPayload> {
+  async function branchView({ repo }: RepositoryRouteRequest, name: string): Promise<GitHubPayload> {
     const self = `${getRepositoryApiUrl(world, repo)}/branches/${encodeUrlPath(name)}`
     const sha = repo.knownRefs.get(`refs/heads/${name}`) ?? ''
     return {
@@ -138,8 +138,8 @@ function createBranchRoutes(state: MockGitHubState): Route[] {
 
 function createRefRoutes(state: MockGitHubState): Route[] {
   const { world } = state
-  const toRefName = ({ params }: RepositoryRouteCall): string => `refs/${params['ref'] ?? ''}`
-  const requireSha = async (call: RepositoryRouteCall): Promise<string> => {
+  const toRefName = ({ params }: RepositoryRouteRequest): string => `refs/${params['ref'] ?? ''}`
+  const requireSha = async (call: RepositoryRouteRequest): Promise<string> => {
     const sha = requireStringField(call, 'sha', 'Reference')
     if (!/^[0-9a-f]{40}$/.test(sha) || (await resolveCommit(call.repo.path, sha)) === undefined)
       throw new GitHubApiError(422, 'Object does not exist')
@@ -147,7 +147,7 @@ function createRefRoutes(state: MockGitHubState): Route[] {
   }
   /** For the rules, a ref update through REST is a push. */
   const enforceRefRules = async (
-    call: RepositoryRouteCall,
+    call: RepositoryRouteRequest,
     ref: string,
     old?: string,
     now?: string,
@@ -324,7 +324,7 @@ function createGitObjectRoutes(world: MockGitHubData): Route[] {
     try {
       return await work
     } catch (error) {
-      if (error instanceof GitFailure) throw createNotFoundError()
+      if (error instanceof GitCommandError) throw createNotFoundError()
       throw error
     }
   }

@@ -18,7 +18,7 @@ import {
   paginate,
   defineRepositoryRoute,
 } from '../http/route.ts'
-import type { RepositoryRouteCall, Route } from '../http/route.ts'
+import type { RepositoryRouteRequest, Route } from '../http/route.ts'
 import { getRepositoryApiUrl, toFullRepositoryView } from '../views/repository-view.ts'
 import {
   toBranchRulesView,
@@ -32,7 +32,7 @@ import type { MockAccount, MergeMethod, MockRepository } from '../github-data.ts
 const administrationWritePermission = { administration: 'write' } as const
 
 /** Users need the admin role. The permissions of apps were already checked. */
-function requireRepositoryAdmin({ world, caller, repo }: RepositoryRouteCall): void {
+function requireRepositoryAdmin({ world, caller, repo }: RepositoryRouteRequest): void {
   if (!canAdministerRepository(world, caller, repo))
     throw new GitHubApiError(403, 'Must have admin rights to Repository.')
 }
@@ -102,13 +102,13 @@ export function createRuleRoutes(state: MockGitHubState): Route[] {
 
 function createRulesetRoutes(state: MockGitHubState): Route[] {
   const { world } = state
-  const requireRuleset = (call: RepositoryRouteCall): Ruleset => {
+  const requireRuleset = (call: RepositoryRouteRequest): Ruleset => {
     const found = call.repo.rulesets.get(parseIdParam(call, 'ruleset_id'))
     if (found === undefined) throw createNotFoundError()
     return found
   }
   /** Readers see the organization's rulesets, too, but only the organization can change them. */
-  const requireReadableRuleset = (call: RepositoryRouteCall): Ruleset => {
+  const requireReadableRuleset = (call: RepositoryRouteRequest): Ruleset => {
     const found = collectRulesets(call.repo).find(({ id }) => id === parseIdParam(call, 'ruleset_id'))
     if (found === undefined) throw createNotFoundError()
     return found
@@ -157,17 +157,17 @@ function createRulesetRoutes(state: MockGitHubState): Route[] {
 function createBranchProtectionRoutes(state: MockGitHubState): Route[] {
   const { world } = state
   const path = '/branches/{branch}/protection'
-  const requireBranch = ({ repo, params }: RepositoryRouteCall): string => {
+  const requireBranch = ({ repo, params }: RepositoryRouteRequest): string => {
     const branch = params['branch'] ?? ''
     if (!repo.knownRefs.has(`refs/heads/${branch}`)) throw new GitHubApiError(404, 'Branch not found')
     return branch
   }
-  const requireProtection = (call: RepositoryRouteCall): BranchProtection => {
+  const requireProtection = (call: RepositoryRouteRequest): BranchProtection => {
     const found = call.repo.protections.get(requireBranch(call))
     if (found === undefined) throw new GitHubApiError(404, 'Branch not protected')
     return found
   }
-  const setSignatureRequirement = (call: RepositoryRouteCall, required: boolean): object => {
+  const setSignatureRequirement = (call: RepositoryRouteRequest, required: boolean): object => {
     requireRepositoryAdmin(call)
     call.repo.protections.set(requireBranch(call), {
       ...requireProtection(call),

@@ -18,7 +18,7 @@ import { getRepositoryApiUrl, toRepositoryView, getRepositoryWebUrl } from './re
  * Open pull requests from branches of the repository itself at this commit. GitHub does not list pull requests from
  * forks.
  */
-function toOpenPullViewsForHeadSha(
+function listOpenPullViewsByHeadSha(
   world: MockGitHubData,
   repo: MockRepository,
   sha: string,
@@ -65,7 +65,7 @@ export function toCheckRunView(world: MockGitHubData, run: MockCheckRun): GitHub
     },
     check_suite: { id: run.suite.id },
     app: toAppView(world, app),
-    pull_requests: toOpenPullViewsForHeadSha(world, repo, sha),
+    pull_requests: listOpenPullViewsByHeadSha(world, repo, sha),
   }
 }
 
@@ -99,7 +99,7 @@ export function toAnnotationView(
   }
 }
 
-const conclusionsInSeverityOrder = [
+const checkConclusionsBySeverity = [
   'success',
   'neutral',
   'skipped',
@@ -119,9 +119,9 @@ export function computeCheckSuiteState(suite: CheckSuite): {
   if (latest.length === 0) return { status: 'queued', conclusion: null }
   if (latest.some((it) => it.status !== 'completed')) return { status: 'in_progress', conclusion: null }
   const worst = Math.max(
-    ...latest.map((it) => conclusionsInSeverityOrder.indexOf(it.conclusion ?? 'success')),
+    ...latest.map((it) => checkConclusionsBySeverity.indexOf(it.conclusion ?? 'success')),
   )
-  return { status: 'completed', conclusion: conclusionsInSeverityOrder[worst] ?? 'failure' }
+  return { status: 'completed', conclusion: checkConclusionsBySeverity[worst] ?? 'failure' }
 }
 
 /** The newest run of each name. */
@@ -143,7 +143,7 @@ export async function toCheckSuiteView(world: MockGitHubData, suite: CheckSuite)
     url,
     before: suite.before,
     after: sha,
-    pull_requests: toOpenPullViewsForHeadSha(world, repo, sha),
+    pull_requests: listOpenPullViewsByHeadSha(world, repo, sha),
     app: toAppView(world, suite.app),
     repository: toRepositoryView(world, repo),
     created_at: suite.createdAt,

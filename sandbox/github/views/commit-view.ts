@@ -5,7 +5,7 @@ import { readLooseCommit, listLooseCommitRange, type LooseCommitIdentity } from 
 import { readLooseObjectsOrRunGit } from '../git/loose-objects.ts'
 import { diffLooseTrees, type TreeFileDifference } from '../git/loose-trees.ts'
 import { toSignatureVerificationView } from '../signing.ts'
-import { findAccountByLogin, toTimestamp } from '../github-data.ts'
+import { findAccountByLogin, formatGitHubTimestamp } from '../github-data.ts'
 import type { GitHubPayload, MockRepository, MockGitHubData } from '../github-data.ts'
 import { toAccountView, toNodeId } from './account-view.ts'
 import { getRepositoryApiUrl, getRepositoryWebUrl } from './repository-view.ts'
@@ -25,7 +25,7 @@ interface CommitIdentity {
   readonly date: string
 }
 
-const commitLogFormat = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x00')
+const gitLogCommitFormat = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x00')
 
 /** Commits in `git log` order for any of its selections, newest first. */
 export async function readCommits(path: string, ...selection: string[]): Promise<ParsedCommit[]> {
@@ -33,7 +33,7 @@ export async function readCommits(path: string, ...selection: string[]): Promise
     path,
     'log',
     '--no-show-signature',
-    `--format=${commitLogFormat}%x00%x01`,
+    `--format=${gitLogCommitFormat}%x00%x01`,
     ...selection,
     '--',
   )
@@ -57,8 +57,8 @@ export async function readCommits(path: string, ...selection: string[]): Promise
         sha,
         tree,
         parents: parents.split(' ').filter(Boolean),
-        author: { name: an, email: ae, date: toTimestamp(Number(at) * 1000) },
-        committer: { name: cn, email: ce, date: toTimestamp(Number(ct) * 1000) },
+        author: { name: an, email: ae, date: formatGitHubTimestamp(Number(at) * 1000) },
+        committer: { name: cn, email: ce, date: formatGitHubTimestamp(Number(ct) * 1000) },
         message: message.trimEnd(),
       }
     })
@@ -102,7 +102,7 @@ function readCommitFromLooseObject(path: string, sha: string): ParsedCommit {
   const toCommitIdentity = ({ name, email, at }: LooseCommitIdentity): CommitIdentity => ({
     name,
     email,
-    date: toTimestamp(at * 1000),
+    date: formatGitHubTimestamp(at * 1000),
   })
   return {
     sha,
@@ -115,7 +115,7 @@ function readCommitFromLooseObject(path: string, sha: string): ParsedCommit {
 }
 
 /** The account in a commit's no-reply address, which is the sandbox's only information about the author. */
-function toAuthorAccountView(world: MockGitHubData, identity: CommitIdentity): GitHubPayload | null {
+function toCommitAuthorAccountView(world: MockGitHubData, identity: CommitIdentity): GitHubPayload | null {
   const login = /^(?:\d+\+)?(.+)@users\.noreply\./.exec(identity.email)?.[1]
   const account = login === undefined ? undefined : findAccountByLogin(world, login)
   return account === undefined ? null : toAccountView(world, account)
@@ -143,8 +143,8 @@ export function toCommitView(
     url,
     html_url: `${getRepositoryWebUrl(world, repo)}/commit/${sha}`,
     comments_url: `${url}/comments`,
-    author: toAuthorAccountView(world, author),
-    committer: toAuthorAccountView(world, committer),
+    author: toCommitAuthorAccountView(world, author),
+    committer: toCommitAuthorAccountView(world, committer),
     parents: parents.map((parent) => ({
       sha: parent,
       url: `${getRepositoryApiUrl(world, repo)}/commits/${parent}`,

@@ -33,9 +33,9 @@ const truncatedIncomingCommits: IncomingCommits = { isWhole: false, commits: [],
 /** GitHub requires a separate permission of Apps that push commits with changes here. */
 const workflowsPath = '.github/workflows'
 
-const noWorkflowsTreeId = 'none'
+const absentWorkflowsTreeId = 'none'
 
-const maxCommitsReadWithoutGit = 40
+const maxCommitsReadWithoutGitProcess = 40
 
 const gitDirectoryMode = '040000'
 
@@ -157,9 +157,7 @@ export async function readIncomingCommits(
   head: CommitSha,
 ): Promise<IncomingCommits> {
   const line = await readLinearHistory(objects, head, base)
-  const links = line
-    ? buildLinearHistoryParentMap(line, base)
-    : await readIncomingCommitParents(git, base, head)
+  const links = line ? buildParentsByCommit(line, base) : await readIncomingCommitParents(git, base, head)
   if (links === undefined) return truncatedIncomingCommits
   const edits = await findCommitsEditingWorkflows({ git, objects }, base, links)
   const largeFiles = links.size < 2 ? [] : await findLargeIncomingBlobs(git, base, head, maxFileBytes)
@@ -170,7 +168,7 @@ export async function readIncomingCommits(
   return { isWhole: true, commits, largeFiles }
 }
 
-function buildLinearHistoryParentMap(
+function buildParentsByCommit(
   line: readonly CommitSha[],
   base: CommitSha,
 ): ReadonlyMap<CommitSha, readonly CommitSha[]> {
@@ -217,7 +215,7 @@ async function findCommitsEditingWorkflows(
   for (const [id, parents] of links) {
     // An unrelated history had none before.
     const before = new Set(
-      parents.length === 0 ? [noWorkflowsTreeId] : parents.map((parent) => state.get(parent)),
+      parents.length === 0 ? [absentWorkflowsTreeId] : parents.map((parent) => state.get(parent)),
     )
     const allowed = before.size === 1 ? before : await listBaseWorkflowTreeIds(git, base, id)
     if (!allowed.has(state.get(id))) edits.add(id)
@@ -230,7 +228,7 @@ async function readWorkflowTreeIds(
   objects: GitObjectReader,
   commits: ReadonlySet<CommitSha>,
 ): Promise<ReadonlyMap<CommitSha, string> | undefined> {
-  if (commits.size > maxCommitsReadWithoutGit) return undefined
+  if (commits.size > maxCommitsReadWithoutGitProcess) return undefined
   const found = await Promise.all(
     [...commits].map(async (id) => [id, await readWorkflowTreeId(objects, id)] as const),
   )
@@ -249,12 +247,12 @@ async function readWorkflowTreeId(objects: GitObjectReader, commit: CommitSha): 
       oid: (await readCommit(objects, commit)).tree,
     }
     for (const name of workflowsPath.split('/')) {
-      if (at?.mode !== gitDirectoryMode) return noWorkflowsTreeId
+      if (at?.mode !== gitDirectoryMode) return absentWorkflowsTreeId
       const directory = await readTreeObjectEntries(objects, at.oid)
       if (directory === undefined) return undefined
       at = directory.get(name)
     }
-    return at?.oid ?? noWorkflowsTreeId
+    return at?.oid ?? absentWorkflowsTreeId
   } catch (error) {
     if (isGitError(error)) return undefined
     throw error
@@ -273,7 +271,9 @@ async function listWorkflowTreeIdsWithGit(
   const answers = stdout.toString('latin1').split('\n').slice(0, -1)
   if (answers.length !== ids.length)
     throw new GitError('failed', 'git cat-file returned an unexpected number of results')
-  return new Map(ids.map((id, at) => [id, /^[0-9a-f]+$/.exec(answers[at] ?? '')?.[0] ?? noWorkflowsTreeId]))
+  return new Map(
+    ids.map((id, at) => [id, /^[0-9a-f]+$/.exec(answers[at] ?? '')?.[0] ?? absentWorkflowsTreeId]),
+  )
 }
 
 /** The states of the newest commits of the base below a merge whose parents differ. */

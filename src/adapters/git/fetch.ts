@@ -6,7 +6,7 @@ import { runGit, type LocalGit } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import {
   type GitRemote,
-  readCredential,
+  readGitCredential,
   toBranchRef,
   toMirrorBranchRef,
   toMirrorPullRef,
@@ -259,7 +259,7 @@ export async function fetchAdvertisedRefs(
 ): Promise<ReadonlyMap<string, string> | undefined> {
   // Git handles proxies.
   if (remote.protocol === 'file' || remote.proxy !== undefined) return undefined
-  const credential = await readCredential(remote)
+  const credential = await readGitCredential(remote)
   try {
     const response = await fetch(`${remote.url}/git-upload-pack`, {
       method: 'POST',

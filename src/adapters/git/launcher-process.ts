@@ -12,17 +12,17 @@ export type ProcessLauncherReply = { readonly id: number } & (
   | { readonly failed: { readonly code: string | undefined; readonly message: string } }
 )
 
-const abortControllerByProgramId = new Map<number, AbortController>()
+const abortControllerByRequestId = new Map<number, AbortController>()
 
 process.on('message', ({ id, order }: ProcessLauncherRequest) => {
   if (order === undefined) {
-    abortControllerByProgramId.get(id)?.abort()
+    abortControllerByRequestId.get(id)?.abort()
     return
   }
   const controller = new AbortController()
-  abortControllerByProgramId.set(id, controller)
+  abortControllerByRequestId.set(id, controller)
   const sendReply = (launcherReply: ProcessLauncherReply) => {
-    abortControllerByProgramId.delete(id)
+    abortControllerByRequestId.delete(id)
     if (process.connected) process.send?.(launcherReply, () => undefined)
   }
   runProcess(order, controller.signal).then(

@@ -16,7 +16,7 @@ let activeProcessLauncher: ProcessLauncher | undefined
 
 /** Applies to every git that this process starts. Call the result to stop. */
 export function startProcessLauncher(): () => void {
-  const launcher = openProcessLauncher()
+  const launcher = createProcessLauncher()
   activeProcessLauncher ??= launcher
   return () => {
     if (activeProcessLauncher === launcher) activeProcessLauncher = undefined
@@ -34,7 +34,7 @@ interface PendingLaunchedProcess {
 }
 
 /** Starts its process with the first order, and again after a crash. It keeps no idle process alive. */
-export function openProcessLauncher(): ProcessLauncher {
+export function createProcessLauncher(): ProcessLauncher {
   let started: ReturnType<typeof startLauncherProcess> | undefined
   return {
     run(order, signal) {

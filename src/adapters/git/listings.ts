@@ -8,7 +8,7 @@ import type { GitObjectReader } from './object-reader.ts'
 import { parseLsTreeOutput, encodePath } from './parse-output.ts'
 import {
   formatPathCount,
-  getTreeRecordOutputLimits,
+  getGitTreeOutputLimits,
   diffTrees,
   findTreeFileEntry,
   listDirectory,
@@ -38,14 +38,14 @@ interface TreeListing {
  * Over all mirrors of this process. So many paths take some 80 MB if listings share no entries, and usually a fifth of
  * that.
  */
-const listingCacheLimits = { paths: 400_000, listings: 64 }
+const treeListingCacheLimits = { paths: 400_000, listings: 64 }
 /** Kept listings to compare with a new one before git lists it. */
-const maxListingDiffCandidates = 4
+const maxCachedListingsToCompare = 4
 /** One evaluation needs four, usually two of them the same. */
 const maxCachedTreeDiffs = 8
 /** Paths of one difference: a few megabytes. */
 const maxCachedTreeDiffPaths = 50_000
-const maxCachedPathCounts = 100
+const maxCachedTreePathCounts = 100
 
 export function createTreeListingCache(
   git: LocalGit,
@@ -111,7 +111,9 @@ class MirrorTreeListings implements TreeListingCache {
   }
 
   async #buildListing(tree: TreeSha): Promise<TreeListing> {
-    for (const candidate of [...this.#cachedListings.values()].reverse().slice(0, maxListingDiffCandidates)) {
+    for (const candidate of [...this.#cachedListings.values()]
+      .reverse()
+      .slice(0, maxCachedListingsToCompare)) {
       const changes = await this.#compareObjects(candidate.tree, tree)
       if (changes === undefined) continue
       const size = computeListingSizeAfterChanges(candidate, changes)
@@ -128,8 +130,8 @@ class MirrorTreeListings implements TreeListingCache {
     return listing
   }
 
-  #rejectOversize({ paths, bytes }: ListingSize): void {
-    if (paths > this.#maxPaths || bytes > getTreeRecordOutputLimits(this.#maxPaths).limit)
+  #rejectOversize({ paths, bytes }: TreeListingSize): void {
+    if (paths > this.#maxPaths || bytes > getGitTreeOutputLimits(this.#maxPaths).limit)
       throw new GitError('too-large', formatTooManyPathsMessage(this.#maxPaths))
   }
 
@@ -162,7 +164,7 @@ class MirrorTreeListings implements TreeListingCache {
     pending.catch(() => this.#counts.delete(tree))
     this.#counts.set(tree, pending)
     for (const oldest of this.#counts.keys())
-      if (this.#counts.size > maxCachedPathCounts) this.#counts.delete(oldest)
+      if (this.#counts.size > maxCachedTreePathCounts) this.#counts.delete(oldest)
     return pending
   }
 
@@ -170,7 +172,7 @@ class MirrorTreeListings implements TreeListingCache {
     const changes = await this.#compareObjects(before, after)
     if (
       changes === undefined ||
-      computeRawDiffBytes(changes) > getTreeRecordOutputLimits(2 * this.#maxPaths).limit
+      computeRawDiffBytes(changes) > getGitTreeOutputLimits(2 * this.#maxPaths).limit
     ) {
       await Promise.all([this.#checkSize(before), this.#checkSize(after)])
       return this.#getCachedDiff(`git ${before} ${after}`, () =>
@@ -201,7 +203,7 @@ const globalTreeListingCache = new Map<TreeListing, () => void>()
 function cacheListingAndEvictOldest(listing: TreeListing, evict: () => void): void {
   globalTreeListingCache.delete(listing)
   globalTreeListingCache.set(listing, evict)
-  const remaining = { ...listingCacheLimits }
+  const remaining = { ...treeListingCacheLimits }
   for (const [one, drop] of [...globalTreeListingCache].reverse()) {
     remaining.paths -= one.entries.length
     remaining.listings -= 1
@@ -211,7 +213,7 @@ function cacheListingAndEvictOldest(listing: TreeListing, evict: () => void): vo
   }
 }
 
-interface ListingSize {
+interface TreeListingSize {
   readonly paths: number
   readonly bytes: number
 }
@@ -219,7 +221,7 @@ interface ListingSize {
 function computeListingSizeAfterChanges(
   { entries, bytes }: TreeListing,
   changes: readonly PathChange[],
-): ListingSize {
+): TreeListingSize {
   let size = { paths: entries.length, bytes }
   for (const { path, before, after } of changes)
     size = {

@@ -51,7 +51,7 @@ export interface CommitIdentity {
 }
 
 /** Throws GitError `refused` when git would have to change a signature to write it. */
-export function requireValidIdentity(signature: CommitIdentity): CommitIdentity {
+export function requireValidCommitIdentity(signature: CommitIdentity): CommitIdentity {
   for (const part of [signature.name, signature.email])
     if (
       !/^[^\s<>\u0000-\u001f](?:[^<>\u0000-\u001f]*[^\s<>\u0000-\u001f])?$/.test(part) ||
@@ -100,7 +100,7 @@ export async function mergeCommits(
   const { tree, conflicted } = parseMergeTreeOutput(merged.stdout)
   if (merged.code === 1) return { kind: 'conflict', paths: conflicted, reason: 'content' }
   const ancestors = await Promise.all(bases.map(async (id) => (await readCommit(objects, id)).tree))
-  const astray = await findUnexpectedMergePaths(diff, {
+  const astray = await findPathsDifferingFromPlainMerge(diff, {
     ancestors,
     base: ours.tree,
     head: theirs.tree,
@@ -120,14 +120,14 @@ async function findMergeBases(
   return stdout.toString('latin1').split('\n').filter(Boolean).map(toCommitSha)
 }
 
-const maxHeadCommitDateAheadSeconds = 366 * 24 * 3600
+const maxHeadCommitFutureSeconds = 366 * 24 * 3600
 
 /**
  * Derived from the parents, so that equal merges are equal commits. The later date counts, but a head's date at most a
  * year after the base's.
  */
 export function computeMergeDate(base: number, head: number): number {
-  return Math.max(base, Math.min(head, base + maxHeadCommitDateAheadSeconds))
+  return Math.max(base, Math.min(head, base + maxHeadCommitFutureSeconds))
 }
 
 /** Writes it below `directory`, a bare repository. If the object already exists, only returns its id. */
@@ -187,7 +187,7 @@ function toGitError(cause: unknown): GitError {
 }
 
 /** The paths at which the result differs from the plain merge, sorted. */
-async function findUnexpectedMergePaths(
+async function findPathsDifferingFromPlainMerge(
   diff: TreeDiffFunction,
   merged: ThreeWayMergeTrees,
 ): Promise<readonly string[]> {

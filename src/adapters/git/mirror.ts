@@ -18,8 +18,8 @@ import { GitError } from './git-error.ts'
 import { createLocalGit, type LocalGit, readGitVersion } from './run-git.ts'
 import { pushMerge, pushMergeBatch, createStagingBranch, deleteStagingBranch } from './push-merge.ts'
 import { createTreeListingCache } from './listings.ts'
-import { requireValidIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
-import { openCatFileObjectReader, type GitObjectReader } from './object-reader.ts'
+import { requireValidCommitIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
+import { createCatFileObjectReader, type GitObjectReader } from './object-reader.ts'
 import { createGitRemote, type GitCredential, toMirrorBranchRef, toMirrorPullRef } from './remote.ts'
 
 export interface GitMirrorOptions {
@@ -79,7 +79,7 @@ export const defaultMaxTreePaths = 300_000
  */
 export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirror> {
   const remote = createGitRemote(options.url, options.credential)
-  const signature = requireValidIdentity(options.signature ?? defaultCommitIdentity)
+  const signature = requireValidCommitIdentity(options.signature ?? defaultCommitIdentity)
   const timeouts = { ...defaultGitTimeouts, ...options.timeouts }
   const directory = resolve(options.directory)
   const { isReadOnly: staysInGroup = false, maxPaths = defaultMaxTreePaths, repository } = options
@@ -89,7 +89,7 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
   const closing = new AbortController()
   const { signal } = closing
   const git = createLocalGit({ directory, timeout: timeouts.local, signal, staysInGroup })
-  const reader = openCatFileObjectReader({ directory, timeout: timeouts.local, staysInGroup })
+  const reader = createCatFileObjectReader({ directory, timeout: timeouts.local, staysInGroup })
   const folder = new MirrorFolder(git, reader, { directory, remote, timeout: timeouts.fetch, signal })
   const { local, objects } = folder
   const { diff, list, entry, isWellWritten } = createTreeListingCache(local, objects, maxPaths)

@@ -63,7 +63,7 @@ interface CatFileObjectReaderOptions {
   readonly staysInGroup?: boolean | undefined
 }
 
-export function openCatFileObjectReader(options: CatFileObjectReaderOptions): CatFileObjectReader {
+export function createCatFileObjectReader(options: CatFileObjectReaderOptions): CatFileObjectReader {
   let worker: CatFileProcess | undefined
   let closed = false
 

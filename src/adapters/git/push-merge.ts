@@ -4,7 +4,7 @@
 import { toCommitSha } from '../../pull-request/ids.ts'
 import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../policy/merge-permit.ts'
 import { parseTemporaryBranch, formatTemporaryBranch } from '../../policy/merge-strategy.ts'
-import { findBatchChainProblem } from '../../policy/batch.ts'
+import { findPermitChainProblem } from '../../policy/batch.ts'
 import type { CommitSha } from '../../pull-request/ids.ts'
 import type { MergePushResult, RejectedPush, StagingPushResult } from '../../ports/repository.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
@@ -52,7 +52,7 @@ export async function pushMergeBatch(
     const planned = requireValidMergePermit(options, permit)
     await validateMergeCommit(options, planned, planned.commit)
   }
-  const why = findBatchChainProblem(permits)
+  const why = findPermitChainProblem(permits)
   const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
   if (why !== undefined || first === undefined || last === undefined)
     throw new GitError('refused', `the batch cannot be pushed: ${why ?? 'it has no merge permit'}`)
@@ -172,7 +172,7 @@ function parsePushOutcome(
     .split('\n')
     .map((line) => line.split('\t'))
     .find(([flag, refs]) => flag?.length === 1 && refs?.endsWith(`:${ref}`))
-  if (!report) return classifyPushWithoutReport(stderr, code)
+  if (!report) return classifyPushWithoutStatusReport(stderr, code)
   const [flag = '', , summary = ''] = report
   // '=': an earlier push with an unknown outcome had arrived.
   if (moved.includes(flag)) return { kind: 'landed' }
@@ -180,26 +180,26 @@ function parsePushOutcome(
     return { kind: 'base-moved' }
   if (flag === '!' && summary.startsWith('[remote rejected]')) {
     if (lostPushRacePattern.test(summary)) return { kind: 'base-moved' }
-    return toRejectedPush(summary.slice('[remote rejected]'.length), stderr)
+    return toRejectedPushResult(summary.slice('[remote rejected]'.length), stderr)
   }
   throw new GitError('outcome-unknown', `git push: ${toPlainTextParagraph(`${summary} ${stderr}`)}`)
 }
 
-function classifyPushWithoutReport(stderr: string, code: number): MergePushResult {
+function classifyPushWithoutStatusReport(stderr: string, code: number): MergePushResult {
   const message = `git push: exit ${code}: ${toPlainTextParagraph(stderr)}`
   // A failed first request, which only lists the refs. `RPC failed` is the second one.
   const atDiscovery =
     !stderr.includes('RPC failed') &&
     /^fatal: (?:unable to access|Authentication failed|could not read |repository '|transport )/m.test(stderr)
   if (!atDiscovery) throw new GitError('outcome-unknown', message)
-  if (/error: 403\b/.test(stderr)) return toRejectedPush('the server returned HTTP 403', stderr)
+  if (/error: 403\b/.test(stderr)) return toRejectedPushResult('the server returned HTTP 403', stderr)
   throw new GitError(classifyGitError(stderr), message)
 }
 
 /** A rejection has some lines; longer output is cut. */
 const maxPushRejectionLines = 100
 
-function toRejectedPush(summary: string, stderr: string): RejectedPush {
+function toRejectedPushResult(summary: string, stderr: string): RejectedPush {
   const remote = stderr
     .split('\n')
     .filter((line) => line.startsWith('remote: '))

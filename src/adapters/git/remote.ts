@@ -1,7 +1,7 @@
 // Where a mirror fetches from and pushes to: the URL, checked once, and the credential, requested each time.
 // The URL never contains a credential.
 import { createHash } from 'node:crypto'
-import { selectProxy, type ProxyServer } from '../../ports/proxy.ts'
+import { findProxyForUrl, type ProxyServer } from '../../ports/proxy.ts'
 import { GitError } from './git-error.ts'
 import type { PullNumber } from '../../pull-request/ids.ts'
 
@@ -58,10 +58,10 @@ export function createGitRemote(
 
 function selectRemoteProxy(
   url: URL,
-  environment: Parameters<typeof selectProxy>[1],
+  environment: Parameters<typeof findProxyForUrl>[1],
 ): ProxyServer | undefined {
   try {
-    return selectProxy(url, environment)
+    return findProxyForUrl(url, environment)
   } catch (cause) {
     throw new GitError('refused', cause instanceof Error ? cause.message : 'the proxy URL is malformed', {
       cause,
@@ -73,7 +73,7 @@ function selectRemoteProxy(
  * The remote's current credential, or undefined for anonymous access. Throws GitError `unauthorized` when it cannot
  * be had, or does not fit git's line-based credential protocol.
  */
-export async function readCredential(remote: GitRemote): Promise<GitCredential | undefined> {
+export async function readGitCredential(remote: GitRemote): Promise<GitCredential | undefined> {
   let credential: GitCredential | undefined
   try {
     credential = await remote.credential()

@@ -10,7 +10,7 @@ import { GitError, classifyGitError } from './git-error.ts'
 import {
   toPlainTextParagraph,
   redactCredentials,
-  readCredential,
+  readGitCredential,
   type GitCredential,
   type GitRemote,
 } from './remote.ts'
@@ -129,7 +129,7 @@ export interface GitOutput {
 export async function runGit(call: GitCommandOptions): Promise<GitOutput> {
   const command = `git ${call.args[0] ?? ''}`
   if (call.signal?.aborted) throw new GitError('aborted', `${command}: the mirror is closed`)
-  const credential = call.remote && (await readCredential(call.remote))
+  const credential = call.remote && (await readGitCredential(call.remote))
   const { code, signal, stdout, stderr, stopped } = await runProcessViaLauncher(
     toGitProcessSpec(call, credential),
     call.signal,
@@ -167,7 +167,7 @@ function toGitProcessSpec(call: GitCommandOptions, credential: GitCredential | u
     environment: {
       ...buildGitEnvironment(
         remote?.protocol ?? 'none',
-        buildTransportSettings(remote, credential !== undefined),
+        buildGitTransportConfig(remote, credential !== undefined),
       ),
       ...(call.directory === undefined ? {} : { GIT_DIR: call.directory }),
       ...call.environment,
@@ -183,7 +183,7 @@ function toGitProcessSpec(call: GitCommandOptions, credential: GitCredential | u
 }
 
 /** Settings of one command. None of them contains a secret: the helpers read secrets from pipes, 3 for the server and 4 for the proxy. */
-export function buildTransportSettings(
+export function buildGitTransportConfig(
   remote: GitRemote | undefined,
   hasCredential: boolean,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -192,7 +192,7 @@ export function buildTransportSettings(
   const { proxy } = remote
   const certificates = remote.protocol === 'https' ? writeTrustedCertificates(environment) : undefined
   return [
-    ...(hasCredential || proxy?.credential ? buildCredentialHelper(hasCredential, proxy) : []),
+    ...(hasCredential || proxy?.credential ? buildCredentialHelperConfig(hasCredential, proxy) : []),
     ...(proxy ? [['http.proxy', toProxyUrl(proxy)] as const] : []),
     // The method that GitHub and registries use, too, and it avoids a first request that is rejected.
     ...(proxy?.credential ? [['http.proxyAuthMethod', 'basic'] as const] : []),
@@ -207,12 +207,12 @@ export function buildTransportSettings(
  * The helper that git asks for a credential. It answers `get` once, with the content of a pipe. The empty value before it disables
  * every other helper. Git asks for a proxy's credential under the proxy's host, so no other server gets its password.
  */
-function buildCredentialHelper(
+function buildCredentialHelperConfig(
   hasCredential: boolean,
   proxy: GitRemote['proxy'],
 ): readonly GitConfigSetting[] {
   const forServer = hasCredential ? 'cat <&3' : ':'
-  // The host contains no shell metacharacters: see selectProxy().
+  // The host contains no shell metacharacters: see findProxyForUrl().
   const answer = proxy?.credential
     ? `to=; while read -r line; do case "$line" in "host=${getProxyHost(proxy)}") to=proxy;; esac; done; if test "$to" = proxy; then cat <&4; else ${forServer}; fi`
     : forServer

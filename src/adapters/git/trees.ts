@@ -37,7 +37,7 @@ interface TreeObjectEntry {
 
 type GitTreeEntriesByName = ReadonlyMap<string, TreeObjectEntry>
 
-interface TreePair {
+interface GitTreePair {
   /** With a trailing slash; '' for the whole tree. */
   readonly prefix: string
   readonly before: string | undefined
@@ -47,7 +47,7 @@ interface TreePair {
 const emptyTreeEntries: GitTreeEntriesByName = new Map()
 
 /** The modes that git writes today. Git reads others in its own way. */
-const knownFileModes = new Set([gitDirectoryMode, '100644', '100755', '120000', '160000'])
+const knownGitFileModes = new Set([gitDirectoryMode, '100644', '100755', '120000', '160000'])
 
 /** A tree object of 64 MB has about a million entries, which is too many for any real directory. */
 const maxTreeObjectBytes = 64 * 1024 * 1024
@@ -74,23 +74,23 @@ export async function diffTrees(
     before,
     after,
   ]
-  const { stdout } = await runWithTooManyPathsError(
+  const { stdout } = await rethrowTooLargeAsTooManyPaths(
     // Each path has two records: the change and the name.
-    () => git(args, getTreeRecordOutputLimits(2 * maxPaths)),
+    () => git(args, getGitTreeOutputLimits(2 * maxPaths)),
     `two trees differ in more than ${formatPathCount(maxPaths)} paths`,
   )
   return parseRawDiff(stdout)
 }
 
 /** Longer paths on average are deliberate, so a tree that exceeds this is too large anyway. */
-const maxMeanTreeRecordBytes = 400
+const maxAverageTreeRecordBytes = 400
 
-export function getTreeRecordOutputLimits(records: number) {
-  return { records, limit: 1024 * 1024 + records * maxMeanTreeRecordBytes }
+export function getGitTreeOutputLimits(records: number) {
+  return { records, limit: 1024 * 1024 + records * maxAverageTreeRecordBytes }
 }
 
 /** Nine tree objects can describe a billion paths, so stop reading early. */
-async function runWithTooManyPathsError<T>(work: () => Promise<T>, tooMany: string): Promise<T> {
+async function rethrowTooLargeAsTooManyPaths<T>(work: () => Promise<T>, tooMany: string): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -112,11 +112,11 @@ export async function rejectTreeWithTooManyPaths(
   tree: TreeSha,
   maxPaths: number,
 ): Promise<void> {
-  await runWithTooManyPathsError(
+  await rethrowTooLargeAsTooManyPaths(
     () =>
       git(
         ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options', tree],
-        getTreeRecordOutputLimits(maxPaths),
+        getGitTreeOutputLimits(maxPaths),
       ),
     formatTooManyPathsMessage(maxPaths),
   )
@@ -137,8 +137,8 @@ export async function listDirectory(
 
 export async function readTreeListing(git: LocalGit, tree: TreeSha, maxPaths: number): Promise<Buffer> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree]
-  const { stdout } = await runWithTooManyPathsError(
-    () => git(args, getTreeRecordOutputLimits(maxPaths)),
+  const { stdout } = await rethrowTooLargeAsTooManyPaths(
+    () => git(args, getGitTreeOutputLimits(maxPaths)),
     formatTooManyPathsMessage(maxPaths),
   )
   return stdout
@@ -184,10 +184,10 @@ export async function compareTreeObjects(
 ): Promise<readonly PathChange[] | undefined> {
   const changes: PathChange[] = []
   const remaining = { ...treeComparisonLimits }
-  let open: readonly TreePair[] = [{ prefix: '', before, after }]
+  let open: readonly GitTreePair[] = [{ prefix: '', before, after }]
   while (open.length > 0) {
     if (--remaining.depth < 0) return undefined
-    const next: TreePair[] = []
+    const next: GitTreePair[] = []
     for (let at = 0; at < open.length; at += maxConcurrentTreeComparisons) {
       const pairs = open.slice(at, at + maxConcurrentTreeComparisons)
       remaining.objects -= pairs.length
@@ -213,7 +213,7 @@ function compareTreePair(
   prefix: string,
   [before, after]: readonly [GitTreeEntriesByName, GitTreeEntriesByName],
   changes: PathChange[],
-  next: TreePair[],
+  next: GitTreePair[],
   remaining: { changes: number; pathUnits: number; objects: number },
 ): boolean {
   const add = (name: string, was: TreeObjectEntry | undefined, is: TreeObjectEntry | undefined): boolean => {
@@ -246,9 +246,9 @@ function toFileTreeEntry(entry: TreeObjectEntry | undefined): PathChange['before
 
 async function readTreePairEntries(
   objects: GitObjectReader,
-  pairs: readonly TreePair[],
+  pairs: readonly GitTreePair[],
 ): Promise<
-  readonly { pair: TreePair; sides: readonly [GitTreeEntriesByName, GitTreeEntriesByName] }[] | undefined
+  readonly { pair: GitTreePair; sides: readonly [GitTreeEntriesByName, GitTreeEntriesByName] }[] | undefined
 > {
   const directory = async (id: string | undefined) =>
     id === undefined ? emptyTreeEntries : readTreeObjectEntries(objects, id)
@@ -258,7 +258,7 @@ async function readTreePairEntries(
       sides: await Promise.all([directory(pair.before), directory(pair.after)]),
     })),
   )
-  const whole: { pair: TreePair; sides: readonly [GitTreeEntriesByName, GitTreeEntriesByName] }[] = []
+  const whole: { pair: GitTreePair; sides: readonly [GitTreeEntriesByName, GitTreeEntriesByName] }[] = []
   for (const {
     pair,
     sides: [before, after],
@@ -294,7 +294,7 @@ function parseTreeObjectEntries(bytes: Buffer, width: number): GitTreeEntriesByN
       text === '' ||
       text.includes('/') ||
       sortKey <= last ||
-      !knownFileModes.has(mode) ||
+      !knownGitFileModes.has(mode) ||
       directory.has(text)
     )
       return undefined

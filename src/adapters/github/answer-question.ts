@@ -11,27 +11,27 @@ import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { toGitHubAccountOrNull } from './read-comments.ts'
 
-type ForgeAnswer = AnswerByQuestionKind[ForgeQuestion['kind']]
+type ForgeQuestionAnswer = AnswerByQuestionKind[ForgeQuestion['kind']]
 
 export async function answerForgeQuestion(
   octokit: Octokit,
   repository: RepositoryName,
   question: ForgeQuestion,
-): Promise<ForgeAnswer> {
+): Promise<ForgeQuestionAnswer> {
   try {
     switch (question.kind) {
       case 'user':
-        return await fetchUserAnswer(octokit, question.login)
+        return await fetchUserAccount(octokit, question.login)
       case 'team-member':
-        return await fetchTeamMembershipAnswer(octokit, question)
+        return await fetchTeamMembership(octokit, question)
       case 'role':
-        return await fetchRepositoryRoleAnswer(octokit, repository, question)
+        return await fetchRepositoryRole(octokit, repository, question)
       case 'comment':
-        return await fetchCommentEditsAnswer(octokit, question)
+        return await fetchCommentEditStatus(octokit, question)
       case 'branch':
-        return await fetchBranchAnswer(octokit, repository, question.branch)
+        return await fetchBranchExistence(octokit, repository, question.branch)
       case 'check-run':
-        return await fetchCheckRunAnswer(octokit, repository, question)
+        return await fetchCheckRunStatus(octokit, repository, question)
     }
   } catch (error) {
     const failure = toForgeError(error, `look up ${toCheckQuestionKey(question)}`)
@@ -56,7 +56,7 @@ const commentEditsSchema = z.object({
   }),
 })
 
-async function fetchCommentEditsAnswer(
+async function fetchCommentEditStatus(
   octokit: Octokit,
   { comment, node }: Extract<ForgeQuestion, { kind: 'comment' }>,
 ): Promise<AnswerByQuestionKind['comment']> {
@@ -77,7 +77,7 @@ async function fetchCommentEditsAnswer(
 }
 
 /** Reads the ref itself, because the branches API follows renames. */
-async function fetchBranchAnswer(
+async function fetchBranchExistence(
   octokit: Octokit,
   { owner, name }: RepositoryName,
   branch: string,
@@ -91,7 +91,7 @@ async function fetchBranchAnswer(
   }
 }
 
-async function fetchUserAnswer(octokit: Octokit, login: string): Promise<AnswerByQuestionKind['user']> {
+async function fetchUserAccount(octokit: Octokit, login: string): Promise<AnswerByQuestionKind['user']> {
   try {
     const { data } = await octokit.rest.users.getByUsername({ username: login })
     const person = toGitHubAccountOrNull(data)
@@ -102,11 +102,11 @@ async function fetchUserAnswer(octokit: Octokit, login: string): Promise<AnswerB
   }
 }
 
-async function fetchTeamMembershipAnswer(
+async function fetchTeamMembership(
   octokit: Octokit,
   { organization, team, user, login }: Extract<ForgeQuestion, { kind: 'team-member' }>,
 ): Promise<AnswerByQuestionKind['team-member']> {
-  const account = await fetchUserAnswer(octokit, login)
+  const account = await fetchUserAccount(octokit, login)
   if (account.kind !== 'person' || account.person.id !== user)
     return {
       kind: 'unknown',
@@ -132,7 +132,7 @@ async function fetchTeamMembershipAnswer(
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 
 /** The latest run of each suite must be green. Anyone can use a check's name, so the App is compared, too. */
-async function fetchCheckRunAnswer(
+async function fetchCheckRunStatus(
   octokit: Octokit,
   repository: RepositoryName,
   { commit, app, name }: Extract<ForgeQuestion, { kind: 'check-run' }>,
@@ -157,7 +157,7 @@ async function fetchCheckRunAnswer(
 
 const repositoryRoles = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
 
-async function fetchRepositoryRoleAnswer(
+async function fetchRepositoryRole(
   octokit: Octokit,
   repository: RepositoryName,
   { user, login }: Extract<ForgeQuestion, { kind: 'role' }>,

@@ -21,21 +21,21 @@ import type {
 import { answerForgeQuestion } from './answer-question.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { findBotIssue, performIssueAction, type BotAppContext } from './own-issues.ts'
-import { putComment, putReviewSuggestions } from './put-comment.ts'
+import { findBotIssue, performIssueAction, type BotGitHubAppContext } from './own-issues.ts'
+import { upsertBotComment, upsertReviewSuggestions } from './put-comment.ts'
 import {
   maxAnnotationsPerRequest,
   listBotCheckRuns,
   writeCheckRun,
   writeCheckRuns,
   toBotCheckRun,
-  putDeployment,
+  upsertDeployment,
 } from './own-checks.ts'
 import {
   findMergedPullForCommit,
   findBotPullRequest,
   performBotPullRequestAction,
-  proposeTreeAsPullRequest,
+  createPullRequestFromTree,
 } from './own-pulls.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findBotComment } from './read-comments.ts'
@@ -66,7 +66,7 @@ const openReviewThreadsQuery = `query OpenThreads($owner: String!, $name: String
  * Actions that read before they write, so repeating one after a lost answer has no second effect. Multi-request actions
  * may be partly done.
  */
-function isRepeatableForgeAction(action: ForgeAction): boolean {
+function isRetryableForgeAction(action: ForgeAction): boolean {
   if (action.kind === 'put-check') return canWriteCheckRunInOneRequest(action.run)
   if (action.kind === 'put-checks') return action.runs.every(canWriteCheckRunInOneRequest)
   return action.kind === 'request-reviews'
@@ -78,9 +78,9 @@ const canWriteCheckRunInOneRequest = ({ annotations }: CheckRunContent) =>
 /** A failed call is retried in place, so that its job doesn't start again. */
 const maxForgeActionAttempts = 4
 /** Milliseconds until GitHub's lists show a write. */
-const githubListLagMs = 2000
+const githubListReplicationLagMs = 2000
 /** Seconds until a comment whose write got no answer is looked for. */
-const lostCommentRecheckSeconds = 10
+const unconfirmedCommentRecheckSeconds = 10
 
 /** A failure of GitHub, not a rejection. A limit is never retried in place. */
 const isTemporaryFailure = (error: unknown): error is ForgeError =>
@@ -89,7 +89,7 @@ const isTemporaryFailure = (error: unknown): error is ForgeError =>
 export function createGitHubForge(
   octokit: Octokit,
   repository: RepositoryName,
-  acting: BotAppContext,
+  acting: BotGitHubAppContext,
 ): Forge {
   return new GitHubForge(octokit, repository, acting)
 }
@@ -97,7 +97,7 @@ export function createGitHubForge(
 class GitHubForge implements Forge {
   readonly #octokit: Octokit
   readonly repository: RepositoryName
-  readonly #acting: BotAppContext
+  readonly #acting: BotGitHubAppContext
   readonly #appId
   readonly #target
   readonly #named
@@ -106,7 +106,7 @@ class GitHubForge implements Forge {
   readonly #repositoryCache
   readonly #commentReader
 
-  constructor(octokit: Octokit, repository: RepositoryName, acting: BotAppContext) {
+  constructor(octokit: Octokit, repository: RepositoryName, acting: BotGitHubAppContext) {
     this.#octokit = octokit
     this.#acting = acting
     const { appId, monotonic = () => performance.now() } = acting
@@ -249,12 +249,12 @@ class GitHubForge implements Forge {
         if (action.kind === 'put-comment')
           throw new ForgeError('unavailable', error.message, {
             cause: error,
-            retryAfter: lostCommentRecheckSeconds,
+            retryAfter: unconfirmedCommentRecheckSeconds,
           })
         const { pause } = this.#acting
-        if (attempt === maxForgeActionAttempts || !isRepeatableForgeAction(action) || pause === undefined)
+        if (attempt === maxForgeActionAttempts || !isRetryableForgeAction(action) || pause === undefined)
           throw error
-        await pause(githubListLagMs)
+        await pause(githubListReplicationLagMs)
       }
   }
 
@@ -294,10 +294,10 @@ class GitHubForge implements Forge {
         return { urls: await writeCheckRuns(this.#checkWriter, action, { repositoryId, isAgain }) }
       }
       case 'put-suggestions':
-        await putReviewSuggestions(this.#octokit, this.#target, this.#acting, action)
+        await upsertReviewSuggestions(this.#octokit, this.#target, this.#acting, action)
         return {}
       case 'put-comment':
-        return putComment(this.#commentReader, action)
+        return upsertBotComment(this.#commentReader, action)
       case 'request-reviews':
       case 'react':
       case 'dispatch-workflow':
@@ -305,10 +305,10 @@ class GitHubForge implements Forge {
         await this.#performInOneRequest(action)
         return {}
       case 'put-deployment':
-        await putDeployment(this.#octokit, this.#target, this.#appId, action)
+        await upsertDeployment(this.#octokit, this.#target, this.#appId, action)
         return {}
       case 'propose-tree':
-        return { pull: await proposeTreeAsPullRequest(this.#octokit, this.#target, this.#acting, action) }
+        return { pull: await createPullRequestFromTree(this.#octokit, this.#target, this.#acting, action) }
       case 'write-commit':
       case 'move-own-branch':
       case 'open-own-pull':

@@ -17,8 +17,8 @@ import {
 } from './budget/installation-budgets.ts'
 import {
   defaultQuotaReserves,
-  type QuotaReserveByWorkClass,
-  type WorkClass,
+  type QuotaReserveByPriorityClass,
+  type WorkPriorityClass,
   documentedGitHubRateLimits,
   noGitHubRateLimits,
 } from './budget/request-limits.ts'
@@ -31,7 +31,7 @@ interface GitHubTokenClientOptions {
   readonly throttle: boolean
   /** Milliseconds between writes. Default: a second, as GitHub asks. */
   readonly writePause?: number | undefined
-  readonly reserves?: QuotaReserveByWorkClass | undefined
+  readonly reserves?: QuotaReserveByPriorityClass | undefined
   readonly clock: Clock
   readonly warn: (why: string) => void
 }
@@ -62,7 +62,7 @@ export interface GitHubAppOptions {
   readonly throttle?: boolean | undefined
   /** Milliseconds between writes. Default: a second, as GitHub asks. */
   readonly writePause?: number | undefined
-  readonly reserves?: QuotaReserveByWorkClass | undefined
+  readonly reserves?: QuotaReserveByPriorityClass | undefined
   readonly clock: Clock
   readonly log: Logger
   /** Hears what is left of an installation's hour. */
@@ -87,7 +87,7 @@ export interface GitHubApp {
    * An Octokit with one installation's token and budget, for one job of this class. `onSent` hears each request that
    * counts against the hour.
    */
-  octokit(installation: number, work?: WorkClass, onSent?: () => void): Promise<Octokit>
+  octokit(installation: number, work?: WorkPriorityClass, onSent?: () => void): Promise<Octokit>
   /** A token for git to read and push this repository. Valid for an hour. */
   gitToken(installation: number, repository: RepositoryName): Promise<string>
   /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
@@ -99,7 +99,7 @@ export interface GitHubApp {
   /** All installations that GitHub reports. Rejects with a ForgeError if GitHub does not report any. */
   installedRepositories(): Promise<readonly InstalledRepository[]>
   /** Requests waiting now. */
-  waiting(): Readonly<Record<WorkClass, number>>
+  waiting(): Readonly<Record<WorkPriorityClass, number>>
   /** Installations with work waiting for GitHub's limit. */
   held(): readonly ThrottledInstallation[]
 }
@@ -110,7 +110,7 @@ const nonRetryableHttpStatuses = [400, 401, 403, 404, 410, 422, 429, 451]
 /** Renew this early, because fetching a large repository takes minutes. */
 const tokenRenewalMarginMs = 20 * 60_000
 
-async function listRepositories(
+async function listInstallationRepositories(
   octokit: Octokit,
   installation: number,
 ): Promise<readonly InstalledRepository[]> {
@@ -126,7 +126,7 @@ async function listRepositories(
     }))
 }
 
-export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
+export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
   return new ProbotGitHubApp(options)
 }
 
@@ -262,7 +262,7 @@ class ProbotGitHubApp implements GitHubApp {
       for (const { id } of active)
         try {
           // One request per hundred repositories. The pages need them for access control.
-          all.push(...(await listRepositories(await this.octokit(id, 'landing'), id)))
+          all.push(...(await listInstallationRepositories(await this.octokit(id, 'landing'), id)))
         } catch (error) {
           failures.push(error)
           // A suspended or blocked installation must not hold up the others.
@@ -284,7 +284,7 @@ class ProbotGitHubApp implements GitHubApp {
 }
 
 /** Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
-export async function openGitHubTokenClient(options: GitHubTokenClientOptions): Promise<GitHubTokenClient> {
+export async function createGitHubTokenClient(options: GitHubTokenClientOptions): Promise<GitHubTokenClient> {
   const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubRateLimits.writePause } = options
   const quiet = {
     debug: discardLogMessage,
@@ -298,7 +298,7 @@ export async function openGitHubTokenClient(options: GitHubTokenClientOptions): 
     limits: throttle ? { ...documentedGitHubRateLimits, writePause } : noGitHubRateLimits,
     reserves: options.reserves ?? defaultQuotaReserves,
   })
-  const clientFor = (work: WorkClass) => {
+  const clientFor = (work: WorkPriorityClass) => {
     const octokit = new OurOctokit({
       auth: token,
       baseUrl: apiUrl,

@@ -13,7 +13,7 @@ export interface RepositoryCache {
 }
 
 /** Milliseconds. Default branches rarely change, and merges do not use this cache. */
-const maxDefaultBranchAgeMs = 60_000
+const maxCachedDefaultBranchAgeMs = 60_000
 
 export interface CachedComments {
   readonly comments: ReadonlyMap<number, PullComment>
@@ -74,7 +74,7 @@ export function createRepositoryCache(clock: Pick<Clock, 'now'>): RepositoryCach
   return {
     getDefaultBranch: (repository) => {
       const known = branchByRepository.get(toRepositoryKey(repository))
-      return known !== undefined && clock.now() - known.readAt < maxDefaultBranchAgeMs
+      return known !== undefined && clock.now() - known.readAt < maxCachedDefaultBranchAgeMs
         ? known.branch
         : undefined
     },

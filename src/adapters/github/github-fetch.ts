@@ -1,7 +1,7 @@
 // Sends GitHub requests directly or through the administrator's proxy, which only sees CONNECT and its own credential.
 import { ProxyAgent, fetch as fetchWith } from 'undici'
 import type { Octokit } from '@octokit/rest'
-import { selectProxy, type ProxyServer } from '../../ports/proxy.ts'
+import { findProxyForUrl, type ProxyServer } from '../../ports/proxy.ts'
 
 /** https://docs.github.com/rest/about-the-rest-api/api-versions */
 export const githubApiVersion = '2022-11-28'
@@ -46,7 +46,7 @@ export const parsedResponseOptions = {
 const proxyAgentByProxyUrl = new Map<string, ProxyAgent>()
 
 export async function fetchFromGitHub(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-  const proxy = selectProxy(new URL(input instanceof Request ? input.url : input), process.env)
+  const proxy = findProxyForUrl(new URL(input instanceof Request ? input.url : input), process.env)
   if (proxy === undefined) return fetch(input, init)
   // The same fetch, with separately declared types.
   const options = { ...init, dispatcher: getProxyAgent(proxy) } as unknown as Parameters<typeof fetchWith>[1]

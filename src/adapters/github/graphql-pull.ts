@@ -10,7 +10,7 @@ import type {
   PullSnapshot,
   RepositoryName,
 } from '../../pull-request/snapshot.ts'
-import { extractCommandLines } from './read-comments.ts'
+import { extractCommentCommandLines } from './read-comments.ts'
 import type { Octokit } from './github-app.ts'
 
 const maxPullsPerQuery = 20
@@ -22,7 +22,7 @@ const formatGitHubAccountOrNobody = (person: GitHubAccount | null): string =>
 
 /** Of labels, reviews and comments each: more are read one by one. Twenty pull requests are within a query's usual cost. */
 const graphqlPullPageSize = 30
-export const maxEntriesPerPullList = graphqlPullPageSize
+export const maxNodesPerPullConnection = graphqlPullPageSize
 
 const graphqlAccountSelection = '{ __typename login ... on User { databaseId } ... on Bot { databaseId } }'
 
@@ -77,7 +77,7 @@ export const graphqlPullSchema = z.object({
 export type GraphqlPull = z.infer<typeof graphqlPullSchema>
 
 /** Whether all of its lists are here. */
-const hasCompletePullLists = ({ labels, reviews, comments }: GraphqlPull): boolean =>
+const hasAllPullConnectionNodes = ({ labels, reviews, comments }: GraphqlPull): boolean =>
   [labels, reviews, comments].every(({ totalCount, nodes }) => totalCount === nodes.length)
 
 const toPullState = ({ state }: GraphqlPull): 'open' | 'merged' | 'closed' =>
@@ -155,7 +155,7 @@ const formatGitHubAccount = ({ kind, id: number, login }: GitHubAccount): string
 export function toReviewsAndComments(
   shown: GraphqlPull,
 ): { readonly reviews: readonly PullReview[]; readonly comments: readonly PullComment[] } | undefined {
-  if (!hasCompletePullLists(shown)) return undefined
+  if (!hasAllPullConnectionNodes(shown)) return undefined
   const reviews: PullReview[] = []
   for (const { fullDatabaseId, state, submittedAt, commit, author: by } of shown.reviews.nodes) {
     const author = toGitHubAccountFromGraphql(by)
@@ -173,7 +173,7 @@ export function toReviewsAndComments(
     const author = toGitHubAccountFromGraphql(by)
     if (author === undefined) return undefined
     const about = { id: Number(fullDatabaseId), node, author, createdAt, updatedAt }
-    comments.push({ ...about, body: extractCommandLines(body) })
+    comments.push({ ...about, body: extractCommentCommandLines(body) })
   }
   return { reviews, comments }
 }
@@ -209,17 +209,16 @@ ${graphqlPullFragment}`
 }
 
 function isPullUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
-  if (!hasCompletePullLists(now)) return false
+  if (!hasAllPullConnectionNodes(now)) return false
   if (then.excess !== undefined || then.stacked) return false
   return (
     hasSamePullFields(then, now) &&
-    JSON.stringify(getComparableSnapshotDiscussion(then)) ===
-      JSON.stringify(getComparableGraphqlDiscussion(now))
+    JSON.stringify(normalizeSnapshotDiscussion(then)) === JSON.stringify(normalizeGraphqlDiscussion(now))
   )
 }
 
 /** What people said, in one shape for both, without our own comment. */
-function getComparableSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
+function normalizeSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
   return {
     reviews: reviews
       .map(({ id: number, state, commit, submittedAt, author }) =>
@@ -235,9 +234,7 @@ function getComparableSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
   }
 }
 
-function getComparableGraphqlDiscussion(
-  now: GraphqlPull,
-): ReturnType<typeof getComparableSnapshotDiscussion> {
+function normalizeGraphqlDiscussion(now: GraphqlPull): ReturnType<typeof normalizeSnapshotDiscussion> {
   return {
     reviews: now.reviews.nodes
       .map(({ fullDatabaseId, state, commit, submittedAt, author }) =>
@@ -253,9 +250,13 @@ function getComparableGraphqlDiscussion(
     comments: now.comments.nodes
       .filter(({ author }) => author?.__typename === 'User')
       .map(({ fullDatabaseId, createdAt, updatedAt, body, author }) =>
-        [fullDatabaseId, createdAt, updatedAt, formatGraphqlAccount(author), extractCommandLines(body)].join(
-          ' ',
-        ),
+        [
+          fullDatabaseId,
+          createdAt,
+          updatedAt,
+          formatGraphqlAccount(author),
+          extractCommentCommandLines(body),
+        ].join(' '),
       )
       .toSorted(),
   }

@@ -10,8 +10,8 @@ import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 
 /** GitHub's words for a race that it lost itself: the same call may succeed after everything is read again. */
-const branchModifiedPattern = /^(?:head|base) branch was modified\b/i
-const alreadyQueuedPattern = /^Pull request is already (?:queued|in (?:the|a) (?:merge )?queue)\b/i
+const baseBranchModifiedErrorPattern = /^(?:head|base) branch was modified\b/i
+const alreadyQueuedErrorPattern = /^Pull request is already (?:queued|in (?:the|a) (?:merge )?queue)\b/i
 
 export function createMergeApi(octokit: Octokit, repository: RepositoryName): MergeApi {
   return new GitHubMergeApi(octokit, repository)
@@ -56,7 +56,9 @@ class GitHubMergeApi implements MergeApi {
     )
     const isThere =
       answer.kind === 'refused' &&
-      getMergeRejectionMessages(answer.rejection).every((sentence) => alreadyQueuedPattern.test(sentence))
+      getMergeRejectionMessages(answer.rejection).every((sentence) =>
+        alreadyQueuedErrorPattern.test(sentence),
+      )
     return isThere ? { kind: 'done' } : answer
   }
 
@@ -197,7 +199,7 @@ async function callMergeApiOnce(doing: string, act: () => Promise<void>): Promis
     const rejection = parseMergeRejection(error)
     if (rejection === undefined) throw toForgeError(error, doing)
     const isRace = getMergeRejectionMessages(rejection).every((sentence) =>
-      branchModifiedPattern.test(sentence),
+      baseBranchModifiedErrorPattern.test(sentence),
     )
     if (isRace || (rejection.by === 'rest' && rejection.status === 409))
       return { kind: 'race', why: getMergeRejectionMessages(rejection).join(' ') }
@@ -286,7 +288,7 @@ const mergeQueueSchema = z.object({
   }),
 })
 
-const mergeQueueRemovalQuery = `query QueueRemoval($owner: String!, $repo: String!, $pull: Int!) {
+const mergeQueueRemovalQuery = `query MergeQueueRemoval($owner: String!, $repo: String!, $pull: Int!) {
   repository(owner: $owner, name: $repo) { pullRequest(number: $pull) {
     timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) {
       nodes { ... on RemovedFromMergeQueueEvent { id createdAt reason actor { __typename login } } }

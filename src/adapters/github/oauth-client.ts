@@ -29,7 +29,10 @@ export interface OAuthClient {
   revoke(token: string): Promise<void>
 }
 
-const tokenGrantSchema = z.object({ access_token: z.string().min(1).max(1000), token_type: z.string() })
+const oauthTokenResponseSchema = z.object({
+  access_token: z.string().min(1).max(1000),
+  token_type: z.string(),
+})
 const accountSchema = z.object({ id: z.number().int().positive(), login: z.string().min(1) })
 const repositorySchema = z.object({ name: z.string(), owner: z.object({ login: z.string() }) })
 
@@ -74,7 +77,7 @@ class GitHubOAuthClient implements OAuthClient {
     // GitHub answers 200 even when it rejects the request.
     const accessGrant =
       reply?.ok === true
-        ? tokenGrantSchema.safeParse(await reply.json().catch(() => undefined)).data
+        ? oauthTokenResponseSchema.safeParse(await reply.json().catch(() => undefined)).data
         : undefined
     if (accessGrant === undefined) return undefined
     const response = await this.#sendRequest(`${this.#options.apiUrl}/user`, {

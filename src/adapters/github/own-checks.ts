@@ -8,13 +8,13 @@ import type { Octokit } from './github-app.ts'
 /** GitHub takes at most this many annotations in one request; later updates append more. */
 export const maxAnnotationsPerRequest = 50
 
-export interface CheckRunWriter {
+export interface CheckRunApiClient {
   readonly octokit: Octokit
   readonly target: { readonly owner: string; readonly repo: string }
   readonly appId: number
 }
 
-export async function listBotCheckRuns({ octokit, target, appId }: CheckRunWriter, commit: CommitSha) {
+export async function listBotCheckRuns({ octokit, target, appId }: CheckRunApiClient, commit: CommitSha) {
   const runs = await octokit.paginate(octokit.rest.checks.listForRef, {
     ...target,
     ref: commit,
@@ -29,7 +29,7 @@ export async function listBotCheckRuns({ octokit, target, appId }: CheckRunWrite
  * Returns the run's address.
  */
 export async function writeCheckRun(
-  writer: CheckRunWriter,
+  writer: CheckRunApiClient,
   head: CommitSha,
   run: CheckRunContent,
   { isNew, isAgain }: { readonly isNew: boolean; readonly isAgain: boolean },
@@ -88,7 +88,7 @@ const createdCheckRunsSchema = z.record(z.string(), createdCheckRunSchema.nullab
 
 /** `repositoryId`: GitHub's global id, without which each run takes a request. Returns their addresses. */
 export async function writeCheckRuns(
-  writer: CheckRunWriter,
+  writer: CheckRunApiClient,
   { head, runs, present }: Extract<ForgeAction, { kind: 'put-checks' }>,
   { repositoryId, isAgain }: { readonly repositoryId: string | undefined; readonly isAgain: boolean },
 ): Promise<ReadonlyMap<string, string>> {
@@ -132,7 +132,7 @@ export const toBotCheckRun = ({
  * rejects.
  */
 async function createCheckRunsInOneRequest(
-  { octokit }: CheckRunWriter,
+  { octokit }: CheckRunApiClient,
   repository: string,
   head: CommitSha,
   runs: readonly CheckRunContent[],
@@ -187,7 +187,7 @@ export function splitIntoChunks<T>(items: readonly T[], size: number): T[][] {
 }
 
 /** Rejects with what Octokit rejects with. */
-export async function putDeployment(
+export async function upsertDeployment(
   octokit: Octokit,
   target: { readonly owner: string; readonly repo: string },
   appId: number,

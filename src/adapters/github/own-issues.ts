@@ -10,7 +10,7 @@ export interface RepositoryParams {
 }
 
 /** The App's id and login (`catalog-bot[bot]`). */
-export type BotAppContext = Pick<GitHubApp, 'appId' | 'login'> & {
+export type BotGitHubAppContext = Pick<GitHubApp, 'appId' | 'login'> & {
   readonly permissionsOn?: GitHubApp['permissionsOn']
   /** Absent: comments aren't remembered. */
   readonly commentCache?: CommentCache
@@ -25,7 +25,7 @@ export type BotAppContext = Pick<GitHubApp, 'appId' | 'login'> & {
 }
 
 /** The fields that tell whether an issue is ours. */
-interface IssueIdentityFields {
+interface BotIssueIdentityFields {
   readonly number: number
   readonly state: string
   readonly title: string
@@ -39,12 +39,12 @@ interface IssueIdentityFields {
 export async function findBotIssue(
   octokit: Octokit,
   target: RepositoryParams,
-  { appId, login }: BotAppContext,
+  { appId, login }: BotGitHubAppContext,
   marker: string,
   number: number | undefined,
 ): Promise<BotIssue | undefined> {
   const home = `/repos/${target.owner}/${target.repo}`.toLowerCase()
-  const isOwn = (issue: IssueIdentityFields) =>
+  const isOwn = (issue: BotIssueIdentityFields) =>
     issue.performed_via_github_app?.id === appId &&
     issue.pull_request === undefined &&
     issue.body?.startsWith(marker) === true &&
@@ -114,7 +114,7 @@ export async function performIssueAction(
   }
 }
 
-const toBotIssue = ({ number, state, title, body }: IssueIdentityFields): BotIssue => ({
+const toBotIssue = ({ number, state, title, body }: BotIssueIdentityFields): BotIssue => ({
   number,
   state: state === 'open' ? 'open' : 'closed',
   title,

@@ -9,7 +9,7 @@ import {
 } from '../../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import type { BotAppContext, RepositoryParams } from './own-issues.ts'
+import type { BotGitHubAppContext, RepositoryParams } from './own-issues.ts'
 
 export type BotPullRequestAction = Extract<
   ForgeAction,
@@ -20,7 +20,7 @@ export type BotPullRequestAction = Extract<
 export async function findBotPullRequest(
   octokit: Octokit,
   target: RepositoryParams,
-  { login }: Pick<BotAppContext, 'login'>,
+  { login }: Pick<BotGitHubAppContext, 'login'>,
   branch: string,
   base: string,
 ): Promise<BotPullRequest | undefined> {
@@ -68,7 +68,7 @@ export async function findMergedPullForCommit(
 export async function performBotPullRequestAction(
   octokit: Octokit,
   target: RepositoryParams,
-  acting: Pick<BotAppContext, 'login'>,
+  acting: Pick<BotGitHubAppContext, 'login'>,
   action: BotPullRequestAction,
 ): Promise<ForgeActionResult> {
   switch (action.kind) {
@@ -179,10 +179,10 @@ async function readBranchTip(
 }
 
 /** Returns the pull request's number. Rejects with a ForgeError, or with what Octokit rejects with. */
-export async function proposeTreeAsPullRequest(
+export async function createPullRequestFromTree(
   octokit: Octokit,
   target: RepositoryParams,
-  { login }: Pick<BotAppContext, 'login'>,
+  { login }: Pick<BotGitHubAppContext, 'login'>,
   action: Extract<ForgeAction, { kind: 'propose-tree' }>,
 ): Promise<PullNumber> {
   const { branch, base, parent, tree, message, title, body } = action

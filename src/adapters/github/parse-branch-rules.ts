@@ -99,12 +99,12 @@ export const refUpdateRuleQuery = `query UpdateRule($owner: String!, $repo: Stri
 }`
 
 /** How rules apply to our App: `pull_requests_only` doesn't allow pushes. */
-export type RuleBypassMode = 'always' | 'exempt' | 'pull_requests_only' | 'never'
+export type BranchRuleBypassMode = 'always' | 'exempt' | 'pull_requests_only' | 'never'
 
 export interface AppliedBranchRule {
   readonly type: string
   readonly parameters?: unknown
-  readonly bypass: RuleBypassMode
+  readonly bypass: BranchRuleBypassMode
 }
 
 export type BranchRequirements = Pick<

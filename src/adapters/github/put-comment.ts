@@ -5,7 +5,7 @@ import { findBotComment, findBotComments, dropCachedComments, type CommentReader
 import { type ReviewSuggestion, reviewSuggestionMarker } from '../../report/report.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import type { BotAppContext, RepositoryParams } from './own-issues.ts'
+import type { BotGitHubAppContext, RepositoryParams } from './own-issues.ts'
 
 interface RestReviewComment {
   readonly id: number
@@ -27,17 +27,17 @@ const outdatedSuggestionMarker = '<!-- catalog-bot:suggestion outdated -->'
  */
 const maxCommentReadAgeMs = 5000
 
-type PutCommentAction = Extract<ForgeAction, { kind: 'put-comment' }>
+type UpsertCommentAction = Extract<ForgeAction, { kind: 'put-comment' }>
 
 /** Rejects with Octokit's errors. */
-export async function putComment(
+export async function upsertBotComment(
   reader: CommentReader,
-  { pull, body, present }: PutCommentAction,
+  { pull, body, present }: UpsertCommentAction,
 ): Promise<ForgeActionResult> {
   const known =
     present !== undefined && !isCommentReadStale(present, reader)
       ? present
-      : await readObservedBotComment(reader, pull)
+      : await readTimestampedBotComment(reader, pull)
   const { comment } = known
   if (known.duplicates !== undefined) await deleteComments(reader, known.duplicates)
   if (comment?.body === body) return { updatedAt: comment.updatedAt }
@@ -55,12 +55,15 @@ export async function putComment(
 }
 
 const isCommentReadStale = ({ readAt }: ObservedBotComment, reader: CommentReader): boolean =>
-  getMonotonicNow(reader) - readAt > maxCommentReadAgeMs
+  readMonotonicTimeMs(reader) - readAt > maxCommentReadAgeMs
 
-const getMonotonicNow = ({ monotonic }: CommentReader): number => monotonic?.() ?? performance.now()
+const readMonotonicTimeMs = ({ monotonic }: CommentReader): number => monotonic?.() ?? performance.now()
 
-async function readObservedBotComment(reader: CommentReader, pull: PullNumber): Promise<ObservedBotComment> {
-  const readAt = getMonotonicNow(reader)
+async function readTimestampedBotComment(
+  reader: CommentReader,
+  pull: PullNumber,
+): Promise<ObservedBotComment> {
+  const readAt = readMonotonicTimeMs(reader)
   const comment = await findBotComment(reader, pull)
   return { readAt, ...(comment && { comment }) }
 }
@@ -125,10 +128,10 @@ async function deleteComments(
 }
 
 /** Rejects with Octokit's errors, unless GitHub rejects a line that is outside the diff. The comment shows every fix anyway. */
-export async function putReviewSuggestions(
+export async function upsertReviewSuggestions(
   octokit: Octokit,
   target: RepositoryParams,
-  { login }: Pick<BotAppContext, 'login'>,
+  { login }: Pick<BotGitHubAppContext, 'login'>,
   { pull, head, suggestions }: Extract<ForgeAction, { kind: 'put-suggestions' }>,
 ): Promise<void> {
   const all: readonly RestReviewComment[] = await octokit.paginate(octokit.rest.pulls.listReviewComments, {

@@ -8,7 +8,7 @@ import {
   parseBranchRule,
   doesRuleBlockStagingBranch,
   combineBranchRequirements,
-  type RuleBypassMode,
+  type BranchRuleBypassMode,
   type BranchRequirements,
   type AppliedBranchRule,
   branchResponseSchema,
@@ -94,7 +94,7 @@ class BranchRulesReader {
   readonly #octokit: BranchRulesClient
   readonly #target: { readonly owner: string; readonly repo: string }
   readonly #options: ReadBranchRulesOptions
-  readonly #bypasses = new Map<number, Promise<RuleBypassMode>>()
+  readonly #bypasses = new Map<number, Promise<BranchRuleBypassMode>>()
 
   constructor(octokit: BranchRulesClient, { owner, name }: RepositoryName, options: ReadBranchRulesOptions) {
     this.#octokit = octokit
@@ -142,7 +142,7 @@ class BranchRulesReader {
     }
   }
 
-  #bypassOf(id: number | undefined): Promise<RuleBypassMode> {
+  #bypassOf(id: number | undefined): Promise<BranchRuleBypassMode> {
     if (id === undefined) return Promise.resolve('never')
     const known = this.#bypasses.get(id) ?? this.#readBypass(id)
     this.#bypasses.set(id, known)
@@ -150,7 +150,7 @@ class BranchRulesReader {
   }
 
   /** A ruleset that cannot be read is treated as binding. */
-  async #readBypass(id: number): Promise<RuleBypassMode> {
+  async #readBypass(id: number): Promise<BranchRuleBypassMode> {
     const description = `the App's bypass permission for ruleset ${id}`
     const answer = await this.#optional(description, 'GET /repos/{owner}/{repo}/rulesets/{ruleset_id}', {
       ruleset_id: id,

@@ -1,6 +1,6 @@
 // Reads a pull request's comments, asking only for changed ones. GitHub's comment count reveals deletions.
 import { z } from 'zod'
-import { maxCommandLines } from '../../pull-request/command.ts'
+import { maxLinesSearchedForCommands } from '../../pull-request/command.ts'
 import { type PullNumber, toUserId } from '../../pull-request/ids.ts'
 import {
   type PullComment,
@@ -62,7 +62,7 @@ export async function readComments(
   const cached = skipCache ? undefined : reader.cache?.get(toPullRequestKey(reader.repository, pull))
   if (cached !== undefined && count !== undefined) {
     const since = await readCommentsUpdatedSince(reader, pull, cached)
-    const now = since.comments.size > count ? await dropDeletedComments(reader, pull, since) : since
+    const now = since.comments.size > count ? await dropDeletedCommentsFromCache(reader, pull, since) : since
     if (now.comments.size === count) return [...now.comments.values()]
   }
   return [...(await readAllComments(reader, pull)).comments.values()]
@@ -149,24 +149,24 @@ async function readCommentsUpdatedSince(reader: CommentReader, pull: PullNumber,
 }
 
 /** GitHub takes at most 100 ids in one list. */
-const maxCommentIdsPerList = 100
-const maxCommentIdsPerQuery = 25 * maxCommentIdsPerList
+const maxCommentIdsPerNodesField = 100
+const maxCommentIdsPerGraphqlQuery = 25 * maxCommentIdsPerNodesField
 const existingCommentIdsSchema = z.record(z.string(), z.array(z.object({ id: z.string() }).nullable()))
 
 /**
  * Without the comments that GitHub doesn't have any more. One request tells that of 2,500 comments; reading them all again
  * costs one for each hundred. Never rejects: the caller compares the count, and reads them all if it still differs.
  */
-async function dropDeletedComments(
+async function dropDeletedCommentsFromCache(
   { octokit, repository, cache }: CommentReader,
   pull: PullNumber,
   cached: CachedComments,
 ): Promise<CachedComments> {
   const deletedIds = new Set<string>()
   const nodes = [...cached.comments.values()].flatMap(({ node }) => node ?? [])
-  for (const ids of splitIntoChunks(nodes, maxCommentIdsPerQuery)) {
+  for (const ids of splitIntoChunks(nodes, maxCommentIdsPerGraphqlQuery)) {
     const lists = Object.fromEntries(
-      splitIntoChunks(ids, maxCommentIdsPerList).map((list, at) => [`l${at}`, list]),
+      splitIntoChunks(ids, maxCommentIdsPerNodesField).map((list, at) => [`l${at}`, list]),
     )
     const names = Object.keys(lists)
     const query = `query CommentsThatExist(${names.map((name) => `$${name}: [ID!]!`).join(', ')}) {
@@ -197,7 +197,7 @@ async function toCachedComments(
 ): Promise<Omit<CachedComments, 'readAt'>> {
   const comments = new Map(known)
   for (const view of views) {
-    comments.set(view.id, toComment(view))
+    comments.set(view.id, toPullComment(view))
     if (own === undefined && (await isBotComment(view, reader))) own = view.id
   }
   return { comments, own }
@@ -234,28 +234,29 @@ async function isBotComment(
   )
 }
 
-function toComment(view: RestIssueComment): PullComment {
+function toPullComment(view: RestIssueComment): PullComment {
   return {
     id: view.id,
     ...(view.node_id !== undefined && { node: view.node_id }),
     author: toGitHubAccountOrNull(view.user),
-    body: extractCommandLines(view.body ?? ''),
+    body: extractCommentCommandLines(view.body ?? ''),
     createdAt: view.created_at,
     updatedAt: view.updated_at,
   }
 }
 
 /** Longer first lines can't be a command. */
-const maxCommandLinesLength = 8192
+const maxCommandTextCharacters = 8192
 
 /**
  * The lines that can contain a command; the rest of a comment of 64 KB is dropped. A line that is cut in the middle
  * could look like another command.
  */
-export function extractCommandLines(body: string): string {
-  const lines = body.slice(0, maxCommandLinesLength).split(/\r\n|\n|\r/)
-  if (lines.length > maxCommandLines) return lines.slice(0, maxCommandLines).join('\n')
-  return body.length > maxCommandLinesLength ? '' : body
+export function extractCommentCommandLines(body: string): string {
+  const lines = body.slice(0, maxCommandTextCharacters).split(/\r\n|\n|\r/)
+  if (lines.length > maxLinesSearchedForCommands)
+    return lines.slice(0, maxLinesSearchedForCommands).join('\n')
+  return body.length > maxCommandTextCharacters ? '' : body
 }
 
 /** Null accounts ("ghost") stay null, because no one has their rights. */

@@ -8,7 +8,7 @@ import type { CommentCache, RepositoryCache } from './github-cache.ts'
 import type { Octokit } from './github-app.ts'
 import { cacheComments, readComments, toGitHubAccountOrNull, type GitHubApiAccount } from './read-comments.ts'
 import { readPullDetails, type PullDetails, type RestPullFields } from './read-pull-details.ts'
-import { maxEntriesPerPullList, toReviewState } from './graphql-pull.ts'
+import { maxNodesPerPullConnection, toReviewState } from './graphql-pull.ts'
 
 const maxSnapshotReadAttempts = 3
 
@@ -43,17 +43,17 @@ export async function readPullRequestSnapshot(
   const target = { owner: repository.owner, repo: repository.name }
   try {
     for (let attempt = 0; attempt < maxSnapshotReadAttempts; attempt++) {
-      const before = await readPull(octokit, target, pull)
+      const before = await readPullRequest(octokit, target, pull)
       if (before === null) return null
       options.repositoryCache?.setId(repository, before.base.repo.node_id)
       // This may take any time, because everything that is read afterwards is compared with `before`.
       if (attempt === 0)
-        await onCounts?.({ author: toGitHubAccountOrNull(before.user), size: toPullSize(before) })
+        await onCounts?.({ author: toGitHubAccountOrNull(before.user), size: toPullDiffSize(before) })
       const atOnce =
         attempt === 0 ? await tryReadPullDetails(octokit, repository, before, options) : undefined
       if (atOnce !== undefined) return toPullSnapshot(repository, before, atOnce)
-      const lists = await readPullReviewsCommentsAndBase(octokit, repository, before, options)
-      const after = await readPull(octokit, target, pull)
+      const lists = await readPullDiscussionAndBase(octokit, repository, before, options)
+      const after = await readPullRequest(octokit, target, pull)
       if (after === null) return null
       const agrees =
         before.head.sha === after.head.sha &&
@@ -69,8 +69,8 @@ export async function readPullRequestSnapshot(
   throw new ForgeError('inconsistent', `could not ${doing}: it kept changing while it was being read`)
 }
 
-type RestPullRequest = NonNullable<Awaited<ReturnType<typeof readPull>>>
-type PullReviewsCommentsAndBase = Pick<PullSnapshot, 'reviews' | 'comments' | 'base'>
+type RestPullRequest = NonNullable<Awaited<ReturnType<typeof readPullRequest>>>
+type PullDiscussionAndBase = Pick<PullSnapshot, 'reviews' | 'comments' | 'base'>
 
 /** One request instead of four, plus another one if the first answer is incomplete. */
 async function tryReadPullDetails(
@@ -87,7 +87,7 @@ async function tryReadPullDetails(
     monotonic = () => performance.now(),
   }: PullSnapshotReadOptions,
 ): Promise<PullDetails | undefined> {
-  if (login === undefined || getCommentCount(before) > Math.min(maxEntries, maxEntriesPerPullList))
+  if (login === undefined || getCommentCount(before) > Math.min(maxEntries, maxNodesPerPullConnection))
     return undefined
   const readAt = monotonic()
   const details = await readPullDetails(octokit, repository, toRestPullFields(before), { appId, login })
@@ -107,7 +107,7 @@ async function tryReadPullDetails(
   return details
 }
 
-async function readPullReviewsCommentsAndBase(
+async function readPullDiscussionAndBase(
   octokit: Octokit,
   repository: RepositoryName,
   before: RestPullRequest,
@@ -118,7 +118,7 @@ async function readPullReviewsCommentsAndBase(
     skipCache = false,
     maxEntries = Infinity,
   }: PullSnapshotReadOptions,
-): Promise<PullReviewsCommentsAndBase> {
+): Promise<PullDiscussionAndBase> {
   const target = { owner: repository.owner, repo: repository.name }
   const pull = toPullNumber(before.number)
   const isTalkative = getCommentCount(before) > maxEntries
@@ -129,7 +129,7 @@ async function readPullReviewsCommentsAndBase(
       : readComments({ octokit, repository, appId, login, cache }, pull, before.comments, skipCache),
     octokit.rest.git.getRef({ ...target, ref: `heads/${before.base.ref}` }),
   ])
-  return { reviews: reviews.map(toReview), comments, base: toCommitSha(base.data.object.sha) }
+  return { reviews: reviews.map(toPullReview), comments, base: toCommitSha(base.data.object.sha) }
 }
 
 function toRestPullFields(pull: RestPullRequest): RestPullFields {
@@ -152,7 +152,7 @@ function toRestPullFields(pull: RestPullRequest): RestPullFields {
 function toPullSnapshot(
   repository: RepositoryName,
   pull: RestPullRequest,
-  { reviews, comments, base }: PullReviewsCommentsAndBase,
+  { reviews, comments, base }: PullDiscussionAndBase,
   maxEntries = Infinity,
 ): PullSnapshot {
   const { comments: _count, ...facts } = toRestPullFields(pull)
@@ -172,7 +172,7 @@ function toPullSnapshot(
 const toPullState = ({ merged, state }: { merged: boolean; state: string }): PullSnapshot['state'] =>
   merged ? 'merged' : state === 'open' ? 'open' : 'closed'
 
-async function readPull(octokit: Octokit, target: { owner: string; repo: string }, pull: PullNumber) {
+async function readPullRequest(octokit: Octokit, target: { owner: string; repo: string }, pull: PullNumber) {
   try {
     return (await octokit.rest.pulls.get({ ...target, pull_number: pull })).data
   } catch (error) {
@@ -182,7 +182,7 @@ async function readPull(octokit: Octokit, target: { owner: string; repo: string 
   }
 }
 
-function toReview(review: {
+function toPullReview(review: {
   id: number
   user: GitHubApiAccount | null
   state: string
@@ -199,7 +199,7 @@ function toReview(review: {
   }
 }
 
-function toPullSize(pull: {
+function toPullDiffSize(pull: {
   changed_files: number
   additions: number
   deletions: number

@@ -1,6 +1,6 @@
 import { formatPlatform, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import type { OciDocument, FetchedMultiPlatformImage } from './base-image.ts'
+import type { OciJsonDocument, FetchedMultiPlatformImage } from './base-image.ts'
 import {
   type BuiltCatalogImage,
   type CatalogImageSpec,
@@ -10,15 +10,15 @@ import {
 import {
   baseImageDigestAnnotation,
   baseImageNameAnnotation,
-  encodeOciDocument,
+  encodeOciJsonDocument,
   createCatalogImageConfig,
-  computeContentDigest,
+  computeImageContentDigest,
   mediaTypesByImageFormat,
   createImageIndex,
   createImageManifest,
   convertLayerMediaType,
   createScratchImageConfig,
-  type OciDocumentBlob,
+  type OciJsonDocumentBlob,
   type LayerCompression,
   type ImageFormat,
 } from './image-documents.ts'
@@ -61,14 +61,14 @@ export function toImageBuildSettings(order: Omit<CatalogImageSpec, 'files' | 'ba
 export const olmImagePlatforms = ['linux/amd64', 'linux/arm64', 'linux/ppc64le', 'linux/s390x']
 
 interface PlatformImage {
-  readonly platform: OciDocument | undefined
+  readonly platform: OciJsonDocument | undefined
   readonly platformName: string
-  readonly config: OciDocumentBlob
-  readonly manifest: OciDocument
+  readonly config: OciJsonDocumentBlob
+  readonly manifest: OciJsonDocument
 }
 
 /** An image with a base. The pusher mounts blobs from the repository in the base's `name`. */
-export function assembleImageOnBase(
+export function assembleImageOnBaseImage(
   base: FetchedMultiPlatformImage,
   registry: RegistryClient,
   layer: CatalogLayer,
@@ -77,7 +77,7 @@ export function assembleImageOnBase(
   const { format } = settings
   const baseLayers = new Map<string, Descriptor>()
   const parts = base.images.map((image): PlatformImage => {
-    const config = encodeOciDocument(
+    const config = encodeOciJsonDocument(
       createCatalogImageConfig(image, { ...settings, diffId: layer.summary.diffId }),
       mediaTypesByImageFormat[format].config,
     )
@@ -114,7 +114,7 @@ export function assembleImageFromScratch(
     const [os, architecture, variant] = name.split('/')
     if (os !== 'linux' || architecture === undefined || architecture === '')
       throw new ImageError('order', `"${name}" is not a platform; use a name such as linux/amd64`)
-    const config = encodeOciDocument(
+    const config = encodeOciJsonDocument(
       createScratchImageConfig(name, { ...settings, diffId: layer.summary.diffId }),
       mediaTypesByImageFormat[settings.format].config,
     )
@@ -142,12 +142,12 @@ function assembleCatalogImage(
   annotations: Readonly<Record<string, string>>,
 ): BuiltCatalogImage {
   const images = parts.map(({ manifest }) =>
-    encodeOciDocument(manifest, mediaTypesByImageFormat[format].manifest),
+    encodeOciJsonDocument(manifest, mediaTypesByImageFormat[format].manifest),
   )
-  const index = encodeOciDocument(
+  const index = encodeOciJsonDocument(
     createImageIndex(
       format,
-      parts.map(({ platform = {} }, at) => ({ platform, manifest: images[at] as OciDocumentBlob })),
+      parts.map(({ platform = {} }, at) => ({ platform, manifest: images[at] as OciJsonDocumentBlob })),
       annotations,
     ),
     mediaTypesByImageFormat[format].index,
@@ -160,7 +160,7 @@ function assembleCatalogImage(
   return {
     digest: top.digest,
     mediaType: top.mediaType,
-    contentDigest: computeContentDigest(isIndex, parts),
+    contentDigest: computeImageContentDigest(isIndex, parts),
     platforms: parts.map(({ platformName }) => platformName),
     layer: layer.summary,
     manifests: tops.map(({ mediaType, bytes }) => ({ mediaType, bytes })) as [
@@ -171,7 +171,7 @@ function assembleCatalogImage(
   }
 }
 
-function toLayerDescriptor({ descriptor: { mediaType, digest, size } }: CatalogLayer): OciDocument {
+function toLayerDescriptor({ descriptor: { mediaType, digest, size } }: CatalogLayer): OciJsonDocument {
   return { mediaType, digest, size }
 }
 

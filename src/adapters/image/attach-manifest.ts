@@ -5,7 +5,7 @@ import { formatImageReference, type ImageReference } from '@catalog-bot/fbc/go/r
 import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { parseImageReferenceOrThrow, type OciDocument } from './base-image.ts'
+import { parseImageReferenceOrThrow, type OciJsonDocument } from './base-image.ts'
 import { type AttachedManifest, type ImageAttachment, ImageError } from './catalog-publisher.ts'
 import { computeSha256Digest } from './image-documents.ts'
 import type { ImagePusher } from './open-pusher.ts'
@@ -20,7 +20,7 @@ export async function attachManifest(
   signal?: AbortSignalLike,
 ): Promise<{ readonly digest: string }> {
   const { host, repository } = parseImageReferenceOrThrow(name)
-  const document = JSON.parse(new TextDecoder().decode(manifest.bytes)) as OciDocument
+  const document = JSON.parse(new TextDecoder().decode(manifest.bytes)) as OciJsonDocument
   const subject = (document['subject'] as { digest?: unknown } | undefined)?.digest
   if (typeof subject !== 'string') throw new ImageError('order', 'an attachment must have a subject')
   const target = { host, repository }
@@ -61,7 +61,7 @@ export async function listAttachedManifests(
       signal,
     ))
   return listed.flatMap((entry) => {
-    const descriptor = (typeof entry === 'object' && entry !== null ? entry : {}) as OciDocument
+    const descriptor = (typeof entry === 'object' && entry !== null ? entry : {}) as OciJsonDocument
     const { digest: found, artifactType } = descriptor
     if (typeof found !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(found)) return []
     return [{ digest: found, artifactType: typeof artifactType === 'string' ? artifactType : '' }]
@@ -78,12 +78,12 @@ async function fetchReferrersIndex(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   text: string,
   signal: AbortSignalLike | undefined,
-): Promise<readonly (OciDocument & Descriptor)[]> {
+): Promise<readonly (OciJsonDocument & Descriptor)[]> {
   try {
     const { bytes, manifest } = await registry.fetchManifest(parseImageReferenceOrThrow(text), signal)
     if (manifest.kind !== 'index') throw new RegistryError('bad-reply', `${text} is not an image index`)
     const { manifests } = JSON.parse(new TextDecoder().decode(bytes)) as {
-      manifests: (OciDocument & Descriptor)[]
+      manifests: (OciJsonDocument & Descriptor)[]
     }
     return manifests
   } catch (error) {

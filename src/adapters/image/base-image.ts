@@ -11,17 +11,17 @@ import type { FetchedManifest, RegistryClient } from '../registry/registry-clien
 import { ImageError } from './catalog-publisher.ts'
 
 /** A document with its unknown fields preserved. */
-export type OciDocument = Readonly<Record<string, unknown>>
+export type OciJsonDocument = Readonly<Record<string, unknown>>
 
 export interface FetchedImage {
   readonly platform: string
   readonly digest: string
-  readonly manifest: OciDocument & { readonly layers: readonly (OciDocument & Descriptor)[] }
-  readonly config: OciDocument
+  readonly manifest: OciJsonDocument & { readonly layers: readonly (OciJsonDocument & Descriptor)[] }
+  readonly config: OciJsonDocument
   readonly diffIds: readonly string[]
   readonly labels: Readonly<Record<string, string>>
   /** The unmodified platform object from the index. Absent without an index. */
-  readonly indexPlatform?: OciDocument
+  readonly indexPlatform?: OciJsonDocument
 }
 
 export interface FetchedMultiPlatformImage {
@@ -30,12 +30,12 @@ export interface FetchedMultiPlatformImage {
   readonly name: string
   readonly digest: string
   readonly mediaType: string
-  readonly top: OciDocument
+  readonly top: OciJsonDocument
   readonly isIndex: boolean
   readonly images: readonly FetchedImage[]
 }
 
-const maxConfigBytes = 4 * 1024 * 1024
+const maxImageConfigBytes = 4 * 1024 * 1024
 
 /** Rejects with an ImageError of the given code if the reference is not such an image. */
 export async function fetchMultiPlatformImage(
@@ -58,7 +58,7 @@ export async function fetchPlatformImagesForManifest(
   platforms?: readonly string[],
   signal?: AbortSignalLike,
 ): Promise<FetchedMultiPlatformImage> {
-  const document = parseOciDocument(top.bytes)
+  const document = parseOciJsonDocument(top.bytes)
   const isIndex = top.manifest.kind === 'index'
   const { digest: _, ...named } = reference
   const common = {
@@ -73,11 +73,11 @@ export async function fetchPlatformImagesForManifest(
     const image = await fetchPlatformImage(registry, reference, top, undefined, code, signal)
     return {
       ...common,
-      images: selectItemsByPlatform([image], platforms, formatBaseImageReference(reference), code),
+      images: selectImagesByPlatform([image], platforms, formatBaseImageReference(reference), code),
     }
   }
-  const entries = (document['manifests'] as readonly OciDocument[]).filter(isLinuxImage)
-  const chosen = selectItemsByPlatform(
+  const entries = (document['manifests'] as readonly OciJsonDocument[]).filter(isLinuxImage)
+  const chosen = selectImagesByPlatform(
     entries.map((entry) => ({ entry, platform: formatPlatform(entry['platform'] as Platform) })),
     platforms,
     formatBaseImageReference(reference),
@@ -87,7 +87,14 @@ export async function fetchPlatformImagesForManifest(
     chosen.map(async ({ entry }) => {
       const digest = entry['digest'] as string
       const fetched = await registry.fetchManifest({ ...named, digest }, signal)
-      return fetchPlatformImage(registry, reference, fetched, entry['platform'] as OciDocument, code, signal)
+      return fetchPlatformImage(
+        registry,
+        reference,
+        fetched,
+        entry['platform'] as OciJsonDocument,
+        code,
+        signal,
+      )
     }),
   )
   return { ...common, images }
@@ -114,14 +121,14 @@ function formatBaseImageReference(reference: ImageReference): string {
 }
 
 /** Excludes attestations, artifacts, and other operating systems. */
-function isLinuxImage(entry: OciDocument): boolean {
+function isLinuxImage(entry: OciJsonDocument): boolean {
   const { os, architecture } = (entry['platform'] ?? {}) as { os?: unknown; architecture?: unknown }
   const { 'vnd.docker.reference.type': beside } = (entry['annotations'] ?? {}) as Record<string, unknown>
   const isImage = beside === undefined && entry['artifactType'] === undefined
   return isImage && os === 'linux' && typeof architecture === 'string' && architecture !== 'unknown'
 }
 
-function selectItemsByPlatform<Item extends { readonly platform: string }>(
+function selectImagesByPlatform<Item extends { readonly platform: string }>(
   items: readonly Item[],
   platforms: readonly string[] | undefined,
   name: string,
@@ -150,14 +157,14 @@ async function fetchPlatformImage(
   registry: RegistryClient,
   reference: ImageReference,
   { manifest, bytes, digest }: FetchedManifest,
-  indexPlatform: OciDocument | undefined,
+  indexPlatform: OciJsonDocument | undefined,
   code: 'base' | 'not-a-catalog',
   signal: AbortSignalLike | undefined,
 ): Promise<FetchedImage> {
   const rejection = (why: string) =>
     new ImageError(code, `${formatBaseImageReference(reference)} cannot be used: ${why}`)
   if (manifest.kind !== 'image') throw rejection('its index contains another index')
-  if (manifest.config.size > maxConfigBytes) throw rejection('its config is too large')
+  if (manifest.config.size > maxImageConfigBytes) throw rejection('its config is too large')
   if (manifest.layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
     throw rejection('it has layers that are stored outside the registry')
   const config = await registry.fetchBlob(reference, manifest.config, signal)
@@ -169,8 +176,8 @@ async function fetchPlatformImage(
   return {
     platform: formatPlatform(own),
     digest,
-    manifest: parseOciDocument(bytes) as FetchedImage['manifest'],
-    config: parseOciDocument(config),
+    manifest: parseOciJsonDocument(bytes) as FetchedImage['manifest'],
+    config: parseOciJsonDocument(config),
     diffIds,
     labels,
     ...(indexPlatform && { indexPlatform }),
@@ -178,6 +185,6 @@ async function fetchPlatformImage(
 }
 
 /** For bytes that already passed the strict parser. */
-function parseOciDocument(bytes: Uint8Array): OciDocument {
-  return JSON.parse(new TextDecoder().decode(bytes)) as OciDocument
+function parseOciJsonDocument(bytes: Uint8Array): OciJsonDocument {
+  return JSON.parse(new TextDecoder().decode(bytes)) as OciJsonDocument
 }

@@ -100,7 +100,7 @@ export interface CatalogLayerSummary {
   readonly packages?: readonly string[]
   readonly bundles?: number
   /** For the SBOM. Absent for a reused layer. */
-  readonly listed?: readonly ListedBundle[]
+  readonly listed?: readonly CatalogBundleSummary[]
 }
 
 export interface ImagePublishTarget {
@@ -227,11 +227,11 @@ export interface CatalogPublisher {
   attach(attachment: ImageAttachment, signal?: AbortSignalLike): Promise<{ readonly digest: string }>
   /** The attachments from the registry's referrers list, or from the index tag. */
   attached(repository: string, digest: string, signal?: AbortSignalLike): Promise<readonly AttachedManifest[]>
-  listBundles(files: readonly CatalogImageFile[]): Promise<readonly ListedBundle[]>
+  listBundles(files: readonly CatalogImageFile[]): Promise<readonly CatalogBundleSummary[]>
   close(): Promise<void>
 }
 
-/** For `openCatalogPublisher()`. These credentials belong to the publishing process. */
+/** For `createCatalogPublisher()`. These credentials belong to the publishing process. */
 export interface CatalogPublisherOptions {
   readonly registry: RegistryClient
   /**
@@ -270,7 +270,7 @@ export interface AttachedManifest {
 }
 
 /** A catalog's bundles as plain rows that can be passed between processes. */
-export interface ListedBundle {
+export interface CatalogBundleSummary {
   readonly package: string
   readonly name: string
   /** Empty if the bundle declares no version. */
@@ -280,7 +280,7 @@ export interface ListedBundle {
   readonly relatedImages: readonly string[]
 }
 
-export function listBundles({ bundles }: Pick<Catalog, 'bundles'>): readonly ListedBundle[] {
+export function listCatalogBundles({ bundles }: Pick<Catalog, 'bundles'>): readonly CatalogBundleSummary[] {
   return bundles.map((bundle) => ({
     package: bundle.package,
     name: bundle.name,

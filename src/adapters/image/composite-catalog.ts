@@ -60,7 +60,7 @@ export async function renderCompositeFiles(
       const { labels, files: pulled } = await pullBundleOrCatalog(registry, image, signal).catch(
         (error: unknown) => {
           throw error instanceof RegistryError
-            ? toImagePullError(formatCompositeListReference(path, next), error)
+            ? toImagePullError(formatCompositeListEntryLabel(path, next), error)
             : error
         },
       )
@@ -75,7 +75,7 @@ export async function renderCompositeFiles(
 }
 
 /** Names an entry of a composite list in messages: `catalogs/list.yaml: reference "extra" (quay.io/acme/extra:1)`. */
-export function formatCompositeListReference(
+export function formatCompositeListEntryLabel(
   path: string,
   { name, image }: { readonly name: string; readonly image: string },
 ): string {
@@ -85,7 +85,7 @@ export function formatCompositeListReference(
 /** Names the image that failed and the next step. `label` starts the message. */
 export function toImagePullError(label: string, error: RegistryError): RegistryError {
   const { code, retryAfter, status, contentType } = error
-  return new RegistryError(code, `${label}: ${error.message}${formatImagePullErrorFix(error)}`, {
+  return new RegistryError(code, `${label}: ${error.message}${formatImagePullErrorHint(error)}`, {
     cause: error,
     retryAfter,
     status,
@@ -93,7 +93,7 @@ export function toImagePullError(label: string, error: RegistryError): RegistryE
   })
 }
 
-function formatImagePullErrorFix({ code, retryable }: RegistryError): string {
+function formatImagePullErrorHint({ code, retryable }: RegistryError): string {
   if (code === 'missing') return '. Correct the reference or push the image.'
   if (code === 'private') return '. Log in to the registry or correct the reference.'
   return retryable ? '. Try again later.' : ''

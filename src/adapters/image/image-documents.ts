@@ -2,7 +2,7 @@
 // fields.
 import { createHash } from 'node:crypto'
 import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
-import type { OciDocument, FetchedImage } from './base-image.ts'
+import type { OciJsonDocument, FetchedImage } from './base-image.ts'
 import { ImageError } from './catalog-publisher.ts'
 
 export const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
@@ -55,10 +55,10 @@ export interface ImageConfigOptions {
 export function createCatalogImageConfig(
   base: Pick<FetchedImage, 'config' | 'diffIds'>,
   order: ImageConfigOptions,
-): OciDocument {
+): OciJsonDocument {
   const { config } = base
-  const inner = (config['config'] ?? {}) as OciDocument
-  const rootfs = (config['rootfs'] ?? {}) as OciDocument
+  const inner = (config['config'] ?? {}) as OciJsonDocument
+  const rootfs = (config['rootfs'] ?? {}) as OciJsonDocument
   return {
     ...config,
     created: order.created,
@@ -66,50 +66,50 @@ export function createCatalogImageConfig(
       ...inner,
       Entrypoint: ['/bin/opm'],
       Cmd: ['serve', '/configs', ...(order.hasCache ? ['--cache-dir=/tmp/cache'] : [])],
-      Labels: mergeLabels((inner['Labels'] ?? {}) as Record<string, string>, order.labels),
+      Labels: mergeImageLabels((inner['Labels'] ?? {}) as Record<string, string>, order.labels),
     },
     rootfs: { ...rootfs, type: 'layers', diff_ids: [...base.diffIds, order.diffId] },
-    ...extendConfigHistory(config, base.diffIds.length, order.created),
+    ...appendImageConfigHistory(config, base.diffIds.length, order.created),
   }
 }
 
 /** The config of a catalog-only image: OLM extracts the catalog and serves it with its own opm. */
-export function createScratchImageConfig(platform: string, order: ImageConfigOptions): OciDocument {
+export function createScratchImageConfig(platform: string, order: ImageConfigOptions): OciJsonDocument {
   const [os, architecture, variant] = platform.split('/')
   return {
     created: order.created,
     architecture,
     os,
     ...(variant !== undefined && { variant }),
-    config: { Labels: mergeLabels({}, order.labels) },
+    config: { Labels: mergeImageLabels({}, order.labels) },
     rootfs: { type: 'layers', diff_ids: [order.diffId] },
-    ...extendConfigHistory({}, 0, order.created),
+    ...appendImageConfigHistory({}, 0, order.created),
   }
 }
 
-function mergeLabels(
+function mergeImageLabels(
   base: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,
-): OciDocument {
+): OciJsonDocument {
   return sortRecordKeys({ ...base, ...own, [catalogDirectoryLabel]: '/configs' })
 }
 
 /** A history must cover all layers, so the image has no history if the base has none. */
-function extendConfigHistory(
-  config: OciDocument,
+function appendImageConfigHistory(
+  config: OciJsonDocument,
   layers: number,
   created: string,
-): { history?: readonly OciDocument[] } {
-  const before = (config['history'] ?? []) as readonly OciDocument[]
+): { history?: readonly OciJsonDocument[] } {
+  const before = (config['history'] ?? []) as readonly OciJsonDocument[]
   if (before.filter((entry) => entry['empty_layer'] !== true).length !== layers) return {}
   return { history: [...before, { created, created_by: imageHistoryCreatedBy }] }
 }
 
-export interface OciDocumentBlob extends Descriptor {
+export interface OciJsonDocumentBlob extends Descriptor {
   readonly bytes: Uint8Array
 }
 
-export function encodeOciDocument(document: OciDocument, mediaType: string): OciDocumentBlob {
+export function encodeOciJsonDocument(document: OciJsonDocument, mediaType: string): OciJsonDocumentBlob {
   const bytes = new TextEncoder().encode(JSON.stringify(document))
   return { mediaType, digest: computeSha256Digest(bytes), size: bytes.length, bytes }
 }
@@ -121,9 +121,9 @@ export function computeSha256Digest(bytes: Uint8Array): string {
 export function createImageManifest(
   format: ImageFormat,
   config: Descriptor,
-  layers: readonly OciDocument[],
+  layers: readonly OciJsonDocument[],
   annotations: Readonly<Record<string, string>>,
-): OciDocument {
+): OciJsonDocument {
   const { mediaType, digest, size } = config
   return {
     schemaVersion: 2,
@@ -136,9 +136,9 @@ export function createImageManifest(
 
 export function createImageIndex(
   format: ImageFormat,
-  images: readonly { readonly manifest: Descriptor; readonly platform: OciDocument }[],
+  images: readonly { readonly manifest: Descriptor; readonly platform: OciJsonDocument }[],
   annotations: Readonly<Record<string, string>>,
-): OciDocument {
+): OciJsonDocument {
   return {
     schemaVersion: 2,
     mediaType: mediaTypesByImageFormat[format].index,
@@ -155,7 +155,7 @@ export function createImageIndex(
 function createAnnotationsField(
   format: ImageFormat,
   annotations: Readonly<Record<string, string>>,
-): OciDocument {
+): OciJsonDocument {
   if (format === 'docker' || Object.keys(annotations).length === 0) return {}
   return { annotations: sortRecordKeys(annotations) }
 }
@@ -167,8 +167,8 @@ function sortRecordKeys(record: Readonly<Record<string, string>>): Readonly<Reco
 /** Maps a layer's media type to another format. */
 export function convertLayerMediaType(
   format: ImageFormat,
-  layer: OciDocument & Descriptor,
-): OciDocument & Descriptor {
+  layer: OciJsonDocument & Descriptor,
+): OciJsonDocument & Descriptor {
   const kind = equivalentLayerMediaTypes.find((names) => Object.values(names).includes(layer.mediaType))
   const mediaType = kind?.[format]
   if (mediaType === undefined)
@@ -189,9 +189,9 @@ const equivalentLayerMediaTypes: readonly { readonly oci: string; readonly docke
  * A digest of every platform's config, which has the uncompressed layers' digests. Ignores compression and annotations.
  * `images` are in the order of the index.
  */
-export function computeContentDigest(
+export function computeImageContentDigest(
   isIndex: boolean,
-  images: readonly { readonly platform: OciDocument | undefined; readonly manifest: OciDocument }[],
+  images: readonly { readonly platform: OciJsonDocument | undefined; readonly manifest: OciJsonDocument }[],
 ): string {
   const lines = images.map(({ platform, manifest }) => {
     const config = manifest['config'] as Descriptor

@@ -8,7 +8,7 @@ import type { FetchedManifest } from '../registry/registry-client.ts'
 import { attachManifest, listAttachedManifests } from './attach-manifest.ts'
 import {
   olmImagePlatforms,
-  assembleImageOnBase,
+  assembleImageOnBaseImage,
   assembleImageFromScratch,
   toImageBuildSettings,
   type ImageBuildSettings,
@@ -32,7 +32,7 @@ import {
   ImageError,
 } from './catalog-publisher.ts'
 import { mediaTypesByImageFormat } from './image-documents.ts'
-import { packLayer, type PackedCatalogLayer, extractListedBundles } from './layer/pack-layer.ts'
+import { packLayer, type PackedCatalogLayer, listBundlesInCatalogFiles } from './layer/pack-layer.ts'
 import { listBundlesInWorkerProcess, packLayerInWorkerProcess } from './layer/layer-process-pool.ts'
 import {
   computeFetchedImageContentDigest,
@@ -46,7 +46,7 @@ const imageBuilderVersion = 'catalog image 1'
 
 const zeroBlobCounts = { present: 0, mounted: 0, uploaded: 0 }
 
-export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogPublisher {
+export function createCatalogPublisher(options: CatalogPublisherOptions): CatalogPublisher {
   return new RegistryCatalogPublisher(options)
 }
 
@@ -175,7 +175,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     )
 
   readonly listBundles: CatalogPublisher['listBundles'] = async (files) =>
-    this.#packsIn === 'here' ? extractListedBundles(files) : listBundlesInWorkerProcess(files)
+    this.#packsIn === 'here' ? listBundlesInCatalogFiles(files) : listBundlesInWorkerProcess(files)
   readonly close: CatalogPublisher['close'] = () => this.#pusher.close()
 
   async #fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<Base> {
@@ -187,7 +187,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
 
   #assembleImage(order: CatalogImageSpec, base: Base, layer: CatalogLayer, settings: ImageBuildSettings) {
     return base
-      ? assembleImageOnBase(base, this.#registry, layer, settings)
+      ? assembleImageOnBaseImage(base, this.#registry, layer, settings)
       : assembleImageFromScratch(order.platforms ?? olmImagePlatforms, layer, settings)
   }
 

@@ -13,12 +13,16 @@ import {
 import type { CredentialSource } from '../registry/auth/credentials.ts'
 import type { EgressOptions } from '../registry/transport/egress-policy.ts'
 import { getRegistryEndpoints, type RegistryEndpoint } from '../registry/registries-conf.ts'
-import type { ResolveHostname } from '../registry/transport/guarded-connector.ts'
+import type { HostnameResolver } from '../registry/transport/guarded-connector.ts'
 import { manifestAcceptHeader } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { toRegistryReplyError } from '../registry/transport/reply-error.ts'
-import { openTokenService } from '../registry/auth/token-service.ts'
-import { openTransport, type TransportReply, type TransportLimits } from '../registry/transport/transport.ts'
+import { createRegistryTokenService } from '../registry/auth/token-service.ts'
+import {
+  createRegistryTransport,
+  type TransportReply,
+  type TransportLimits,
+} from '../registry/transport/transport.ts'
 
 export interface ImagePusherOptions {
   readonly clock: Clock
@@ -28,7 +32,7 @@ export interface ImagePusherOptions {
   readonly egress?: EgressOptions
   readonly limits?: Partial<TransportLimits & RetryPolicy & UploadLimits>
   /** For tests: name resolution, and randomness (0 to 1). */
-  readonly resolve?: ResolveHostname
+  readonly resolve?: HostnameResolver
   readonly random?: () => number
 }
 
@@ -107,7 +111,7 @@ const maxManifestBytes = 4 * 1024 * 1024
 const maxTagListBytes = 1024 * 1024
 const maxTagListPages = 1000
 
-export function openImagePusher(options: ImagePusherOptions): ImagePusher {
+export function createImagePusher(options: ImagePusherOptions): ImagePusher {
   return new RegistryImagePusher(options)
 }
 
@@ -128,7 +132,7 @@ class RegistryImagePusher implements ImagePusher {
     this.#clock = createCancelableClock(options.clock)
     this.#limits = { ...defaultUploadLimits, ...options.limits }
     this.#retryPolicy = { ...defaultRetryPolicy, ...options.limits }
-    this.#transport = openTransport({
+    this.#transport = createRegistryTransport({
       egress: options.egress ?? {},
       limits: { exchangeTimeout: uploadTimeoutMs, ...options.limits },
       resolve: options.resolve,
@@ -137,7 +141,7 @@ class RegistryImagePusher implements ImagePusher {
       createRetryingRequestSender(
         createAuthorizedRegistryExchange(
           this.#transport,
-          openTokenService(this.#transport, this.#clock),
+          createRegistryTokenService(this.#transport, this.#clock),
           options.credentials,
           actions,
         ),

@@ -7,7 +7,7 @@ import { getCatalogDirectory, pullCatalogFiles } from '../registry/pull-bundle.t
 import type { RegistryClient } from '../registry/registry-client.ts'
 import {
   fetchMultiPlatformImage,
-  type OciDocument,
+  type OciJsonDocument,
   type FetchedMultiPlatformImage,
   rejectBaseImageWithCatalog,
   type FetchedImage,
@@ -23,7 +23,7 @@ import {
 import {
   baseImageDigestAnnotation,
   baseImageNameAnnotation,
-  computeContentDigest,
+  computeImageContentDigest,
   catalogDirectoryLabel,
   mediaTypesByImageFormat,
   imageHistoryCreatedBy,
@@ -33,7 +33,7 @@ import {
 import { cacheImageDirectory, catalogFileModes } from './layer/pack-layer.ts'
 import type { Descriptor } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { assembleImageOnBase, toImageBuildSettings } from './assemble-image.ts'
+import { assembleImageOnBaseImage, toImageBuildSettings } from './assemble-image.ts'
 
 interface PulledCatalogImage {
   readonly published: PublishedCatalogContent
@@ -115,10 +115,13 @@ async function pullCatalogImage(
 
 /** Comparable with the `contentDigest` of a built image. */
 export function computeFetchedImageContentDigest(tree: FetchedMultiPlatformImage): string {
-  return computeContentDigest(
+  return computeImageContentDigest(
     tree.isIndex,
     tree.images.map(
-      ({ indexPlatform, manifest }): { platform: OciDocument | undefined; manifest: OciDocument } => ({
+      ({
+        indexPlatform,
+        manifest,
+      }): { platform: OciJsonDocument | undefined; manifest: OciJsonDocument } => ({
         platform: indexPlatform,
         manifest,
       }),
@@ -212,11 +215,11 @@ export async function rebaseCatalogImage(
     summary: { digest, size, diffId, uncompressed: 0 },
     read: () => published.fetchBlob(image.reference, descriptor),
   }
-  return assembleImageOnBase(base, registry, layer, settings)
+  return assembleImageOnBaseImage(base, registry, layer, settings)
 }
 
 function isBuiltByCatalogBot({ config }: FetchedImage): boolean {
-  const history = (config['history'] ?? []) as readonly OciDocument[]
+  const history = (config['history'] ?? []) as readonly OciJsonDocument[]
   return history.at(-1)?.['created_by'] === imageHistoryCreatedBy
 }
 

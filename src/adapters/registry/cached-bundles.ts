@@ -4,7 +4,7 @@ import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-referen
 import type { BundleImageAnswer, InconclusiveAnswer } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { defineCacheNamespace, type Cache, type CacheNamespace } from '../../ports/cache.ts'
-import { defaultImageAnswerTtls } from './cached-registry.ts'
+import { defaultImageLookupTtls } from './cached-registry.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
 
@@ -31,7 +31,7 @@ export interface CachedBundleReaders {
   forEvaluation(budget?: BundlePullBudget): BudgetedBundleReader
 }
 
-export interface CachedBundlesOptions {
+export interface CachedBundleReadersOptions {
   readonly clock: Clock
   readonly store: Cache
   /** Concurrent pulls over all evaluations. Each pull holds its layers in memory and has a process. */
@@ -41,11 +41,11 @@ export interface CachedBundlesOptions {
 }
 
 // The reader's version covers the answer's shape.
-const bundleAnswerCacheNamespace = defineCacheNamespace<BundleImageAnswer>('bundle-answers', {
+const bundleImageAnswerCacheNamespace = defineCacheNamespace<BundleImageAnswer>('bundle-answers', {
   version: bundleReaderVersion,
   read: (stored) => (isCachedBundleAnswer(stored, 'findings') ? stored : undefined),
 })
-const installAnswerCacheNamespace = defineCacheNamespace<BundleImageAnswer>('install-answers', {
+const bundleInstallAnswerCacheNamespace = defineCacheNamespace<BundleImageAnswer>('install-answers', {
   version: bundleReaderVersion,
   read: (stored) => (isCachedBundleAnswer(stored, 'install') ? stored : undefined),
 })
@@ -86,7 +86,7 @@ const rejectedArchiveTtlSeconds = 3600
 
 export function createCachedBundleReaders(
   client: Pick<RegistryClient, 'readBundle' | 'identity'>,
-  options: CachedBundlesOptions,
+  options: CachedBundleReadersOptions,
 ): CachedBundleReaders {
   return new StoredBundleReaders(client, options)
 }
@@ -100,7 +100,7 @@ class StoredBundleReaders implements CachedBundleReaders {
   // Deduplicates concurrent pulls of the same bundle.
   readonly #pendingPulls = new Map<string, Promise<BundleAndInstallAnswers>>()
 
-  constructor(client: Pick<RegistryClient, 'readBundle' | 'identity'>, options: CachedBundlesOptions) {
+  constructor(client: Pick<RegistryClient, 'readBundle' | 'identity'>, options: CachedBundleReadersOptions) {
     const { clock, store, atOnce = defaultConcurrentBundlePulls, slowest = defaultMaxBundlePullMs } = options
     this.#client = client
     this.#clock = clock
@@ -131,7 +131,7 @@ class StoredBundleReaders implements CachedBundleReaders {
       answers: CacheNamespace<Answer>,
       pick: (both: BundleAndInstallAnswers) => Answer,
     ): ((reference: string) => Promise<Answer | InconclusiveAnswer>) => {
-      const withinMemory = createTotalAnswerSizeLimiter<Answer>(budget.held)
+      const withinMemory = createBundleAnswerSizeLimiter<Answer>(budget.held)
       return async (reference) => {
         // The key has the whole reference, because access to one repository does not imply access to another.
         const key = JSON.stringify([await this.#client.identity(reference), reference])
@@ -158,8 +158,8 @@ class StoredBundleReaders implements CachedBundleReaders {
     }
 
     return {
-      readBundle: createReader(bundleAnswerCacheNamespace, ({ bundle }) => bundle),
-      readInstall: createReader(installAnswerCacheNamespace, ({ install }) => install),
+      readBundle: createReader(bundleImageAnswerCacheNamespace, ({ bundle }) => bundle),
+      readInstall: createReader(bundleInstallAnswerCacheNamespace, ({ install }) => install),
     }
   }
 
@@ -184,13 +184,13 @@ class StoredBundleReaders implements CachedBundleReaders {
     { bundle, install }: BundleAndInstallAnswers,
     seconds: number,
   ): Promise<void> {
-    await this.#store.putCached(bundleAnswerCacheNamespace, new Map([[key, bundle]]), seconds)
-    await this.#store.putCached(installAnswerCacheNamespace, new Map([[key, install]]), seconds)
+    await this.#store.putCached(bundleImageAnswerCacheNamespace, new Map([[key, bundle]]), seconds)
+    await this.#store.putCached(bundleInstallAnswerCacheNamespace, new Map([[key, install]]), seconds)
   }
 }
 
 /** Limits the total size of answers, counting each answer once. */
-function createTotalAnswerSizeLimiter<Answer>(
+function createBundleAnswerSizeLimiter<Answer>(
   maxCharacters: number,
 ): (key: string, answer: Answer) => Answer | InconclusiveAnswer {
   const held = new Set<string>()
@@ -222,13 +222,13 @@ function getBundleAnswerTtl(reference: string, answer: BundleImageAnswer): numbe
   if (parseImageReference(reference).reference?.digest === undefined) return undefined
   switch (answer.kind) {
     case 'bundle':
-      return defaultImageAnswerTtls.digest
+      return defaultImageLookupTtls.digest
     case 'unsupported':
       return rejectedArchiveTtlSeconds
     case 'missing':
     case 'missing-or-private':
     case 'digest-mismatch':
-      return defaultImageAnswerTtls.negative
+      return defaultImageLookupTtls.negative
     case 'malformed':
     case 'blocked':
     case 'unknown':

@@ -17,7 +17,7 @@ interface RegistryQueryBudget {
 const defaultRegistryQueryBudget: RegistryQueryBudget = { hosts: 50, references: 10_000 }
 
 /** Seconds. */
-export interface ImageAnswerTtls {
+export interface ImageLookupTtls {
   readonly digest: number
   readonly tag: number
   readonly negative: number
@@ -25,7 +25,7 @@ export interface ImageAnswerTtls {
 
 // Digests expire after a week because registries collect garbage. Tags and missing images change during work on a pull
 // request.
-export const defaultImageAnswerTtls: ImageAnswerTtls = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
+export const defaultImageLookupTtls: ImageLookupTtls = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
 
 export interface CachedRegistry extends ImageRegistry {
   /** Queries the registry even if an answer is cached, and caches the new one. */
@@ -42,10 +42,10 @@ export interface RegistryCacheOptions {
   readonly identity: (reference: string) => Promise<string>
   /** Anything else that changes answers, such as `platforms`. */
   readonly variant?: string
-  readonly lives?: ImageAnswerTtls
+  readonly lives?: ImageLookupTtls
 }
 
-const imageAnswerSchema = z.union([
+const imageLookupAnswerSchema = z.union([
   z.object({
     kind: z.literal('ok'),
     digest: z.string(),
@@ -59,13 +59,13 @@ const imageAnswerSchema = z.union([
   }),
 ])
 // Increment the version when the meaning of an answer changes.
-const imageResponseCacheNamespace = defineCacheNamespace<ImageLookupAnswer>('image-answers', {
+const imageLookupCacheNamespace = defineCacheNamespace<ImageLookupAnswer>('image-answers', {
   version: 2,
-  read: (stored) => imageAnswerSchema.safeParse(stored).data,
+  read: (stored) => imageLookupAnswerSchema.safeParse(stored).data,
 })
 
 export function createCachedRegistry(registry: ImageRegistry, options: RegistryCacheOptions): CachedRegistry {
-  const lives = options.lives ?? defaultImageAnswerTtls
+  const lives = options.lives ?? defaultImageLookupTtls
   // Deduplicates concurrent queries.
   const pendingAnswers = new Map<string, Promise<ImageLookupAnswer>>()
 
@@ -85,7 +85,7 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
   async function resolveAll(references: readonly string[], signal?: AbortSignalLike) {
     const keys = new Map<string, string>()
     for (const reference of new Set(references)) keys.set(reference, await computeCacheKey(reference))
-    const known = await options.store.getCached(imageResponseCacheNamespace, [...keys.values()])
+    const known = await options.store.getCached(imageLookupCacheNamespace, [...keys.values()])
     const answers = new Map<string, ImageLookupAnswer>()
     const fresh = new Map<number, Map<string, ImageLookupAnswer>>()
     await Promise.all(
@@ -93,22 +93,21 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
         const cachedAnswer = known.get(key)
         const answer = cachedAnswer ?? (await queryOnce(key, reference, signal))
         answers.set(reference, answer)
-        const life = cachedAnswer === answer ? undefined : getImageAnswerTtl(reference, answer, lives)
+        const life = cachedAnswer === answer ? undefined : getImageLookupAnswerTtl(reference, answer, lives)
         if (life === undefined) return
         const group = fresh.get(life) ?? new Map<string, ImageLookupAnswer>()
         fresh.set(life, group.set(key, answer))
       }),
     )
-    for (const [life, values] of fresh)
-      await options.store.putCached(imageResponseCacheNamespace, values, life)
+    for (const [life, values] of fresh) await options.store.putCached(imageLookupCacheNamespace, values, life)
     return references.map((reference) => answers.get(reference) as ImageLookupAnswer)
   }
 
   async function cacheAnswer(reference: string, answer: ImageLookupAnswer): Promise<void> {
-    const life = getImageAnswerTtl(reference, answer, lives)
+    const life = getImageLookupAnswerTtl(reference, answer, lives)
     if (life !== undefined)
       await options.store.putCached(
-        imageResponseCacheNamespace,
+        imageLookupCacheNamespace,
         new Map([[await computeCacheKey(reference), answer]]),
         life,
       )
@@ -132,10 +131,10 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
 }
 
 /** Seconds to cache an answer; undefined for answers that are not cached. */
-export function getImageAnswerTtl(
+export function getImageLookupAnswerTtl(
   reference: string,
   answer: ImageLookupAnswer,
-  lives: ImageAnswerTtls,
+  lives: ImageLookupTtls,
 ): number | undefined {
   switch (answer.kind) {
     case 'ok':

@@ -1,45 +1,45 @@
 import { RegistryError } from './registry-error.ts'
 import { parseStrictJson, type JsonShape } from './strict-json.ts'
 
-const stringListShape: JsonShape = { list: 'string' }
+const stringListJsonShape: JsonShape = { list: 'string' }
 
-const annotationsShape: JsonShape = { map: 'string' }
+const annotationsJsonShape: JsonShape = { map: 'string' }
 
 /** A set, as Go writes it: keys with empty objects. */
-const emptyObjectMapShape: JsonShape = { map: { fields: {} } }
+const emptyObjectMapJsonShape: JsonShape = { map: { fields: {} } }
 
-const platformFieldShapes = {
+const platformFieldJsonShapes = {
   architecture: 'string',
   os: 'string',
   'os.version': 'string',
-  'os.features': stringListShape,
+  'os.features': stringListJsonShape,
   variant: 'string',
 } as const
 
-const descriptorShape: JsonShape = {
+const descriptorJsonShape: JsonShape = {
   fields: {
     mediaType: 'string',
     digest: 'string',
     size: 'integer',
-    urls: stringListShape,
-    annotations: annotationsShape,
+    urls: stringListJsonShape,
+    annotations: annotationsJsonShape,
     data: 'bytes',
     artifactType: 'string',
-    platform: { fields: { ...platformFieldShapes, features: stringListShape } },
+    platform: { fields: { ...platformFieldJsonShapes, features: stringListJsonShape } },
   },
 }
 
 /** Fields of manifests, indexes and image configs (OCI image-spec: manifest.md, image-index.md, config.md; Docker's formats). Fields that no reader uses by name are omitted. */
-const manifestShape: JsonShape = {
+const manifestJsonShape: JsonShape = {
   fields: {
     schemaVersion: 'integer',
     mediaType: 'string',
     artifactType: 'string',
-    config: descriptorShape,
-    layers: { list: descriptorShape },
-    manifests: { list: descriptorShape },
-    subject: descriptorShape,
-    annotations: annotationsShape,
+    config: descriptorJsonShape,
+    layers: { list: descriptorJsonShape },
+    manifests: { list: descriptorJsonShape },
+    subject: descriptorJsonShape,
+    annotations: annotationsJsonShape,
     name: 'any',
     tag: 'any',
     architecture: 'any',
@@ -49,26 +49,26 @@ const manifestShape: JsonShape = {
   },
 }
 
-const imageConfigShape: JsonShape = {
+const imageConfigJsonShape: JsonShape = {
   fields: {
-    ...platformFieldShapes,
+    ...platformFieldJsonShapes,
     created: 'string',
     author: 'string',
     config: {
       fields: {
         User: 'string',
-        ExposedPorts: emptyObjectMapShape,
-        Env: stringListShape,
-        Entrypoint: stringListShape,
-        Cmd: stringListShape,
-        Volumes: emptyObjectMapShape,
+        ExposedPorts: emptyObjectMapJsonShape,
+        Env: stringListJsonShape,
+        Entrypoint: stringListJsonShape,
+        Cmd: stringListJsonShape,
+        Volumes: emptyObjectMapJsonShape,
         WorkingDir: 'string',
-        Labels: annotationsShape,
+        Labels: annotationsJsonShape,
         StopSignal: 'string',
         ArgsEscaped: 'boolean',
       },
     },
-    rootfs: { fields: { type: 'string', diff_ids: stringListShape } },
+    rootfs: { fields: { type: 'string', diff_ids: stringListJsonShape } },
     history: {
       list: {
         fields: {
@@ -147,7 +147,7 @@ export interface ImageConfig {
  * type or could be read as two kinds (GHSA-mc8v-mgrf-8f4m).
  */
 export function parseManifest(body: Uint8Array, contentType: string): Manifest {
-  const data = parseStrictJson(body, manifestShape)
+  const data = parseStrictJson(body, manifestJsonShape)
   if (data['schemaVersion'] === 1 || isDockerSchema1MediaType(contentType))
     throw new RegistryError(
       'unsupported',
@@ -193,7 +193,7 @@ export function formatPlatform(platform: Platform): string {
 /** Throws a RegistryError `unsupported`, which is not retryable, because the digest fixes these bytes. */
 export function parseImageConfig(body: Uint8Array): ImageConfig {
   try {
-    const data = parseStrictJson(body, imageConfigShape)
+    const data = parseStrictJson(body, imageConfigJsonShape)
     const { Labels: labels = {} } = (data['config'] ?? {}) as { Labels?: Record<string, string> }
     const { diff_ids: diffIds = [] } = (data['rootfs'] ?? {}) as { diff_ids?: string[] }
     const platform = parsePlatform(data)
@@ -205,7 +205,7 @@ export function parseImageConfig(body: Uint8Array): ImageConfig {
 }
 
 /** Whether the algorithm is one that container runtimes support and that is collision-resistant. */
-export function isStrongDigest(digest: string): boolean {
+export function isSha256OrSha512Digest(digest: string): boolean {
   return /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/.test(digest)
 }
 
@@ -229,7 +229,7 @@ function parseDescriptor(value: unknown): Descriptor {
     unknown
   >
   if (typeof digest !== 'string') throw createBadReplyError('one of its descriptors has no digest')
-  if (!isStrongDigest(digest))
+  if (!isSha256OrSha512Digest(digest))
     throw new RegistryError(
       'unsupported',
       `the digest ${JSON.stringify(digest.slice(0, 100))} of one of its descriptors is neither sha256 nor sha512`,

@@ -5,7 +5,7 @@ import { isAllowedRegistry } from '../../checks/images/named-image.ts'
 import type { ImageLookupAnswer } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { RegistryError, toImageAnswer } from './registry-error.ts'
+import { RegistryError, toImageLookupAnswer } from './registry-error.ts'
 import { createAuthorizedRegistryExchange, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import {
   defaultRetryPolicy,
@@ -14,17 +14,17 @@ import {
   type RegistryRequestKind,
   createCancelableClock,
 } from './retrying-exchange.ts'
-import { findCredential, type CredentialSource, computeCredentialIdentity } from './auth/credentials.ts'
+import { findCredential, type CredentialSource, computeCredentialFingerprint } from './auth/credentials.ts'
 import type { EgressOptions } from './transport/egress-policy.ts'
-import { getRegistryEndpoints, type RegistryEndpoint, type RegistryConfRule } from './registries-conf.ts'
-import type { ResolveHostname } from './transport/guarded-connector.ts'
+import { getRegistryEndpoints, type RegistryEndpoint, type RegistriesConfRule } from './registries-conf.ts'
+import type { HostnameResolver } from './transport/guarded-connector.ts'
 import {
   manifestAcceptHeader,
   stripMediaTypeParameters,
   getIndexPlatforms,
   isManifestMediaType,
   isDockerSchema1MediaType,
-  isStrongDigest,
+  isSha256OrSha512Digest,
   parseImageConfig,
   parseManifest,
   formatPlatform,
@@ -32,8 +32,8 @@ import {
 } from './manifest.ts'
 import { readBundle } from './pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from './registry-client.ts'
-import { openTokenService } from './auth/token-service.ts'
-import { openTransport, type TransportReply, type TransportLimits } from './transport/transport.ts'
+import { createRegistryTokenService } from './auth/token-service.ts'
+import { createRegistryTransport, type TransportReply, type TransportLimits } from './transport/transport.ts'
 
 export interface RegistryClientOptions {
   readonly clock: Clock
@@ -42,7 +42,7 @@ export interface RegistryClientOptions {
   /** Default: https to public addresses only. */
   readonly egress?: EgressOptions
   /** Mirrors, replaced locations, and blocked registries. */
-  readonly rules?: readonly RegistryConfRule[]
+  readonly rules?: readonly RegistriesConfRule[]
   /** Hosts with restricted access, whose content is not public. */
   readonly closedHosts?: readonly string[]
   /** Hosts, optionally with a path, whose content may be shown publicly despite restricted access. */
@@ -51,21 +51,21 @@ export interface RegistryClientOptions {
   /** True also fetches platforms. This requires the manifest (and the config of a single image) instead of a HEAD. */
   readonly platforms?: boolean
   /** For tests: name resolution, randomness (0 to 1), and undici's own handling of HEAD. */
-  readonly resolve?: ResolveHostname
+  readonly resolve?: HostnameResolver
   readonly random?: () => number
   readonly keepAliveAfterHead?: boolean
 }
 
 // The limit of distribution and containers/image (CVE-2020-1702).
 const maxManifestBytes = 4 * 1024 * 1024
-const maxConfigBytes = 4 * 1024 * 1024
+const maxImageConfigBytes = 4 * 1024 * 1024
 
 // Docker Hub counts a manifest GET as a pull, and accepts only valid manifests.
-const hostsCountingManifestPulls: ReadonlySet<string> = new Set(['docker.io'])
+const hostsRateLimitingManifestGets: ReadonlySet<string> = new Set(['docker.io'])
 
 const manifestRequestHeaders = { accept: manifestAcceptHeader }
 
-export function openRegistryClient(options: RegistryClientOptions): RegistryClient {
+export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   return new HttpRegistryClient(options)
 }
 
@@ -81,13 +81,13 @@ class HttpRegistryClient implements RegistryClient {
     this.#options = options
     const { limits = {} } = options
     this.#clock = createCancelableClock(options.clock)
-    this.#transport = openTransport({
+    this.#transport = createRegistryTransport({
       egress: options.egress ?? {},
       limits: omitUndefinedProperties(limits),
       resolve: options.resolve,
       keepAliveAfterHead: options.keepAliveAfterHead,
     })
-    const tokens = openTokenService(this.#transport, this.#clock)
+    const tokens = createRegistryTokenService(this.#transport, this.#clock)
     const authorized = createAuthorizedRegistryExchange(this.#transport, tokens, options.credentials ?? [])
     const retryPolicy = { ...defaultRetryPolicy, ...omitUndefinedProperties(limits) }
     this.#exchange = createRetryingRequestSender(
@@ -104,7 +104,7 @@ class HttpRegistryClient implements RegistryClient {
     try {
       return await this.#tryEndpoints(reference, (endpoint) => this.#resolveAt(endpoint, reference, signal))
     } catch (error) {
-      return toImageAnswer(error)
+      return toImageLookupAnswer(error)
     }
   }
 
@@ -130,7 +130,7 @@ class HttpRegistryClient implements RegistryClient {
       const prefix = name === reference.host ? '' : `${name} `
       // resolve() reports a bad credential; a mirror's does not affect the registry's own.
       const identity = await findCredential(this.#options.credentials ?? [], name, repository).then(
-        computeCredentialIdentity,
+        computeCredentialFingerprint,
         () => 'unreadable',
       )
       identities.push(prefix + identity)
@@ -179,10 +179,10 @@ class HttpRegistryClient implements RegistryClient {
             'bad-reply',
             `${endpoint.name} returned "${contentType}" instead of a manifest`,
           )
-        checkTransferIntegrity(reply, endpoint)
+        checkReplyTransferIntegrity(reply, endpoint)
         return undefined
       }
-      const declaredDigest = getStrongDigestHeader(reply)
+      const declaredDigest = getContentDigestHeader(reply)
       const isDigestVerified =
         wanted !== undefined ||
         (declaredDigest !== undefined &&
@@ -227,7 +227,7 @@ class HttpRegistryClient implements RegistryClient {
         'unsupported',
         'it uses the old schema 1 format, which clusters no longer support',
       )
-    const digest = getStrongDigestHeader(reply)
+    const digest = getContentDigestHeader(reply)
     const length = reply.headers.get('content-length')?.[0] ?? ''
     const agrees = digest !== undefined && (reference.digest === undefined || reference.digest === digest)
     if (!agrees || !isManifestMediaType(mediaType) || !/^\d{1,9}$/.test(length)) return undefined
@@ -240,7 +240,7 @@ class HttpRegistryClient implements RegistryClient {
     signal?: AbortSignalLike,
   ): Promise<ImageLookupAnswer> {
     if (this.#options.platforms) return this.#resolveWithPlatforms(endpoint, reference, signal)
-    if (hostsCountingManifestPulls.has(reference.host))
+    if (hostsRateLimitingManifestGets.has(reference.host))
       return this.#resolveByHead(endpoint, reference, signal)
     try {
       const { digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
@@ -298,7 +298,7 @@ class HttpRegistryClient implements RegistryClient {
     const { manifest, digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
     const answer = { kind: 'ok', digest, mediaType, size: bytes.length } as const
     if (manifest.kind === 'index') return { ...answer, platforms: getIndexPlatforms(manifest.manifests) }
-    if (manifest.config.size > maxConfigBytes) return { ...answer, platforms: [] }
+    if (manifest.config.size > maxImageConfigBytes) return { ...answer, platforms: [] }
     const { platform } = parseImageConfig(await this.#fetchBlobFrom(endpoint, manifest.config, signal))
     return { ...answer, platforms: platform ? [formatPlatform(platform)] : [] }
   }
@@ -330,7 +330,7 @@ class HttpRegistryClient implements RegistryClient {
       const { body } = reply
       if (body.length === size && computeDigestWithSameAlgorithm(body, digest) === digest) return body
       rejectHtmlPage(reply.headers.get('content-type')?.[0], endpoint)
-      checkTransferIntegrity(reply, endpoint)
+      checkReplyTransferIntegrity(reply, endpoint)
       return undefined
     }
     // A wrong size or digest is a permanent verdict, so one bad transfer is not enough.
@@ -344,7 +344,7 @@ class HttpRegistryClient implements RegistryClient {
     reference: ImageReference,
     work: (endpoint: RegistryEndpoint) => Promise<Result>,
   ): Promise<Result> {
-    if (reference.digest !== undefined && !isStrongDigest(reference.digest))
+    if (reference.digest !== undefined && !isSha256OrSha512Digest(reference.digest))
       throw new RegistryError('unsupported', 'its digest is neither sha256 nor sha512')
     const failures: string[] = []
     for (const endpoint of getRegistryEndpoints(reference, this.#options.rules ?? [])) {
@@ -390,9 +390,9 @@ function computeDigestWithSameAlgorithm(bytes: Uint8Array, like: string | undefi
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 }
 
-function getStrongDigestHeader(reply: TransportReply): string | undefined {
+function getContentDigestHeader(reply: TransportReply): string | undefined {
   const digest = reply.headers.get('docker-content-digest')?.[0]
-  return digest !== undefined && isStrongDigest(digest) ? digest : undefined
+  return digest !== undefined && isSha256OrSha512Digest(digest) ? digest : undefined
 }
 
 function createContentMismatchError(endpoint: RegistryEndpoint, wanted: string): RegistryError {
@@ -403,7 +403,7 @@ function createContentMismatchError(endpoint: RegistryEndpoint, wanted: string):
 }
 
 /** Throws if the bytes may have changed in transit, so that the image is not blamed. */
-function checkTransferIntegrity({ headers }: TransportReply, { name }: RegistryEndpoint): void {
+function checkReplyTransferIntegrity({ headers }: TransportReply, { name }: RegistryEndpoint): void {
   const encoding = headers.get('content-encoding')?.[0] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity')
     throw new RegistryError(

@@ -5,8 +5,8 @@ import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseImageConfig, type ImageIndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
-import type { BundleReadAndInstallResult } from './unpack/read-bundle-files.ts'
-import { RegistryError, toImageAnswer } from './registry-error.ts'
+import type { BundleReadResultWithInstallFacts } from './unpack/read-bundle-files.ts'
+import { RegistryError, toImageLookupAnswer } from './registry-error.ts'
 import { defaultUnpackLimits, type CompressedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
 import { runUnpackProcess } from './unpack/unpack-process-pool.ts'
 import type { BundleImageAnswer } from '../../checks/questions.ts'
@@ -30,7 +30,7 @@ export interface ImagePullLimits {
 
 const bytesPerMebibyte = 1024 * 1024
 /** Applies before the labels identify the kind of image. */
-const maxConfigBytes = 4 * bytesPerMebibyte
+const maxImageConfigBytes = 4 * bytesPerMebibyte
 
 // The largest bundles of public catalogs have three layers and 2 MiB.
 export const defaultImagePullLimits: ImagePullLimits = {
@@ -142,7 +142,7 @@ async function pullAndReadBundle(
   registry: RegistryClient,
   text: string,
   { limits, signal }: Pick<PullBundleOptions, 'limits' | 'signal'> = {},
-): Promise<{ readonly digest: string; readonly reading: BundleReadAndInstallResult }> {
+): Promise<{ readonly digest: string; readonly reading: BundleReadResultWithInstallFacts }> {
   const content = { directories: bundleDirectoryNames, limits: { ...defaultImagePullLimits, ...limits } }
   const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, () => content, signal)
   return {
@@ -166,8 +166,8 @@ async function pullImageLayers(
   if (!reference) throw new RegistryError('malformed', reason)
   const { digest, image } = await fetchImageManifest(registry, reference, signal)
   const { layers, config } = image
-  if (config.size > maxConfigBytes)
-    throw createRejectedImageError(`its config is larger than ${maxConfigBytes} bytes`)
+  if (config.size > maxImageConfigBytes)
+    throw createRejectedImageError(`its config is larger than ${maxImageConfigBytes} bytes`)
   const { labels, diffIds } = parseImageConfig(await registry.fetchBlob(reference, config, signal))
   const wanted = contentOf(labels)
   const { limits } = wanted
@@ -205,7 +205,7 @@ async function readBundleInWorkerProcess(
   labels: PulledBundle['labels'],
   directories: readonly string[],
   { unpack, unpackTime }: ImagePullLimits,
-): Promise<BundleReadAndInstallResult> {
+): Promise<BundleReadResultWithInstallFacts> {
   const result = await runUnpackProcess({ layers, directories, limits: unpack, labels }, unpackTime)
   if (!('reading' in result)) throw new Error('reading the bundle returned no result')
   return result.reading
@@ -261,7 +261,7 @@ export async function readBundle(
     const { digest, reading } = await pullAndReadBundle(client, reference, options)
     return { kind: 'bundle', digest, ...reading }
   } catch (error) {
-    const answer = toImageAnswer(error)
+    const answer = toImageLookupAnswer(error)
     if (answer.kind === 'ok') throw error
     return answer
   }

@@ -18,7 +18,7 @@ interface RegistryMirror {
 }
 
 /** One `[[registry]]` of registries.conf. */
-export interface RegistryConfRule {
+export interface RegistriesConfRule {
   /** A host, optionally with a path (`quay.io`, `quay.io/operatorhubio`), or `*.example.com` for subdomains. */
   readonly prefix: string
   /** Replaces the prefix if no mirror has the image. Default: the prefix. */
@@ -39,7 +39,7 @@ export interface RegistryEndpoint {
   readonly isMirror: boolean
 }
 
-export interface ConfiguredRegistry extends RegistryConfRule {
+export interface ConfiguredRegistry extends RegistriesConfRule {
   /** Hosts to reach without TLS (`insecure = true`). */
   readonly plainHttp: readonly string[]
   /**
@@ -64,7 +64,7 @@ const registrySchema = z.strictObject({
 })
 const registriesConfSchema = z.looseObject({ registry: z.array(registrySchema).default([]) })
 
-const mirrorUsageByKeyword = { all: 'all', 'digest-only': 'digests', 'tag-only': 'tags' } as const
+const mirrorUsageByPullFromMirror = { all: 'all', 'digest-only': 'digests', 'tag-only': 'tags' } as const
 
 /**
  * Throws a RegistryError `malformed` that names the file for invalid TOML, unknown keys and values, duplicate prefixes
@@ -115,7 +115,7 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
       named.push(getLocationHost(mirrorLocation))
       if (one.insecure) plainHttp.push(getLocationHost(mirrorLocation))
       const all = entry['mirror-by-digest-only'] ? 'digest-only' : 'all'
-      return { location: mirrorLocation, for: mirrorUsageByKeyword[one['pull-from-mirror'] ?? all] }
+      return { location: mirrorLocation, for: mirrorUsageByPullFromMirror[one['pull-from-mirror'] ?? all] }
     })
     rules.push({
       prefix,
@@ -253,13 +253,13 @@ function createRegistriesConfError(name: string, reason: string, cause?: unknown
  */
 export function getRegistryEndpoints(
   reference: ImageReference,
-  rules: readonly RegistryConfRule[],
+  rules: readonly RegistriesConfRule[],
 ): readonly [...RegistryEndpoint[], RegistryEndpoint] {
   const full = `${reference.host}/${reference.repository}`
-  let rule: RegistryConfRule | undefined
+  let rule: RegistriesConfRule | undefined
   let matched = 0
   for (const candidate of rules) {
-    const length = getRulePrefixMatchLength(full, candidate.prefix)
+    const length = getRegistryPrefixMatchLength(full, candidate.prefix)
     if (length > matched) [rule, matched] = [candidate, length]
   }
   if (rule?.blocked)
@@ -283,7 +283,7 @@ export function getRegistryEndpoints(
   ]
 }
 
-function getRulePrefixMatchLength(name: string, prefix: string): number {
+function getRegistryPrefixMatchLength(name: string, prefix: string): number {
   if (!prefix.startsWith('*.')) return name === prefix || name.startsWith(`${prefix}/`) ? prefix.length : 0
   const suffix = prefix.slice(1)
   const [suffixHost = '', ...path] = suffix.split('/')

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadSystemCredentials } from './auth/credential-files.ts'
-import { selectProxy } from '../../ports/proxy.ts'
+import { findProxyForUrl } from '../../ports/proxy.ts'
 import { allowLoopbackRegistries, type EgressOptions } from './transport/egress-policy.ts'
 import type { RegistryClientOptions } from './open-registry.ts'
 import { toEgressOptions, readRegistriesConf } from './registries-conf.ts'
@@ -70,7 +70,7 @@ function parseProxyOptions(
   if (by === 'off') return {}
   try {
     // Fails at startup if the proxy cannot be used, not at the first request.
-    selectProxy(new URL('https://registry.example'), environment)
+    findProxyForUrl(new URL('https://registry.example'), environment)
   } catch (cause) {
     throw new RegistryError(
       'malformed',
@@ -78,7 +78,7 @@ function parseProxyOptions(
       { cause },
     )
   }
-  return { proxy: { by, to: (url) => selectProxy(url, environment) } }
+  return { proxy: { by, to: (url) => findProxyForUrl(url, environment) } }
 }
 
 /** `registry.internal=10.0.0.5/32`, comma-separated; a host may repeat. */

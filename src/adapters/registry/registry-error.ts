@@ -71,7 +71,7 @@ const retryableRegistryErrorCodes: ReadonlySet<RegistryErrorCode> = new Set([
   'server',
 ])
 
-export function toImageAnswer(error: unknown): ImageLookupAnswer {
+export function toImageLookupAnswer(error: unknown): ImageLookupAnswer {
   if (!(error instanceof RegistryError)) throw error
   const reason = error.message
   switch (error.code) {

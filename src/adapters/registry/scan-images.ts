@@ -52,10 +52,10 @@ export async function scanImages(
   const open: string[] = []
   for (const reference of all) {
     const earlier = options.earlier?.get(reference)
-    if (earlier && isReusableImageAnswer(earlier)) answers.set(reference, earlier)
+    if (earlier && isReusableImageLookupAnswer(earlier)) answers.set(reference, earlier)
     else open.push(reference)
   }
-  const queue = interleaveReferencesByHost(open)
+  const queue = interleaveImagesByRegistryHost(open)
   const started = clock.now()
   let reported = started
   let resolvedCount = 0
@@ -90,7 +90,7 @@ export async function scanImages(
 }
 
 /** Whether a later run can reuse the answer. */
-export function isReusableImageAnswer(answer: ImageLookupAnswer): boolean {
+export function isReusableImageLookupAnswer(answer: ImageLookupAnswer): boolean {
   return !['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
 }
 
@@ -109,7 +109,7 @@ function summarizeImagesByRegistry(
 }
 
 /** Alternates between hosts, so that a slow registry does not delay the others. */
-export function interleaveReferencesByHost(references: readonly string[]): readonly string[] {
+export function interleaveImagesByRegistryHost(references: readonly string[]): readonly string[] {
   const byHost = new Map<string, string[]>()
   for (const reference of references) {
     const host = getImageReferenceHost(reference)

@@ -17,7 +17,7 @@ export const toStorableJson = (value: unknown): string =>
 const maxBatchRows = 1000
 
 /** An index entry is limited to about 2700 bytes; longer keys are stored as their digest. */
-const maxStoredKeyLength = 500
+const maxDatabaseKeyLength = 500
 
 export type StoreErrorCode =
   /** The database is unreachable or disconnected: the request may or may not have taken effect. */
@@ -113,17 +113,17 @@ function classifySqlState(state: string, message: string): StoreErrorCode {
 }
 
 /** JSON text, because untrusted image references may hold characters that Postgres rejects (NUL). */
-export function toStoredKey(key: string): string {
+export function encodeDatabaseKey(key: string): string {
   const text = JSON.stringify(key)
-  return text.length <= maxStoredKeyLength
+  return text.length <= maxDatabaseKeyLength
     ? text
     : `sha256:${createHash('sha256').update(text).digest('hex')}`
 }
 
 /** Sorted, so that two instances that write the same keys cannot deadlock. */
-export function toStoredRows(values: ReadonlyMap<string, unknown>) {
+export function encodeDatabaseRows(values: ReadonlyMap<string, unknown>) {
   return [...values]
-    .map(([key, value]) => ({ key: toStoredKey(key), value: JSON.stringify(value ?? null) }))
+    .map(([key, value]) => ({ key: encodeDatabaseKey(key), value: JSON.stringify(value ?? null) }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 

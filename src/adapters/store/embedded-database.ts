@@ -13,7 +13,7 @@ const maxRestartDelayMs = 30_000
 /** Milliseconds after which a process counts as started successfully. */
 const minStableUptimeMs = 60_000
 
-interface SupervisedConnection {
+interface SupervisedDatabaseConnection {
   /** Waits for a start in progress. Rejects with a StoreError if it fails. */
   current(): Promise<EmbeddedConnection>
   close(): Promise<void>
@@ -37,12 +37,12 @@ export async function openEmbeddedDatabase(
 ): Promise<Database> {
   const reportOutput = (line: string) =>
     problem(new StoreError('failed', `output of the database process: ${line}`))
-  const supervised = await superviseConnection(
+  const supervised = await superviseDatabaseConnection(
     () => connectEmbeddedDatabase(directory, timeoutMs, reportOutput),
     directory !== undefined,
     problem,
   )
-  const { turn, end } = createExclusiveQueue()
+  const { turn, end } = createSerialTaskQueue()
   const send: SqlQuerySender = async (text, values) =>
     (await supervised.current()).send(toSqlCommand(text, values))
   const outside = createSqlQueryExecutor(send)
@@ -105,7 +105,7 @@ function beginTransaction(connection: EmbeddedConnection) {
  * Runs turns one by one, urgent ones first; rejects with `closed` after the end. Asking for a turn inside a turn is an
  * error, because it would deadlock.
  */
-function createExclusiveQueue() {
+function createSerialTaskQueue() {
   const mine = new AsyncLocalStorage<true>()
   const urgent: (() => Promise<void>)[] = []
   const usual: (() => Promise<void>)[] = []
@@ -157,11 +157,11 @@ function createSqlQueryExecutor(send: SqlQuerySender): SqlQueryExecutor {
  * Rejects like `connect` if the first start fails. `lasts`: the data outlive the process; otherwise all requests after
  * its end reject. `problem` receives unexpected ends and failed restarts.
  */
-async function superviseConnection(
+async function superviseDatabaseConnection(
   connect: () => Promise<EmbeddedConnection>,
   lasts: boolean,
   problem: (error: unknown) => void,
-): Promise<SupervisedConnection> {
+): Promise<SupervisedDatabaseConnection> {
   const closing = new AbortController()
   let pause = minRestartDelayMs
   let current: Promise<EmbeddedConnection>

@@ -41,7 +41,7 @@ export interface SerializedError {
 }
 
 let embeddedDatabase: PGlite | undefined
-let folderLockReleaser: () => void = () => undefined
+let releaseDatabaseFolderLock: () => void = () => undefined
 let isInTransaction = false
 
 async function executeDatabaseCommand(order: EmbeddedDatabaseCommand): Promise<readonly object[]> {
@@ -52,7 +52,7 @@ async function executeDatabaseCommand(order: EmbeddedDatabaseCommand): Promise<r
   if (!embeddedDatabase) throw new StoreError('failed', 'the database is not open')
   if (order.kind === 'close') {
     await embeddedDatabase.close()
-    folderLockReleaser()
+    releaseDatabaseFolderLock()
     return []
   }
   if (order.beginsTransaction) {
@@ -69,7 +69,7 @@ async function openDatabase(directory: string | undefined, timeoutMs: number): P
     return
   }
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  folderLockReleaser = await lockDatabaseFolder(directory, timeoutMs)
+  releaseDatabaseFolderLock = await lockDatabaseFolder(directory, timeoutMs)
   embeddedDatabase = await PGlite.create(join(directory, 'postgres'))
 }
 
@@ -101,9 +101,9 @@ process.on('disconnect', () => process.exit())
 // Ctrl-C and service managers signal the whole process group, but the App needs its database for an orderly shutdown.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
-let lastCommandCompletion: Promise<void> = Promise.resolve()
+let lastDatabaseCommandPromise: Promise<void> = Promise.resolve()
 process.on('message', (request: EmbeddedDatabaseRequest) => {
-  lastCommandCompletion = lastCommandCompletion.then(async () => {
+  lastDatabaseCommandPromise = lastDatabaseCommandPromise.then(async () => {
     let reply: EmbeddedDatabaseReply
     try {
       reply = { id: request.id, rows: await executeDatabaseCommand(request) }

@@ -79,7 +79,7 @@ export function toJobKey(job: Job): string {
   }
 }
 
-export async function openJobQueue(
+export async function createJobQueue(
   database: Database,
   problem: (error: unknown) => void,
 ): Promise<PersistentJobQueue> {

@@ -80,7 +80,7 @@ function createFreezeStore(
       )
       return rows.map(({ step, branch, kind, reason, made_by, at }) => ({
         repository,
-        ...toFreezeBranchField(branch),
+        ...toFreezeScopeBranch(branch),
         step,
         kind,
         reason,
@@ -143,7 +143,10 @@ async function insertFreeze(sql: Transaction, order: FreezeRequest): Promise<Mer
   const { repository, branch = allBranchesKey, kind, reason, by, pull, commit, tryAgainAt, rules } = order
   const key = toRepositoryKey(repository)
   await sql.lock(`stops ${key}`)
-  if ((await isFreezeCommandExecuted(sql, key, by)) || (await isFreezeCommandUndone(sql, key, branch, by)))
+  if (
+    (await isFreezeCommandExecuted(sql, key, by)) ||
+    (await wasFreezeLiftedByLaterComment(sql, key, branch, by))
+  )
     return undefined
   const before = await sql.query(
     `SELECT kind FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
@@ -221,7 +224,7 @@ async function isFreezeCommandExecuted(
 }
 
 /** Returns whether a later comment ended this stop: comments may be read in any order. */
-async function isFreezeCommandUndone(
+async function wasFreezeLiftedByLaterComment(
   sql: SqlQueryExecutor,
   key: string,
   branch: string,
@@ -263,14 +266,14 @@ async function recordFreezeEvent(
   )
 }
 
-function toFreezeBranchField(branch: string): Pick<FreezeScope, 'branch'> {
+function toFreezeScopeBranch(branch: string): Pick<FreezeScope, 'branch'> {
   return branch === allBranchesKey ? {} : { branch }
 }
 
 function toMergeFreeze(row: FreezeRow): MergeFreeze {
   return {
     repository: { owner: row.owner, name: row.name },
-    ...toFreezeBranchField(row.branch),
+    ...toFreezeScopeBranch(row.branch),
     kind: row.kind,
     reason: row.reason,
     by: JSON.parse(row.made_by) as FreezeAuthor,

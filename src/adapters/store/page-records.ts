@@ -7,7 +7,7 @@ import type {
   StatusPageStore,
   EvaluationRecord,
   PullRecord,
-  DailyRulePullCount,
+  DailyPullCountByRule,
   VerdictChange,
 } from '../../ports/page-records.ts'
 import type { Database, SqlQueryExecutor } from './database.ts'
@@ -208,7 +208,7 @@ function createVerdictRecords(
     },
 
     ruleDays: (repository, sinceDay) =>
-      database.query<DailyRulePullCount>(
+      database.query<DailyPullCountByRule>(
         `SELECT day, rule, max(severity) AS severity, owner, count(*)::integer AS pulls FROM ${databaseSchemaName}.rule_met
          WHERE repository = $1 AND day >= $2 GROUP BY day, rule, owner ORDER BY day DESC, rule, owner LIMIT 5000`,
         [toRepositoryKey(repository), sinceDay],

@@ -20,7 +20,7 @@ const imageReferenceRetentionDays = 180
  * Data that decisions on a pull request depend on. A merged one cannot be reopened. A closed one can, so its data
  * stays: agreements must remain bound to what was shown.
  */
-const prunedDecisionTables = [
+const prunedPullRequestTables = [
   'epoch',
   'shown_head',
   'review_seen',
@@ -30,20 +30,20 @@ const prunedDecisionTables = [
 ] as const
 
 /** State of one pull request, by its number: see the files of src/evaluate and src/jobs that declare it. */
-const pullStateNamespaceNames = {
+const pullStateNamespaceByLifetime = {
   whileDecided: 'requested reviews',
   whileQueued: 'merge queue removal',
   whileShown: 'publication of a pull request',
 } as const
 
 /** Milliseconds since the epoch. */
-const buildDaysAgoMsSql = (days: string) =>
+const buildDaysAgoEpochMsSql = (days: string) =>
   `1000 * extract(epoch FROM clock_timestamp() - ${days}::float8 * interval '1 day')`
 
 /** SQL condition: row `old` belongs to a pull request merged so many days ago; `is` compares its number. */
 const buildMergedBeforeSqlCondition = (days: string, is: (pull: string) => string) =>
   `(EXISTS (SELECT 1 FROM ${databaseSchemaName}.pull_seen AS seen WHERE seen.repository = old.repository AND ${is('seen.pull')}
-      AND seen.state = 'merged' AND seen.ended_at < ${buildDaysAgoMsSql(days)})
+      AND seen.state = 'merged' AND seen.ended_at < ${buildDaysAgoEpochMsSql(days)})
     OR EXISTS (SELECT 1 FROM ${databaseSchemaName}.intent AS done WHERE done.repository = old.repository AND ${is('done.pull')}
       AND done.outcome = 'landed' AND done.ended_at < clock_timestamp() - ${days}::float8 * interval '1 day'))`
 
@@ -58,21 +58,21 @@ export async function pruneStore(database: Database): Promise<void> {
     ['verdict_change', 'at'],
   ] as const)
     await database.query(
-      `DELETE FROM ${databaseSchemaName}.${table} AS old WHERE ${at} < ${buildDaysAgoMsSql('$1')} AND (${at} < ${buildDaysAgoMsSql('$2')} OR NOT EXISTS (
+      `DELETE FROM ${databaseSchemaName}.${table} AS old WHERE ${at} < ${buildDaysAgoEpochMsSql('$1')} AND (${at} < ${buildDaysAgoEpochMsSql('$2')} OR NOT EXISTS (
          SELECT 1 FROM ${databaseSchemaName}.intent WHERE intent.repository = old.repository AND intent.pull = old.pull
            AND outcome = 'landed' AND landing->>'head' = old.head))`,
       [verdictRetentionDays, mergedPullRetentionDays],
     )
-  for (const table of prunedDecisionTables)
+  for (const table of prunedPullRequestTables)
     await database.query(
       `DELETE FROM ${databaseSchemaName}.${table} AS old
        WHERE ${buildMergedBeforeSqlCondition('$1', (pull) => `old.pull = ${pull}`)}`,
       [verdictRetentionDays],
     )
   for (const [space, days] of [
-    [pullStateNamespaceNames.whileDecided, verdictRetentionDays],
-    [pullStateNamespaceNames.whileQueued, verdictRetentionDays],
-    [pullStateNamespaceNames.whileShown, mergedPullRetentionDays],
+    [pullStateNamespaceByLifetime.whileDecided, verdictRetentionDays],
+    [pullStateNamespaceByLifetime.whileQueued, verdictRetentionDays],
+    [pullStateNamespaceByLifetime.whileShown, mergedPullRetentionDays],
   ] as const)
     await database.query(
       `DELETE FROM ${databaseSchemaName}.state AS old WHERE space = $2
@@ -80,8 +80,8 @@ export async function pruneStore(database: Database): Promise<void> {
       [days, space],
     )
   await database.query(
-    `DELETE FROM ${databaseSchemaName}.pull_seen WHERE ended_at < ${buildDaysAgoMsSql('$1')}
-       AND (state <> 'merged' OR ended_at < ${buildDaysAgoMsSql('$2')})`,
+    `DELETE FROM ${databaseSchemaName}.pull_seen WHERE ended_at < ${buildDaysAgoEpochMsSql('$1')}
+       AND (state <> 'merged' OR ended_at < ${buildDaysAgoEpochMsSql('$2')})`,
     [verdictRetentionDays, mergedPullRetentionDays],
   )
   await database.query(
@@ -89,7 +89,7 @@ export async function pruneStore(database: Database): Promise<void> {
     [verdictRetentionDays],
   )
   await database.query(
-    `DELETE FROM ${databaseSchemaName}.seen_image WHERE seen_at < ${buildDaysAgoMsSql('$1')}`,
+    `DELETE FROM ${databaseSchemaName}.seen_image WHERE seen_at < ${buildDaysAgoEpochMsSql('$1')}`,
     [imageReferenceRetentionDays],
   )
   await database.query(

@@ -18,7 +18,7 @@ interface VerdictRow {
   readonly decided_at: number
 }
 
-export function openPullHistoryStore(database: Database): Required<PullHistoryStore> {
+export function createDatabasePullHistoryStore(database: Database): Required<PullHistoryStore> {
   return {
     ...createShownHeadStore(database),
     ...createApprovalStore(database),

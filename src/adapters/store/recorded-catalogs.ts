@@ -6,7 +6,7 @@ import {
   type RecordedPackage,
 } from '../../pull-request/recorded-package.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
-import { type Database, type SqlQueryExecutor, toStoredKey } from './database.ts'
+import { type Database, type SqlQueryExecutor, encodeDatabaseKey } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 
@@ -113,7 +113,7 @@ function createCatalogRecords(
     recordedPackage: async (repository, catalog, name) => {
       const [row] = await database.query<{ package: string }>(
         `SELECT package FROM ${databaseSchemaName}.recorded_package WHERE repository = $1 AND catalog = $2 AND name = $3`,
-        [toRepositoryKey(repository), catalog, toStoredKey(name)],
+        [toRepositoryKey(repository), catalog, encodeDatabaseKey(name)],
       )
       return row && (JSON.parse(row.package) as RecordedPackage)
     },
@@ -125,7 +125,7 @@ function createImageSightingStore(
 ): Pick<StatusPageStore, 'recordImageSightings' | 'findImageSightings'> {
   return {
     recordImageSightings: async (repository, images) => {
-      const latest = new Map(images.map((image) => [toStoredKey(image.reference), image]))
+      const latest = new Map(images.map((image) => [encodeDatabaseKey(image.reference), image]))
       const rows = [...latest]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([key, image]) => ({ ...image, reference: key }))
@@ -139,7 +139,7 @@ function createImageSightingStore(
     },
 
     findImageSightings: async (repository, references) => {
-      const referenceByKey = new Map(references.map((reference) => [toStoredKey(reference), reference]))
+      const referenceByKey = new Map(references.map((reference) => [encodeDatabaseKey(reference), reference]))
       const rows = await database.query<{ reference: string; digest: string | null; seen_at: number }>(
         `SELECT reference, digest, seen_at FROM ${databaseSchemaName}.seen_image
          WHERE repository = $1 AND reference IN (SELECT json_array_elements_text($2::json))`,
@@ -172,7 +172,7 @@ async function writePackages(
   await sql.query(
     `DELETE FROM ${databaseSchemaName}.recorded_package
              WHERE repository = $1 AND catalog = $2 AND NOT (name = ANY($3::text[]))`,
-    [key, catalog, packages.map(({ name }) => toStoredKey(name))],
+    [key, catalog, packages.map(({ name }) => encodeDatabaseKey(name))],
   )
   for (const part of splitPackagesIntoBatches(packages))
     await sql.query(
@@ -196,7 +196,7 @@ function* splitPackagesIntoBatches(
   for (const one of packages) {
     const packed = JSON.stringify(one)
     part.push({
-      name: toStoredKey(one.name),
+      name: encodeDatabaseKey(one.name),
       bundles: one.bundles.length,
       stranded: one.bundles.filter(({ isStranded }) => isStranded).length,
       summary: JSON.stringify(summarizePackage(one)),

@@ -8,18 +8,18 @@ import {
   type Database,
   StoreError,
   splitIntoBatches,
-  toStoredKey,
-  toStoredRows,
+  encodeDatabaseKey,
+  encodeDatabaseRows,
   toStorableJson,
 } from './database.ts'
 import { openEmbeddedDatabase } from './embedded-database.ts'
-import { openJobQueue } from './jobs.ts'
+import { createJobQueue } from './jobs.ts'
 import { createMergeFreezeStore } from './merge-freezes.ts'
 import { createMergeRecordStore } from './merge-records.ts'
 import { migrateDatabase, databaseSchemaName } from './migrations.ts'
 import { createStatusPageStore } from './page-records.ts'
 import { pruneStore } from './prune.ts'
-import { openPullHistoryStore, recordHeadPush, createVerdictStore } from './pull-memory.ts'
+import { createDatabasePullHistoryStore, recordHeadPush, createVerdictStore } from './pull-memory.ts'
 import { openServerDatabase } from './server-database.ts'
 import { startJobWorker, type JobWorker } from './worker.ts'
 import type { Cache, CacheNamespace } from '../../ports/cache.ts'
@@ -64,21 +64,26 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         problem,
       })
   try {
-    return await buildStore(database, clock, problem, options.silence ?? defaultJobTakeoverSeconds)
+    return await createStoreFromDatabase(
+      database,
+      clock,
+      problem,
+      options.silence ?? defaultJobTakeoverSeconds,
+    )
   } catch (error) {
     await database.close()
     throw error
   }
 }
 
-async function buildStore(
+async function createStoreFromDatabase(
   database: Database,
   clock: Clock,
   problem: NonNullable<StoreOptions['problem']>,
   silence: number,
 ): Promise<Store> {
   await migrateDatabase(database)
-  const jobs = await openJobQueue(database, problem)
+  const jobs = await createJobQueue(database, problem)
   const embedded = database.kind === 'embedded'
   // Only this process has the folder, so all holders of leases and jobs are dead.
   if (embedded)
@@ -91,17 +96,17 @@ async function buildStore(
     }
   const closing = new AbortController()
   let worker: JobWorker | undefined
-  const pruning = pruneStoreRegularly(database, clock, closing.signal, problem)
+  const pruning = pruneStorePeriodically(database, clock, closing.signal, problem)
 
   return {
     ...createLeaseStore(database),
     ...createMergeRecordStore(database),
     ...createMergeFreezeStore(database),
     ...createReadyPullStore(database),
-    ...createStateStore(database),
+    ...createNamespacedStateStore(database),
     ...createDatabaseCache(database),
     ...createVerdictStore(database),
-    ...openPullHistoryStore(database),
+    ...createDatabasePullHistoryStore(database),
     ...createStatusPageStore(database),
 
     accept: async ({ guid, event, body }, wanted, push) => {
@@ -154,7 +159,7 @@ async function buildStore(
   }
 }
 
-async function pruneStoreRegularly(
+async function pruneStorePeriodically(
   database: Database,
   clock: Clock,
   signal: AbortSignal,
@@ -173,7 +178,7 @@ function createDatabaseCache(database: Database): Cache {
     getCached: async <Value>(space: CacheNamespace<Value>, keys: readonly string[]) => {
       const found = new Map<string, Value>()
       for (const part of splitIntoBatches([...new Set(keys)])) {
-        const asked = new Map(part.map((key) => [toStoredKey(key), key]))
+        const asked = new Map(part.map((key) => [encodeDatabaseKey(key), key]))
         const rows = await database.query<{ key: string; value: string }>(
           `SELECT key, value FROM ${databaseSchemaName}.cache
            WHERE space = $1 AND key IN (SELECT json_array_elements_text($2::json))
@@ -190,7 +195,7 @@ function createDatabaseCache(database: Database): Cache {
     },
 
     putCached: async (space, values, seconds) => {
-      for (const part of splitIntoBatches(toStoredRows(values)))
+      for (const part of splitIntoBatches(encodeDatabaseRows(values)))
         await database.query(
           `INSERT INTO ${databaseSchemaName}.cache (space, key, value, expires_at)
            SELECT $1, row->>'key', row->>'value', clock_timestamp() + $3::float8 * interval '1 second'
@@ -275,12 +280,12 @@ function createReadyPullStore(database: Database): ReadyPullStore {
 }
 
 /** Persistent values without a dedicated table. An unreadable value is an error, never treated as absent. */
-export function createStateStore(database: Database): StateStore {
+export function createNamespacedStateStore(database: Database): StateStore {
   return {
     readState: async (space, repository, key) => {
       const [row] = await database.query<{ version: number; value: string }>(
         `SELECT version, value FROM ${databaseSchemaName}.state WHERE space = $1 AND repository = $2 AND key = $3`,
-        [space.name, toRepositoryKey(repository), toStoredKey(key)],
+        [space.name, toRepositoryKey(repository), encodeDatabaseKey(key)],
       )
       if (!row) return undefined
       const description = `the state "${space.name}" of ${toRepositoryKey(repository)}`
@@ -300,7 +305,7 @@ export function createStateStore(database: Database): StateStore {
 
     writeState: (space, repository, values) =>
       database.transaction(async (sql) => {
-        for (const part of splitIntoBatches(toStoredRows(values)))
+        for (const part of splitIntoBatches(encodeDatabaseRows(values)))
           await sql.query(
             `INSERT INTO ${databaseSchemaName}.state (space, repository, key, version, value)
              SELECT $1, $2, row->>'key', $3::integer, row->>'value' FROM json_array_elements($4::json) AS row
@@ -313,7 +318,7 @@ export function createStateStore(database: Database): StateStore {
       await database.query(
         `DELETE FROM ${databaseSchemaName}.state WHERE space = $1 AND repository = $2
            AND key NOT IN (SELECT json_array_elements_text($3::json))`,
-        [space.name, toRepositoryKey(repository), JSON.stringify(keys.map(toStoredKey))],
+        [space.name, toRepositoryKey(repository), JSON.stringify(keys.map(encodeDatabaseKey))],
       )
     },
   }

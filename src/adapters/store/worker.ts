@@ -9,9 +9,9 @@ const jobPollIntervalMs = 1000
  * Milliseconds after which a running job frees its slot and continues beside it, so that one slow pull request does not
  * block others. At most as long as reading from GitHub takes: later work has its own limits.
  */
-const jobSlotTimeoutMs = 250
+const jobSlotReleaseDelayMs = 250
 /** Limit of concurrent jobs, as a multiple of the slots. */
-const maxJobsPerSlot = 10
+const maxConcurrentJobsPerSlot = 10
 /** Limit of concurrent jobs, including waiting ones: each takes some kilobytes of memory. */
 const maxConcurrentJobs = 2000
 /** Heartbeats per silence period: a busy process may miss some. */
@@ -103,14 +103,14 @@ class PollingJobWorker implements JobWorker {
   }
 
   #countFreeSlots(): number {
-    const soon = this.#clock.now() - jobSlotTimeoutMs
+    const soon = this.#clock.now() - jobSlotReleaseDelayMs
     const jobsInSlots = [...this.#running.values()].filter(
       ({ taken, since }) => taken.job.kind !== 'pull' || since > soon,
     ).length
     const atWork = this.#running.size - this.#waiting()
     return Math.min(
       this.#concurrency - jobsInSlots,
-      this.#concurrency * maxJobsPerSlot - atWork,
+      this.#concurrency * maxConcurrentJobsPerSlot - atWork,
       maxConcurrentJobs - this.#running.size,
     )
   }
@@ -134,7 +134,10 @@ class PollingJobWorker implements JobWorker {
       // Without room, checks again when running jobs free their slots.
       await Promise.race([
         called,
-        this.#clock.sleep(this.#countFreeSlots() > 0 ? jobPollIntervalMs : jobSlotTimeoutMs, pause.signal),
+        this.#clock.sleep(
+          this.#countFreeSlots() > 0 ? jobPollIntervalMs : jobSlotReleaseDelayMs,
+          pause.signal,
+        ),
       ])
       pause.abort()
       this.#answer = undefined

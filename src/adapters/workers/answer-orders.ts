@@ -14,18 +14,18 @@ export type MessageToWorker<Order> =
   | { readonly call: number; readonly rejection: string }
 
 /** Asks the parent during an order. Rejects with the parent's error message. */
-export type ParentRequestSender = (request: unknown) => Promise<unknown>
+export type ParentProcessRequestSender = (request: unknown) => Promise<unknown>
 
 /** Answers all orders. A worker's module calls it once. */
 export function serveWorkerRequests<Order, Answer>(
-  work: (order: Order, call: ParentRequestSender) => Answer | Promise<Answer>,
+  work: (order: Order, call: ParentProcessRequestSender) => Answer | Promise<Answer>,
 ): void {
   // Done now, before the process reads any untrusted input.
   saveCompileCache()
   const send = (reply: MessageFromWorker<Answer>) => process.send?.(reply)
   const calls = new Map<number, PromiseWithResolvers<unknown>>()
   let last = 0
-  const call: ParentRequestSender = (request) => {
+  const call: ParentProcessRequestSender = (request) => {
     const waiting = Promise.withResolvers<unknown>()
     calls.set(++last, waiting)
     send({ call: last, request })

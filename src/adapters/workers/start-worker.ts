@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setPriority } from 'node:os'
-import type { ParentRequestSender, MessageToWorker, MessageFromWorker } from './answer-orders.ts'
+import type { ParentProcessRequestSender, MessageToWorker, MessageFromWorker } from './answer-orders.ts'
 
 type WorkerFaultCode =
   | 'too-slow'
@@ -43,7 +43,7 @@ export interface WorkerProcess<Order, Answer> {
    * One order at a time. Rejects with a WorkerFault and ends the process if no answer comes within `milliseconds`; with
    * another error for an order that cannot be sent. Time in `callBack` does not count.
    */
-  execute(order: Order, milliseconds: number, callBack?: ParentRequestSender): Promise<Answer>
+  execute(order: Order, milliseconds: number, callBack?: ParentProcessRequestSender): Promise<Answer>
   /** CPU time used so far, in milliseconds; undefined if the system does not report it. */
   used(): number | undefined
   stop(why: WorkerFault): void
@@ -77,7 +77,7 @@ class ForkedWorker<Order, Answer> implements WorkerProcess<Order, Answer> {
   #waiting: PromiseWithResolvers<MessageFromWorker<Answer>> | undefined
   #fault: WorkerFault | undefined
   #open = 0
-  #callBack: ParentRequestSender | undefined
+  #callBack: ParentProcessRequestSender | undefined
   #stopwatch: Stopwatch | undefined
 
   constructor(kind: WorkerProcessOptions) {

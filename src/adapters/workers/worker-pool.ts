@@ -1,6 +1,6 @@
 // Distributes orders to a limited number of processes. Other orders wait, and are rejected if too many wait. A fault
 // ends the process, and the next order gets a new one.
-import type { ParentRequestSender } from './answer-orders.ts'
+import type { ParentProcessRequestSender } from './answer-orders.ts'
 import {
   startWorkerProcess,
   type WorkerProcess,
@@ -14,7 +14,12 @@ export interface WorkerPool<Order, Answer> {
    * `callBack`. A process runs one order at a time, so a fault is due to its order. Waiting orders whose `key` has none
    * running go first.
    */
-  run(order: Order, milliseconds: number, callBack?: ParentRequestSender, key?: string): Promise<Answer>
+  run(
+    order: Order,
+    milliseconds: number,
+    callBack?: ParentProcessRequestSender,
+    key?: string,
+  ): Promise<Answer>
   /** Ends all processes and resolves when they are gone. Rejects waiting orders as `closed`. */
   close(): Promise<void>
 }
@@ -58,7 +63,9 @@ interface PooledWorker<Order, Answer> {
   clock?: NodeJS.Timeout
 }
 
-export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>): WorkerPool<Order, Answer> {
+export function createWorkerPool<Order, Answer>(
+  options: WorkerPoolOptions<Answer>,
+): WorkerPool<Order, Answer> {
   return new ProcessPool<Order, Answer>(options)
 }
 
@@ -112,7 +119,7 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
     await this.#acquireSlot(key)
     try {
       for (let tries = 1; ; tries += 1) {
-        if (this.#closed) throw createPoolClosedFault()
+        if (this.#closed) throw createWorkerPoolClosedFault()
         try {
           return await this.#tryOnce(order, milliseconds, callBack, key)
         } catch (error) {
@@ -127,12 +134,12 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
   readonly close: WorkerPool<Order, Answer>['close'] = async () => {
     this.#closed = true
     clearTimeout(this.#displacing)
-    for (const { turn } of this.#queue.splice(0)) turn.reject(createPoolClosedFault())
+    for (const { turn } of this.#queue.splice(0)) turn.reject(createWorkerPoolClosedFault())
     await Promise.all([...this.#workers].map(({ worker, clock }) => (clearTimeout(clock), worker.end())))
   }
 
   async #acquireSlot(key: string): Promise<void> {
-    if (this.#closed) throw createPoolClosedFault()
+    if (this.#closed) throw createWorkerPoolClosedFault()
     if (this.#working < this.#processes) this.#working += 1
     else {
       if (this.#queue.length >= this.#maxWaiting)
@@ -189,7 +196,7 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
     await over.promise
     clearTimeout(clock)
     this.#hoping.delete(one)
-    if (this.#closed) throw createPoolClosedFault()
+    if (this.#closed) throw createWorkerPoolClosedFault()
   }
 
   #countIdle(key: string) {
@@ -248,7 +255,7 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
   async #tryOnce(
     order: Order,
     milliseconds: number,
-    callBack: ParentRequestSender | undefined,
+    callBack: ParentProcessRequestSender | undefined,
     key: string,
   ): Promise<Answer> {
     const poolKey = this.#isForOneKey ? key : ''
@@ -276,5 +283,5 @@ class ProcessPool<Order, Answer> implements WorkerPool<Order, Answer> {
   }
 }
 
-const createPoolClosedFault = () =>
+const createWorkerPoolClosedFault = () =>
   new WorkerFault('closed', 'the worker pool is closed and does not accept any more work')

@@ -19,17 +19,17 @@ export const indexDirectoriesByBundleName = memoizePerObject(
 )
 
 /** Reads YAML settings against a schema and locates every problem. */
-export interface SettingsReadResult<T> {
+export interface PackageSettingsReadResult<T> {
   /** Absent if the file is invalid. */
   readonly value?: T
   readonly problems: readonly { readonly at: Location; readonly problem: string }[]
   /** Keys that the schema does not define. The other values remain usable. */
   readonly unknown: readonly { readonly at: Location; readonly key: string; readonly path: string }[]
   /** The location of a value, or of its nearest existing parent. */
-  readonly locationOf: (path: SettingsKeyPath) => Location
+  readonly locationOf: (path: PackageSettingsKeyPath) => Location
 }
 
-type SettingsKeyPath = readonly (string | number)[]
+type PackageSettingsKeyPath = readonly (string | number)[]
 
 const nonEmptyStringSchema = z.string().min(1)
 /** YAML parses a login or ID that consists of digits as a number. */
@@ -61,7 +61,7 @@ export const ciYamlSchema = z.strictObject({
 
 export type PackageCiYaml = z.output<typeof ciYamlSchema>
 
-const distinctStringListSchema = z
+const uniqueStringListSchema = z
   .array(nonEmptyStringSchema)
   .min(1)
   .refine((list) => new Set(list).size === list.length, { message: 'the list contains a duplicate' })
@@ -72,10 +72,10 @@ export const releaseConfigSchema = z.strictObject({
     .array(
       z.strictObject({
         template_name: nonEmptyStringSchema,
-        channels: distinctStringListSchema,
+        channels: uniqueStringListSchema,
         defaultChannel: nonEmptyStringSchema.optional(),
         replaces: nonEmptyStringSchema.optional(),
-        skips: distinctStringListSchema.optional(),
+        skips: uniqueStringListSchema.optional(),
         skipRange: nonEmptyStringSchema.optional(),
       }),
     )
@@ -88,7 +88,7 @@ export type ReleaseConfig = z.output<typeof releaseConfigSchema>
 export function parsePackageSettings<T>(
   { path: file, text }: PackageSettingsFile,
   schema: z.ZodType<T>,
-): SettingsReadResult<T> & { readonly isYaml: boolean } {
+): PackageSettingsReadResult<T> & { readonly isYaml: boolean } {
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
   const [document, ...more] = Array.isArray(documents) ? documents : []
@@ -96,7 +96,7 @@ export function parsePackageSettings<T>(
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const locationOf = (path: SettingsKeyPath) => toLocation(findKeyPathOffset(document, path))
+  const locationOf = (path: PackageSettingsKeyPath) => toLocation(findYamlKeyPathOffset(document, path))
   const unreadable = (offset: number, problem: string) => ({
     isYaml: false,
     problems: [{ at: toLocation(offset), problem }],
@@ -149,7 +149,7 @@ function omitUnrecognizedKeys(data: unknown, issues: readonly z.core.$ZodIssue[]
   return copy
 }
 
-function findKeyPathOffset(document: Document.Parsed | undefined, path: SettingsKeyPath): number {
+function findYamlKeyPathOffset(document: Document.Parsed | undefined, path: PackageSettingsKeyPath): number {
   for (let depth = path.length; depth > 0; depth--) {
     const above = document?.getIn(path.slice(0, depth - 1), true) as
       { items?: readonly { key?: { value?: unknown; range?: readonly number[] } }[] } | undefined

@@ -10,7 +10,7 @@ import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version
 import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
 import type { Location } from '@catalog-bot/findings/finding'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { amendTemplate, type BundleReleaseInput } from '@catalog-bot/fbc/template/amend-template'
+import { addBundleToTemplate, type BundleReleaseInput } from '@catalog-bot/fbc/template/amend-template'
 import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import { renderTemplate, getTemplateImages } from '@catalog-bot/fbc/template/render-template'
 import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
@@ -167,10 +167,10 @@ function chooseDefaultChannel(bundles: ReadonlyMap<string, BundleUpgradeFacts>):
 }
 
 /** The templates referenced by touched releases, with their catalogs. */
-export function listTemplatesToRelease(sources: PackageSources): readonly TemplateCatalogMapping[] {
+export function listCatalogTemplatesToRelease(sources: PackageSources): readonly TemplateCatalogMapping[] {
   const { fbc } = parseCiYaml(sources) ?? {}
   if (fbc?.enabled !== true) return []
-  const named = new Set(listTemplateReleases(sources).map(({ template }) => template))
+  const named = new Set(listTemplateBundleReleases(sources).map(({ template }) => template))
   return fbc.catalog_mapping.filter(({ template_name: name }) => named.has(name))
 }
 
@@ -180,13 +180,13 @@ export function projectCatalogsFromTemplates(
   read: ReadonlyMap<string, LoadedTemplate>,
   imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
-  return listTemplatesToRelease(sources).flatMap((mapping) => {
+  return listCatalogTemplatesToRelease(sources).flatMap((mapping) => {
     const template = read.get(mapping.template_name)
     return template ? projectCatalogsFromTemplate(sources, mapping, template, imageOf) : []
   })
 }
 
-function listTemplateReleases(sources: PackageSources): readonly TemplateBundleRelease[] {
+function listTemplateBundleReleases(sources: PackageSources): readonly TemplateBundleRelease[] {
   return [...sources.touched, ...(sources.configured ?? [])].flatMap(({ root, version, rendered }) => {
     const config = sources.releaseConfigs.find(({ path }) => path.startsWith(`${root}/`))
     const name = rendered?.blob.name
@@ -220,7 +220,7 @@ function projectCatalogsFromTemplate(
   imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
   const { directory } = sources
-  const releases = listTemplateReleases(sources).filter((release) => release.template === template)
+  const releases = listTemplateBundleReleases(sources).filter((release) => release.template === template)
   const [first] = releases
   if (!first) return []
   const common = { directory, kind: 'template' as const, catalogs, at: first.at, changes: [], images: [] }
@@ -255,7 +255,7 @@ function projectCatalogsFromTemplate(
       blob: { ...its, image, relatedImages: [...(its.relatedImages ?? []), { name: '', image }] },
     })
     // The package name can differ from the directory name.
-    const next = amendTemplate(amended, type, { ...release, package: its.package ?? directory, image })
+    const next = addBundleToTemplate(amended, type, { ...release, package: its.package ?? directory, image })
     if (!next.ok) return unknown(next.error)
     amended = next.value
   }

@@ -3,7 +3,7 @@
 import {
   type BundleReleaseInput,
   type TemplateType,
-  amendTemplate,
+  addBundleToTemplate,
 } from '@catalog-bot/fbc/template/amend-template'
 import {
   type CatalogReadResult,
@@ -38,13 +38,13 @@ export interface BasePackageFiles {
   readonly catalogs: ReadonlyMap<string, BaseCatalogFile>
 }
 
-interface ReleaseFiles {
+interface BundleReleaseFiles {
   /** Changed files, sorted by path. Empty if the catalogs already have the bundle. */
   readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[]
   readonly changes: readonly CatalogChange[]
 }
 
-interface ReleaseFilesAccumulator {
+interface BundleReleaseFilesAccumulator {
   readonly files: Map<string, Uint8Array>
   readonly changes: CatalogChange[]
 }
@@ -57,7 +57,7 @@ export interface PlannedTemplateRelease {
   readonly release: Pick<BundleReleaseInput, 'channels' | 'replaces' | 'skips' | 'skipRange'>
 }
 
-export interface ReleasePlan {
+export interface BundleReleasePlan {
   /** At least one. */
   readonly templates: readonly PlannedTemplateRelease[]
   /** Whether catalog-bot can merge the release's pull request automatically. */
@@ -65,28 +65,28 @@ export interface ReleasePlan {
 }
 
 /** `nothing`: no release was requested. Errors are readable sentences without a period. */
-export type ReleasePlanResult =
-  CatalogReadResult<ReleasePlan> | { readonly ok: 'nothing'; readonly why: string }
+export type BundleReleasePlanResult =
+  CatalogReadResult<BundleReleasePlan> | { readonly ok: 'nothing'; readonly why: string }
 
 /** Limits rendering work. Real releases have far fewer. */
-const maxReleaseTemplates = 20
-const maxReleaseCatalogs = 50
-const maxReleaseChannels = 100
+const maxTemplatesPerRelease = 20
+const maxCatalogsPerRelease = 50
+const maxChannelsPerRelease = 100
 /** Limit for bundle and channel names. The longest public name has a third of this length. */
 const maxBundleOrChannelNameLength = 253
 
-export function planRelease(
+export function planBundleRelease(
   ciYaml: PackageSettingsFile | undefined,
   config: PackageSettingsFile,
-): ReleasePlanResult {
+): BundleReleasePlanResult {
   const settings = ciYaml && parsePackageSettings(ciYaml, ciYamlSchema).value
   if (settings?.fbc?.enabled !== true)
     return { ok: 'nothing', why: 'ci.yaml does not set `fbc.enabled: true`' }
   const { value } = parsePackageSettings(config, releaseConfigSchema)
   if (!value) return createReleaseErrorResult('its release-config.yaml is malformed')
-  if (value.catalog_templates.length > maxReleaseTemplates)
+  if (value.catalog_templates.length > maxTemplatesPerRelease)
     return createReleaseErrorResult(
-      `its release-config.yaml lists more than ${maxReleaseTemplates} templates`,
+      `its release-config.yaml lists more than ${maxTemplatesPerRelease} templates`,
     )
   const templates: PlannedTemplateRelease[] = []
   for (const { template_name: template, channels, replaces, skips, skipRange } of value.catalog_templates) {
@@ -100,12 +100,15 @@ export function planRelease(
       )
     if (templates.some((one) => one.template === template))
       return createReleaseErrorResult(`its release-config.yaml lists the template ${template} twice`)
-    if (!mapping.catalog_names.every(isSafePathSegment) || mapping.catalog_names.length > maxReleaseCatalogs)
+    if (
+      !mapping.catalog_names.every(isSafePathSegment) ||
+      mapping.catalog_names.length > maxCatalogsPerRelease
+    )
       return createReleaseErrorResult(
         `ci.yaml maps the template ${template} to catalogs with invalid names, or to too many catalogs`,
       )
     const names = [...channels, ...(replaces === undefined ? [] : [replaces]), ...(skips ?? [])]
-    if (channels.length > maxReleaseChannels || !names.every(isPrintableName))
+    if (channels.length > maxChannelsPerRelease || !names.every(isPrintableAsciiName))
       return createReleaseErrorResult(
         'its release-config.yaml lists channels or bundles with invalid names, or too many channels',
       )
@@ -129,7 +132,7 @@ export function isSafePathSegment(name: string): boolean {
 }
 
 /** Text without whitespace or invisible characters, which is safe to write into a template. */
-export function isPrintableName(name: string): boolean {
+export function isPrintableAsciiName(name: string): boolean {
   return name.length <= maxBundleOrChannelNameLength && /^[!-~]+$/.test(name)
 }
 
@@ -141,11 +144,11 @@ function createReleaseErrorResult(error: string): { readonly ok: false; readonly
  * The files that a release changes. Security: changes only templates that the release references and their catalogs,
  * regardless of the settings and the bundle. Errors are clauses for readers, without a period.
  */
-export function computeReleaseFiles(
+export function computeBundleReleaseFiles(
   base: BasePackageFiles,
   bundle: ReleasedBundle,
   templates: readonly PlannedTemplateRelease[],
-): CatalogReadResult<ReleaseFiles> {
+): CatalogReadResult<BundleReleaseFiles> {
   if (!isSafePathSegment(base.directory))
     return createReleaseErrorResult('the package directory has an invalid name')
   const files = new Map<string, Uint8Array>()
@@ -170,7 +173,7 @@ function applyBundleReleaseToTemplate(
   { template: name, type, catalogs: names, release }: PlannedTemplateRelease,
   { directory, templates, catalogs }: BasePackageFiles,
   bundle: ReleasedBundle,
-  { files, changes }: ReleaseFilesAccumulator,
+  { files, changes }: BundleReleaseFilesAccumulator,
 ): string | undefined {
   const known: { catalog: string; place: BaseCatalogFile }[] = []
   for (const catalog of names) {
@@ -184,7 +187,12 @@ function applyBundleReleaseToTemplate(
   const { name: bundleName = '', package: packageName = directory } = bundle.withMetadata
   const amended = present.has(bundleName)
     ? undefined
-    : amendTemplate(before, type, { ...release, name: bundleName, package: packageName, image: bundle.image })
+    : addBundleToTemplate(before, type, {
+        ...release,
+        name: bundleName,
+        package: packageName,
+        image: bundle.image,
+      })
   if (amended?.ok === false) return `the template ${name} cannot be changed: ${amended.error}`
   const template = amended?.value ?? before
   if (!template) return undefined
@@ -235,7 +243,7 @@ function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
  * Validates the catalogs that a release would produce, like any pull request. Ignores existing problems. Errors only,
  * because catalog-bot would reject its own pull request.
  */
-export function findReleaseProblems(
+export function findBundleReleaseProblems(
   changes: readonly CatalogChange[],
   { directory, file }: { readonly directory: string; readonly file: string },
   config: Pick<Config, 'rules' | 'opm'>,

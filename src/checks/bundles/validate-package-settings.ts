@@ -8,7 +8,7 @@ import {
   releaseConfigSchema,
   type PackageCiYaml,
   parsePackageSettings,
-  type SettingsReadResult,
+  type PackageSettingsReadResult,
   isBundleInSourcesOrCatalogs,
 } from './package-settings.ts'
 import type { PackageSources, PackageSettingsFile } from './projected-catalog.ts'
@@ -52,7 +52,7 @@ function* validateCiYaml(file: PackageSettingsFile, { templates }: PackageSource
   const read = parsePackageSettings(file, ciYamlSchema)
   // The ownership check rejects a change to a list of owners that is not valid YAML.
   if (!read.isYaml) return
-  yield* createSettingsFindings(file, read, knownPackageSettingKeys)
+  yield* createPackageSettingsFindings(file, read, knownPackageSettingKeys)
   const { value, locationOf } = read
   if (!value) return
   if (!value.updateGraph && value.fbc?.enabled !== true)
@@ -87,7 +87,7 @@ function* validateReleaseConfig(
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
   const read = parsePackageSettings(file, releaseConfigSchema)
-  yield* createSettingsFindings(file, read, knownPackageSettingKeys)
+  yield* createPackageSettingsFindings(file, read, knownPackageSettingKeys)
   const { value, locationOf } = read
   if (!value) return
   const mismatch = (path: readonly (string | number)[], problem: string) =>
@@ -138,9 +138,9 @@ const knownPackageSettingKeys = [
   ...['channels', 'defaultChannel', 'replaces', 'skips', 'skipRange'],
 ]
 
-function* createSettingsFindings(
+function* createPackageSettingsFindings(
   { path: file }: PackageSettingsFile,
-  { problems, unknown }: SettingsReadResult<unknown>,
+  { problems, unknown }: PackageSettingsReadResult<unknown>,
   known: readonly string[],
 ): Generator<Finding> {
   for (const { at, problem } of problems) yield createFinding(malformedPackageSettings, at, { file, problem })

@@ -3,7 +3,7 @@ import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
 import type { OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogChange } from '../../pull-request/change.ts'
-import { toFindingSubjectKey, type Finding } from '@catalog-bot/findings/finding'
+import { formatFindingSubjectKey, type Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { runCatalogRules, dropFindingsOnPublishedBundles } from '../validation/validate-fully.ts'
 import type { RuleSettings } from '../validation/rule-settings.ts'
@@ -72,11 +72,11 @@ function findProjectedCatalogProblems(
   // When a change fixes one of several errors, the others must not be reported as new.
   const wasInvalid = base !== undefined && opm(base).length > 0
   const opmFindings = wasInvalid ? [] : opm(result)
-  const known = new Set((base ? runCatalogRules(base) : []).map(toFindingSubjectKey))
+  const known = new Set((base ? runCatalogRules(base) : []).map(formatFindingSubjectKey))
   const own =
     kind === 'template'
       ? dropFindingsOnPublishedBundles(runCatalogRules(result), settings, packages).filter(
-          (found) => !known.has(toFindingSubjectKey(found)),
+          (found) => !known.has(formatFindingSubjectKey(found)),
         )
       : []
   return [...opmFindings, ...own, ...harm.sorted()]

@@ -41,7 +41,7 @@ export function validateIncomingCommits({
       ? [createFinding(unsignedCommit, undefined, summarizeOldestCommit(unsigned))]
       : []),
     ...largeFiles.map((blob) => createFinding(oversizedFileInHistory, undefined, { blob })),
-    ...pulls.map(createClosedPullFinding),
+    ...pulls.map(createClosedPullRequestFinding),
   ]
 }
 
@@ -49,7 +49,7 @@ export function validateIncomingCommits({
  * A pull request can build on another one if it contains all of it and that one is not on hold. Authors can always
  * combine their own pull requests.
  */
-function createClosedPullFinding({ pull, by, isOwn, isKept, heldBack }: PullClosedByPush): Finding {
+function createClosedPullRequestFinding({ pull, by, isOwn, isKept, heldBack }: PullClosedByPush): Finding {
   if (isOwn || (isKept && heldBack === undefined))
     return createFinding(mergesOtherPull, undefined, { pull, isKept, by })
   return createFinding(closesOtherPull, undefined, {

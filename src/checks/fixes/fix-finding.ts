@@ -25,7 +25,7 @@ type FindingFixer = (
 ) => Iterable<CandidateFix>
 
 const fixerByRuleId: Readonly<Record<string, FindingFixer>> = {
-  'several-heads': proposeSingleHeadFixes,
+  'several-heads': proposeSingleChannelHeadFixes,
   'edge-to-nowhere': proposeUpgradeEdgeFixes,
   'image-by-tag': proposeDigestPinFixes,
   'misspelt-field': proposeFieldNameFixes,
@@ -55,7 +55,7 @@ export const fixableRuleIds: ReadonlySet<string> = new Set(Object.keys(fixerByRu
  * Tries to let the newest head replace the next one, or skip all others, until one head remains without cycles or
  * stranded entries.
  */
-function* proposeSingleHeadFixes(
+function* proposeSingleChannelHeadFixes(
   { channel, heads }: FindingData,
   document: FixableDocument,
 ): Generator<CandidateFix> {
@@ -82,7 +82,7 @@ function* proposeSingleHeadFixes(
     fix:
       replaces === undefined
         ? document.addField(entry, 'name', 'replaces', next)
-        : document.replaceValue(replaces, next, countContextLines(entry, replaces.keyStart, document)),
+        : document.replaceValue(replaces, next, countFixContextLines(entry, replaces.keyStart, document)),
     isFixed,
   }
   if (findMapEntry(entry, 'skips') === undefined)
@@ -90,7 +90,7 @@ function* proposeSingleHeadFixes(
 }
 
 /** The number of lines between the start of a map and its key, to show as context; 0 for large distances. */
-function countContextLines(map: MapValue, keyStart: number, document: FixableDocument): number {
+function countFixContextLines(map: MapValue, keyStart: number, document: FixableDocument): number {
   const lines = document.positionAt(keyStart).line - document.positionAt(map.start).line
   return lines <= 3 ? lines : 0
 }
@@ -108,7 +108,8 @@ function* proposeUpgradeEdgeFixes(
       field?.value.kind === 'list'
         ? field.value.items.find((each) => isStringEqualTo(each, wrong))
         : undefined
-    const context = field === undefined ? 0 : countContextLines(map, item?.start ?? field.keyStart, document)
+    const context =
+      field === undefined ? 0 : countFixContextLines(map, item?.start ?? field.keyStart, document)
     const isOwn = item !== undefined && field !== undefined && item.start > field.keyEnd
     yield {
       fix: isOwn
@@ -178,7 +179,7 @@ function* proposeBundleVersionFixes(
       fix:
         entry === undefined
           ? document.addField(value, 'packageName', 'version', wanted)
-          : document.replaceValue(entry, wanted, countContextLines(value, entry.keyStart, document)),
+          : document.replaceValue(entry, wanted, countFixContextLines(value, entry.keyStart, document)),
       isFixed: (fixedDocument) =>
         getMapsInList(getMapValue(fixedDocument.root, 'properties')).some(
           (each) =>

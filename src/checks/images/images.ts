@@ -10,7 +10,7 @@ import {
   isAllowedRegistry,
   collectReferencedImages,
   type ReferencedImage,
-  findUnpinnedImage,
+  createUnpinnedImageFindings,
   validateImageReferenceText,
 } from './named-image.ts'
 import {
@@ -39,7 +39,7 @@ export const imagesCheck: Check<'images'> = {
   ask(input, answers) {
     const { images, opened, republished } = collectImagesToCheck(input)
     const questions = images.flatMap((image) => [
-      ...(canQueryImageRegistry(image, input) ? createImageQuestions(image, input) : []),
+      ...(canQueryImageRegistry(image, input) ? createImageLookupQuestions(image, input) : []),
       // Pull a bundle only after its image is known to exist, and by the digest found.
       ...(opened.has(image.text) ? createBundleContentQuestions(image, input, answers) : []),
     ])
@@ -83,13 +83,13 @@ function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOut
       addFindings(written)
       continue
     }
-    const answer = answers.get(createImageQuestion(image, input))
-    const unknown = findInconclusiveAnswerReason(answer)
+    const answer = answers.get(createImageLookupQuestion(image, input))
+    const unknown = findInconclusiveLookupReason(answer)
     if (unknown) unanswered.push({ question: `whether ${reference} exists`, ...unknown })
-    addFindings(...createImageAnswerFindings(image, answer))
-    addFindings(...findUnpinnedImage(image, answer.kind === 'ok' ? answer.digest : undefined))
+    addFindings(...createImageLookupFindings(image, answer))
+    addFindings(...createUnpinnedImageFindings(image, answer.kind === 'ok' ? answer.digest : undefined))
     if (answer.kind === 'ok') {
-      addFindings(...findMovedTag(image, answers))
+      addFindings(...createMovedTagFindings(image, answers))
       const platforms = findMissingPlatforms(image, answer, input.config.images.platforms)
       if (platforms === 'unread')
         unanswered.push({
@@ -119,14 +119,14 @@ function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOut
 }
 
 /** Asks for platforms only if the configuration requires some and the image runs on one. */
-function createImageQuestion(image: ReferencedImage, { config }: CheckInput) {
+function createImageLookupQuestion(image: ReferencedImage, { config }: CheckInput) {
   const platforms = config.images.platforms.length > 0 && isWorkloadImage(image)
   return { kind: 'image', reference: image.text, ...(platforms && { platforms }) } as const
 }
 
-function createImageQuestions(image: ReferencedImage, input: CheckInput): readonly CheckQuestion[] {
+function createImageLookupQuestions(image: ReferencedImage, input: CheckInput): readonly CheckQuestion[] {
   return [
-    createImageQuestion(image, input),
+    createImageLookupQuestion(image, input),
     ...(toTagOnlyReference(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
   ]
 }
@@ -138,7 +138,7 @@ function createBundleContentQuestions(
 ): readonly Extract<CheckQuestion, { kind: 'bundle' }>[] {
   const { reference } = image.parsed
   if (!reference || !canQueryImageRegistry(image, input)) return []
-  const answer = answers.get(createImageQuestion(image, input))
+  const answer = answers.get(createImageLookupQuestion(image, input))
   if (answer.kind !== 'ok') return []
   const { host, repository } = reference
   return [{ kind: 'bundle', reference: formatImageReference({ host, repository, digest: answer.digest }) }]
@@ -160,7 +160,7 @@ function toTagOnlyReference({ parsed: { reference } }: ReferencedImage): [string
   return [formatImageReference({ host, repository, tag })]
 }
 
-function createImageAnswerFindings(
+function createImageLookupFindings(
   { text: reference, at, elsewhere }: ReferencedImage,
   answer: ImageLookupAnswer,
 ): readonly Finding[] {
@@ -182,22 +182,22 @@ function createImageAnswerFindings(
   }
 }
 
-type FailedImageAnswer = Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>
+type FailedImageLookupAnswer = Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>
 
 interface BundleImagePullFailure {
   readonly reference: string
-  readonly kind: FailedImageAnswer['kind']
+  readonly kind: FailedImageLookupAnswer['kind']
   readonly reason: string
   readonly retryAfter?: number
 }
 
 /** The bundle's image existed a moment ago, so `missing` may be temporary and is retried. */
-function isPermanentImageFailure({ kind }: FailedImageAnswer): boolean {
+function isPermanentImageFailure({ kind }: FailedImageLookupAnswer): boolean {
   return kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed' || kind === 'blocked'
 }
 
-function createBundlePullFailureFindings(image: ReferencedImage, answer: FailedImageAnswer) {
-  if (answer.kind !== 'unsupported') return createImageAnswerFindings(image, answer)
+function createBundlePullFailureFindings(image: ReferencedImage, answer: FailedImageLookupAnswer) {
+  if (answer.kind !== 'unsupported') return createImageLookupFindings(image, answer)
   return [
     moveFindingToImageReference(createFinding(unreadableBundle, undefined, { reason: answer.reason }), image),
   ]
@@ -220,7 +220,7 @@ function* groupPullFailuresByReason(
       }
 }
 
-function findInconclusiveAnswerReason(answer: ImageLookupAnswer) {
+function findInconclusiveLookupReason(answer: ImageLookupAnswer) {
   if (answer.kind === 'unknown') return { reason: answer.reason, retryAfter: answer.retryAfter }
   if (answer.kind === 'missing-or-private')
     return {
@@ -231,7 +231,7 @@ function findInconclusiveAnswerReason(answer: ImageLookupAnswer) {
 }
 
 // A missing answer does not block here, because the digest decides what is installed.
-function findMovedTag(image: ReferencedImage, answers: CheckAnswers): readonly Finding[] {
+function createMovedTagFindings(image: ReferencedImage, answers: CheckAnswers): readonly Finding[] {
   const tagged = toTagOnlyReference(image)
   const { digest, tag } = image.parsed.reference ?? {}
   if (!tagged || digest === undefined || tag === undefined) return []

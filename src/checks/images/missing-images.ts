@@ -39,7 +39,7 @@ export interface ImageScanFailureState {
 }
 
 /** The pull request rule for the same fault; its page and settings apply here too. */
-export const ruleByImageScanFailureKind: Readonly<Record<ImageScanFailureKind, string>> = {
+export const ruleIdByImageScanFailureKind: Readonly<Record<ImageScanFailureKind, string>> = {
   gone: 'image-missing',
   'digest-mismatch': 'digest-mismatch',
   unsupported: 'image-unsupported',

@@ -97,7 +97,7 @@ export function validateImageReferenceText(image: ReferencedImage, allowed: read
 }
 
 /** `digest`: what the tag points to now, if known. */
-export function findUnpinnedImage(
+export function createUnpinnedImageFindings(
   { text: reference, at, elsewhere, parsed }: ReferencedImage,
   digest: string | undefined,
 ): readonly Finding[] {

@@ -4,7 +4,7 @@ import { defineRule } from '@catalog-bot/findings/rule'
 const imageRuleDefaults = { check: 'images', judges: 'pull request', since: '0.1.0' } as const
 
 /** `more`: how many other images of the package are also referenced by tag, if they share one finding. */
-type TaggedImageData = { reference: string; digest?: string; package?: string; more?: number }
+type TaggedImageFindingData = { reference: string; digest?: string; package?: string; more?: number }
 
 export const bundleDiffersFromImage = defineRule<{ reference: string; differences: readonly string[] }>({
   ...imageRuleDefaults,
@@ -77,7 +77,7 @@ export const bundleFormatMismatch = defineRule<{ reference: string; format: stri
   }),
 })
 
-export const imageByTag = defineRule<TaggedImageData>({
+export const imageByTag = defineRule<TaggedImageFindingData>({
   ...imageRuleDefaults,
   id: 'image-by-tag',
   overridable: true,

@@ -128,7 +128,7 @@ export function computeBundleInstallFacts(
       findings: rendering.findings,
       kinds: [...counts].map(([kind, { length }]) => [kind, length] as const),
     },
-    rukPak: findRukPakRejections(files),
+    rukPak: findRukPakConversionErrors(files),
     manifests: selectMostSevereInstallFindings(checkManifests(files)),
     examples: selectMostSevereInstallFindings(checkCsvExamples(files)),
     ...extractCrdsWithoutDescriptions(files, maxCrdLength),
@@ -166,7 +166,7 @@ function extractCrdsWithoutDescriptions(
 }
 
 /** Fields that contain the author's values, not schemas. */
-const schemaFieldsWithUserValues: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
+const crdSchemaFieldsWithAuthorValues: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
 /**
  * Removes descriptions, which are most of a CRD and never block an upgrade. Keeps a field of that name if it is an
@@ -179,13 +179,13 @@ function stripCrdDescriptions(value: Json): Json {
     Object.entries(value).flatMap(([key, inner]) =>
       key === 'description' && typeof inner === 'string'
         ? []
-        : [[key, schemaFieldsWithUserValues.has(key) ? inner : stripCrdDescriptions(inner)]],
+        : [[key, crdSchemaFieldsWithAuthorValues.has(key) ? inner : stripCrdDescriptions(inner)]],
     ),
   )
 }
 
 /** Why RukPak's converter, which is stricter than OLM v1's, cannot convert a registry+v1 bundle. */
-function findRukPakRejections(files: BundleFiles): readonly string[] {
+function findRukPakConversionErrors(files: BundleFiles): readonly string[] {
   const { bundle } = readPartialRegistryBundle(files)
   if (!bundle) return []
   const spec = (...path: readonly string[]) => getListAtPath(bundle.csv.data, 'spec', ...path)

@@ -13,7 +13,7 @@ interface ProvisionerRequirement {
 }
 
 /** RukPak's provisioner classes for the Bundle and the BundleDeployment. */
-const provisionerClasses: Readonly<
+const provisionerClassesByBundleFormat: Readonly<
   Record<BundleFormat, { readonly bundle: string; readonly deployment: string }>
 > = {
   'plain+v0': { bundle: 'core-rukpak-io-plain', deployment: 'core-rukpak-io-plain' },
@@ -21,7 +21,7 @@ const provisionerClasses: Readonly<
   'helm+v3': { bundle: 'core-rukpak-io-helm', deployment: 'core-rukpak-io-helm' },
 }
 
-const clusterOnlyRequirements: readonly (readonly [number, string])[] = [
+const clusterOnlyProvisionerRequirements: readonly (readonly [number, string])[] = [
   [2, 'acts only on objects of its class'],
   [4, 'uses only declared condition types, reasons, and phases'],
   [5, 'writes every condition type on each update (Unknown if undetermined)'],
@@ -43,7 +43,7 @@ export interface InstallSummary {
   readonly bundle?: string
   readonly installs: InstallVerdict
   readonly comesAlong: readonly string[]
-  readonly acceptance: ChannelInstall['acceptance']
+  readonly acceptance: ChannelInstallResult['acceptance']
   readonly steps: readonly InstallStep[]
 }
 
@@ -87,7 +87,7 @@ export interface InstallStep {
   readonly remarks: readonly InstallNote[]
 }
 
-export interface ChannelInstall {
+export interface ChannelInstallResult {
   readonly channel: string
   readonly installs: InstallVerdict
   readonly bundle?: string
@@ -113,7 +113,7 @@ export interface ChannelInstall {
 export interface InstallReport {
   readonly package: string
   readonly installs: InstallVerdict
-  readonly channels: readonly ChannelInstall[]
+  readonly channels: readonly ChannelInstallResult[]
 }
 
 /** Returns the worst result. A failure outranks unknown. An empty list is unknown. */
@@ -125,7 +125,7 @@ export function findWorstInstallVerdict(all: readonly InstallVerdict[]): Install
 export function summarizeInstall(
   packageName: string,
   catalog: string,
-  channel: ChannelInstall,
+  channel: ChannelInstallResult,
 ): InstallSummary {
   const { comesAlong, acceptance, steps, bundle, installs } = channel
   return {
@@ -134,14 +134,20 @@ export function summarizeInstall(
     catalogs: [catalog],
     ...(bundle !== undefined && { bundle }),
     installs,
-    comesAlong: comesAlong.map(({ name, package: its }) => truncateSummaryText(`${name} (package ${its})`)),
+    comesAlong: comesAlong.map(({ name, package: its }) =>
+      truncateInstallSummaryText(`${name} (package ${its})`),
+    ),
     acceptance: acceptance.map((row) => ({
       ...row,
-      because: truncateSummaryTexts(row.because, installSummaryLimits.because, truncateSummaryText),
+      because: truncateInstallSummaryTexts(
+        row.because,
+        installSummaryLimits.because,
+        truncateInstallSummaryText,
+      ),
     })),
     steps: steps.map((step) => ({
       ...step,
-      facts: truncateSummaryTexts(step.facts, installSummaryLimits.facts, truncateSummaryText),
+      facts: truncateInstallSummaryTexts(step.facts, installSummaryLimits.facts, truncateInstallSummaryText),
       remarks: selectTopInstallNotes(step.remarks),
     })),
   }
@@ -161,15 +167,18 @@ function selectTopInstallNotes(remarks: readonly InstallNote[]): readonly Instal
   return remarks
     .toSorted((a, b) => order[a.kind] - order[b.kind])
     .slice(0, installSummaryLimits.remarks)
-    .map(({ detail: _, hint: __, ...remark }) => ({ ...remark, says: truncateSummaryText(remark.says) }))
+    .map(({ detail: _, hint: __, ...remark }) => ({
+      ...remark,
+      says: truncateInstallSummaryText(remark.says),
+    }))
 }
 
-function truncateSummaryTexts(items: readonly string[], count: number, cut: (text: string) => string) {
+function truncateInstallSummaryTexts(items: readonly string[], count: number, cut: (text: string) => string) {
   const more = items.length - count
   return [...items.slice(0, count).map(cut), ...(more > 0 ? [`and ${more} more`] : [])]
 }
 
-function truncateSummaryText(text: string): string {
+function truncateInstallSummaryText(text: string): string {
   return text.length <= installSummaryLimits.text
     ? text
     : `${text.slice(0, installSummaryLimits.text).toWellFormed()}…`
@@ -180,7 +189,7 @@ function truncateSummaryText(text: string): string {
  * which only a cluster can show.
  */
 export function createProvisionerChecklist(format: BundleFormat): readonly ProvisionerRequirement[] {
-  const { bundle, deployment } = provisionerClasses[format]
+  const { bundle, deployment } = provisionerClassesByBundleFormat[format]
   const both = bundle === deployment ? bundle : `${bundle} and ${deployment}`
   const simulated: readonly ProvisionerRequirement[] = [
     { number: 1, asks: 'has an RFC 1123 label as its class name', told: 'holds', says: both },
@@ -204,7 +213,7 @@ export function createProvisionerChecklist(format: BundleFormat): readonly Provi
       says: 'only the image source was simulated',
     },
   ]
-  const others = clusterOnlyRequirements.map(([number, asks]): ProvisionerRequirement => ({
+  const others = clusterOnlyProvisionerRequirements.map(([number, asks]): ProvisionerRequirement => ({
     number,
     asks,
     told: 'cluster',

@@ -10,7 +10,7 @@ import {
   type Check,
   type CheckInput,
   type CheckOutcome,
-  type ServedPackageResponses,
+  type CatalogServerPackageResponses,
   applyConfiguredSeverities,
 } from '../check.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
@@ -25,7 +25,7 @@ import {
 } from './simulate-install.ts'
 import { readInlineBundle } from './served-bundles.ts'
 import {
-  type ChannelInstall,
+  type ChannelInstallResult,
   type InstallReport,
   mergeInstallSummaries,
   summarizeInstall,
@@ -50,7 +50,7 @@ type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
 /** The limit for one sentence. The check run lists the others. */
 const maxReasonsInInstallSummary = 3
 /** In seconds. Long, because a retry does not make the pull request smaller. */
-const overLimitRetrySeconds = 3600
+const oversizedChangeRetrySeconds = 3600
 
 function evaluateInstallCheck({ change, config, served }: CheckInput, answers: CheckAnswers): CheckOutcome {
   const { packages, skippedCount } = planChangedPackageInstalls(change)
@@ -69,7 +69,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: C
     unanswered.push({
       question: `whether ${skippedCount} more packages can be installed`,
       reason: `catalog-bot simulates at most ${packages.length} packages per pull request; split this one into several`,
-      retryAfter: overLimitRetrySeconds,
+      retryAfter: oversizedChangeRetrySeconds,
     })
   return {
     check: 'install',
@@ -87,7 +87,7 @@ interface InstallEvaluationContext {
   readonly config: Config
   readonly answers: CheckAnswers
   readonly wanted: readonly InstallTarget[]
-  readonly served: ServedPackageResponses | undefined
+  readonly served: CatalogServerPackageResponses | undefined
 }
 
 interface PackageInstallEvaluation {
@@ -120,7 +120,7 @@ function evaluatePackageInstall(
         blob.image === ''
           ? findInlineBundleContent(blob, planned, served)
           : findBundleImageContent(blob, config, answers)
-      if (content.kind === 'unknown') retries.push(retryAfter ?? defaultContentRetrySeconds)
+      if (content.kind === 'unknown') retries.push(retryAfter ?? defaultBundleContentRetrySeconds)
       return content
     },
     {
@@ -148,14 +148,14 @@ function evaluatePackageInstall(
       return {
         question: `whether package ${change.name} can be installed from channel ${channel}`,
         reason: why ?? 'the simulation was inconclusive',
-        retryAfter: Math.min(overLimitRetrySeconds, ...retries),
+        retryAfter: Math.min(oversizedChangeRetrySeconds, ...retries),
       }
     })
   if (otherChannels.length > 0)
     unanswered.push({
       question: `whether package ${change.name} can be installed from ${otherChannels.length} more of its channels`,
       reason: `catalog-bot simulates at most ${plan.channels.length} channels per package; change fewer channels in one pull request`,
-      retryAfter: overLimitRetrySeconds,
+      retryAfter: oversizedChangeRetrySeconds,
     })
   return {
     summaries,
@@ -195,7 +195,7 @@ function planPackageClusterTests(
 
 function createInstallFinding(
   { catalog, change }: PackageInstallPlan,
-  { channel, acceptance, steps, wanted }: ChannelInstall,
+  { channel, acceptance, steps, wanted }: ChannelInstallResult,
 ): Finding {
   const targets = acceptance
     .filter(
@@ -238,11 +238,11 @@ function findPackageLocation(
   )
 }
 
-const defaultContentRetrySeconds = 60
+const defaultBundleContentRetrySeconds = 60
 /** In seconds. A private image can't be distinguished from a missing image, and waiting for minutes does not help. */
 const privateImageRetrySeconds = 900
 
-interface BundleContentWithRetry {
+interface BundleContentWithRetryAfter {
   readonly content: InstallBundleContent
   readonly retryAfter?: number
 }
@@ -250,8 +250,8 @@ interface BundleContentWithRetry {
 function findInlineBundleContent(
   blob: BundleBlob,
   { catalog: { result }, change }: PackageInstallPlan,
-  served: ServedPackageResponses | undefined,
-): BundleContentWithRetry {
+  served: CatalogServerPackageResponses | undefined,
+): BundleContentWithRetryAfter {
   // Only the changed package is served, not its dependencies or earlier versions.
   if (!result?.bundles.includes(blob) || blob.package !== change.name || !served)
     return {
@@ -277,16 +277,19 @@ function findBundleImageContent(
   blob: BundleBlob,
   config: Config,
   answers: CheckAnswers,
-): BundleContentWithRetry {
+): BundleContentWithRetryAfter {
   const unknown = (
     reason: string,
-    retryAfter: number = defaultContentRetrySeconds,
-  ): BundleContentWithRetry => ({ content: { kind: 'unknown', reason }, retryAfter })
+    retryAfter: number = defaultBundleContentRetrySeconds,
+  ): BundleContentWithRetryAfter => ({ content: { kind: 'unknown', reason }, retryAfter })
   const { reference } = parseImageReference(blob.image)
   if (!reference)
     return { content: { kind: 'missing', reason: `${blob.image} is not a valid image reference` } }
   if (!isAllowedRegistry(reference, config.images.registries))
-    return unknown(`the configuration does not allow the registry of ${blob.image}`, overLimitRetrySeconds)
+    return unknown(
+      `the configuration does not allow the registry of ${blob.image}`,
+      oversizedChangeRetrySeconds,
+    )
   const image = answers.get({ kind: 'image', reference: blob.image })
   if (image.kind !== 'ok') return classifyUnavailableBundleContent(image)
   const question = createImageInstallQuestion(blob, image.digest)
@@ -301,7 +304,7 @@ function findBundleImageContent(
 
 function classifyUnavailableBundleContent(
   answer: Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>,
-): BundleContentWithRetry {
+): BundleContentWithRetryAfter {
   const { kind, reason } = answer
   if (kind === 'missing' || kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed')
     return { content: { kind: 'missing', reason } }

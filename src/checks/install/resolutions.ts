@@ -9,7 +9,7 @@ import {
   parseRelease,
   type ReleaseVersion,
 } from '@catalog-bot/fbc/versions/version'
-import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
+import { isVersionInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { getBundleVersion } from '../../pull-request/compare-blobs.ts'
@@ -224,7 +224,7 @@ export class CatalogUnderTest {
         continue
       }
       upgrades.push(this.walk.follow(installed.state))
-      if (this.base && !doesUpgradePathEndAtHead(this.baseWalk.follow(installed.state), oldHead))
+      if (this.base && !doesUpgradePathEndAtChannelHead(this.baseWalk.follow(installed.state), oldHead))
         stuckBefore.add(name)
     }
     return { upgrades, unreachable, stuckBefore, skippedVersions: entries.length - selected.length }
@@ -244,7 +244,7 @@ function sortOperatorEntriesNewestFirst(entries: readonly OperatorEntry[]): read
   )
 }
 
-export function doesUpgradePathEndAtHead({ end }: UpgradePath, head: string | undefined): boolean {
+export function doesUpgradePathEndAtChannelHead({ end }: UpgradePath, head: string | undefined): boolean {
   return end.kind === 'settled' && end.at === head
 }
 
@@ -350,7 +350,7 @@ function findSuccessorBundleNames(
       if (
         replaces === installed.name ||
         skips.includes(installed.name) ||
-        (range?.ok === true && isInRange(version.value, range.value))
+        (range?.ok === true && isVersionInRange(version.value, range.value))
       )
         names.add(name)
     }

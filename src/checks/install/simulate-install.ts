@@ -5,7 +5,7 @@ import { validateCatalog, type CatalogVerdict } from '@catalog-bot/fbc/model/val
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import {
-  type ChannelInstall,
+  type ChannelInstallResult,
   type InstallReport,
   type InstallStep,
   type InstallVerdict,
@@ -199,7 +199,7 @@ function evaluateChannelInstall(
   bundles: readonly PlannedBundleInstall[],
   contentOf: (blob: BundleBlob) => InstallBundleContent,
   options: InstallEvaluationOptions,
-): ChannelInstall {
+): ChannelInstallResult {
   const opened = bundles.map((one): InstallTargetBundle => ({ ...one, content: contentOf(one.blob) }))
   const { oldHead, fresh } = resolution
   const before = oldHead && { blob: oldHead, content: contentOf(oldHead) }
@@ -265,7 +265,7 @@ function computeInstallVerdictForTarget(
   known: BundleFormat | undefined,
   steps: readonly InstallStep[],
   opened: readonly InstallTargetBundle[],
-): ChannelInstall['acceptance'][number] {
+): ChannelInstallResult['acceptance'][number] {
   if (known && !listInstallTargetsForFormat(known).includes(target))
     return { target, installs: 'other format', because: [] }
   const remarks = steps.flatMap((step) => step.remarks).filter((remark) => remark.targets.includes(target))

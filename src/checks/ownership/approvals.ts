@@ -103,7 +103,7 @@ export function computeApprovalCoverage(
   for (const requirement of required) {
     const file = files.get(requirement.path)
     if (file !== undefined) add(requirement.directory, file)
-    for (const effect of formatApprovalEffects(requirement))
+    for (const effect of formatRequiredApprovalEffects(requirement))
       add(requirement.directory, `+ ${JSON.stringify(requirement.path)} ${JSON.stringify(effect)}`)
   }
   return new Map(
@@ -196,7 +196,11 @@ function formatFileCoverageLine({ path, before, after }: Pick<TouchedPath, 'path
 }
 
 /** One phrase per effect, so that fewer effects are distinguishable from different ones. */
-function formatApprovalEffects({ package: name, kinds, ownerEdit }: RequiredApproval): readonly string[] {
+function formatRequiredApprovalEffects({
+  package: name,
+  kinds,
+  ownerEdit,
+}: RequiredApproval): readonly string[] {
   const ofPackage = kinds.map((kind) => `${kind} of ${name}`)
   if (ownerEdit === undefined) return ofPackage
   const listed = /^(?:adds|removes) /

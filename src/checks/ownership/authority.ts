@@ -2,7 +2,7 @@
 // invalid source does not grant authority.
 import type { Config } from '../../config/config.ts'
 import {
-  createBrokenOwnerSource,
+  createBrokenOwnerSourceResult,
   type OwnerSourceReadResult,
   type OwnerSourceProblem,
   parseCatalogOwners,
@@ -24,7 +24,7 @@ import {
 } from './sources/owners-file.ts'
 import { removeDuplicatePrincipals, parsePrincipal, toPrincipalKey, type Principal } from './principals.ts'
 
-export interface OwnershipAuthority {
+export interface OwnershipResolver {
   /** Owners of a package's part of `path`. `directory` is its package directory, '' if the layout has none. */
   ownersOf(path: string, directory: string, packageName?: string): readonly Principal[]
   readonly maintainers: readonly Principal[]
@@ -38,11 +38,11 @@ export interface OwnerFileTreeReader {
 }
 
 /** Reads each owner file once, when it is needed. */
-export function readOwnershipAuthority(tree: OwnerFileTreeReader, config: Config): OwnershipAuthority {
+export function createOwnershipResolver(tree: OwnerFileTreeReader, config: Config): OwnershipResolver {
   return new OwnershipSources(tree, config)
 }
 
-class OwnershipSources implements OwnershipAuthority {
+class OwnershipSources implements OwnershipResolver {
   readonly maintainers: readonly Principal[]
   readonly #tree: OwnerFileTreeReader
   readonly #config: Config
@@ -89,7 +89,7 @@ class OwnershipSources implements OwnershipAuthority {
       const text = this.#tree.text(path)
       const result =
         text === undefined
-          ? createBrokenOwnerSource({ file: path, line: 1, column: 1 }, 'it could not be read')
+          ? createBrokenOwnerSourceResult({ file: path, line: 1, column: 1 }, 'it could not be read')
           : parse(path, text)
       this.#files.set(path, result)
       if (result.kind === 'broken') this.#problems.set(path, result.problems)

@@ -72,8 +72,8 @@ export function findCollidingPaths({ change, basePaths }: Pick<CheckInput, 'chan
   // Folding can turn other letters into slashes; then collisions can be anywhere.
   const isPlain = listNonAsciiPaths(basePaths).length === 0 && added.every(isAscii)
   const taken = isPlain
-    ? indexRemainingPathsNearAdded(added, basePaths, removed)
-    : indexRemainingBasePaths(basePaths, removed)
+    ? indexBasePathsNearAddedPaths(added, basePaths, removed)
+    : indexBasePathsByFoldedName(basePaths, removed)
   const judged = new Map<string, PathCollision | undefined>()
   return added.flatMap((path) => {
     const found = findPathCollision(path, taken, judged)
@@ -87,7 +87,7 @@ const isAscii = (path: string): boolean => /^[\u0000-\u007f]*$/.test(path)
 const listNonAsciiPaths = createPathListFilter<string>((path) => !isAscii(path))
 
 /** The base's remaining paths and directories by folded form. The last of several wins. */
-export function indexRemainingBasePaths(basePaths: readonly string[], removed: ReadonlySet<string>) {
+export function indexBasePathsByFoldedName(basePaths: readonly string[], removed: ReadonlySet<string>) {
   const taken = new Map<string, string>()
   const walked = new Set<string>()
   for (const path of basePaths)
@@ -101,9 +101,9 @@ export function indexRemainingBasePaths(basePaths: readonly string[], removed: R
 }
 
 /**
- * Like indexRemainingBasePaths, but only near the new paths. Requires ASCII paths, where folding keeps segments separate.
+ * Like indexBasePathsByFoldedName, but only near the new paths. Requires ASCII paths, where folding keeps segments separate.
  */
-export function indexRemainingPathsNearAdded(
+export function indexBasePathsNearAddedPaths(
   added: readonly string[],
   sorted: readonly string[],
   removed: ReadonlySet<string>,
@@ -113,7 +113,7 @@ export function indexRemainingPathsNearAdded(
   const twins = new Map<string, readonly string[]>([['', ['']]])
   const children = new Map<string, ReadonlyMap<string, readonly string[]>>()
   const childrenOf = (prefix: string) => {
-    const known = children.get(prefix) ?? groupChildrenByFoldedName(sorted, prefix)
+    const known = children.get(prefix) ?? groupDirectoryEntriesByFoldedName(sorted, prefix)
     children.set(prefix, known)
     return known
   }
@@ -129,7 +129,7 @@ export function indexRemainingPathsNearAdded(
           `${here}/`,
           alike.map((one) => `${one}/`),
         )
-        const last = findNameWithLastRemainingPath(alike, sorted, removed)
+        const last = findNameWithLastUndeletedFile(alike, sorted, removed)
         if (last !== undefined) taken.set(here, last)
       }
       above = `${here}/`
@@ -139,7 +139,7 @@ export function indexRemainingPathsNearAdded(
 }
 
 /** Children of a directory in the sorted paths, by folded name. */
-function groupChildrenByFoldedName(sorted: readonly string[], prefix: string) {
+function groupDirectoryEntriesByFoldedName(sorted: readonly string[], prefix: string) {
   const found = new Map<string, string[]>()
   let at = findLowerBound(sorted, prefix, getPathSortKey)
   for (;;) {
@@ -157,20 +157,20 @@ function groupChildrenByFoldedName(sorted: readonly string[], prefix: string) {
 }
 
 /** The candidate whose first remaining file comes last. */
-function findNameWithLastRemainingPath(
+function findNameWithLastUndeletedFile(
   alike: readonly string[],
   sorted: readonly string[],
   removed: ReadonlySet<string>,
 ): string | undefined {
   let last: { readonly at: number; readonly name: string } | undefined
   for (const name of alike) {
-    const at = findFirstRemainingPathIndex(name, sorted, removed)
+    const at = findFirstUndeletedPathIndex(name, sorted, removed)
     if (at !== undefined && (last === undefined || at > last.at)) last = { at, name }
   }
   return last?.name
 }
 
-function findFirstRemainingPathIndex(name: string, sorted: readonly string[], removed: ReadonlySet<string>) {
+function findFirstUndeletedPathIndex(name: string, sorted: readonly string[], removed: ReadonlySet<string>) {
   const file = findLowerBound(sorted, name, getPathSortKey)
   if (sorted[file] === name && !removed.has(name)) return file
   for (let at = findLowerBound(sorted, `${name}/`, getPathSortKey); sorted[at]?.startsWith(`${name}/`); at++)
@@ -219,7 +219,7 @@ function findPathCollision(
  * Two names with the same skeleton look alike. Ignores case, script, accents, and separators, and treats 0 and o, 1, i,
  * and l, rn and m, and vv and w as equal.
  */
-export function computeNameSkeleton(name: string): string {
+export function computePackageNameSkeleton(name: string): string {
   return replaceLookalikesWithLatin(name)
     .replace(/[-_.‐-―−]/g, '')
     .replace(/0/g, 'o')

@@ -2,7 +2,7 @@
 // answer is missing. An empty list of owners never gives it.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { ChangeKind, RequiredConsent, Permissions, PermissionRole } from '../../config/permissions.ts'
-import { type AutomationConfig, matchesNamePattern } from '../../config/merge-settings.ts'
+import { type AutomationConfig, matchesWildcardPattern } from '../../config/merge-settings.ts'
 import type { CheckInput, Approval } from '../check.ts'
 import {
   isCurrentApproval,
@@ -105,7 +105,7 @@ export class ConsentEvaluator {
       kind,
       consent: automation.kinds.has(kind)
         ? 'alone'
-        : findLowestRequiredConsent(permissions, authorRights.roles, kind),
+        : findLeastStrictConsent(permissions, authorRights.roles, kind),
     }))
     let needed = wanted.reduce<RequiredConsent>(
       (worst, { consent }) => (isStricterConsent(consent, worst) ? consent : worst),
@@ -174,7 +174,7 @@ export class ConsentEvaluator {
     )
     if (current.some(({ user, source }) => user === this.#author?.id && source === 'command'))
       return { kind: 'yes' }
-    return combineAlternativePermissions(
+    return checkAnyPermissionGranted(
       current
         .filter(({ user }) => user !== this.#author?.id)
         .map(
@@ -192,7 +192,7 @@ export class ConsentEvaluator {
     const { snapshot, approvals } = this.#input
     const epoch = this.#input.epoch ?? 0
     if (this.#author === undefined) return { kind: 'no' }
-    return combineAlternativePermissions(
+    return checkAnyPermissionGranted(
       approvals
         .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -203,15 +203,15 @@ export class ConsentEvaluator {
 
   /** Whether an account owns everything that the approvals are about, or is a maintainer. */
   checkRightsToAll(account: IdentifiedAccount, required: readonly RequiredApproval[]): PermissionCheckResult {
-    const owns = listDistinctOwnerLists(required).map((owners) => this.#people.isAmong(account, owners))
+    const owns = listUniqueOwnerLists(required).map((owners) => this.#people.isAmong(account, owners))
     if (owns.length > 0 && owns.every(({ kind }) => kind === 'yes')) return { kind: 'yes' }
     return this.#or(this.#people.isMaintainer(account), owns)
   }
 
   /** Whether an account owns any of it, or is a maintainer. */
   checkRightsToAny(account: IdentifiedAccount, required: readonly RequiredApproval[]): PermissionCheckResult {
-    const owns = combineAlternativePermissions(
-      listDistinctOwnerLists(required).map((owners) => () => this.#people.isAmong(account, owners)),
+    const owns = checkAnyPermissionGranted(
+      listUniqueOwnerLists(required).map((owners) => () => this.#people.isAmong(account, owners)),
     )
     return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
   }
@@ -265,7 +265,7 @@ export class ConsentEvaluator {
     const open: UnansweredCheckQuestion[] = []
     if (author === undefined || requirement.ownerEdit?.changesOwners) return { kinds, open }
     for (const { principals, automation } of this.#grants) {
-      const granted = findAutomationAllowedChangeKinds(automation, requirement)
+      const granted = findAutomatableChangeKinds(automation, requirement)
       if (granted.size === 0 || !(isBotAccount(author) ? this.#pushesHere() : this.#pushedAlone())) continue
       const isIt = this.#people.isAmong(author, principals)
       if (isIt.kind === 'yes') for (const kind of granted) kinds.add(kind)
@@ -302,7 +302,7 @@ export class ConsentEvaluator {
   /** Whether an authorized person approved the requirement. */
   #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): PermissionCheckResult {
     const added = requirement.ownerEdit?.added ?? []
-    return combineAlternativePermissions(
+    return checkAnyPermissionGranted(
       this.#input.approvals
         .filter((approval) => this.#counts(approval, requirement))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -343,7 +343,7 @@ export class ConsentEvaluator {
 }
 
 /** Without duplicates, because thousands of approvals can share one list. */
-function listDistinctOwnerLists(required: readonly RequiredApproval[]): (readonly Principal[])[] {
+function listUniqueOwnerLists(required: readonly RequiredApproval[]): (readonly Principal[])[] {
   return [...new Set(required.map(({ owners }) => owners))]
 }
 
@@ -356,7 +356,7 @@ function isStricterConsent(a: RequiredConsent, b: RequiredConsent): boolean {
 }
 
 /** The least strict setting among an account's roles. */
-function findLowestRequiredConsent(
+function findLeastStrictConsent(
   permissions: Permissions,
   roles: readonly PermissionRole[],
   kind: ChangeKind,
@@ -367,7 +367,7 @@ function findLowestRequiredConsent(
 }
 
 /** Yes if any candidate is yes, otherwise unknown if any is unknown, otherwise no. Stops at the first yes. */
-function combineAlternativePermissions(
+function checkAnyPermissionGranted(
   candidates: readonly (() => PermissionCheckResult)[],
 ): PermissionCheckResult {
   const open: UnansweredCheckQuestion[] = []
@@ -383,12 +383,12 @@ function combineAlternativePermissions(
  * Decides what an automation account can change without approval. The base must grant the kind, the package, and
  * every touched channel.
  */
-function findAutomationAllowedChangeKinds(
+function findAutomatableChangeKinds(
   { packages, channels, changes }: AutomationConfig,
   requirement: Pick<RequiredApproval, 'package' | 'directory' | 'kinds' | 'channels'>,
 ): ReadonlySet<ChangeKind> {
   const isOneOf = (patterns: readonly string[], name: string) =>
-    patterns.some((pattern) => matchesNamePattern(pattern, name))
+    patterns.some((pattern) => matchesWildcardPattern(pattern, name))
   // The grant must cover both package and directory, because the directory can contain files of other packages.
   const packageNames = [requirement.package, ...(requirement.directory === '' ? [] : [requirement.directory])]
   if (!packageNames.every((packageName) => isOneOf(packages, packageName))) return new Set()

@@ -2,7 +2,7 @@
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { TouchedPath } from '../../pull-request/change.ts'
-import type { OwnershipAuthority } from './authority.ts'
+import type { OwnershipResolver } from './authority.ts'
 import {
   type OwnerSourceReadResult,
   parseCatalogOwners,
@@ -42,8 +42,8 @@ export function analyzeOwnerFileEdit(
   touched: TouchedPath,
   input: OwnershipInputs,
   owners: readonly Principal[],
-  base: OwnershipAuthority,
-  result: OwnershipAuthority,
+  base: OwnershipResolver,
+  result: OwnershipResolver,
 ): OwnerFileEdit {
   const { path, role } = touched
   const file = parseOwnerFilePath(path)

@@ -4,7 +4,7 @@ import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PullRequestChange } from '../../pull-request/change.ts'
 import { hasPath } from '../../pull-request/incremental-list.ts'
-import { readOwnershipAuthority, type OwnershipAuthority } from './authority.ts'
+import { createOwnershipResolver, type OwnershipResolver } from './authority.ts'
 import { computeApprovalCoverage, type ApprovalCoverage } from './approvals.ts'
 import {
   computeRequiredApprovals,
@@ -13,13 +13,13 @@ import {
 } from './required-approvals.ts'
 import { ownershipInputKeys, type OwnershipInputs } from './owner-edit.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
-import { findCollidingPaths, isPackageName, computeNameSkeleton } from './colliding-paths.ts'
+import { findCollidingPaths, isPackageName, computePackageNameSkeleton } from './colliding-paths.ts'
 import { confusableName, executableFile, unsupportedFileMode, suspiciousPath } from './rules.ts'
 import { createRepositoryPathMapper } from './declared-packages.ts'
 
 /** Everything except answers that the check and the commands need. */
 export interface OwnershipContext extends RequiredApprovals {
-  readonly authority: OwnershipAuthority
+  readonly authority: OwnershipResolver
   readonly packageCount: number
   readonly getCoverage: () => ApprovalCoverage
 }
@@ -36,8 +36,8 @@ const getOwnershipContextBuilder = memoizePerObject((_change: PullRequestChange)
 )
 
 function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
-  const authority = readOwnershipAuthority(createBaseOwnerFileTree(input), input.config)
-  const result = readOwnershipAuthority(createMergeResultOwnerFileTree(input), input.config)
+  const authority = createOwnershipResolver(createBaseOwnerFileTree(input), input.config)
+  const result = createOwnershipResolver(createMergeResultOwnerFileTree(input), input.config)
   const { required, outside, findings } = computeRequiredApprovals(input, authority, result)
   return {
     authority,
@@ -49,14 +49,14 @@ function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
   }
 }
 
-function createBaseOwnerFileTree(input: OwnershipInputs): Parameters<typeof readOwnershipAuthority>[0] {
+function createBaseOwnerFileTree(input: OwnershipInputs): Parameters<typeof createOwnershipResolver>[0] {
   return { has: (path) => hasPath(input.basePaths, path), text: (path) => input.ownerFiles.base.get(path) }
 }
 
 /** The owner files of the merge result. Shows the change's effect on owners. Never grants permissions. */
 function createMergeResultOwnerFileTree(
   input: OwnershipInputs,
-): Parameters<typeof readOwnershipAuthority>[0] {
+): Parameters<typeof createOwnershipResolver>[0] {
   const changed = new Map(input.change.paths.map(({ path, after }) => [path, after !== undefined]))
   return {
     has: (path) => changed.get(path) ?? hasPath(input.basePaths, path),
@@ -92,7 +92,7 @@ function findConfusablePackageNames(input: OwnershipInputs): Finding[] {
   for (const { base } of change.catalogs) for (const { name } of base?.packages ?? []) existing.add(name)
   for (const names of input.packagesByDirectory?.values() ?? []) for (const name of names) existing.add(name)
   for (const { names } of change.lists ?? []) for (const name of names) existing.add(name)
-  const bySkeleton = new Map([...existing].map((name) => [computeNameSkeleton(name), name]))
+  const bySkeleton = new Map([...existing].map((name) => [computePackageNameSkeleton(name), name]))
 
   const fresh = new Map<string, Location>()
   for (const { path, after } of change.paths) {
@@ -120,7 +120,7 @@ function findConfusablePackageNames(input: OwnershipInputs): Finding[] {
           problem: `the package name ${JSON.stringify(name)} must contain only lowercase letters, digits, and inner hyphens`,
         }),
       ]
-    const like = bySkeleton.get(computeNameSkeleton(name))
+    const like = bySkeleton.get(computePackageNameSkeleton(name))
     return like === undefined ? [] : [createFinding(confusableName, at, { path: at.file, name, like })]
   })
 }

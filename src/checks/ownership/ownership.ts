@@ -3,11 +3,11 @@
 import type { Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { Check, CheckInput, CheckOutcome, UnblockingAction } from '../check.ts'
+import type { Check, CheckInput, CheckOutcome, MergeUnblockingAction } from '../check.ts'
 import { validateIncomingCommits } from '../commits/validate-incoming-commits.ts'
 import { toCheckQuestionKey, type CheckAnswers, type CheckQuestion } from '../questions.ts'
 import { findChangesRequestedReviews } from './approvals.ts'
-import type { OwnershipAuthority } from './authority.ts'
+import type { OwnershipResolver } from './authority.ts'
 import { ConsentEvaluator, type ConsentStatus } from './consent.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import {
@@ -52,16 +52,16 @@ export const ownershipCheck: Check<'ownership'> = {
 }
 
 /** An account's permissions on a whole pull request, for commands. */
-export interface PullAuthorizationChecker {
+export interface CommandPermissionChecker {
   /** Whether it owns any part of the change, or is a maintainer. */
   checkRights(account: IdentifiedAccount): PermissionCheckResult
   checkMaintainer(account: IdentifiedAccount): PermissionCheckResult
 }
 
-export function createPullAuthorizationChecker(
+export function createCommandPermissionChecker(
   input: CheckInput,
   answers: CheckAnswers,
-): PullAuthorizationChecker {
+): CommandPermissionChecker {
   const surveyed = getOwnershipContext(input)
   const { required } = surveyed
   const { everybody, consents } = createOwnershipEvaluators(input, answers, surveyed)
@@ -94,7 +94,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
   findings.addAll(impossible)
   findings.addAll(validateIncomingCommits(input))
   const unanswered: UnansweredCheckQuestion[] = []
-  const waiting: UnblockingAction[] = []
+  const waiting: MergeUnblockingAction[] = []
   const results: OwnershipResults = { findings, unanswered, waiting }
   const open = evaluateRequirements(required, consents, answers, results)
   for (const { requirement, met } of open)
@@ -118,7 +118,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
 
   addRequestedChanges(input, consents, required, results)
 
-  const push = evaluateNonAuthorPushConfirmation(input, consents, required, authority)
+  const push = validateNonAuthorHeadPush(input, consents, required, authority)
   findings.addAll(push.findings)
   waiting.push(...push.waiting)
   unanswered.push(...push.unanswered)
@@ -146,7 +146,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
 interface OwnershipResults {
   readonly findings: FindingList
   readonly unanswered: UnansweredCheckQuestion[]
-  readonly waiting: UnblockingAction[]
+  readonly waiting: MergeUnblockingAction[]
 }
 
 interface OpenRequirement {
@@ -201,7 +201,7 @@ function addMissingApprovalFinding(
   requirement: RequiredApproval,
   consentStatus: Extract<ConsentStatus, { kind: 'open' }>,
   input: CheckInput,
-  authority: OwnershipAuthority,
+  authority: OwnershipResolver,
   findings: FindingList,
 ): void {
   const { path, at, package: name } = requirement
@@ -233,8 +233,8 @@ function addMissingApprovalFinding(
 function listPendingApprovals(
   open: readonly { requirement: RequiredApproval; met: Extract<ConsentStatus, { kind: 'open' }> }[],
   input: CheckInput,
-  authority: OwnershipAuthority,
-): UnblockingAction[] {
+  authority: OwnershipResolver,
+): MergeUnblockingAction[] {
   const groups = new Map<string, ApproverGroup>()
   for (const { requirement, met } of open) {
     const { by, who } = findEligibleApprovers(requirement, met.by, input, authority)
@@ -285,7 +285,7 @@ function findEligibleApprovers(
   requirement: RequiredApproval,
   by: 'owner' | 'maintainer',
   input: CheckInput,
-  authority: OwnershipAuthority,
+  authority: OwnershipResolver,
 ): { readonly by: 'owner' | 'maintainer'; readonly who: readonly string[] } {
   const author = input.snapshot.author === null ? '' : normalizeLogin(input.snapshot.author)
   // New owners cannot approve the change that adds them.
@@ -302,7 +302,7 @@ function findEligibleApprovers(
   return { by: 'maintainer', who: listMaintainerNames(input, authority).filter((name) => !added.has(name)) }
 }
 
-function listMaintainerNames(input: CheckInput, authority: OwnershipAuthority): readonly string[] {
+function listMaintainerNames(input: CheckInput, authority: OwnershipResolver): readonly string[] {
   const author = input.snapshot.author === null ? '' : normalizeLogin(input.snapshot.author)
   return authority.maintainers
     .filter(canPrincipalApprove)
@@ -339,12 +339,12 @@ function validateNewOwners(
 }
 
 /** If another account or an unknown account pushed the head, the author or an authorized account must confirm it. */
-function evaluateNonAuthorPushConfirmation(
+function validateNonAuthorHeadPush(
   input: CheckInput,
   consents: ConsentEvaluator,
   required: readonly RequiredApproval[],
-  authority: OwnershipAuthority,
-): { findings: Finding[]; waiting: UnblockingAction[]; unanswered: readonly UnansweredCheckQuestion[] } {
+  authority: OwnershipResolver,
+): { findings: Finding[]; waiting: MergeUnblockingAction[]; unanswered: readonly UnansweredCheckQuestion[] } {
   const { pusher, author, head } = input.snapshot
   const nothing = { findings: [], waiting: [], unanswered: [] }
   if (pusher === undefined || (pusher !== null && pusher.id === author?.id)) return nothing
@@ -387,7 +387,7 @@ function findOutdatedApprovals(
   input: CheckInput,
   consents: ConsentEvaluator,
   required: readonly RequiredApproval[],
-): { findings: Finding[]; waiting: UnblockingAction[] } {
+): { findings: Finding[]; waiting: MergeUnblockingAction[] } {
   const { author, head } = input.snapshot
   const found = consents
     .listOutdatedApprovals()

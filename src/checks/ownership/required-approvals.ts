@@ -1,14 +1,18 @@
 // Determines which approvals a change requires, by path: its packages, their owners at the base, and the kind of
 // change.
-import { type RepositoryLayout, parseBundlePath, hasManifests } from '../../pull-request/layout/layout.ts'
+import {
+  type RepositoryLayout,
+  parseBundlePath,
+  hasBundleManifests,
+} from '../../pull-request/layout/layout.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
-import { createPathListKeyCollector, hasPathUnder } from '../../pull-request/incremental-list.ts'
+import { createDistinctKeyCollector, hasPathUnder } from '../../pull-request/incremental-list.ts'
 import type { PackageChange, CompositeImageListChange, TouchedPath } from '../../pull-request/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { analyzeOwnerFileEdit, type OwnerFileEdit, type OwnershipInputs } from './owner-edit.ts'
-import type { OwnershipAuthority } from './authority.ts'
+import type { OwnershipResolver } from './authority.ts'
 import { parseOwnerFilePath } from './owner-files.ts'
 import type { Principal } from './principals.ts'
 import {
@@ -45,8 +49,8 @@ export interface RequiredApprovals {
 
 export function computeRequiredApprovals(
   input: OwnershipInputs,
-  authority: OwnershipAuthority,
-  result: OwnershipAuthority,
+  authority: OwnershipResolver,
+  result: OwnershipResolver,
 ): RequiredApprovals {
   const known = new BasePackageIndex(input)
   const required: RequiredApproval[] = []
@@ -126,7 +130,7 @@ function toDirectoryApproval(
 function classifySourceFileChange({ path, after }: TouchedPath, basePaths: readonly string[]): ChangeKind {
   const bundle = parseBundlePath(path)
   if (bundle === undefined) return 'edit-sources'
-  if (!hasManifests(basePaths, bundle.root)) return 'add-bundle'
+  if (!hasBundleManifests(basePaths, bundle.root)) return 'add-bundle'
   return after === undefined ? 'remove-bundle' : 'edit-bundle'
 }
 
@@ -136,7 +140,7 @@ function findCatalogFileApprovals(
   role: { readonly catalog: string; readonly directory: string },
   at: Location,
   known: BasePackageIndex,
-  authority: OwnershipAuthority,
+  authority: OwnershipResolver,
 ): { required: RequiredApproval[]; findings: Finding[] } | undefined {
   const { directory } = role
   const declared = known.declared(role.catalog)
@@ -194,7 +198,7 @@ function findCompositeListApprovals(
   list: CompositeImageListChange,
   input: OwnershipInputs,
   known: BasePackageIndex,
-  authority: OwnershipAuthority,
+  authority: OwnershipResolver,
 ): RequiredApproval[] {
   const { path } = list
   const entries: { name: string; kind: ChangeKind; line: number; column: number }[] = [
@@ -268,7 +272,7 @@ function findUndeclaredPackageApprovals(
   input: OwnershipInputs,
   known: BasePackageIndex,
   required: readonly RequiredApproval[],
-  authority: OwnershipAuthority,
+  authority: OwnershipResolver,
 ): RequiredApproval[] {
   const spoken = new Map<string, Set<string>>(input.change.catalogs.map(({ root }) => [root, new Set()]))
   for (const { catalog, package: name } of required) if (catalog !== undefined) spoken.get(catalog)?.add(name)
@@ -435,7 +439,7 @@ function getPackageDirectoryLister(layout: RepositoryLayout) {
   const key = JSON.stringify(layout.catalogs.map(({ root }) => root))
   const directoriesOf =
     packageDirectoryListerCache.get(key) ??
-    createPathListKeyCollector<string>((path) => findPackageDirectory(path, layout))
+    createDistinctKeyCollector<string>((path) => findPackageDirectory(path, layout))
   packageDirectoryListerCache.delete(key)
   packageDirectoryListerCache.set(key, directoriesOf)
   for (const oldest of packageDirectoryListerCache.keys())

@@ -24,7 +24,7 @@ export const approvalForOtherChange = defineRule<{
   severity: 'warning',
   title: "An approval covers the commit's current effect",
   format: ({ approver, head, differences }) => ({
-    what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the effect changed: ${formatApprovalCoverageDifferences(differences)}`,
+    what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the effect changed: ${formatChangesSinceApproval(differences)}`,
     why: 'After the base branch changes, the same commit can have a different effect, which no one has approved.',
     fix: `Ask ${approver} to approve this commit again in a review or by commenting \`/approve ${head.slice(0, 12)}\`.`,
   }),
@@ -270,7 +270,7 @@ export const packageContentMismatch = defineRule<{
   }),
 })
 
-function formatApprovalCoverageDifferences(differences: readonly string[]): string {
+function formatChangesSinceApproval(differences: readonly string[]): string {
   const more =
     differences.length > maxListedCoverageDifferences
       ? `; and ${differences.length - maxListedCoverageDifferences} more`

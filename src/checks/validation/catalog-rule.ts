@@ -2,8 +2,8 @@
 import {
   createFinding,
   formatFindingSubject,
-  type RuleSearchSignature,
-  type SearchableFindingRule,
+  type FindingRuleSignature,
+  type FindingRuleWithFinder,
 } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingList } from '@catalog-bot/findings/finding-list'
@@ -46,11 +46,11 @@ export interface CatalogRuleSignature {
   }
 }
 
-export type CatalogRule = SearchableFindingRule<object, CatalogRuleSignature>
+export type CatalogRule = FindingRuleWithFinder<object, CatalogRuleSignature>
 
 /** The fields of a validation rule that differ from rule to rule. Most rules are overridable. */
-export type ValidationRuleFields<Data extends object, Kind extends RuleSearchSignature> = Omit<
-  SearchableFindingRule<Data, Kind>,
+export type ValidationRuleFields<Data extends object, Kind extends FindingRuleSignature> = Omit<
+  FindingRuleWithFinder<Data, Kind>,
   'check' | 'judges' | 'since' | 'overridable'
 > & { readonly since?: string; readonly overridable?: false }
 
@@ -58,7 +58,7 @@ export type ValidationRuleFields<Data extends object, Kind extends RuleSearchSig
 export function defineRule<Data extends object>({
   overridable,
   ...rule
-}: ValidationRuleFields<Data, CatalogRuleSignature>): SearchableFindingRule<Data, CatalogRuleSignature> {
+}: ValidationRuleFields<Data, CatalogRuleSignature>): FindingRuleWithFinder<Data, CatalogRuleSignature> {
   return {
     check: 'validation',
     judges: 'catalog',

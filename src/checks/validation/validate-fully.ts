@@ -3,7 +3,7 @@
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
 import { invalidPullSpec } from '@catalog-bot/fbc/model/rules/bundle-rules'
-import { fileRules, loadRules } from '@catalog-bot/fbc/load/rules'
+import { catalogFileRules, catalogLoadRules } from '@catalog-bot/fbc/load/rules'
 import { findPullSpecError } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import { validateCatalog, type CatalogVerdict } from '@catalog-bot/fbc/model/validate-catalog'
@@ -43,7 +43,9 @@ export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Fin
 
 /** Rules that cannot be disabled, because opm cannot serve a catalog that violates one. */
 export const alwaysEnabledRuleIds: ReadonlySet<string> = new Set(
-  [...catalogModelRules, ...loadRules, ...fileRules].filter(({ fixed }) => fixed).map(({ id }) => id),
+  [...catalogModelRules, ...catalogLoadRules, ...catalogFileRules]
+    .filter(({ fixed }) => fixed)
+    .map(({ id }) => id),
 )
 
 /**

@@ -1,13 +1,13 @@
 // Checks that touched catalogs and bundle directories are valid, keep upgrades working and match their templates. Asks
 // only about bundles of touched templates. Ignores existing findings that do not block.
-import { defaultRuleSet, findOpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
+import { defaultOpmRuleSet, findOpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import type { OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
 import { toRepositoryPath } from '../../pull-request/compare-blobs.ts'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Config } from '../../config/config.ts'
-import { compareFindings, toFindingSubjectKey } from '@catalog-bot/findings/finding'
+import { compareFindings, formatFindingSubjectKey } from '@catalog-bot/findings/finding'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { FindingList, getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -20,13 +20,13 @@ import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { CheckAnswers } from '../questions.ts'
 import { alwaysEnabledRuleIds, runCatalogRules, dropFindingsOnPublishedBundles } from './validate-fully.ts'
 import { applyRuleSettings, unknownOpmRelease } from './rule-settings.ts'
-import { listTemplateQuestions, evaluateTemplates } from './templates/templates.ts'
+import { listTemplateImageQuestions, evaluateTemplates } from './templates/templates.ts'
 import { upgradeRules } from './upgrade/rules.ts'
 import { runUpgradeRule } from './upgrade/upgrade-rule.ts'
 
 export const validationCheck: Check<'validation'> = {
   id: 'validation',
-  ask: listTemplateQuestions,
+  ask: listTemplateImageQuestions,
   judge: evaluateValidationCheck,
 }
 
@@ -72,7 +72,7 @@ function evaluateValidationCheck(input: CheckInput, answers: CheckAnswers): Chec
 /** Undefined for an unknown opm release. */
 export function findConfiguredRuleSet({ opm }: Pick<Config, 'opm'>): OpmRuleSet | undefined {
   // `v1.73` means v1.73.0: the default, and the release of the recorded verdicts.
-  return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : findOpmRuleSet(`${opm}.0`)
+  return defaultOpmRuleSet.id === `opm-${opm}` ? defaultOpmRuleSet : findOpmRuleSet(`${opm}.0`)
 }
 
 interface CatalogValidationOutcome {
@@ -88,7 +88,7 @@ function validateChangedCatalog(
   const { root, base, result } = change
   const applySettings = (findings: readonly Finding[]) =>
     applyRuleSettings(
-      findings.map((found) => convertFindingToRepositoryPaths(found, root)),
+      findings.map((found) => makeFindingPathsRepositoryRelative(found, root)),
       config.rules,
       alwaysEnabledRuleIds,
     )
@@ -110,7 +110,7 @@ function validateChangedCatalog(
   return {
     findings: [
       ...markErrorsAlreadyOnBaseBranch(opm, opmOnBase).map((found) =>
-        convertFindingToRepositoryPaths(found, root),
+        makeFindingPathsRepositoryRelative(found, root),
       ),
       ...shown,
       ...upgrades,
@@ -124,9 +124,9 @@ function validateChangedCatalog(
  * as known.
  */
 function createBaseBranchFindingMatcher(base: readonly Finding[]): (found: Finding) => boolean {
-  const keys = new Set(base.map(toFindingSubjectKey))
+  const keys = new Set(base.map(formatFindingSubjectKey))
   const cut = new Set(base.filter((found) => getOmittedFindingCount(found) > 0).map(({ rule }) => rule))
-  return (found) => cut.has(found.rule) || keys.has(toFindingSubjectKey(found))
+  return (found) => cut.has(found.rule) || keys.has(formatFindingSubjectKey(found))
 }
 
 /** Marks the errors that the base has word for word. */
@@ -134,16 +134,16 @@ function markErrorsAlreadyOnBaseBranch(
   findings: readonly Finding[],
   base: readonly Finding[],
 ): readonly Finding[] {
-  const known = new Set(base.map((found) => `${toFindingSubjectKey(found)} ${found.what}`))
+  const known = new Set(base.map((found) => `${formatFindingSubjectKey(found)} ${found.what}`))
   return findings.map((found) =>
-    found.severity === 'error' && known.has(`${toFindingSubjectKey(found)} ${found.what}`)
+    found.severity === 'error' && known.has(`${formatFindingSubjectKey(found)} ${found.what}`)
       ? { ...found, isOnBase: true }
       : found,
   )
 }
 
 /** Converts locations to repository paths and adds the catalog's directory to the data. */
-function convertFindingToRepositoryPaths(found: Finding, root: string): Finding {
+function makeFindingPathsRepositoryRelative(found: Finding, root: string): Finding {
   const there = (at: Location): Location => ({ ...at, file: toRepositoryPath(root, at.file) })
   return {
     ...found,

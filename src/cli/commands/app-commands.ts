@@ -77,7 +77,7 @@ function addOnceCommand(program: Command): void {
     .option('--data <folder>', 'folder for state that is kept between runs (default: no state is kept)')
     .option('--token-variable <name>', 'environment variable that contains the token', 'GITHUB_TOKEN')
     .addOption(createOutputOption('text', 'json'))
-    .action(async (options: OnceCommandOptions) => (await import('../once.ts')).runOnce(options))
+    .action(async (options: OnceCommandOptions) => (await import('../once.ts')).runSweepOnceCommand(options))
   addExamplesToHelp(
     once,
     ['once --repository acme/catalog', 'once --repository acme/catalog --data .catalog-bot -o json'],

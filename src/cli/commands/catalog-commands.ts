@@ -147,7 +147,7 @@ function addListCommand(program: Command): void {
       .action(async (catalog: string, ...rest: readonly unknown[]) => {
         const name = second === '' ? undefined : (rest[0] as string | undefined)
         const options = rest[second === '' ? 0 : 1] as ListCommandOptions
-        await (await import('../list.ts')).printCatalogObjectList(kind, catalog, name, options)
+        await (await import('../list.ts')).printCatalogObjects(kind, catalog, name, options)
       })
     addExamplesToHelp(
       command,
@@ -174,7 +174,7 @@ function addImagesCommand(program: Command): void {
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
     .action(async (dir: string, options: ImagesCommandOptions) =>
-      (await import('../list.ts')).checkImages(dir, options),
+      (await import('../list.ts')).checkCatalogImages(dir, options),
     )
   addExamplesToHelp(
     command,

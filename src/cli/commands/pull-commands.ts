@@ -12,7 +12,7 @@ import {
 import type { LocalPullRequestOptions } from '../local-pull.ts'
 
 export function addPullRequestCommands(program: Command): void {
-  addActionCommand(program)
+  addGitHubActionCommand(program)
   addExamplesToHelp(
     addPullRequestOptions(
       program.command('check').description('Predict whether catalog-bot would merge a local branch'),
@@ -35,7 +35,7 @@ Exit codes:
     addPullRequestOptions(
       program.command('explain').description('Print the full decision for a branch as JSON'),
     ).action(async (options: LocalPullRequestOptions) =>
-      (await import('../check.ts')).printPullExplanation(options),
+      (await import('../check.ts')).printPullRequestExplanation(options),
     ),
     ['explain', 'explain --base main --head update --author your-login --offline'],
     `The JSON document contains the snapshot, facts, findings, verdict, and actions. To learn about a rule, run "catalog-bot rule ID".
@@ -60,7 +60,7 @@ Exit codes:
   )
 }
 
-function addActionCommand(program: Command): void {
+function addGitHubActionCommand(program: Command): void {
   addExamplesToHelp(
     program
       .command('action')

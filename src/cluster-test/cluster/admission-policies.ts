@@ -11,7 +11,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { type KubeClusterClient, ClusterError } from './cluster.ts'
 import type { ClusterTestAllowedEgress } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 
-type ClosedNetworkEgressResult =
+type AllowedEgressResult =
   | { readonly kind: 'closed'; readonly network: ClusterTestAllowedEgress }
   | { readonly kind: 'unknown'; readonly why: string }
 
@@ -23,7 +23,7 @@ const apiServerEndpointSliceQuery = {
 } as const
 
 /** One forbidden write per policy, sent only as a dry run. */
-const forbiddenWriteProbes: readonly KubeObject[] = [
+const admissionPolicyProbes: readonly KubeObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'not-of-a-trial' } },
   {
     apiVersion: rbacApiVersion,
@@ -35,7 +35,7 @@ const forbiddenWriteProbes: readonly KubeObject[] = [
   },
 ]
 
-const policyProbeIntervalMs = 2000
+const admissionPolicyProbeIntervalMs = 2000
 
 /** Waits until the policies reject every probe. Resolves to the reason if the timeout expires first. */
 export async function waitForAdmissionPolicies(
@@ -46,21 +46,21 @@ export async function waitForAdmissionPolicies(
   const deadline = clock.now() + timeoutMs
   for (;;) {
     let open: string | undefined
-    for (const object of forbiddenWriteProbes) {
+    for (const object of admissionPolicyProbes) {
       const answer = await perform({ kind: 'create', object, dryRun: true })
       if (answer && /ValidatingAdmissionPolicy|admission webhook/.test(answer.says)) continue
       open = `a dry run to create the ${object.kind} ${object.metadata.name} ${answer ? `failed for another reason: ${answer.says}` : 'was accepted'}`
       break
     }
     if (open === undefined || clock.now() >= deadline) return open
-    await clock.sleep(policyProbeIntervalMs)
+    await clock.sleep(admissionPolicyProbeIntervalMs)
   }
 }
 
-export async function resolveClosedNetworkEgress(
+export async function resolveAllowedEgress(
   cluster: Pick<KubeClusterClient, 'read'>,
   reaches: readonly string[],
-): Promise<ClosedNetworkEgressResult> {
+): Promise<AllowedEgressResult> {
   const sighting = await cluster.read(apiServerEndpointSliceQuery)
   if (sighting.kind === 'failed' && sighting.code === 'unreachable')
     throw new ClusterError('unreachable', sighting.says)

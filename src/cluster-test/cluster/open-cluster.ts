@@ -26,7 +26,7 @@ interface ApiResource {
 /** Milliseconds per request. */
 const kubeRequestTimeoutMs = 15_000
 /** Limit for one response. Lists of pods and ClusterServiceVersions are large. */
-const maxResponseBytes = 32 * 1024 * 1024
+const maxKubeResponseBytes = 32 * 1024 * 1024
 const kubeListPageSize = 250
 /** Pages per list. An install test never needs more. */
 const maxKubeListPages = 20
@@ -34,7 +34,7 @@ const maxKubeListPages = 20
 const maxRetryAfterMs = 20_000
 const maxContainerLogLines = 200
 const maxContainerLogBytes = 128 * 1024
-const fieldManager = 'catalog-bot'
+const kubeFieldManager = 'catalog-bot'
 
 export interface OpenKubeClusterClientOptions extends KubeconfigOptions {
   readonly clock: Clock
@@ -240,7 +240,7 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     body?: unknown,
-    limit = maxResponseBytes,
+    limit = maxKubeResponseBytes,
   ): Promise<KubeApiResponse> {
     const pause = this.#notBefore - this.#clock.now()
     if (pause > 0) await this.#clock.sleep(Math.min(pause, maxRetryAfterMs))
@@ -291,7 +291,7 @@ function parseGroupVersions(text: string): readonly string[] {
 }
 
 const toQueryString = ({ dryRun }: { readonly dryRun?: true }): string =>
-  `?fieldManager=${fieldManager}${dryRun ? '&dryRun=All' : ''}`
+  `?kubeFieldManager=${kubeFieldManager}${dryRun ? '&dryRun=All' : ''}`
 
 const invalidKubeResponseResult: KubeQueryResult = {
   kind: 'failed',

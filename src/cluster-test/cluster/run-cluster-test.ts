@@ -6,7 +6,7 @@ import {
   type CleanUpState,
 } from '../../checks/install/cluster-test/clean-up.ts'
 import {
-  createInitialTestState,
+  createInitialClusterTestState,
   type ClusterTestEvent,
   defaultClusterTestDeadlines,
   type ClusterTestDeadlines,
@@ -24,8 +24,8 @@ import {
   type KubeObject,
 } from '../../checks/install/cluster-test/kube-object.ts'
 import {
-  computeNextTestProgress,
-  selectTestDriver,
+  computeNextClusterTestProgress,
+  selectClusterTestDriver,
   type DiscoveredClusterApis,
 } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 import {
@@ -82,7 +82,7 @@ export async function runClusterTest(
   let isClean = true
   try {
     discovered = await cluster.discover()
-    const kind = selectTestDriver(plan, deadlines, discovered)
+    const kind = selectClusterTestDriver(plan, deadlines, discovered)
     if ('code' in kind) outcome = createFailedTestOutcome(kind.code, kind.says)
     else {
       isClean = false
@@ -127,11 +127,11 @@ function toFailedClusterTestOutcome(error: unknown): ClusterTestOutcome {
 }
 
 async function runClusterTestSteps(
-  kind: Exclude<ReturnType<typeof selectTestDriver>, { readonly code: unknown }>,
+  kind: Exclude<ReturnType<typeof selectClusterTestDriver>, { readonly code: unknown }>,
   deadlines: ClusterTestDeadlines,
   { cluster, clock, signal, onProgress, every = defaultPollIntervalMs }: ClusterTestOptions,
 ): Promise<{ readonly outcome: ClusterTestOutcome; readonly events: readonly ClusterTestEvent[] }> {
-  let state = createInitialTestState(kind.first, clock.now())
+  let state = createInitialClusterTestState(kind.first, clock.now())
   let rejected: readonly RejectedClusterAction[] = []
   let reported = ''
   for (;;) {
@@ -141,7 +141,7 @@ async function runClusterTestSteps(
         events: state.events,
       }
     const seen = await readClusterObjects(cluster, kind.queries(state), rejected)
-    const progress = computeNextTestProgress(kind, state, seen, clock.now(), deadlines)
+    const progress = computeNextClusterTestProgress(kind, state, seen, clock.now(), deadlines)
     ;({ state } = progress)
     if (progress.waitsFor !== reported) onProgress?.((reported = progress.waitsFor))
     if (progress.outcome) return { outcome: progress.outcome, events: state.events }

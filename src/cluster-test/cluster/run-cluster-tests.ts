@@ -10,7 +10,7 @@ import { isRetryableOutcome } from '../../checks/install/cluster-test/cluster-te
 import {
   type ClusterTestPlan,
   defaultClusterTestQuota,
-  type TestCatalogSource,
+  type ClusterTestCatalogSource,
   type ClusterTestAllowedEgress,
   type ClusterTestQuota,
 } from '../../checks/install/cluster-test/cluster-test-plan.ts'
@@ -26,14 +26,14 @@ import {
   findExpiredClusterTestIds,
 } from '../../checks/install/cluster-test/clean-up.ts'
 
-export interface ExpiredTestSweepResult {
+export interface ExpiredClusterTestSweepResult {
   readonly id: string
   readonly leftovers: readonly string[]
 }
 
 export interface ClusterTestEnvironment {
-  readonly catalog: TestCatalogSource
-  readonly base?: TestCatalogSource | undefined
+  readonly catalog: ClusterTestCatalogSource
+  readonly base?: ClusterTestCatalogSource | undefined
   readonly pullSecret?: string | undefined
   readonly installerRole?: string | undefined
   readonly quota?: ClusterTestQuota | undefined
@@ -80,7 +80,7 @@ async function runClusterTestWithRetries(
   } = options
   for (let attempt = 1; ; attempt++) {
     onTrial?.(planned, attempt)
-    const plan = completeClusterTestPlan(planned, environment, deadlines, clock.now())
+    const plan = buildClusterTestPlan(planned, environment, deadlines, clock.now())
     await onPlan?.(plan)
     const report = await runClusterTest(plan, options)
     const isOver = attempt >= tries || !isRetryableOutcome(report.outcome) || options.signal?.aborted === true
@@ -89,7 +89,7 @@ async function runClusterTestWithRetries(
   }
 }
 
-export function completeClusterTestPlan(
+export function buildClusterTestPlan(
   planned: PlannedClusterTest,
   environment: ClusterTestEnvironment,
   deadlines: ClusterTestDeadlines,
@@ -130,9 +130,9 @@ function createClusterTestId(): string {
 export async function sweepExpiredClusterTests(
   options: ClusterTestOptions,
   alive: ReadonlySet<string> = new Set(),
-): Promise<readonly ExpiredTestSweepResult[]> {
+): Promise<readonly ExpiredClusterTestSweepResult[]> {
   const seen = await readClusterObjects(options.cluster, abandonedClusterTestQueries, [])
-  const swept: ExpiredTestSweepResult[] = []
+  const swept: ExpiredClusterTestSweepResult[] = []
   for (const id of findExpiredClusterTestIds(seen, options.clock.now())) {
     if (alive.has(id)) continue
     const { leftovers } = await cleanUpClusterTest(id, options)

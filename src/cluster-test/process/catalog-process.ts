@@ -1,11 +1,11 @@
 // Serves one catalog of a mirror over gRPC during an install test. It reads untrusted input, so it holds no secrets.
-import { buildServedCatalog, parseServedFile } from '@catalog-bot/fbc/api/served-catalog'
+import { buildServedCatalog, parseServedCatalogFile } from '@catalog-bot/fbc/api/served-catalog'
 import type { TreeSha } from '../../pull-request/ids.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
-import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
+import { startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import {
   serveWorkerRequests,
-  type ParentRequestSender,
+  type ParentProcessRequestSender,
   preventPrototypePollution,
 } from '../../adapters/workers/answer-orders.ts'
 import { readCatalogFiles, UnusableCatalogError } from '../../publish/process/catalog-files.ts'
@@ -26,13 +26,15 @@ const catalogServerCloseTimeoutMs = 1000
 
 async function serveCatalogToCluster(
   { mirror, tree, root, port }: ServeCatalogRequest,
-  callBack: ParentRequestSender,
+  callBack: ParentProcessRequestSender,
 ): Promise<ServeCatalogResponse> {
   try {
     const files = await readCatalogFiles(await openReadOnlyGitMirror(mirror), tree, root)
-    const read = buildServedCatalog(files.map(({ path, bytes }) => ({ path, file: parseServedFile(bytes) })))
+    const read = buildServedCatalog(
+      files.map(({ path, bytes }) => ({ path, file: parseServedCatalogFile(bytes) })),
+    )
     if (!read.ok) return { kind: 'failed', why: `opm cannot serve the catalog: ${read.error.slice(0, 500)}` }
-    const server = await openGrpcServer(read.value, { host: '0.0.0.0', port })
+    const server = await startGrpcServer(read.value, { host: '0.0.0.0', port })
     try {
       await callBack({ port: server.port })
     } finally {

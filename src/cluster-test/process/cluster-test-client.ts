@@ -2,10 +2,10 @@
 // own process does not read the administrator's list.
 import { extname } from 'node:path'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
-import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
+import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'
 import type {
-  ClusterTestContinueDecision,
+  ClusterTestContinuationDecision,
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
@@ -17,7 +17,7 @@ export interface ClusterTestClient {
   /** Rejects only if the App is closed; other failures are answers. */
   order(
     order: ClusterTestWorkerRequest,
-    onNews?: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>,
+    onNews?: (news: ClusterTestProgress) => Promise<ClusterTestContinuationDecision>,
   ): Promise<ClusterTestWorkerResponse>
   /** Serves a catalog while `use` runs; undefined if that fails. */
   withServedCatalog<Result>(
@@ -28,7 +28,7 @@ export interface ClusterTestClient {
 }
 
 /** Variables for network access and the administrator's list. */
-const forwardedEnvVariables = [
+const forwardedEnvVariableNames = [
   'CLUSTER_TARGETS',
   'HOME',
   'SSL_CERT_FILE',
@@ -41,7 +41,7 @@ export function extractClusterTestEnvVariables(
   environment: Record<string, string | undefined>,
 ): Readonly<Record<string, string>> {
   const taken: Record<string, string> = {}
-  for (const name of forwardedEnvVariables) if (environment[name]) taken[name] = environment[name]
+  for (const name of forwardedEnvVariableNames) if (environment[name]) taken[name] = environment[name]
   delete environment['CLUSTER_TARGETS']
   return taken
 }
@@ -65,7 +65,7 @@ export function openClusterTestClient(
     maxIdleMs: workerIdleTimeoutMs,
     isForOneKey: true,
   } as const
-  const pool = openWorkerPool<ClusterTestWorkerRequest, ClusterTestWorkerResponse>({
+  const pool = createWorkerPool<ClusterTestWorkerRequest, ClusterTestWorkerResponse>({
     ...common,
     script: processScriptUrl('cluster-test-process'),
     environment,
@@ -73,7 +73,7 @@ export function openClusterTestClient(
     processes,
   })
   // Two catalogs per install test.
-  const servers = openWorkerPool<ServeCatalogRequest, ServeCatalogResponse>({
+  const servers = createWorkerPool<ServeCatalogRequest, ServeCatalogResponse>({
     ...common,
     script: processScriptUrl('catalog-process'),
     hasChildren: true,
@@ -109,7 +109,7 @@ export function openClusterTestClient(
 }
 
 async function withServedCatalog<Result>(
-  servers: ReturnType<typeof openWorkerPool<ServeCatalogRequest, ServeCatalogResponse>>,
+  servers: ReturnType<typeof createWorkerPool<ServeCatalogRequest, ServeCatalogResponse>>,
   order: ServeCatalogRequest,
   use: (port: number) => Promise<Result>,
 ): Promise<Result | { readonly unserved: string }> {

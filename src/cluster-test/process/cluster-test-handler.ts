@@ -4,7 +4,7 @@ import {
   type ClusterTestDeadlines,
 } from '../../checks/install/cluster-test/cluster-test-state.ts'
 import { listSupportedInstallTargets } from '../../checks/install/cluster-test/cluster-test-driver.ts'
-import { waitForAdmissionPolicies, resolveClosedNetworkEgress } from '../cluster/admission-policies.ts'
+import { waitForAdmissionPolicies, resolveAllowedEgress } from '../cluster/admission-policies.ts'
 import { type KubeClusterClient, ClusterError } from '../cluster/cluster.ts'
 import {
   runClusterTests,
@@ -15,7 +15,7 @@ import { cleanUpClusterTest, type ClusterTestOptions } from '../cluster/run-clus
 import type { Clock } from '../../ports/clock.ts'
 import { findClusterTarget, computeClusterIdentityKey, type ClusterTarget } from './cluster-targets.ts'
 import type {
-  ClusterTestContinueDecision,
+  ClusterTestContinuationDecision,
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
@@ -33,7 +33,7 @@ const progressReportIntervalMs = 5000
 export async function handleClusterTestRequest(
   order: ClusterTestWorkerRequest,
   ctx: ClusterTestHandlerContext,
-  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>,
+  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestContinuationDecision>,
 ): Promise<ClusterTestWorkerResponse> {
   const target = findClusterTarget(ctx.targets, order)
   if (!target)
@@ -65,7 +65,7 @@ async function runInstallTestOnCluster(
   order: Extract<ClusterTestWorkerRequest, { kind: 'try' }>,
   target: ClusterTarget,
   { clock }: ClusterTestHandlerContext,
-  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>,
+  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestContinuationDecision>,
 ): Promise<ClusterTestWorkerResponse> {
   const { trial } = order
   const progress = new ClusterTestProgressReporter(clock, reportProgress)
@@ -92,10 +92,10 @@ async function runInstallTestOnCluster(
   await sweepExpiredClusterTests(run)
   if (!listSupportedInstallTargets(await cluster.discover()).includes(trial.target))
     return { kind: 'not-tried', why: `the cluster does not serve the ${trial.target} API` }
-  const catalogSources = chooseTestCatalogLocations(order, target)
+  const catalogSources = chooseTestCatalogSources(order, target)
   if ('why' in catalogSources) return { kind: 'not-tried', why: catalogSources.why }
   const { open: isOpen, reaches } = target.network
-  const network = isOpen ? undefined : await resolveClosedNetworkEgress(cluster, reaches)
+  const network = isOpen ? undefined : await resolveAllowedEgress(cluster, reaches)
   if (network?.kind === 'unknown') return { kind: 'not-tried', why: network.why }
   const [report] = await runClusterTests([trial], {
     ...run,
@@ -114,12 +114,12 @@ async function runInstallTestOnCluster(
 
 class ClusterTestProgressReporter {
   readonly #clock: Clock
-  readonly #report: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>
+  readonly #report: (news: ClusterTestProgress) => Promise<ClusterTestContinuationDecision>
   readonly #stop = new AbortController()
   #sentAt = -Infinity
   #message = ''
 
-  constructor(clock: Clock, report: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>) {
+  constructor(clock: Clock, report: (news: ClusterTestProgress) => Promise<ClusterTestContinuationDecision>) {
     this.#clock = clock
     this.#report = report
   }
@@ -154,7 +154,7 @@ class ClusterTestProgressReporter {
 }
 
 /** Catalog sources: our ports for OLM v0, images for OLM v1, none for RukPak. */
-function chooseTestCatalogLocations(
+function chooseTestCatalogSources(
   { trial, catalogs, images }: Extract<ClusterTestWorkerRequest, { kind: 'try' }>,
   { catalogHost }: ClusterTarget,
 ): Pick<ClusterTestEnvironment, 'catalog' | 'base'> | { readonly why: string } {

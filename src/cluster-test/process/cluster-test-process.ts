@@ -4,27 +4,28 @@ import { dirname, resolve } from 'node:path'
 import { systemClock } from '../../adapters/system-clock.ts'
 import {
   serveWorkerRequests,
-  type ParentRequestSender,
+  type ParentProcessRequestSender,
   preventPrototypePollution,
 } from '../../adapters/workers/answer-orders.ts'
 import { parseClusterTargets, type ClusterTarget } from './cluster-targets.ts'
 import { handleClusterTestRequest } from './cluster-test-handler.ts'
 import type {
-  ClusterTestContinueDecision,
+  ClusterTestContinuationDecision,
   ClusterTestWorkerResponse,
   ClusterTestWorkerRequest,
 } from './cluster-test-protocol.ts'
 
-const clusterTargetsFile = process.env['CLUSTER_TARGETS'] ?? ''
+const clusterTargetsFilePath = process.env['CLUSTER_TARGETS'] ?? ''
 
-async function handleWorkerRequest(
+async function handleClusterTestWorkerRequest(
   order: ClusterTestWorkerRequest,
-  callBack: ParentRequestSender,
+  callBack: ParentProcessRequestSender,
 ): Promise<ClusterTestWorkerResponse> {
   let targets: readonly ClusterTarget[]
   try {
     // Read each time, so that a changed list takes effect.
-    targets = clusterTargetsFile === '' ? [] : parseClusterTargets(await readFile(clusterTargetsFile, 'utf8'))
+    targets =
+      clusterTargetsFilePath === '' ? [] : parseClusterTargets(await readFile(clusterTargetsFilePath, 'utf8'))
   } catch (error) {
     return {
       kind: 'failed',
@@ -37,15 +38,15 @@ async function handleWorkerRequest(
   const openTargetCluster = async ({ kubeconfig, context, allowPrograms }: ClusterTarget) => {
     // Loaded lazily, because loading is slow and many Apps have no cluster.
     const { openKubeClusterClient: openCluster } = await import('../cluster/open-cluster.ts')
-    const file = resolve(dirname(clusterTargetsFile), kubeconfig)
+    const file = resolve(dirname(clusterTargetsFilePath), kubeconfig)
     return openCluster({ file, context, allowsPrograms: allowPrograms, clock: systemClock })
   }
   return handleClusterTestRequest(
     order,
     { targets, open: openTargetCluster, clock: systemClock },
-    async (news) => (await callBack(news)) as ClusterTestContinueDecision,
+    async (news) => (await callBack(news)) as ClusterTestContinuationDecision,
   )
 }
 
 preventPrototypePollution()
-serveWorkerRequests(handleWorkerRequest)
+serveWorkerRequests(handleClusterTestWorkerRequest)

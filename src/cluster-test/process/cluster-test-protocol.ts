@@ -39,4 +39,4 @@ export interface ClusterTestProgress {
   readonly id?: string
   readonly says: string
 }
-export type ClusterTestContinueDecision = 'go' | 'stop'
+export type ClusterTestContinuationDecision = 'go' | 'stop'

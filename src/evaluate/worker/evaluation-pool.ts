@@ -7,7 +7,7 @@ import { extname } from 'node:path'
 import { type PullSnapshot, toPullRequestKey, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { PullSize } from '../../ports/forge.ts'
 import { WorkerFault } from '../../adapters/workers/start-worker.ts'
-import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
+import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
 import type { EvaluationResponse, EvaluationRequest, WorkerCallbackRequest } from './evaluation-messages.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
@@ -23,7 +23,7 @@ export interface EvaluationPool {
     hints?: EvaluationSchedulingHints,
   ): Promise<EvaluationResponse>
   /** Whether an evaluation should be cheap, by GitHub's numbers and earlier evaluations. */
-  isSmall(pull: PullAndAuthor, size?: Partial<PullSize>): boolean
+  isSmall(pull: PullRequestAndAuthor, size?: Partial<PullSize>): boolean
   close(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ const maxSlowLaneProcesses = 2
 /** Lower priority than the process that answers deliveries. */
 const nicenessByLane = { small: 5, large: 14, slow: 19 } as const
 /** Milliseconds to wait for a process that knows the repository: it is five times faster than a new one. */
-const warmWorkerWaitMs = { small: 500, large: 0, slow: 0 } as const
+const warmWorkerWaitMsByLane = { small: 500, large: 0, slow: 0 } as const
 /** Each waiting evaluation holds a snapshot. */
 const maxWaitingEvaluations = 1000
 /** Milliseconds that an idle process waits for another evaluation of its repository. */
@@ -79,7 +79,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
   /** Authors with a slow pull request: their next ones wait behind others. */
   const costly = new LruMap<string, true>(maxCachedLaneAssignments, () => 1)
 
-  function laneOf(pull: PullAndAuthor, size: Partial<PullSize>): EvaluationLane {
+  function laneOf(pull: PullRequestAndAuthor, size: Partial<PullSize>): EvaluationLane {
     const before = known.get(toPullRequestKey(pull.repository, pull.pull))
     if (before !== undefined) return before
     const { files = 0, lines = 0, comments = 0 } = size
@@ -125,12 +125,12 @@ function openLane(
   heap: number,
   displaceAfterMs?: number,
 ) {
-  return openWorkerPool<EvaluationRequest, EvaluationResponse>({
+  return createWorkerPool<EvaluationRequest, EvaluationResponse>({
     script: new URL(`./evaluation-process${extname(import.meta.url)}`, import.meta.url),
     hasChildren: true,
     maxWaiting: maxWaitingEvaluations,
     maxIdleMs: maxEvaluationProcessIdleMs,
-    growAfterMs: warmWorkerWaitMs[lane],
+    growAfterMs: warmWorkerWaitMsByLane[lane],
     maxOrders: maxEvaluationsPerProcess,
     isForOneKey: true,
     canReuse: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeLaneCpuLimitMs,
@@ -172,8 +172,8 @@ function describeExceededResourceLimit(
   return undefined
 }
 
-type PullAndAuthor = Pick<PullSnapshot, 'repository' | 'pull' | 'author'>
+type PullRequestAndAuthor = Pick<PullSnapshot, 'repository' | 'pull' | 'author'>
 
-function toRepositoryAuthorKey({ repository, author }: PullAndAuthor): string {
+function toRepositoryAuthorKey({ repository, author }: PullRequestAndAuthor): string {
   return `${toRepositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }

@@ -7,13 +7,13 @@ import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { openContentAddressedCache } from '../../catalogs/facts-cache.ts'
 import {
   serveWorkerRequests,
-  type ParentRequestSender,
+  type ParentProcessRequestSender,
   preventPrototypePollution,
 } from '../../adapters/workers/answer-orders.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../evaluate.ts'
 import type { CheckQuestionAnswer } from '../../catalogs/gather-answers.ts'
-import { openCatalogFileReaderPool, ChangeTooLargeError } from '../../catalogs/reader-pool.ts'
+import { createCatalogFileReaderPool, ChangeTooLargeError } from '../../catalogs/reader-pool.ts'
 import {
   workerPullHistoryMethods,
   type EvaluationResponse,
@@ -21,7 +21,7 @@ import {
   type EvaluationRequest,
   type WorkerCallbackRequest,
 } from './evaluation-messages.ts'
-import { prepareReport } from './prepare-report.ts'
+import { prepareEvaluationReport } from './prepare-report.ts'
 
 // Cached between evaluations of one repository. Keyed by object ids only, so no evaluation can influence another.
 let sharedCatalogLoader: CatalogLoader | undefined
@@ -29,13 +29,13 @@ const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
 
 async function handleEvaluationRequest(
   order: EvaluationRequest,
-  callBack: ParentRequestSender,
+  callBack: ParentProcessRequestSender,
 ): Promise<EvaluationResponse> {
   const { snapshot, budget } = order
   const call = (request: WorkerCallbackRequest) => callBack(request)
   const repository = await openReadOnlyGitMirror(order.mirror, { maxPaths: budget.paths })
   sharedCatalogLoader ??= createCatalogLoader(
-    openCatalogFileReaderPool(1, { time: budget.time, memory: budget.memory / 2 }),
+    createCatalogFileReaderPool(1, { time: budget.time, memory: budget.memory / 2 }),
     openContentAddressedCache(order.facts),
   )
   try {
@@ -57,7 +57,7 @@ async function handleEvaluationRequest(
       ...(carried && { carried }),
       described,
       gate,
-      report: await prepareReport(evaluation, repository, sharedCatalogLoader),
+      report: await prepareEvaluationReport(evaluation, repository, sharedCatalogLoader),
     }
   } catch (error) {
     if (error instanceof ChangeTooLargeError) return { kind: 'too-large', why: error.message }

@@ -35,7 +35,7 @@ type ChannelEntriesReader = (
 ) => Promise<ReadonlyMap<string, readonly ChannelEntry[]>>
 
 /** Rejects with a GitError. */
-export async function prepareReport(
+export async function prepareEvaluationReport(
   {
     change,
     becoming = [],
@@ -103,9 +103,9 @@ export async function findChannelHeadConflicts(
       [mergeBase, base, head].map(async (commit) => (await entriesAt(commit, file)).get(channel) ?? []),
     )
     const fresh = (entries: readonly ChannelEntry[] | undefined) =>
-      heads.filter((name) => hasChannelEntryNamed(entries, name) && !hasChannelEntryNamed(then, name))
-    const [theirs] = fresh(there).filter((name) => !hasChannelEntryNamed(here, name))
-    const [mine] = fresh(here).filter((name) => !hasChannelEntryNamed(there, name))
+      heads.filter((name) => hasChannelEntry(entries, name) && !hasChannelEntry(then, name))
+    const [theirs] = fresh(there).filter((name) => !hasChannelEntry(here, name))
+    const [mine] = fresh(here).filter((name) => !hasChannelEntry(there, name))
     if (theirs === undefined || mine === undefined) continue
     const commit = await findCommitAddingChannelEntry(
       theirs,
@@ -123,7 +123,7 @@ export async function findChannelHeadConflicts(
   return moved
 }
 
-function hasChannelEntryNamed(entries: readonly ChannelEntry[] | undefined, name: string): boolean {
+function hasChannelEntry(entries: readonly ChannelEntry[] | undefined, name: string): boolean {
   return entries?.some((entry) => entry.name === name) === true
 }
 
@@ -138,7 +138,7 @@ async function findCommitAddingChannelEntry(
   const since = await repository.firstParents(base, met)
   if (since.length > maxCommitsSearchedForChannelEntry) return undefined
   for (const commit of since.toReversed())
-    if (hasChannelEntryNamed((await entriesAt(commit, file)).get(channel), name)) return commit
+    if (hasChannelEntry((await entriesAt(commit, file)).get(channel), name)) return commit
   return undefined
 }
 
@@ -150,7 +150,7 @@ function createChannelEntriesReader(repository: ChannelHeadConflictRepository): 
     const known = read.get(entry.oid)
     if (known) return known
     const channels = new Map<string, readonly ChannelEntry[]>()
-    const bytes = await readCatalogBlobUpToLimit(repository, entry.oid)
+    const bytes = await readBlobUnlessTooLarge(repository, entry.oid)
     if (bytes)
       for (const one of parseCatalogFile(bytes).channels)
         channels.set(`${one.package} ${one.name}`, one.entries)
@@ -159,7 +159,7 @@ function createChannelEntriesReader(repository: ChannelHeadConflictRepository): 
   }
 }
 
-async function readCatalogBlobUpToLimit(
+async function readBlobUnlessTooLarge(
   repository: ChannelHeadConflictRepository,
   oid: BlobSha,
 ): Promise<Uint8Array | undefined> {

@@ -4,7 +4,7 @@ import { extname } from 'node:path'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { proxyEnvVariableNames } from '../../ports/proxy.ts'
 import { WorkerFault } from '../../adapters/workers/start-worker.ts'
-import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
+import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type {
   PublishIntentDecision,
   PublishIntentMessage,
@@ -71,7 +71,7 @@ const publishProcessHeapMegabytes = 2048
 
 export function openPublishClient(environment: PublishEnvironment, processes = 2): PublishClient {
   const isAllowed = environment['PUBLISH_TARGETS'] !== undefined
-  const pool = openWorkerPool<PublishRequest, PublishResponse>({
+  const pool = createWorkerPool<PublishRequest, PublishResponse>({
     script: new URL(`./publish-process${extname(import.meta.url)}`, import.meta.url),
     environment,
     hasChildren: true,
@@ -100,7 +100,7 @@ export function openPublishClient(environment: PublishEnvironment, processes = 2
         }
       }
       try {
-        return await pool.run(order, publishRequestTimeoutMs, answerCallback, toProcessPoolKey(order))
+        return await pool.run(order, publishRequestTimeoutMs, answerCallback, toPublishProcessPoolKey(order))
       } catch (error) {
         if (failed !== undefined) throw failed.error
         if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
@@ -112,7 +112,7 @@ export function openPublishClient(environment: PublishEnvironment, processes = 2
 }
 
 /** Groups orders by repository and separates pull request content from the rest. */
-function toProcessPoolKey(order: PublishRequest): string {
+function toPublishProcessPoolKey(order: PublishRequest): string {
   const purpose = order.kind === 'publish' ? order.purpose : 'catalog'
   return `${toRepositoryKey(order.github)} ${purpose}`
 }

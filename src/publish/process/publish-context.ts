@@ -2,7 +2,7 @@ import { type CatalogPublisher, ImageError } from '../../adapters/image/catalog-
 import type { SigningKey } from '../../adapters/image/provenance/signing-key.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 import type { RegistryClient } from '../../adapters/registry/registry-client.ts'
-import type { Transport } from '../../adapters/registry/transport/transport.ts'
+import type { RegistryTransport } from '../../adapters/registry/transport/transport.ts'
 import type { PushTarget } from './push-targets.ts'
 import type { PublishRequest, PublishResponse } from './publish-protocol.ts'
 import { GitError } from '../../adapters/git/git-error.ts'
@@ -16,7 +16,7 @@ export interface PublishContext {
   readonly registryFor: (at: number) => Promise<RegistryContext>
   readonly mirrorAt: (directory: string) => Promise<TreeReader>
   readonly secretOf: (file: string) => Promise<string>
-  readonly transport: Transport
+  readonly transport: RegistryTransport
   /** Internal registries; base images from there need the administrator's permission. */
   readonly closedHosts: readonly string[]
   readonly now: () => number

@@ -16,8 +16,8 @@ import {
 } from './publish-context.ts'
 import { removeImages } from './remove-images.ts'
 import { fetchBuildStatus, sendWebhook } from './send-webhook.ts'
-import { loadSigningContext, attestPublishedImage, type SigningContext } from './signing.ts'
-import { matchesImagePattern, findPushGrant, findWebhookGrant, type PushTarget } from './push-targets.ts'
+import { loadImageSigningContext, attestPublishedImage, type ImageSigningContext } from './signing.ts'
+import { matchesImagePattern, findImagePushGrant, findWebhookGrant, type PushTarget } from './push-targets.ts'
 import type {
   PublishImageSettings,
   PublishIntentDecision,
@@ -48,7 +48,7 @@ async function dispatchPublishRequest(
   intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
   if (order.kind === 'deliver' || order.kind === 'follow') return callRebuildWebhook(order, ctx)
-  const grant = findPushGrant(ctx.targets, order, order.image)
+  const grant = findImagePushGrant(ctx.targets, order, order.image)
   if (grant.kind === 'refused') return grant
   const why = findPreviewTagRejection(order) ?? findBaseImageRejection(order, grant.target, ctx.closedHosts)
   if (why !== undefined) return { kind: 'refused', why }
@@ -75,7 +75,7 @@ async function publishCatalogImage(
   intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
   const { publisher } = registryCtx
-  const signing = await loadSigningContext(order, ctx, registryCtx)
+  const signing = await loadImageSigningContext(order, ctx, registryCtx)
   const files = await readCatalogFiles(await ctx.mirrorAt(order.mirror), order.tree, order.root)
   const { base, cache, compression, format, platforms } = order.settings
   const image = await publisher.build({
@@ -115,7 +115,7 @@ async function rebaseImage(
   intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
   const { publisher } = registryCtx
-  const signing = await loadSigningContext(order, ctx, registryCtx)
+  const signing = await loadImageSigningContext(order, ctx, registryCtx)
   const { platforms } = order.settings
   const old = `${order.image}@${order.digest}`
   const image = await publisher.rebase({
@@ -134,7 +134,7 @@ async function rebaseImage(
 async function pushCatalogImage(
   image: BuiltCatalogImage,
   { image: repository, tags, history }: PublishRequestOfKind<'publish'> | PublishRequestOfKind<'rebase'>,
-  signing: SigningContext,
+  signing: ImageSigningContext,
   intend: PublishIntentConfirmer,
 ): Promise<PublishResponse> {
   const { publisher } = signing

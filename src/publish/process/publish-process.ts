@@ -2,21 +2,21 @@
 // what is published.
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { openCatalogPublisher } from '../../adapters/image/open-catalog-publisher.ts'
-import { openImagePusher } from '../../adapters/image/open-pusher.ts'
+import { createCatalogPublisher } from '../../adapters/image/open-catalog-publisher.ts'
+import { createImagePusher } from '../../adapters/image/open-pusher.ts'
 import {
   loadCredentialFile,
   createDockerConfigCredentials,
   parseDockerConfig,
 } from '../../adapters/registry/auth/credential-files.ts'
 import type { CredentialSource } from '../../adapters/registry/auth/credentials.ts'
-import { openRegistryClient } from '../../adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../../adapters/registry/open-registry.ts'
 import { readRegistryTransportOptions } from '../../adapters/registry/registry-access.ts'
-import { openTransport } from '../../adapters/registry/transport/transport.ts'
+import { createRegistryTransport } from '../../adapters/registry/transport/transport.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
 import {
   serveWorkerRequests,
-  type ParentRequestSender,
+  type ParentProcessRequestSender,
   preventPrototypePollution,
 } from '../../adapters/workers/answer-orders.ts'
 import { readPackageVersion } from '../../adapters/package-metadata.ts'
@@ -29,12 +29,12 @@ import { createReadOnlyMirrorOpener } from '../../adapters/git/mirror.ts'
 import { ImageError } from '../../adapters/image/catalog-publisher.ts'
 
 const processEnvironment = process.env
-const inlinePushCredentials = processEnvironment['PUBLISH_CREDENTIALS']
+const pushCredentialsFromEnv = processEnvironment['PUBLISH_CREDENTIALS']
 const signingKeyPassword = processEnvironment['PUBLISH_KEY_PASSWORD']
 // Child processes (git, credential helpers) inherit this environment.
 delete processEnvironment['PUBLISH_CREDENTIALS']
 delete processEnvironment['PUBLISH_KEY_PASSWORD']
-const pushTargetsFile = processEnvironment['PUBLISH_TARGETS'] ?? ''
+const pushTargetsFilePath = processEnvironment['PUBLISH_TARGETS'] ?? ''
 const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
 
 interface LoadedPublishContext {
@@ -45,7 +45,7 @@ interface LoadedPublishContext {
 let loadedPublishContext: Promise<LoadedPublishContext> | undefined
 
 async function loadPublishContext(): Promise<PublishContext> {
-  const text = pushTargetsFile === '' ? '' : await readFile(pushTargetsFile, 'utf8')
+  const text = pushTargetsFilePath === '' ? '' : await readFile(pushTargetsFilePath, 'utf8')
   const known = await loadedPublishContext?.catch(() => undefined)
   if (known?.text === text) return known.ctx
   loadedPublishContext = createPublishContext(text)
@@ -68,8 +68,8 @@ async function createPublishContext(text: string): Promise<LoadedPublishContext>
       return made
     },
     mirrorAt: openReadOnlyGitMirror,
-    secretOf: async (file) => (await readFile(resolve(dirname(pushTargetsFile), file), 'utf8')).trim(),
-    transport: openTransport({ egress: transportConfig.egress }),
+    secretOf: async (file) => (await readFile(resolve(dirname(pushTargetsFilePath), file), 'utf8')).trim(),
+    transport: createRegistryTransport({ egress: transportConfig.egress }),
     // Registries on this machine count as internal.
     closedHosts: [...transportConfig.closedHosts, ...insecure].map((host) => host.trim().toLowerCase()),
     now: () => Date.now(),
@@ -84,17 +84,17 @@ async function createRegistryContext(
 ): Promise<RegistryContext> {
   const credentials: readonly CredentialSource[] = await readPushCredentials(target)
   const access = { clock: systemClock, ...transportConfig, credentials }
-  const registry = openRegistryClient(access)
+  const registry = createRegistryClient(access)
   // Mirrors may lag behind on new tags and on tags that still use an image to remove, so none is asked.
-  const published = openRegistryClient({ ...access, rules: [] })
-  const pusher = openImagePusher(access)
-  const publisher = openCatalogPublisher({ registry, published, pusher })
-  const bases = openCatalogPublisher({ registry, pusher })
+  const published = createRegistryClient({ ...access, rules: [] })
+  const pusher = createImagePusher(access)
+  const publisher = createCatalogPublisher({ registry, published, pusher })
+  const bases = createCatalogPublisher({ registry, pusher })
   const keyFile = target?.signingKey
   const key =
     keyFile === undefined
       ? undefined
-      : openSigningKeyFile(resolve(dirname(pushTargetsFile), keyFile), signingKeyPassword)
+      : openSigningKeyFile(resolve(dirname(pushTargetsFilePath), keyFile), signingKeyPassword)
   return {
     publisher,
     registry: published,
@@ -106,14 +106,14 @@ async function createRegistryContext(
 
 async function readPushCredentials(target: PushTarget | undefined): Promise<readonly CredentialSource[]> {
   if (target?.credentials !== undefined)
-    return [await loadCredentialFile(resolve(dirname(pushTargetsFile), target.credentials))]
-  if (inlinePushCredentials === undefined) return []
-  return [createDockerConfigCredentials(parseDockerConfig(inlinePushCredentials, 'PUBLISH_CREDENTIALS'))]
+    return [await loadCredentialFile(resolve(dirname(pushTargetsFilePath), target.credentials))]
+  if (pushCredentialsFromEnv === undefined) return []
+  return [createDockerConfigCredentials(parseDockerConfig(pushCredentialsFromEnv, 'PUBLISH_CREDENTIALS'))]
 }
 
 async function handlePublishProcessRequest(
   order: PublishRequest,
-  callBack: ParentRequestSender,
+  callBack: ParentProcessRequestSender,
 ): Promise<PublishResponse> {
   let ctx: PublishContext
   try {
@@ -139,18 +139,21 @@ export function openSigningKeyFile(path: string, password: string | undefined): 
     try {
       text = await readFile(path, 'utf8')
     } catch (error) {
-      throw createKeyFileError((error as NodeJS.ErrnoException).code ?? 'the key file cannot be read', error)
+      throw createSigningKeyError(
+        (error as NodeJS.ErrnoException).code ?? 'the key file cannot be read',
+        error,
+      )
     }
     if (known?.text === text) return known.key
     try {
       known = { text, key: await parseSigningKeyPem(text, password) }
     } catch (error) {
-      throw createKeyFileError(error instanceof Error ? error.message : String(error), error)
+      throw createSigningKeyError(error instanceof Error ? error.message : String(error), error)
     }
     return known.key
   }
 }
 
-function createKeyFileError(why: string, cause: unknown): ImageError {
+function createSigningKeyError(why: string, cause: unknown): ImageError {
   return new ImageError('key', `the image signing key cannot be used: ${why}`, cause)
 }

@@ -27,7 +27,7 @@ export type PublishRequest =
       readonly tree: TreeSha
       readonly root: string
       readonly tags: readonly string[]
-      readonly history?: PermanentTag
+      readonly history?: PermanentImageTag
       readonly settings: PublishImageSettings
       readonly annotations: Readonly<Record<string, string>>
     })
@@ -36,7 +36,7 @@ export type PublishRequest =
       readonly kind: 'rebase'
       readonly digest: string
       readonly tags: readonly string[]
-      readonly history?: PermanentTag
+      readonly history?: PermanentImageTag
       readonly settings: PublishImageSettings
       readonly annotations: Readonly<Record<string, string>>
     })
@@ -60,7 +60,7 @@ export type PublishRequest =
   | (RequestingRepository & { readonly kind: 'follow'; readonly url: string; readonly status: string })
 
 /** The permanent tag. */
-export interface PermanentTag {
+export interface PermanentImageTag {
   readonly tag: string
   /** The published image that already has such a tag. */
   readonly known?: string

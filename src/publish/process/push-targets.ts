@@ -68,7 +68,7 @@ export function parsePushTargets(text: string): readonly PushTarget[] {
   )
 }
 
-export function findPushGrant(
+export function findImagePushGrant(
   targets: readonly PushTarget[],
   requester: RequestingRepository,
   image: string,

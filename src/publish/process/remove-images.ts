@@ -52,7 +52,7 @@ export async function removeImages(
         for (const digest of [found.digest, ...children]) needed.set(digest, tag)
       }),
     )
-  addAttachmentsOfRetainedImages(beside, needed)
+  retainImageAttachments(beside, needed)
   const removed: string[] = []
   const retained: { digest: string; why: string }[] = []
   for (const { digest } of unwanted) {
@@ -116,7 +116,7 @@ function parseSubjectDigestFromTag(tag: string): string | undefined {
 }
 
 /** Keeps the attachments of images that stay, which may in turn keep other images. */
-function addAttachmentsOfRetainedImages(
+function retainImageAttachments(
   beside: ReadonlyMap<string, readonly TaggedImageAttachment[]>,
   needed: Map<string, string>,
 ): void {

@@ -3,10 +3,10 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'
-import type { Transport } from '../../adapters/registry/transport/transport.ts'
+import type { RegistryTransport } from '../../adapters/registry/transport/transport.ts'
 import type { PublishResponse } from './publish-protocol.ts'
 
-const maxResponseBytes = 65_536
+const maxWebhookResponseBytes = 65_536
 
 export interface WebhookCall {
   readonly url: string
@@ -36,15 +36,15 @@ function signWebhookRequest({ secret, delivery, payload, now }: Omit<WebhookCall
 }
 
 /** Any 2xx counts as received. Never rejects because of the receiver. */
-export async function sendWebhook(call: WebhookCall, transport: Transport): Promise<PublishResponse> {
+export async function sendWebhook(call: WebhookCall, transport: RegistryTransport): Promise<PublishResponse> {
   const { body, headers } = signWebhookRequest(call)
-  return catchRegistryErrorAsFailure(async () => {
+  return convertRegistryErrorToFailure(async () => {
     const reply = await transport.exchange({
       method: 'POST',
       url: new URL(call.url),
       headers,
       body,
-      bodyLimit: maxResponseBytes,
+      bodyLimit: maxWebhookResponseBytes,
       redirects: 0,
     })
     if (reply.status < 200 || reply.status > 299) return toWebhookFailure(reply.status)
@@ -57,17 +57,17 @@ export async function sendWebhook(call: WebhookCall, transport: Transport): Prom
 /** Polls the status address that the receiver returned. */
 export async function fetchBuildStatus(
   { url, status }: { readonly url: string; readonly status: string },
-  transport: Transport,
+  transport: RegistryTransport,
 ): Promise<PublishResponse> {
   const address = toBuildStatusUrl(status, url)
   if (address === undefined)
     return { kind: 'refused', why: 'the status URL is on a different host than the webhook' }
-  return catchRegistryErrorAsFailure(async () => {
+  return convertRegistryErrorToFailure(async () => {
     const reply = await transport.exchange({
       method: 'GET',
       url: new URL(address),
       headers: { accept: 'application/json', 'user-agent': 'catalog-bot' },
-      bodyLimit: maxResponseBytes,
+      bodyLimit: maxWebhookResponseBytes,
       redirects: 0,
     })
     if (reply.status !== 200) return toWebhookFailure(reply.status)
@@ -117,7 +117,7 @@ function toWebhookFailure(status: number): PublishResponse {
   return { kind: 'failed', why: `the webhook returned HTTP ${status}`, retryable }
 }
 
-async function catchRegistryErrorAsFailure(send: () => Promise<PublishResponse>): Promise<PublishResponse> {
+async function convertRegistryErrorToFailure(send: () => Promise<PublishResponse>): Promise<PublishResponse> {
   try {
     return await send()
   } catch (error) {

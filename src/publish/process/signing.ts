@@ -2,7 +2,7 @@
 import {
   type BuiltCatalogImage,
   ImageError,
-  type ListedBundle,
+  type CatalogBundleSummary,
 } from '../../adapters/image/catalog-publisher.ts'
 import type { SigningKey } from '../../adapters/image/provenance/signing-key.ts'
 import type { ImageBuildRecord } from '../../adapters/image/provenance/provenance-statement.ts'
@@ -18,24 +18,24 @@ import type { PublishResponse, PublishedImageResponse } from './publish-protocol
 
 type ImageBuildRequest = PublishRequestOfKind<'publish'> | PublishRequestOfKind<'rebase'>
 
-export interface SigningContext extends RegistryContext {
+export interface ImageSigningContext extends RegistryContext {
   readonly key: SigningKey | undefined
   readonly started: number
   readonly ctx: PublishContext
 }
 
 /** Loads the key before the push, so that no image is published unsigned. */
-export async function loadSigningContext(
+export async function loadImageSigningContext(
   order: ImageBuildRequest,
   ctx: PublishContext,
   registryCtx: RegistryContext,
-): Promise<SigningContext> {
-  const key = isPreviewRequest(order) ? undefined : await registryCtx.signingKey()
+): Promise<ImageSigningContext> {
+  const key = isPreviewPublishRequest(order) ? undefined : await registryCtx.signingKey()
   return { ...registryCtx, key, started: ctx.now(), ctx }
 }
 
 /** Unreviewed content must not be signed with our key. */
-function isPreviewRequest(order: ImageBuildRequest): boolean {
+function isPreviewPublishRequest(order: ImageBuildRequest): boolean {
   return order.kind === 'publish' && order.purpose === 'preview'
 }
 
@@ -44,10 +44,10 @@ export async function attestPublishedImage(
   answer: PublishedImageResponse,
   image: BuiltCatalogImage,
   order: ImageBuildRequest,
-  signing: SigningContext,
-  listed: () => Promise<readonly ListedBundle[]>,
+  signing: ImageSigningContext,
+  listed: () => Promise<readonly CatalogBundleSummary[]>,
 ): Promise<PublishResponse> {
-  if (isPreviewRequest(order)) return answer
+  if (isPreviewPublishRequest(order)) return answer
   const { digest } = answer
   try {
     await attestImage(signing, {
@@ -70,7 +70,7 @@ export async function attestPublishedImage(
 function createImageBuildRecord(
   { base, platforms }: BuiltCatalogImage,
   order: ImageBuildRequest,
-  { started, ctx }: SigningContext,
+  { started, ctx }: ImageSigningContext,
 ): ImageBuildRecord {
   const { annotations, installation } = order
   const repository = annotations['org.opencontainers.image.source']

@@ -15,7 +15,7 @@ const maxPathSegmentLength = 200
 const allowedPathCharactersPattern = /^[A-Za-z0-9._+=,@~ ()[\]{}^!#%&$'-]+$/
 
 // Device names and names that some operating systems cannot check out.
-const windowsDevicePattern = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i
+const windowsDeviceNamePattern = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i
 
 const gitDirectoryPattern = /^(?:\.git|git~\d+)(?:[ .]*)$/i
 
@@ -30,7 +30,7 @@ const ownerFileNames = new Set(['OWNERS', 'OWNERS_ALIASES', 'CATALOG_OWNERS', 'C
 /**
  * Catalog directories that contain one kind of blob (layouts L7 and L12). The content determines who owns their files.
  */
-const blobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
+const fbcBlobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
 /**
  * Classifies a path according to the layout.
@@ -72,7 +72,7 @@ export function getCatalogSubdirectory(path: string, root: string): string | und
   const slash = inside.indexOf('/')
   if (slash < 0) return undefined
   const directory = inside.slice(0, slash)
-  return blobTypeDirectoryNames.has(directory) ? undefined : directory
+  return fbcBlobTypeDirectoryNames.has(directory) ? undefined : directory
 }
 
 function findPackageDirectory(path: string, names: readonly string[], catalog: CatalogRoot | undefined) {
@@ -123,7 +123,7 @@ export function findPathProblem(path: string): string | undefined {
       return 'it contains a character that some operating systems do not support'
     if (/[. ]$/.test(name)) return 'it has a component that ends with a dot or a space'
     if (/^[- ]/.test(name)) return 'it has a component that starts with a dash or a space'
-    if (windowsDevicePattern.test(name)) return 'it has a component that is a reserved device name'
+    if (windowsDeviceNamePattern.test(name)) return 'it has a component that is a reserved device name'
   }
   return undefined
 }

@@ -9,7 +9,7 @@ import {
   type CatalogRoot,
   type RepositoryLayout,
   compareCatalogs,
-  toVersionlessPath,
+  replaceVersionsInPath,
   normalizeCatalogVersion,
   findVersionInName,
   findVersionInPath,
@@ -39,7 +39,7 @@ const ignoredDirectoryNames = new Set([
   'examples',
   'hack',
 ])
-const blobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
+const fbcBlobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
 /**
  * Detects the catalogs in `paths` (every path of one tree). Pass the paths of the base tip. With the paths of a pull
@@ -58,11 +58,11 @@ export function detectLayout(
       templates: templates.toSorted(),
     }
   if (peek === undefined)
-    return computeLayoutFromPaths(filterBlobFilePaths(paths))(filterDockerfilePaths(paths))(
+    return computeLayoutFromPaths(filterFbcFilePaths(paths))(filterDockerfilePaths(paths))(
       filterIndexIgnorePaths(paths),
     )(templates)
   const catalogs = detectCatalogRoots(
-    filterBlobFilePaths(paths),
+    filterFbcFilePaths(paths),
     filterDockerfilePaths(paths),
     filterIndexIgnorePaths(paths),
     peek,
@@ -72,7 +72,7 @@ export function detectLayout(
 
 /** The paths that affect detection. Most changes do not affect any of these, so the layout remains the same object. */
 const filterTemplatePaths = createPathListFilter(isTemplatePath)
-const filterBlobFilePaths = createPathListFilter(isPossibleBlobFile)
+const filterFbcFilePaths = createPathListFilter(isPossibleFbcFile)
 const filterDockerfilePaths = createPathListFilter(isDockerfile)
 const filterIndexIgnorePaths = createPathListFilter<string>((path) => /(?:^|\/)\.indexignore$/.test(path))
 
@@ -99,7 +99,7 @@ function detectCatalogRoots(
   const take = (found: Iterable<string>, confirm = true) => {
     for (const root of [...new Set(found)].sort())
       if (!roots.some((other) => isPathUnder(root, other) || isPathUnder(other, root) || root === other))
-        if (!confirm || hasBlobsInDirectory(root, files, peek)) roots.push(root)
+        if (!confirm || hasFbcBlobsInDirectory(root, files, peek)) roots.push(root)
   }
   take(findRootsInCatalogsDirectory(files))
   take(
@@ -109,11 +109,11 @@ function detectCatalogRoots(
   )
   take(findVersionRootsUnderCatalog(files))
   take(findProductCatalogRoots(files))
-  take(findCatalogPrefixedRoots(files))
+  take(findRootsWithCatalogPrefix(files))
   take(findSingleCatalogRoot(files))
   if (roots.length === 0) take(findNestedCatalogRoots(files, peek !== undefined))
-  if (roots.length === 0 && peek) take(findRootsByPackageBlobs(files, ignores, peek), false)
-  return moveRootsToDockerfileSubdirectory(roots, files, recipes, ignores)
+  if (roots.length === 0 && peek) take(findCatalogRootsByPackageBlobs(files, ignores, peek), false)
+  return moveRootsNextToDockerfiles(roots, files, recipes, ignores)
     .map((root) => toCatalogRoot(root, findVersionInPath(root)))
     .sort(compareCatalogs)
 }
@@ -122,7 +122,7 @@ function detectCatalogRoots(
  * L5 variant: `catalog/v4.16/Dockerfile` next to `catalog/v4.16/<directory>`. opm reads every file in a catalog and
  * rejects a Dockerfile, so the image can only contain the directory. Therefore, the directory is the catalog.
  */
-function moveRootsToDockerfileSubdirectory(
+function moveRootsNextToDockerfiles(
   roots: readonly string[],
   files: readonly PathWithSegments[],
   recipes: readonly string[],
@@ -161,13 +161,13 @@ export function addNewCatalogsToLayout(
 ): RepositoryLayout {
   if (configured.length > 0) return base
   const shapes = new Set(
-    base.catalogs.map(({ root }) => toVersionlessPath(root)).filter((shape) => shape.includes('<')),
+    base.catalogs.map(({ root }) => replaceVersionsInPath(root)).filter((shape) => shape.includes('<')),
   )
   if (shapes.size === 0) return base
   const known = base.catalogs.map(({ root }) => root)
   const found = detectLayout(resultPaths, [], peek).catalogs.filter(
     ({ root }) =>
-      shapes.has(toVersionlessPath(root)) &&
+      shapes.has(replaceVersionsInPath(root)) &&
       !known.some((other) => other === root || isPathUnder(root, other) || isPathUnder(other, root)),
   )
   if (found.length === 0) return base
@@ -192,7 +192,7 @@ function toCatalogRoot(root: string, version: string | undefined): CatalogRoot {
   return version === undefined ? { root } : { root, version }
 }
 
-function isPossibleBlobFile(path: string): boolean {
+function isPossibleFbcFile(path: string): boolean {
   return (
     /\.(?:ya?ml|json)$/.test(path) &&
     !/(?:^|\/)\./.test(path) &&
@@ -208,7 +208,7 @@ function findRootsInCatalogsDirectory(files: readonly PathWithSegments[]): strin
   const versioned = inside.filter(({ names }) => names.length >= 3 && isVersionName(names[1]))
   const named = inside.filter(
     ({ names }) =>
-      names.length >= 4 && !isVersionName(names[1]) && !blobTypeDirectoryNames.has(names[2] ?? ''),
+      names.length >= 4 && !isVersionName(names[1]) && !fbcBlobTypeDirectoryNames.has(names[2] ?? ''),
   )
   const below = [...versioned, ...named].map(({ names }) => `catalogs/${names[1] ?? ''}`)
   if (versioned.length > 0) return below
@@ -246,7 +246,7 @@ function findProductCatalogRoots(files: readonly PathWithSegments[]): string[] {
 }
 
 /** L7, L8 and the second tree of L5: `catalog-<something>/...`, or a version below it. */
-function findCatalogPrefixedRoots(files: readonly PathWithSegments[]): string[] {
+function findRootsWithCatalogPrefix(files: readonly PathWithSegments[]): string[] {
   return files
     .filter(
       ({ names }) =>
@@ -287,7 +287,7 @@ function findNestedCatalogRoots(files: readonly PathWithSegments[], confirmed: b
  * are its siblings of other versions. A directory with several packages, or the only directory with a package, is a
  * catalog.
  */
-function findRootsByPackageBlobs(
+function findCatalogRootsByPackageBlobs(
   files: readonly PathWithSegments[],
   ignores: readonly string[],
   peek: FileTextPrefixReader,
@@ -309,11 +309,11 @@ function findRootsByPackageBlobs(
     groups.set(parent, [...(groups.get(parent) ?? []), directory])
   }
   const shared = [...groups].filter(([, members]) => members.length > 1)
-  const shapes = new Set(shared.map(([parent]) => toVersionlessPath(parent)))
+  const shapes = new Set(shared.map(([parent]) => replaceVersionsInPath(parent)))
   const found: string[] = []
   for (const [parent, members] of groups) {
     const name = parent.split('/').at(-1)
-    const isCatalog = parent !== '' && (shapes.has(toVersionlessPath(parent)) || isVersionName(name))
+    const isCatalog = parent !== '' && (shapes.has(replaceVersionsInPath(parent)) || isVersionName(name))
     // The whole repository is a catalog only if an .indexignore excludes the files that opm must not read.
     if (isCatalog || (parent === '' && members.length > 1 && ignores.includes('.indexignore')))
       found.push(parent)
@@ -337,7 +337,7 @@ function isVersionName(name: string | undefined): boolean {
   return name !== undefined && findVersionInName(name)?.stem === ''
 }
 
-function hasBlobsInDirectory(
+function hasFbcBlobsInDirectory(
   root: string,
   files: readonly PathWithSegments[],
   peek: FileTextPrefixReader | undefined,

@@ -93,7 +93,7 @@ export function parseBundlePath(path: string): BundleDirectory | undefined {
 }
 
 /** Whether the directory contains manifests. A directory with manifests is a published bundle. */
-export function hasManifests(sortedPaths: readonly string[], root: string): boolean {
+export function hasBundleManifests(sortedPaths: readonly string[], root: string): boolean {
   const prefix = `${root}/manifests/`
   return sortedPaths[findLowerBound(sortedPaths, prefix, (path) => path)]?.startsWith(prefix) === true
 }
@@ -140,7 +140,7 @@ export function findVersionInPath(root: string): string | undefined {
 }
 
 /** The path without its versions. It is the same for all catalogs of one family. */
-export function toVersionlessPath(root: string): string {
+export function replaceVersionsInPath(root: string): string {
   return root
     .split('/')
     .map((name) => {
@@ -173,7 +173,7 @@ export function compareCatalogs(
   a: { readonly root: string; readonly version?: string | undefined },
   b: { readonly root: string; readonly version?: string | undefined },
 ): number {
-  const [left, right] = [toVersionlessPath(a.root), toVersionlessPath(b.root)]
+  const [left, right] = [replaceVersionsInPath(a.root), replaceVersionsInPath(b.root)]
   if (left !== right) return left < right ? -1 : 1
   return compareCatalogVersions(a.version, b.version) || (a.root < b.root ? -1 : a.root > b.root ? 1 : 0)
 }

@@ -72,7 +72,7 @@ function findConfiguredTemplatePairs({ trees, stated }: TemplatePairInputs): rea
   return stated.flatMap(({ template, catalog, offer }) => {
     if (template.replace(pathPlaceholderPattern, '') === template)
       return [{ template, catalog, isStated: true, offer }]
-    const pattern = toTemplatePattern(template)
+    const pattern = toTemplatePathRegExp(template)
     const above = template.slice(0, Math.max(0, template.lastIndexOf('/', template.indexOf('{'))))
     return flattenAndDeduplicate(trees.map((paths) => findPathsUnder(paths, above))).flatMap((path) => {
       const groups = pattern.exec(path)?.groups
@@ -83,7 +83,7 @@ function findConfiguredTemplatePairs({ trees, stated }: TemplatePairInputs): rea
   })
 }
 
-function toTemplatePattern(template: string): RegExp {
+function toTemplatePathRegExp(template: string): RegExp {
   const known = new Set<string>()
   let source = ''
   let end = 0
@@ -101,18 +101,18 @@ function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-const operatorTemplatePattern = /^operators\/(?<directory>[^/]+)\/catalog-templates\/(?<file>[^/]+)$/
+const operatorTemplatePathPattern = /^operators\/(?<directory>[^/]+)\/catalog-templates\/(?<file>[^/]+)$/
 /** One template per package next to one catalog for all packages: `veneer/foo.yaml` and `catalog/foo/`. */
-const templateFolderPattern = /^(?:catalog-templates?|veneer|templates)\/(?<name>[^/]+)\.(?:ya?ml|json)$/
+const templateFolderPathPattern = /^(?:catalog-templates?|veneer|templates)\/(?<name>[^/]+)\.(?:ya?ml|json)$/
 /** One template next to one catalog: `v4.20/catalog-template.yaml` and `v4.20/catalog/`. */
-const singleCatalogTemplatePattern =
+const singleCatalogTemplatePathPattern =
   /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
 
 const filterTemplatesMatchingLayouts = createPathListFilter<string>(
   (path) =>
     templateFilePattern.test(path) &&
-    [operatorTemplatePattern, templateFolderPattern, singleCatalogTemplatePattern].some((pattern) =>
-      pattern.test(path),
+    [operatorTemplatePathPattern, templateFolderPathPattern, singleCatalogTemplatePathPattern].some(
+      (pattern) => pattern.test(path),
     ),
 )
 
@@ -126,7 +126,7 @@ function* findTemplatePairsByLayout({ trees, layout, ciYaml }: TemplatePairInput
     ({ template, catalog, isStated: false, offer: 'none' }) as const
   const mappings = new Map<string, CatalogNamesByTemplate | undefined>()
   for (const path of flattenAndDeduplicate(trees.map(filterTemplatesMatchingLayouts))) {
-    const { directory, file = '' } = operatorTemplatePattern.exec(path)?.groups ?? {}
+    const { directory, file = '' } = operatorTemplatePathPattern.exec(path)?.groups ?? {}
     if (directory !== undefined) {
       if (!mappings.has(directory)) mappings.set(directory, parseCiYamlCatalogMapping(ciYaml(directory)))
       const mapping = mappings.get(directory)
@@ -136,9 +136,9 @@ function* findTemplatePairsByLayout({ trees, layout, ciYaml }: TemplatePairInput
         if (roots.has(`catalogs/${name}`)) yield pair(path, `catalogs/${name}/${directory}`)
       continue
     }
-    const name = templateFolderPattern.exec(path)?.groups?.name
+    const name = templateFolderPathPattern.exec(path)?.groups?.name
     if (name !== undefined && roots.has('catalog')) yield pair(path, `catalog/${name}`)
-    const above = singleCatalogTemplatePattern.exec(path)?.groups?.above
+    const above = singleCatalogTemplatePathPattern.exec(path)?.groups?.above
     if (above !== undefined && roots.has(`${above}catalog`)) yield pair(path, `${above}catalog`)
   }
 }

@@ -33,7 +33,7 @@ const maxCompositeImageListFileBytes = 1024 * 1024
 // Readers disagree on line separators other than LF, and invisible characters hide an edit.
 const printableTextPattern = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
 const yamlKeyPattern = /^[A-Za-z][A-Za-z0-9_-]*$/
-const compositeListEntryNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+const imageListEntryNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 // Unquoted text that YAML 1.1 or 1.2 reads as another type.
 const nonStringYamlScalarPattern =
   /^(?:true|false|yes|no|on|off|y|n|null|[-+.0-9_]+|[0-9][0-9_.]*e[-+]?[0-9]+|0[xob][0-9a-f_]+)$/i
@@ -78,7 +78,7 @@ export function parseCompositeImageList(bytes: Uint8Array): CompositeImageList |
   })
   const root = document.contents
   if (indirect || !isMap(root) || root.flow === true) return undefined
-  const fields = indexFieldsByKey(root.items)
+  const fields = indexYamlFieldsByKey(root.items)
   const list = fields?.get('references')
   if (!list || !isSeq(list.value) || list.value.flow === true) return undefined
   return parseCompositeListEntries(list.key, list.value.items, fields ?? new Map(), { text, lines })
@@ -102,18 +102,13 @@ function parseCompositeListEntries(
   let previous = head
   for (const item of items) {
     if (!isMap(item) || item.flow === true) return undefined
-    const entry = indexFieldsByKey(item.items)
+    const entry = indexYamlFieldsByKey(item.items)
     const scalars = [...(entry?.values() ?? [])].flatMap(({ key, value }) => [key, value])
     if (!entry || !scalars.every((node): node is Scalar<string> => isPlainScalar(node, text)))
       return undefined
     const name = entry.get('name')?.value as Scalar<string> | undefined
     const image = entry.get('image')?.value as Scalar<string> | undefined
-    if (
-      !name ||
-      !image ||
-      !compositeListEntryNamePattern.test(name.value) ||
-      !/^[\x21-\x7e]+$/.test(image.value)
-    )
+    if (!name || !image || !imageListEntryNamePattern.test(name.value) || !/^[\x21-\x7e]+$/.test(image.value))
       return undefined
     const first = Math.min(...scalars.map((node) => markOf(node).line))
     const last = Math.max(...scalars.map(lastLine))
@@ -141,7 +136,7 @@ type YamlMapItems = readonly { readonly key: unknown; readonly value: unknown }[
 type YamlField = { readonly key: Scalar<string>; readonly value: unknown }
 
 /** Returns undefined if two keys differ only in case, because Go's JSON parser ignores case. */
-function indexFieldsByKey(items: YamlMapItems): Map<string, YamlField> | undefined {
+function indexYamlFieldsByKey(items: YamlMapItems): Map<string, YamlField> | undefined {
   const fields = new Map<string, YamlField>()
   const folded = new Set<string>()
   for (const { key, value } of items) {

@@ -12,12 +12,12 @@ import { renderChangeAsMermaid } from '../../pull-request/describe-change.ts'
 import type { PackageSettingsFile } from '../../checks/bundles/projected-catalog.ts'
 import {
   isSafePathSegment,
-  isPrintableName,
-  planRelease,
-  type ReleasePlan,
+  isPrintableAsciiName,
+  planBundleRelease,
+  type BundleReleasePlan,
   collectBundleNames,
-  computeReleaseFiles,
-  findReleaseProblems,
+  computeBundleReleaseFiles,
+  findBundleReleaseProblems,
   type BaseCatalogFile,
   type BasePackageFiles,
 } from '../../checks/bundles/release-plan.ts'
@@ -30,7 +30,7 @@ import {
   maxTouchedBundleBytes,
 } from '../../catalogs/read-bundle-files.ts'
 import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-messages.ts'
-import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/csv-metadata'
+import { pickCsvFieldsForTemplates } from '@catalog-bot/bundle/render/csv-metadata'
 import type { TreeSha } from '../../pull-request/ids.ts'
 
 /** The tree holds something that a release must not overwrite. The message is for people, without a full stop. */
@@ -43,7 +43,7 @@ const maxTemplateBytes = 1024 * 1024
 /** GitHub rejects files above 100 MB and warns at half of that. */
 const maxCatalogBytes = 48 * 1024 * 1024
 
-interface BasePackageReader {
+interface BaseBranchPackageReader {
   /** Reads each file once. Rejects with a GitError, and with Unwritable. */
   read(
     wanted: readonly { readonly template: string; readonly catalogs: readonly string[] }[],
@@ -79,17 +79,17 @@ export async function computeRelease(
   ])
   if (!config) return createSkippedReleaseResult('it has no release-config.yaml')
   const ciYaml = await readPackageSettingsFile(repository, entries, [`operators/${directory}/ci.yaml`])
-  const plan = planRelease(ciYaml, config)
+  const plan = planBundleRelease(ciYaml, config)
   if (plan.ok === 'nothing') return createSkippedReleaseResult(plan.why)
   if (!plan.ok) return createRejectedRelease(plan.error)
   const files = await readBundleFiles(repository, its, root, { left: maxTouchedBundleBytes })
   const { bundle } = readRegistryBundle(files)
   if (!bundle) return createRejectedRelease('opm cannot read its directory')
-  if (!isPrintableName(bundle.csv.name) || !isPrintableName(bundle.package))
+  if (!isPrintableAsciiName(bundle.csv.name) || !isPrintableAsciiName(bundle.package))
     return createRejectedRelease(
       'its name or its package name is too long or contains unsupported characters',
     )
-  const base = openBasePackageReader(repository, tree, directory, entries)
+  const base = createBaseBranchPackageReader(repository, tree, directory, entries)
   if (await isBundleInAllCatalogs(bundle.csv.name, plan.value, base)) return { kind: 'done' }
   if (!image) return { kind: 'awaited' }
   const rendered = toReleasedBundle(bundle, image)
@@ -122,17 +122,17 @@ function toReleasedBundle(
     image: reference,
     withMetadata,
     withObjects: renderBundle(bundle, reference),
-    csv: reduceCsvToTemplateFields(bundle.csv.data),
+    csv: pickCsvFieldsForTemplates(bundle.csv.data),
   }
 }
 
 async function prepareReleaseFiles(
   bundle: ReleasedBundle,
-  { templates, isMergedByItself }: ReleasePlan,
+  { templates, isMergedByItself }: BundleReleasePlan,
   { tree, directory, config }: ReleaseComputationInput,
-  { repository, base }: { readonly repository: TreeReader; readonly base: BasePackageReader },
+  { repository, base }: { readonly repository: TreeReader; readonly base: BaseBranchPackageReader },
 ): Promise<ReleaseResult> {
-  const made = computeReleaseFiles(await base.read(templates), bundle, templates)
+  const made = computeBundleReleaseFiles(await base.read(templates), bundle, templates)
   if (!made.ok) return createRejectedRelease(made.error)
   const { files, changes } = made.value
   if (files.length === 0) return { kind: 'done' }
@@ -140,7 +140,7 @@ async function prepareReleaseFiles(
     return createRejectedRelease('the total size of its files exceeds what catalog-bot can write')
   const [{ template } = { template: '' }] = templates
   const file = `operators/${directory}/catalog-templates/${template}`
-  const problems = findReleaseProblems(changes, { directory, file }, config)
+  const problems = findBundleReleaseProblems(changes, { directory, file }, config)
   if (problems.length > 0)
     return createRejectedRelease(formatReleaseProblems(problems.map(({ what, rule }) => `${what} (${rule})`)))
   const change = { paths: [], catalogs: changes, references: [] }
@@ -170,8 +170,8 @@ function formatReleaseProblems(problems: readonly string[]): string {
 
 async function isBundleInAllCatalogs(
   name: string,
-  { templates }: ReleasePlan,
-  base: BasePackageReader,
+  { templates }: BundleReleasePlan,
+  base: BaseBranchPackageReader,
 ): Promise<boolean> {
   const { catalogs } = await base.read(templates)
   return templates.every((one) =>
@@ -202,12 +202,12 @@ function createSkippedReleaseResult(why: string): ReleaseResult {
 }
 
 /** `entries`: all below `operators/<directory>`. Names must be plain ones. */
-function openBasePackageReader(
+function createBaseBranchPackageReader(
   repository: TreeReader,
   tree: TreeSha,
   directory: string,
   entries: readonly TreePathEntry[],
-): BasePackageReader {
+): BaseBranchPackageReader {
   const folder = `operators/${directory}/catalog-templates`
   const templates = new Map<string, Uint8Array>()
   const catalogs = new Map<string, BaseCatalogFile>()

@@ -1,7 +1,7 @@
 // Runs release work in a process, one at a time: releases aren't urgent, and each may need several large catalogs.
 import { extname } from 'node:path'
 import { WorkerFault } from '../../adapters/workers/start-worker.ts'
-import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
+import { createWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { EvaluationBudget } from '../../catalogs/reader-pool.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
 
@@ -18,7 +18,7 @@ const maxWaitingReleases = 100
 const maxReleaseRequestsPerProcess = 50
 
 export function openReleasePool({ memory, time }: EvaluationBudget): ReleasePool {
-  const pool = openWorkerPool<ReleaseRequest, ReleaseResponse>({
+  const pool = createWorkerPool<ReleaseRequest, ReleaseResponse>({
     script: new URL(`./release-process${extname(import.meta.url)}`, import.meta.url),
     hasChildren: true,
     processes: 1,

@@ -6,7 +6,7 @@ import type { WebhookDeliveryStore } from '../../ports/store.ts'
 import type { PullNumber } from '../../pull-request/ids.ts'
 import {
   parsePassingCommitStatus,
-  mapDeliveryToJobs,
+  mapWebhookDeliveryToJobs,
   getEventMetricLabel,
   createPullJob,
   parsePushFromDelivery,
@@ -25,7 +25,7 @@ const maxUnverifiedBytesByBodySize = {
 
 export const webhookDeliveryPath = '/api/github/webhooks'
 
-export interface DeliveryHandlerOptions {
+export interface WebhookDeliveryHandlerOptions {
   readonly store: WebhookDeliveryStore
   /** The current secret first, then the previous one. */
   readonly secrets: readonly string[]
@@ -38,13 +38,13 @@ export interface DeliveryHandlerOptions {
 }
 
 /** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
-export function createDeliveryHandler({
+export function createWebhookDeliveryHandler({
   store,
   secrets,
   appId,
   waitingFor,
   onAccepted,
-}: DeliveryHandlerOptions) {
+}: WebhookDeliveryHandlerOptions) {
   const rooms: RequestBodyMemoryBudgets = { ...maxUnverifiedBytesByBodySize }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== webhookDeliveryPath) return false
@@ -79,7 +79,7 @@ export function createDeliveryHandler({
     const outcome = await store.accept(
       { guid, event, body },
       [
-        ...mapDeliveryToJobs(event, payload, appId),
+        ...mapWebhookDeliveryToJobs(event, payload, appId),
         ...waiting.flatMap((number) => (report === undefined ? [] : createPullJob(report, { number }))),
       ],
       parsePushFromDelivery(event, payload),

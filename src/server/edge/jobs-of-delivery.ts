@@ -55,43 +55,43 @@ const checkRunSchema = z.object({
 })
 const repositoryNamesSchema = z.array(z.object({ full_name: postgresSafeNameSchema })).default([])
 
-type PayloadJobMapper = (payload: unknown, appId: number | undefined) => readonly Job[]
+type WebhookJobMapper = (payload: unknown, appId: number | undefined) => readonly Job[]
 
-const createPayloadJobMapper =
+const createWebhookJobMapper =
   <T>(
     payload: z.ZodType<T>,
     jobs: (value: T, appId: number | undefined) => readonly Job[],
-  ): PayloadJobMapper =>
+  ): WebhookJobMapper =>
   (given, appId) => {
     const { data } = payload.safeParse(given)
     return data === undefined ? [] : jobs(data, appId)
   }
 
 const pullEventSchema = z.object({ ...commonEventSchemaFields, pull_request: pullSchema })
-const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
-  pull_request: createPayloadJobMapper(pullEventSchema.extend({ action: z.string() }), (it) =>
+const jobMapperByEvent: Readonly<Record<string, WebhookJobMapper>> = {
+  pull_request: createWebhookJobMapper(pullEventSchema.extend({ action: z.string() }), (it) =>
     handledPullRequestActionPattern.test(it.action) ? [createPullJob(it, it.pull_request)] : [],
   ),
-  pull_request_review: createPayloadJobMapper(pullEventSchema, (it) => [createPullJob(it, it.pull_request)]),
-  pull_request_review_thread: createPayloadJobMapper(pullEventSchema, (it) => [
+  pull_request_review: createWebhookJobMapper(pullEventSchema, (it) => [createPullJob(it, it.pull_request)]),
+  pull_request_review_thread: createWebhookJobMapper(pullEventSchema, (it) => [
     createPullJob(it, it.pull_request),
   ]),
-  issue_comment: createPayloadJobMapper(issueCommentSchema, (it, appId) =>
+  issue_comment: createWebhookJobMapper(issueCommentSchema, (it, appId) =>
     it.issue.pull_request !== undefined && !isBotCommentEvent(it, appId) ? [createPullJob(it, it.issue)] : [],
   ),
-  check_run: createPayloadJobMapper(
+  check_run: createWebhookJobMapper(
     z.object({ ...commonEventSchemaFields, action: z.string(), check_run: checkRunSchema }),
     (it) =>
       it.action === 'rerequested' || it.action === 'requested_action'
-        ? createPullJobsOrSweep(it, it.check_run.pull_requests)
+        ? createPullJobsOrSweepJob(it, it.check_run.pull_requests)
         : [],
   ),
   status: () => [],
-  check_suite: createPayloadJobMapper(
+  check_suite: createWebhookJobMapper(
     z.object({ ...commonEventSchemaFields, action: z.string(), check_suite: checkSuiteSchema }),
-    (it) => (it.action === 'rerequested' ? createPullJobsOrSweep(it, it.check_suite.pull_requests) : []),
+    (it) => (it.action === 'rerequested' ? createPullJobsOrSweepJob(it, it.check_suite.pull_requests) : []),
   ),
-  push: createPayloadJobMapper(
+  push: createWebhookJobMapper(
     z.object({ ...commonEventSchemaFields, ref: postgresSafeNameSchema }),
     (it) => {
       const branch = parseBranchFromRef(it.ref)
@@ -103,7 +103,7 @@ const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
         : []
     },
   ),
-  workflow_run: createPayloadJobMapper(
+  workflow_run: createWebhookJobMapper(
     z.object({
       ...commonEventSchemaFields,
       workflow_run: z.object({ head_branch: postgresSafeNameSchema.nullable() }),
@@ -113,21 +113,21 @@ const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
         ? [{ kind: 'branch', ...toJobRepository(it), branch }]
         : [],
   ),
-  merge_group: createPayloadJobMapper(
+  merge_group: createWebhookJobMapper(
     z.object({ ...commonEventSchemaFields, merge_group: z.object({ base_ref: postgresSafeNameSchema }) }),
     (it) => {
       const branch = parseBranchFromRef(it.merge_group.base_ref)
       return branch === undefined ? [] : [{ kind: 'group', ...toJobRepository(it), branch }]
     },
   ),
-  installation: createPayloadJobMapper(
+  installation: createWebhookJobMapper(
     z.object({ action: z.string(), installation: installationSchema, repositories: repositoryNamesSchema }),
     (it) =>
       ['created', 'unsuspend', 'new_permissions_accepted'].includes(it.action)
         ? it.repositories.flatMap((each) => createSweepJobsForRepository(it.installation.id, each.full_name))
         : [],
   ),
-  installation_repositories: createPayloadJobMapper(
+  installation_repositories: createWebhookJobMapper(
     z.object({ installation: installationSchema, repositories_added: repositoryNamesSchema }),
     (it) =>
       it.repositories_added.flatMap((each) =>
@@ -148,7 +148,7 @@ const handledPullRequestActionPattern =
   /^(?:opened|synchronize|reopened|edited|ready_for_review|converted_to_draft|closed|(?:un)?labeled|dequeued)$/
 
 /** Returns no jobs for events that are irrelevant or malformed. */
-export function mapDeliveryToJobs(event: string, payload: unknown, appId?: number): readonly Job[] {
+export function mapWebhookDeliveryToJobs(event: string, payload: unknown, appId?: number): readonly Job[] {
   return Object.hasOwn(jobMapperByEvent, event) ? (jobMapperByEvent[event]?.(payload, appId) ?? []) : []
 }
 
@@ -195,17 +195,17 @@ function isBotCommentEvent(
 const isTemporaryBranch = (branch: string): boolean =>
   [temporaryBranchPrefix, mergeQueueBranchPrefix, botBranchPrefix].some((prefix) => branch.startsWith(prefix))
 
-interface RepositoryEvent {
+interface RepositoryWebhookPayload {
   readonly repository: { readonly name: string; readonly owner: { readonly login: string } }
   readonly installation: { readonly id: number }
 }
 
-const toJobRepository = ({ installation, repository: { name, owner } }: RepositoryEvent) => ({
+const toJobRepository = ({ installation, repository: { name, owner } }: RepositoryWebhookPayload) => ({
   installation: installation.id,
   repository: { owner: owner.login, name },
 })
 
-export function createPullJob(value: RepositoryEvent, { number }: { number: number }): Job {
+export function createPullJob(value: RepositoryWebhookPayload, { number }: { number: number }): Job {
   return {
     kind: 'pull',
     ...toJobRepository(value),
@@ -214,7 +214,10 @@ export function createPullJob(value: RepositoryEvent, { number }: { number: numb
 }
 
 /** GitHub leaves `pull_requests` empty for forks, so every open pull request is evaluated. */
-function createPullJobsOrSweep(value: RepositoryEvent, pulls: readonly { number: number }[]): readonly Job[] {
+function createPullJobsOrSweepJob(
+  value: RepositoryWebhookPayload,
+  pulls: readonly { number: number }[],
+): readonly Job[] {
   return pulls.length > 0
     ? pulls.map((each) => createPullJob(value, each))
     : [{ kind: 'sweep', ...toJobRepository(value) }]

@@ -9,9 +9,9 @@ import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
 import { handleClosedPull, executeCommentCommands } from './handle-closed-pull.ts'
-import { resolvePullContainedInBase } from '../../merge/pulls-merged-elsewhere.ts'
+import { resolveOpenPullWithMergedHead } from '../../merge/pulls-merged-elsewhere.ts'
 import { fetchCommits } from '../../evaluate/fetch-commits.ts'
-import { republishMergedReport, isMergedByBot } from '../../jobs/merged-report.ts'
+import { republishMergedPullReport, isPullMergedByBot } from '../../jobs/merged-report.ts'
 import { type JobContext, requeuePull, isBranchServedByBot } from '../../jobs/job-context.ts'
 import {
   recordPullClosedOrMerged,
@@ -20,7 +20,7 @@ import {
   cacheEvaluation,
 } from '../../evaluate/record-evaluation.ts'
 import {
-  evaluateMalformedPull,
+  evaluatePullWithMalformedCommits,
   evaluateSnapshot,
   type PullEvaluation,
 } from '../../evaluate/evaluate-snapshot.ts'
@@ -28,7 +28,7 @@ import { requestPreview } from '../../publish/request-preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
 import { reportPullOnUnservedBranch } from '../../merge/pulls-merged-elsewhere.ts'
 import { toVerdictRecord, publishEvaluation, requestReviews } from '../../evaluate/publish-evaluation.ts'
-import { formatStatusPageUrl, resolveReadyCommentDelaySeconds } from '../../jobs/publish-report.ts'
+import { formatStatusPageUrl, resolveCommentDelaySeconds } from '../../jobs/publish-report.ts'
 import { recoverPendingMerge } from '../../merge/recover-merges.ts'
 import type { Forge, BotReports, PullSize } from '../../ports/forge.ts'
 import type { JobSlot } from '../../jobs/job-scheduler.ts'
@@ -76,12 +76,12 @@ async function evaluatePullInJobSlot(
     const readyDelaySeconds =
       verdict.permit === undefined
         ? 0
-        : await resolveReadyCommentDelaySeconds(snapshot, ctx, isFirst ? 'first' : 'edit')
+        : await resolveCommentDelaySeconds(snapshot, ctx, isFirst ? 'first' : 'edit')
     await publishEvaluation(evaluation, ctx, { present, isRestLater: readyDelaySeconds > 0 })
     triggerCrashPoint('report-published')
     // Another process may have merged and reported it since, so our report would be outdated.
-    if (await isMergedByBot(snapshot, ctx)) {
-      await republishMergedReport(job.pull, ctx)
+    if (await isPullMergedByBot(snapshot, ctx)) {
+      await republishMergedPullReport(job.pull, ctx)
       return
     }
     await requestReviews(verdict, snapshot, ctx)
@@ -149,13 +149,13 @@ async function readAndEvaluatePull(
     await recordPullOnUnservedBranch(snapshot, app.store)
     // The base may have changed since the merge began; the outcome is reported on the pull request wherever it is now.
     if (!(await recoverPendingMerge(pull, ctx))) await requeuePull(pull, ctx, unknownMergeOutcomeRetrySeconds)
-    if (await isMergedByBot(snapshot, ctx)) await republishMergedReport(pull, ctx, { present })
+    if (await isPullMergedByBot(snapshot, ctx)) await republishMergedPullReport(pull, ctx, { present })
     else await reportPullOnUnservedBranch(snapshot, ctx, present)
     return undefined
   }
   // GitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
-  if (await isMergedByBot(snapshot, ctx)) {
-    await republishMergedReport(pull, ctx, { present })
+  if (await isPullMergedByBot(snapshot, ctx)) {
+    await republishMergedPullReport(pull, ctx, { present })
     triggerCrashPoint('landing-reported')
     return undefined
   }
@@ -174,7 +174,7 @@ async function fetchAndEvaluatePull(
   await slot.yieldToLightJobs()
   const fetchResult = await fetchCommits(snapshot, ctx)
   if (fetchResult.kind === 'malformed')
-    return { evaluation: await evaluateMalformedPull(snapshot, fetchResult.why, ctx), present }
+    return { evaluation: await evaluatePullWithMalformedCommits(snapshot, fetchResult.why, ctx), present }
   if (fetchResult.kind === 'stale') {
     await requeuePull(pull, ctx, inconsistentReadRetrySeconds)
     return undefined
@@ -195,8 +195,8 @@ async function fetchAndEvaluatePull(
     void answers.set(toCheckQuestionKey(question), answer)
   const evaluation = await evaluateSnapshot(fetched, ctx, hints, { onAnswer })
   if (evaluation.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
-    const becomes = await resolvePullContainedInBase(fetched, ctx)
-    if (becomes === 'merged') await republishMergedReport(pull, ctx, { present })
+    const becomes = await resolveOpenPullWithMergedHead(fetched, ctx)
+    if (becomes === 'merged') await republishMergedPullReport(pull, ctx, { present })
     if (becomes === 'wait') await requeuePull(pull, ctx, inconsistentReadRetrySeconds)
     if (becomes !== 'open') return undefined
   }

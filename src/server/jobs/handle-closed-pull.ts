@@ -8,7 +8,7 @@ import { type JobContext, requeuePull, isBranchServedByBot } from '../../jobs/jo
 import { cancelPreviews } from '../../publish/request-preview.ts'
 import { recordPullClosedOrMerged } from '../../evaluate/record-evaluation.ts'
 import { reportPullMergedByOthers } from '../../merge/pulls-merged-elsewhere.ts'
-import { republishMergedReport, markMergeAnnounced } from '../../jobs/merged-report.ts'
+import { republishMergedPullReport, markMergeAnnounced } from '../../jobs/merged-report.ts'
 import { cancelClusterTests } from '../../cluster-test/request-cluster-test.ts'
 import { parseComment } from '../../pull-request/command.ts'
 import type { CommandRecord } from '../../policy/command-records.ts'
@@ -19,7 +19,7 @@ import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
-import { fetchConsistentSnapshot } from '../../evaluate/fetch-commits.ts'
+import { fetchConsistentPullSnapshot } from '../../evaluate/fetch-commits.ts'
 import { evaluateSnapshot, type PullEvaluation } from '../../evaluate/evaluate-snapshot.ts'
 import { executeRollback } from '../../publish/rollback-command.ts'
 import { executeFreezeCommand } from '../../merge/manage-freezes.ts'
@@ -64,7 +64,7 @@ async function cleanUpClosedPull(
   const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
   if (!isSettled) await requeuePull(snapshot.pull, ctx, pendingMergeRetrySeconds)
   if (snapshot.state === 'merged') await recoverAbandonedMerge(snapshot, ctx)
-  const merge = await republishMergedReport(snapshot.pull, ctx, { present })
+  const merge = await republishMergedPullReport(snapshot.pull, ctx, { present })
   await recordPullClosedOrMerged(
     snapshot,
     snapshot.state === 'merged' || merge !== undefined ? 'merged' : 'closed',
@@ -115,7 +115,7 @@ async function executeClosedPullCommands(closed: PullSnapshot, ctx: ClosedPullCo
     !(await isBranchServedByBot(closed.baseRef, ctx, { allowCached: true }))
   )
     return
-  const snapshot = await fetchConsistentSnapshot(closed, ctx)
+  const snapshot = await fetchConsistentPullSnapshot(closed, ctx)
   // Reopened: its own job evaluates the whole pull request.
   if (snapshot !== undefined && snapshot.state !== 'open') {
     const comments = pendingRollbacks(snapshot.comments)

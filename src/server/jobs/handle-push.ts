@@ -28,7 +28,7 @@ import {
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { listOwnerFilesForLocations } from '../../checks/ownership/owner-files.ts'
 import { formatPrincipal } from '../../checks/ownership/principals.ts'
-import { readOwnershipAuthority } from '../../checks/ownership/authority.ts'
+import { createOwnershipResolver } from '../../checks/ownership/authority.ts'
 import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
 
@@ -184,7 +184,7 @@ async function readPackageOwnerLookup(
       digest.update(`${path} ${oid}\n`)
     }
   const existing = new Set(paths)
-  const authority = readOwnershipAuthority(
+  const authority = createOwnershipResolver(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )

@@ -7,9 +7,9 @@ import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { MergeRecordStore } from '../../ports/merge-records.ts'
 import type { StatusPageStore } from '../../ports/page-records.ts'
-import type { WorkClass } from '../../adapters/github/budget/request-limits.ts'
+import type { WorkPriorityClass } from '../../adapters/github/budget/request-limits.ts'
 
-const workClassByJobKind: Readonly<Record<Job['kind'], WorkClass>> = {
+const workClassByJobKind: Readonly<Record<Job['kind'], WorkPriorityClass>> = {
   train: 'landing',
   // GitHub's merge queue drops a group that gets no verdict.
   group: 'landing',
@@ -27,23 +27,23 @@ const workClassByJobKind: Readonly<Record<Job['kind'], WorkClass>> = {
 export const jobKinds = Object.keys(workClassByJobKind) as Job['kind'][]
 
 /** Without a kind, a person waits at a page or a terminal. */
-export const getWorkClass = (kind: Job['kind'] | undefined): WorkClass =>
+export const getWorkClass = (kind: Job['kind'] | undefined): WorkPriorityClass =>
   kind === undefined ? 'look' : workClassByJobKind[kind]
 
 /** Requests that may be sent at once, and refilled per hour. */
-type RequestQuota = readonly [burst: number, perHour: number]
+type GitHubRequestQuota = readonly [burst: number, perHour: number]
 
 /** Merging has no allowance: the pull request pays for the comments that cause it. */
-export const requestQuotaByJobKind: Readonly<Partial<Record<Job['kind'], RequestQuota>>> = {
+export const requestQuotaByJobKind: Readonly<Partial<Record<Job['kind'], GitHubRequestQuota>>> = {
   pull: [120, 240],
   branch: [120, 480],
   sweep: [60, 480],
 }
 /** Shared by all pull requests of one author. Over it, others go first; the same holds for a pull request. */
-const authorRequestQuota: RequestQuota = [400, 400]
+const authorRequestQuota: GitHubRequestQuota = [400, 400]
 const busyJobRequestThreshold = 40
 /** Seconds between evaluations while GitHub may merge at any moment, so that a `/hold` takes effect. */
-const maxQueuedPullWaitSeconds = 10
+const queuedPullReevaluationSeconds = 10
 const usedRequestQuotaSchema = z.object({ requests: z.number(), at: z.number() })
 const usedRequestQuotaCache = defineCacheNamespace<z.infer<typeof usedRequestQuotaSchema>>('used allowance', {
   version: 1,
@@ -75,7 +75,10 @@ export async function loadJobRequestQuota(
     job.kind === 'pull' ? (await store.findPullRecord(job.repository, job.pull))?.author : undefined
   const theirs =
     author === undefined ? undefined : `${toRepositoryKey(job.repository)} ${author.toLowerCase()}`
-  const readUsedRequests = async (key: string | undefined, [, perHour]: RequestQuota): Promise<number> => {
+  const readUsedRequests = async (
+    key: string | undefined,
+    [, perHour]: GitHubRequestQuota,
+  ): Promise<number> => {
     const known =
       key === undefined ? undefined : (await store.getCached(usedRequestQuotaCache, [key])).get(key)
     return known === undefined
@@ -91,8 +94,8 @@ export async function loadJobRequestQuota(
   const maxWaitSeconds =
     job.kind === 'sweep'
       ? sweepSeconds
-      : wait > maxQueuedPullWaitSeconds && (await isQueued())
-        ? maxQueuedPullWaitSeconds
+      : wait > queuedPullReevaluationSeconds && (await isQueued())
+        ? queuedPullReevaluationSeconds
         : 3600
   return {
     waitSeconds: Math.min(wait, maxWaitSeconds),

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../adapters/github/forge-error.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
-import type { WorkClass } from '../../adapters/github/budget/request-limits.ts'
+import type { WorkPriorityClass } from '../../adapters/github/budget/request-limits.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
@@ -17,7 +17,7 @@ import { runClusterTests } from '../../cluster-test/run-cluster-tests.ts'
 import { publishPreview } from '../../publish/publish-preview.ts'
 import { runMergeBatch } from '../../merge/run-merge-batch.ts'
 import { releaseBundles } from '../../release/release-bundles.ts'
-import { scanRepository } from '../../image-scan/scan-repository.ts'
+import { scanRepositoryImages } from '../../image-scan/scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
 import { handlePush } from './handle-push.ts'
 import type { AppServices, JobContext } from '../../jobs/job-context.ts'
@@ -25,7 +25,11 @@ import type { AppServices, JobContext } from '../../jobs/job-context.ts'
 export interface JobRunnerOptions {
   readonly app: AppServices<JobQueue & Cache>
   /** Rejects with a ForgeError or GitError if the repository is unreachable. */
-  readonly openJobContext: (job: Job, work: WorkClass, onSent: () => void) => Promise<JobContext<Store>>
+  readonly openJobContext: (
+    job: Job,
+    work: WorkPriorityClass,
+    onSent: () => void,
+  ) => Promise<JobContext<Store>>
   /** If absent, no job waits for an allowance. */
   readonly loadAllowance?: (job: Job) => Promise<JobRequestQuota>
   /** Rejects if GitHub does not answer. */
@@ -96,7 +100,7 @@ async function handleJobFailure(
   job: Job,
   { app, log, isInstalled, onEnded }: JobFailureContext,
 ): Promise<void> {
-  const externalFailure = classifyExternalFailure(error)
+  const externalFailure = findExternalFailureRetryDelay(error)
   if (
     externalFailure === undefined &&
     mayIndicateUninstalledApp(error) &&
@@ -142,7 +146,7 @@ const jobHandlers: JobHandlers = {
   group: evaluateMergeGroups,
   train: runMergeBatch,
   sweep: sweepRepository,
-  scan: scanRepository,
+  scan: scanRepositoryImages,
   publish: publishCatalogs,
   release: releaseBundles,
   preview: publishPreview,
@@ -155,7 +159,7 @@ function mayIndicateUninstalledApp(error: unknown): boolean {
 }
 
 /** Returns the retry delay if GitHub or git failed, not us. */
-function classifyExternalFailure(error: unknown): { again: number } | undefined {
+function findExternalFailureRetryDelay(error: unknown): { again: number } | undefined {
   if (error instanceof ForgeError && error.retryable) return { again: error.retryAfter }
   if (isGitError(error) && (error.retryable || error.code === 'outcome-unknown'))
     return { again: error.code === 'outcome-unknown' ? 2 : externalFailureRetrySeconds }

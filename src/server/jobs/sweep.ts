@@ -13,8 +13,8 @@ import { removeLeftoverStagingBranches } from '../../merge/push-merge.ts'
 import { type AppServices, type JobContext, isBranchServedByBot } from '../../jobs/job-context.ts'
 import { revalidateCachedVerdictOnNewBase } from '../../evaluate/record-evaluation.ts'
 import { readMergeQueueBranches } from '../../merge/merge-queue-state.ts'
-import { retryBranchesWithNewRules } from '../../merge/rejected-pulls.ts'
-import { isScanDue } from '../../image-scan/scan-repository.ts'
+import { retryBranchesWithChangedRules } from '../../merge/rejected-pulls.ts'
+import { isImageScanDue } from '../../image-scan/scan-repository.ts'
 
 /** Seconds until an unchanged pull request is evaluated again, because permissions and registries change too. */
 const pullReevaluationIntervalSeconds = 3600
@@ -50,11 +50,11 @@ export async function sweepRepository(
   const parked = new Set(await app.store.parkedPulls(job.repository))
   // A removed rule may unblock a rejected pull request.
   const waiting = pulls.filter(({ pull }) => parked.has(pull)).map(({ baseRef }) => baseRef)
-  await retryBranchesWithNewRules(await app.store.listFreezes(job.repository), waiting, ctx)
+  await retryBranchesWithChangedRules(await app.store.listFreezes(job.repository), waiting, ctx)
   const stops = await app.store.listFreezes(job.repository)
   const changed = new Map<string, string>()
   const moved: { readonly open: OpenPullSummary; readonly state: string; readonly tip: CommitSha }[] = []
-  const ready = await enqueueReadyBatches(new Set(tips.keys()), ctx)
+  const ready = await enqueueReadyPullBatches(new Set(tips.keys()), ctx)
   for (const open of pulls) {
     const { pull, head, baseRef, updatedAt } = open
     // The batch reads it again and requests a full evaluation if needed.
@@ -108,7 +108,7 @@ async function enqueueRepositoryJobs(
   // Unsettled merges: merged pull requests are in no list of open ones.
   for (const { pull } of await app.store.listPendingMerges(job.repository))
     await app.store.enqueue({ kind: 'pull', ...about, pull })
-  if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
+  if (await isImageScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
 }
 
 async function readBaseBranches(
@@ -131,7 +131,7 @@ async function readBaseBranches(
 }
 
 /** The heads and base branches of queued pull requests. Also enqueues each branch's batch. */
-async function enqueueReadyBatches(
+async function enqueueReadyPullBatches(
   branches: ReadonlySet<string>,
   { app, forge, installation }: JobContext<JobQueue & ReadyPullStore>,
 ): Promise<ReadonlyMap<PullNumber, string>> {
@@ -189,7 +189,7 @@ export interface SweeperOptions {
 }
 
 /** Seconds between sweeps until the App is installed somewhere, because its administrator is waiting for the first check. */
-const notInstalledSweepSeconds = 10
+const uninstalledAppSweepSeconds = 10
 
 /** Sweeps all repositories now and then every `sweepSeconds`, until stopped. Failures wait for the next round. */
 export function startSweeper({ installed, app }: SweeperOptions): { stop(): Promise<void> } {
@@ -205,7 +205,7 @@ export function startSweeper({ installed, app }: SweeperOptions): { stop(): Prom
         )
         for (const { installation, repository } of repositories)
           await app.store.enqueue({ kind: 'sweep', installation, repository })
-        if (repositories.length === 0) sweepSeconds = Math.min(sweepSeconds, notInstalledSweepSeconds)
+        if (repositories.length === 0) sweepSeconds = Math.min(sweepSeconds, uninstalledAppSweepSeconds)
         app.log.debug({ repositories: repositories.length }, 'sweep')
       } catch (error) {
         app.log.warn({ err: error }, 'the sweep could not list repositories and will be retried')

@@ -7,13 +7,13 @@ import type { Logger } from 'pino'
 import type { PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { createCatalogLoader } from '../../catalogs/catalog-loader.ts'
-import { openCatalogFileReaderPool } from '../../catalogs/reader-pool.ts'
+import { createCatalogFileReaderPool } from '../../catalogs/reader-pool.ts'
 import { openEvaluationPool } from '../../evaluate/worker/evaluation-pool.ts'
 import { openReleasePool } from '../../release/worker/release-pool.ts'
-import { openEvaluationRegistries } from '../../catalogs/registries.ts'
+import { createEvaluationRegistries } from '../../catalogs/registries.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
 import { createGitHubForge } from '../../adapters/github/forge.ts'
-import { mismatchMarkerPrefix } from '../../report/base-branch-issues.ts'
+import { treeMismatchMarkerPrefix } from '../../report/base-branch-issues.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { traceMethodCalls } from '../../ports/tracing.ts'
@@ -23,15 +23,15 @@ import { runJob } from '../jobs/run-job.ts'
 import { createJobScheduler } from '../../jobs/job-scheduler.ts'
 import { createMetrics } from '../../jobs/metrics.ts'
 import { openRepositoryContexts } from '../repository-contexts.ts'
-import { openTracing } from '../tracing/open-tracing.ts'
+import { createTracing } from '../tracing/open-tracing.ts'
 import { openPublishClient } from '../../publish/process/publish-client.ts'
 import { openClusterTestClient } from '../../cluster-test/process/cluster-test-client.ts'
 import { getStoreFolder, type BotSettings } from '../../jobs/settings.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { toJobKey } from '../../adapters/store/jobs.ts'
-import { openGitHubTokenClient, type GitHubTokenClient } from '../../adapters/github/github-app.ts'
+import { createGitHubTokenClient, type GitHubTokenClient } from '../../adapters/github/github-app.ts'
 
-interface QueueDrainOptions {
+interface JobQueueDrainOptions {
   readonly clock: Clock
   readonly concurrency: number
   /** Rejects with our own failures; the job is not retried in this run. */
@@ -39,7 +39,7 @@ interface QueueDrainOptions {
   readonly signal: AbortSignal
 }
 
-interface QueueDrainResult {
+interface JobQueueDrainResult {
   /** Jobs due too late or repeated too often. */
   readonly left: readonly Job[]
   readonly failed: readonly { readonly job: Job; readonly error: unknown }[]
@@ -47,7 +47,7 @@ interface QueueDrainResult {
 
 interface SweepOnceJobQueue extends JobQueue {
   /** Resolves when no job is due soon. */
-  drain(options: QueueDrainOptions): Promise<QueueDrainResult>
+  drain(options: JobQueueDrainOptions): Promise<JobQueueDrainResult>
 }
 
 /** Milliseconds; enough for another merge or GitHub's mergeability to finish. */
@@ -91,7 +91,7 @@ export interface SweepOnceResult {
 /** Rejects with a ForgeError for an invalid token and a StoreError for an unusable folder. */
 export async function sweepOnce(options: SweepOnceOptions): Promise<SweepOnceResult> {
   const { settings, token } = options
-  const client = await openGitHubTokenClient({
+  const client = await createGitHubTokenClient({
     token,
     apiUrl: settings.apiUrl,
     throttle: settings.throttle,
@@ -149,16 +149,16 @@ async function sweepOnceInDataFolder(
         return isNew
       },
     }
-    const pool = openCatalogFileReaderPool()
+    const pool = createCatalogFileReaderPool()
     closing.unshift(() => pool.close())
-    const registries = await openEvaluationRegistries({
+    const registries = await createEvaluationRegistries({
       clock,
       store,
       environment,
       insecure: settings.insecureRegistries,
     })
     closing.unshift(() => registries.close())
-    const tracing = await openTracing(environment, (error) =>
+    const tracing = await createTracing(environment, (error) =>
       log.warn({ err: error }, 'traces could not be exported'),
     )
     closing.unshift(() => tracing.close())
@@ -230,7 +230,7 @@ async function restoreFreezeFromOpenIssue(
   store: Store,
 ): Promise<void> {
   const forge = createGitHubForge(await client.octokit(0), repository, client)
-  const issue = await forge.findOwnIssue(mismatchMarkerPrefix)
+  const issue = await forge.findOwnIssue(treeMismatchMarkerPrefix)
   if (issue?.state !== 'open') return
   await store.freezeMerges({
     repository,

@@ -12,7 +12,7 @@ import {
 import { createSetupToken } from '../../web/setup/setup-token.ts'
 import { startSetupServer, type CreatedApp } from '../../web/setup/setup-page.ts'
 import { startApp, type RunningApp } from '../serve.ts'
-import { checkCredentialsFile, saveCredentials } from '../../jobs/saved-credentials.ts'
+import { assertSafeCredentialsFile, saveAppCredentials } from '../../jobs/saved-credentials.ts'
 import type { AppCredentials, BotSettings } from '../../jobs/settings.ts'
 import { allRules } from '../../checks/all-rules.ts'
 import { parseConfigFile } from '../../config/config-file.ts'
@@ -47,7 +47,7 @@ export async function startSetup({
   say,
   onServing,
 }: SetUpOptions): Promise<{ close(): Promise<void> }> {
-  checkCredentialsFile(settings.dataDirectory)
+  assertSafeCredentialsFile(settings.dataDirectory)
   const token = createSetupToken()
   let running: RunningApp | undefined
   const page = await startSetupServer({
@@ -60,7 +60,7 @@ export async function startSetup({
     sweepSeconds: settings.sweepSeconds,
     manifest: readAppManifest(),
     onCreated: async (app) => {
-      const file = saveCredentials(app, settings.dataDirectory)
+      const file = saveAppCredentials(app, settings.dataDirectory)
       say(`Created the App ${app.slug} (${app.id}). Its credentials are in ${file}.`)
       say(`Install the App on your catalog repository: ${app.url}/installations/new`)
       // Send this response first.
@@ -94,7 +94,7 @@ export async function startSetup({
   }
 
   say('catalog-bot has no credentials yet (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET).')
-  for (const line of formatSetupUrls(settings, page.port, token)) say(line)
+  for (const line of formatSetupInstructions(settings, page.port, token)) say(line)
   return {
     async close() {
       await page.close().catch(() => undefined)
@@ -103,7 +103,7 @@ export async function startSetup({
   }
 }
 
-function formatSetupUrls({ setupHost }: BotSettings, port: number, token: string): readonly string[] {
+function formatSetupInstructions({ setupHost }: BotSettings, port: number, token: string): readonly string[] {
   const path = `/setup?word=${token}`
   const local = `http://localhost:${port}${path}`
   return setupHost === '127.0.0.1'

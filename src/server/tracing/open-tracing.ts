@@ -2,7 +2,7 @@
 import { noopTracing, type Tracing } from '../../ports/tracing.ts'
 
 /** Rejects for invalid collector settings. */
-export async function openTracing(
+export async function createTracing(
   environment: Readonly<Record<string, string | undefined>>,
   problem: (error: unknown) => void,
 ): Promise<Tracing> {
@@ -12,5 +12,5 @@ export async function openTracing(
     OTEL_SDK_DISABLED: off,
   } = environment
   if (!(all || traces) || off?.toLowerCase() === 'true') return noopTracing
-  return (await import('./otel-tracing.ts')).openOtelTracing(environment, problem)
+  return (await import('./otel-tracing.ts')).createOtelTracing(environment, problem)
 }

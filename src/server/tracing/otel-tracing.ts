@@ -10,7 +10,7 @@ import type { Tracing } from '../../ports/tracing.ts'
 /** Milliseconds; a hanging collector must not block the shutdown. */
 const shutdownTimeoutMs = 3000
 
-export function openOtelTracing(
+export function createOtelTracing(
   environment: Readonly<Record<string, string | undefined>>,
   problem: (error: unknown) => void,
 ): Tracing {

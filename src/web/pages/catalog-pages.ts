@@ -9,7 +9,7 @@ import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { CatalogTotals } from '../../ports/page-records.ts'
-import { htmlTemplate, emptyHtml, wrapSvg, type Html } from '../html.ts'
+import { htmlTemplate, emptyHtml, wrapSvgAsHtml, type Html } from '../html.ts'
 import { formatCatalogPageUrl, formatCatalogsPageUrl, formatRepositoryPageUrl } from '../../report/urls.ts'
 import {
   renderTable,
@@ -148,7 +148,7 @@ export function renderPackagePage(model: PackagePageModel, { now }: PageRequestC
         htmlTemplate`${isDefault && 'default '}${deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated:</span> ${deprecated}`}`,
       ]),
     )}
-<h2>Upgrade graph</h2>${its.graph === undefined || its.channels.length === 0 ? htmlTemplate`<p class="faint">${its.channels.length === 0 ? 'This package has no upgrade graph.' : 'The graph has too many edges to show here. Run `catalog-bot graph` to draw it.'}</p>` : htmlTemplate`<figure class="scroll" tabindex="0" role="region" aria-label="Upgrade graph">${wrapSvg(drawSvg(drawPackage(its.graph)))}</figure>`}
+<h2>Upgrade graph</h2>${its.graph === undefined || its.channels.length === 0 ? htmlTemplate`<p class="faint">${its.channels.length === 0 ? 'This package has no upgrade graph.' : 'The graph has too many edges to show here. Run `catalog-bot graph` to draw it.'}</p>` : htmlTemplate`<figure class="scroll" tabindex="0" role="region" aria-label="Upgrade graph">${wrapSvgAsHtml(drawSvg(drawPackage(its.graph)))}</figure>`}
 <h2>Versions</h2>${renderTable(
       {
         label: 'Versions',

@@ -98,7 +98,7 @@ function renderMarkdownLink(label: string, to: string, home: string): Html {
 
 const markdownSyntaxPattern =
   /\\(?<plain>[!-/:-@[-`{-~])|(?<fence>`+) ?(?<code>.*?) ?\k<fence>(?!`)|\*\*|\[(?<words>[^\]]*)\]\([^)]*\)|&(?<entity>amp|lt|gt);/g
-const characterByEntity: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }
+const characterByHtmlEntity: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }
 
 /** Renders a line of Markdown from report/ without its marks, and without links or other markup. */
 export function renderMarkdownLineWithoutMarkup(line: string): Html {
@@ -111,7 +111,9 @@ export function renderMarkdownLineWithoutMarkup(line: string): Html {
     const { plain, code, words, entity } = match.groups ?? {}
     if (code !== undefined) parts.push(htmlTemplate`<code>${code}</code>`)
     else
-      parts.push(htmlTemplate`${plain ?? words ?? (entity === undefined ? '' : characterByEntity[entity])}`)
+      parts.push(
+        htmlTemplate`${plain ?? words ?? (entity === undefined ? '' : characterByHtmlEntity[entity])}`,
+      )
   }
   return htmlTemplate`${parts}${text.slice(last)}`
 }

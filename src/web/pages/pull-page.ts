@@ -126,7 +126,7 @@ function renderMergeExplanation(merge: MergeExplanation, { repository }: PullPag
       ? htmlTemplate`<li>No reviews were recorded. The ownership check explains which changes do not need another person's approval.</li>`
       : approvals.map(
           ({ login, state: reported, commit: of, at }) =>
-            htmlTemplate`<li>${reported === 'approved' ? htmlTemplate`Approved by <strong>${login}</strong>` : htmlTemplate`<strong>${login}</strong> requested changes`}${of !== null && htmlTemplate` for <code>${shortenSha(of)}</code>`}${renderReviewTime(at, now, before)}.</li>`,
+            htmlTemplate`<li>${reported === 'approved' ? htmlTemplate`Approved by <strong>${login}</strong>` : htmlTemplate`<strong>${login}</strong> requested changes`}${of !== null && htmlTemplate` for <code>${shortenSha(of)}</code>`}${renderReviewTimestamp(at, now, before)}.</li>`,
         )
   }<li>Merge verification: the commit on the branch has the parents and the tree that were checked. Otherwise, catalog-bot would not have recorded the merge, and <a href="${formatRepositoryPageUrl(repository)}">merging into the branch would be frozen</a>.</li><li>The merge took ${formatDuration(mergedAt - begunAt)} from decision to completion.</li>${
     published === undefined
@@ -138,7 +138,7 @@ function renderMergeExplanation(merge: MergeExplanation, { repository }: PullPag
   }</ul>`
 }
 
-function renderReviewTime(at: string, now: number, before: (at: number) => string): Html {
+function renderReviewTimestamp(at: string, now: number, before: (at: number) => string): Html {
   const when = Date.parse(at)
   return Number.isFinite(when) ? htmlTemplate` ${renderTime(when, now)}, ${before(when)}` : emptyHtml
 }
@@ -158,7 +158,7 @@ function renderMergeBlockersSection(model: PullPageModel, now: number): Html {
       ? htmlTemplate`<p class="faint">No reviewer has approved or requested changes.</p>`
       : htmlTemplate`<ul class="facts">${approvals.map(
           ({ login, state: reported, commit, at }) =>
-            htmlTemplate`<li><strong>${login}</strong> ${reported === 'approved' ? 'approved' : 'requested changes'}${commit !== null && htmlTemplate` at <code>${shortenSha(commit)}</code>`}${renderReviewTime(at, now, () => '')}</li>`,
+            htmlTemplate`<li><strong>${login}</strong> ${reported === 'approved' ? 'approved' : 'requested changes'}${commit !== null && htmlTemplate` at <code>${shortenSha(commit)}</code>`}${renderReviewTimestamp(at, now, () => '')}</li>`,
         )}</ul>`
   }`
 }

@@ -58,7 +58,7 @@ export interface QueuedPullView {
   readonly behind?: number
 }
 
-export interface FreezeView {
+export interface MergeFreezeView {
   readonly branch?: string
   readonly kind: FreezeKind
   readonly since: number
@@ -90,7 +90,7 @@ export interface QueuePageModel {
     readonly since?: number
     readonly how: string
   }[]
-  readonly stops: readonly FreezeView[]
+  readonly stops: readonly MergeFreezeView[]
   readonly events: readonly {
     readonly at: number
     readonly step: 'stopped' | 'resumed'
@@ -117,7 +117,7 @@ export function renderQueuePage(
     title: named,
     crumbs: [{ label: named, to: formatRepositoryPageUrl(repository) }],
     hasJson: true,
-    body: htmlTemplate`<ul class="links"><li><a href="${formatCatalogsPageUrl(repository)}">Catalogs</a></li><li><a href="${formatOverviewPageUrl(repository)}">Overview</a></li><li><a href="${formatMergedPullsPageUrl(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${renderRateLimitNote(model, now)}${stops.map((stop) => renderFreezeNote(stop, model, now, resumeToken))}
+    body: htmlTemplate`<ul class="links"><li><a href="${formatCatalogsPageUrl(repository)}">Catalogs</a></li><li><a href="${formatOverviewPageUrl(repository)}">Overview</a></li><li><a href="${formatMergedPullsPageUrl(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${renderRateLimitNote(model, now)}${stops.map((stop) => renderMergeFreezeNote(stop, model, now, resumeToken))}
 <h2>Merging now</h2>${
       merging.length === 0
         ? htmlTemplate`<p class="faint">No merges are in progress.</p>`
@@ -152,7 +152,7 @@ function renderOpenPulls({ repository, pulls }: QueuePageModel, now: number): Ht
         ? htmlTemplate`after ${renderPullLink(repository, pull.behind)}`
         : pull.who.length > 0
           ? htmlTemplate`${pull.who.join(', ')}`
-          : htmlTemplate`<span class="faint">${formatWaitingOnLabel(pull.state)}</span>`,
+          : htmlTemplate`<span class="faint">${formatNextActorLabel(pull.state)}</span>`,
       renderTime(pull.openedAt, now),
     ]),
   )
@@ -178,7 +178,7 @@ function renderQueuedPullReasons({ reasons }: QueuedPullView): Html {
   return htmlTemplate`${capitalizeAsSentence(first.text)}${more.length > 0 && htmlTemplate` <span class="faint">and ${formatCountWithNoun(more.length, 'more reason')}</span>`}`
 }
 
-function formatWaitingOnLabel(shown: PullDisplayState): string {
+function formatNextActorLabel(shown: PullDisplayState): string {
   if (shown === 'blocked') return 'the author'
   return shown === 'wait' ? 'reviewers' : 'catalog-bot'
 }
@@ -198,8 +198,8 @@ function renderRateLimitNote({ limited }: QueuePageModel, now: number): Html {
   )}</ul></div>`
 }
 
-function renderFreezeNote(
-  stop: FreezeView,
+function renderMergeFreezeNote(
+  stop: MergeFreezeView,
   { repository }: QueuePageModel,
   now: number,
   resumeToken: string | undefined,

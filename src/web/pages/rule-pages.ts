@@ -63,7 +63,7 @@ function removeRulePageIntroduction(page: string): string {
 }
 
 /** Undefined for unknown rules, so that no other file can be read. */
-export function readRuleText(id: string): string | undefined {
+export function readRuleMarkdown(id: string): string | undefined {
   if (!knownRuleIds.has(id)) return undefined
   const file = join(rulesFolder, `${id}.md`)
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined

@@ -46,8 +46,8 @@ import {
   type RequestRateLimiter,
 } from './repository-access.ts'
 import type { UnfreezeHandler } from './unfreeze.ts'
-import { readRuleText } from '../pages/rule-pages.ts'
-import { createSignInFlow, type PageSession, type SignInFlow } from './sign-in.ts'
+import { readRuleMarkdown } from '../pages/rule-pages.ts'
+import { createSignInFlow, type WebSession, type SignInFlow } from './sign-in.ts'
 
 /** Pages per minute and address, and GitHub requests per minute and person. */
 const maxRequestsPerMinute = { pages: 120, questions: 90 } as const
@@ -58,7 +58,7 @@ const [madeFor, maxCacheBytes] = [5_000, 32 * 1024 * 1024]
 /** Milliseconds for which the repository list is cached. */
 const repositoryListTtlMs = 5_000
 /** Milliseconds; longer if three sweeps take more time. */
-const minPublicVisibilityTtlMs = 3600_000
+const minRepositoryVisibilityTtlMs = 3600_000
 const maxFormBytes = 10_000
 
 export interface PagesHandlerOptions {
@@ -77,7 +77,7 @@ type PageRequestHandler = (request: IncomingMessage, response: ServerResponse) =
 interface PageExchange {
   readonly form: StatusPageFormat
   readonly query: URLSearchParams
-  readonly session: PageSession | undefined
+  readonly session: WebSession | undefined
   /** Anonymous visitors share pages. */
   readonly isShared: boolean
   readonly setting: PageRequestContext
@@ -123,10 +123,10 @@ class StatusPageServer {
       pages,
       client: person,
       budget: createRequestRateLimiter(maxRequestsPerMinute.questions, now),
-      publicFor: Math.max(minPublicVisibilityTtlMs, 3000 * settings.sweepSeconds),
+      publicFor: Math.max(minRepositoryVisibilityTtlMs, 3000 * settings.sweepSeconds),
       now,
     })
-    this.#sources = { store, webUrl: gitUrl, publicUrl, ruleText: readRuleText }
+    this.#sources = { store, webUrl: gitUrl, publicUrl, ruleText: readRuleMarkdown }
     this.#cached = new LruMap(
       maxCacheBytes,
       // A character may take two bytes.
@@ -158,7 +158,7 @@ class StatusPageServer {
     response: ServerResponse,
     { pathname: path, searchParams: query }: URL,
     address: ParsedPageUrl,
-    session: PageSession | undefined,
+    session: WebSession | undefined,
   ): PageExchange {
     const form = address.form ?? negotiatePageFormat(request.headers.accept)
     const isShared = session === undefined
@@ -247,7 +247,7 @@ class StatusPageServer {
     return send(page)
   }
 
-  async #listRepositories(): Promise<readonly RecordedRepository[]> {
+  async #listInstallationRepositories(): Promise<readonly RecordedRepository[]> {
     const now = this.#now
     if (this.#listed === undefined || this.#listed.until <= now())
       this.#listed = {
@@ -258,7 +258,7 @@ class StatusPageServer {
   }
 
   async #findListed(repository: RepositoryName): Promise<RecordedRepository | undefined> {
-    return (await this.#listRepositories()).find(
+    return (await this.#listInstallationRepositories()).find(
       (one) => toRepositoryKey(one.repository) === toRepositoryKey(repository),
     )
   }
@@ -308,7 +308,9 @@ class StatusPageServer {
     )
       return 'sign-in'
     const isOfAll = requested.page === 'home' || requested.page === 'overview' || requested.page === 'merged'
-    const mine = isOfAll ? await this.#readable.filterReadable(session, await this.#listRepositories()) : []
+    const mine = isOfAll
+      ? await this.#readable.filterReadable(session, await this.#listInstallationRepositories())
+      : []
     return (
       (await renderRequestedPage(
         { asked: requested, form, query, setting, repositories: mine },
@@ -338,7 +340,7 @@ class StatusPageServer {
 
   async #handleUnfreezeForm(
     requested: Extract<StatusPageRequest, { readonly page: 'resume' }>,
-    session: PageSession,
+    session: WebSession,
     request: IncomingMessage,
     { send, notice }: PageExchange,
   ): Promise<boolean> {
@@ -367,7 +369,7 @@ class StatusPageServer {
   }
 
   /** Ends a session whose token GitHub rejected. */
-  async #endSession(session: PageSession | undefined, notice: NoticePageSender): Promise<boolean> {
+  async #endSession(session: WebSession | undefined, notice: NoticePageSender): Promise<boolean> {
     if (session !== undefined) await this.#signIn?.end(session)
     return notice('sign-in', undefined, { 'set-cookie': this.#signIn?.clearedCookies ?? [] })
   }

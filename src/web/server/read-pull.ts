@@ -17,7 +17,7 @@ import type { MergeExplanation, PullPageModel, FindingView } from '../pages/pull
 import { type StoredEvaluationReport, pullPublicationStateNamespace } from '../../jobs/merged-report.ts'
 import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
 
-type PullRecordStore = StatusPageStore &
+type PullPageStore = StatusPageStore &
   MergeRecordStore &
   MergeFreezeStore &
   PullHistoryStore &
@@ -30,7 +30,7 @@ const maxDisplayedCatalogChangeLines = 60
 
 /** Undefined if the bot never evaluated it. */
 export async function readPullPageModel(
-  store: PullRecordStore,
+  store: PullPageStore,
   repository: RepositoryName,
   number: number,
   web: string,

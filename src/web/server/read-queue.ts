@@ -4,17 +4,17 @@ import type { Cache } from '../../ports/cache.ts'
 import type { MergeIntent, MergeRecordStore, MergeFreezeStore } from '../../ports/merge-records.ts'
 import type { RecordedRepository, StatusPageStore, PullRecord } from '../../ports/page-records.ts'
 import type { HomePageModel, BadgeModel } from '../pages/overview-page.ts'
-import type { QueuedPullView, QueuePageModel, FreezeView, MergedPageModel } from '../pages/queue-page.ts'
+import type { QueuedPullView, QueuePageModel, MergeFreezeView, MergedPageModel } from '../pages/queue-page.ts'
 import { readRateLimitedPulls, readRateLimitedJobs } from '../../jobs/rate-limit-waits.ts'
 
-export type QueueRecordStore = StatusPageStore & MergeFreezeStore & MergeRecordStore & Cache
+export type QueuePageStore = StatusPageStore & MergeFreezeStore & MergeRecordStore & Cache
 
 const maxDisplayedPulls = 1000
 const maxDisplayedFreezeEvents = 20
 const mergedPullsPerPage = 50
 
 export async function readHomePageModel(
-  store: QueueRecordStore,
+  store: QueuePageStore,
   listed: readonly RecordedRepository[],
 ): Promise<HomePageModel> {
   const [counts, stops] = await Promise.all([store.countOpenPulls(), store.listFreezes()])
@@ -43,7 +43,7 @@ export async function readHomePageModel(
 }
 
 export async function readQueuePageModel(
-  store: QueueRecordStore,
+  store: QueuePageStore,
   { repository, isPublic }: RecordedRepository,
   webUrl: string,
 ): Promise<QueuePageModel> {
@@ -82,7 +82,7 @@ export async function readQueuePageModel(
       ...(begunAt !== undefined && { since: begunAt }),
       how: method?.kind === 'queue' ? "by GitHub's merge queue" : 'by catalog-bot',
     })),
-    stops: stops.map(toFreezeView),
+    stops: stops.map(toMergeFreezeView),
     events: events.map(({ at, step, kind, branch, by, reason }) => ({
       at,
       step,
@@ -117,7 +117,15 @@ function toQueuedPullView(row: PullRecord, openMerges: readonly MergeIntent[]): 
   }
 }
 
-function toFreezeView({ branch, kind, since, by, reason, pull, tryAgainAt }: MergeFreeze): FreezeView {
+function toMergeFreezeView({
+  branch,
+  kind,
+  since,
+  by,
+  reason,
+  pull,
+  tryAgainAt,
+}: MergeFreeze): MergeFreezeView {
   return {
     ...(branch !== undefined && { branch }),
     kind,
@@ -160,7 +168,7 @@ export async function readMergedPageModel(
 }
 
 export async function readBadgeModel(
-  store: QueueRecordStore,
+  store: QueuePageStore,
   { repository }: RecordedRepository,
 ): Promise<BadgeModel> {
   const [counts, stops] = await Promise.all([store.countOpenPulls(), store.listFreezes(repository)])

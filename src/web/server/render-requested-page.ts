@@ -2,7 +2,7 @@
 // access.
 import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { allRules } from '../../checks/all-rules.ts'
-import type { RecordedRepository, StatusPageStore, DailyRulePullCount } from '../../ports/page-records.ts'
+import type { RecordedRepository, StatusPageStore, DailyPullCountByRule } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
 import type { StatusPageRequest, StatusPageFormat } from '../../report/urls.ts'
 import {
@@ -52,10 +52,10 @@ const contentTypeByPageFormat: Readonly<Record<StatusPageFormat, string>> = {
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-type CatalogRecordStore = StatusPageStore & StateStore
+type CatalogPageStore = StatusPageStore & StateStore
 
-const maxHistoryWeeks = 8
-const maxTableRows = 200
+const overviewHistoryWeeks = 8
+const maxOverviewTableRows = 200
 const millisecondsPerDay = 24 * 3600_000
 
 export interface PageDataSources {
@@ -205,7 +205,7 @@ function parseBeforeCursor(query: URLSearchParams): number | undefined {
 }
 
 async function readCatalogPageModel(
-  store: CatalogRecordStore,
+  store: CatalogPageStore,
   repository: RepositoryName,
   key: string,
 ): Promise<CatalogPageModel | undefined> {
@@ -214,7 +214,7 @@ async function readCatalogPageModel(
 }
 
 async function readPackagePageModel(
-  store: CatalogRecordStore,
+  store: CatalogPageStore,
   repository: RepositoryName,
   key: string,
   name: string,
@@ -251,7 +251,7 @@ async function readPackagePageModel(
 }
 
 async function readOverviewPageModel(
-  store: CatalogRecordStore,
+  store: CatalogPageStore,
   listed: readonly RecordedRepository[],
 ): Promise<OverviewPageModel> {
   const repositories: OverviewPageModel['repositories'][number][] = []
@@ -271,7 +271,7 @@ async function readOverviewPageModel(
 }
 
 async function readRepositoryOverviewPageModel(
-  store: CatalogRecordStore,
+  store: CatalogPageStore,
   repository: RepositoryName,
   now: number,
 ): Promise<RepositoryOverviewPageModel> {
@@ -279,7 +279,7 @@ async function readRepositoryOverviewPageModel(
   const [scan, stranded, days] = await Promise.all([
     readScanState(store, repository),
     store.strandedPackages(repository),
-    store.ruleDays(repository, today - maxHistoryWeeks * 7 + 1),
+    store.ruleDays(repository, today - overviewHistoryWeeks * 7 + 1),
   ])
   const { finished } = scan
   return {
@@ -287,31 +287,31 @@ async function readRepositoryOverviewPageModel(
     scan: finished === undefined ? {} : { at: finished.at, unknown: finished.unknown },
     missing: Object.entries(scan.missingImages)
       .filter(([, { confirmed }]) => confirmed)
-      .slice(0, maxTableRows)
+      .slice(0, maxOverviewTableRows)
       .map(([reference, { kind, reason, since }]) => ({ reference, kind, reason, since })),
     stranded: stranded.map(({ catalog, package: its }) => ({
       catalog,
       package: its.name,
       bundles: its.stranded,
     })),
-    weeks: Array.from({ length: maxHistoryWeeks }, (_, week) => ({
+    weeks: Array.from({ length: overviewHistoryWeeks }, (_, week) => ({
       from: formatIsoTime((today - week * 7 - 6) * millisecondsPerDay).slice(0, 10),
     })),
-    ...sumWeeklyCountsByRuleAndOwner(days, today),
+    ...sumWeeklyPullCounts(days, today),
   }
 }
 
 /** Sums over the last weeks. */
-function sumWeeklyCountsByRuleAndOwner(
-  days: readonly DailyRulePullCount[],
+function sumWeeklyPullCounts(
+  days: readonly DailyPullCountByRule[],
   today: number,
 ): Pick<RepositoryOverviewPageModel, 'rules' | 'owners'> {
   const weeksAgo = (at: number) => Math.floor((today - at) / 7)
-  const sumByWeek = (its: readonly DailyRulePullCount[]) => {
-    const weeks = Array.from({ length: maxHistoryWeeks }, () => 0)
+  const sumByWeek = (its: readonly DailyPullCountByRule[]) => {
+    const weeks = Array.from({ length: overviewHistoryWeeks }, () => 0)
     for (const one of its) {
       const week = weeksAgo(one.day)
-      if (week >= 0 && week < maxHistoryWeeks) weeks[week] = (weeks[week] ?? 0) + one.pulls
+      if (week >= 0 && week < overviewHistoryWeeks) weeks[week] = (weeks[week] ?? 0) + one.pulls
     }
     return weeks
   }
@@ -329,8 +329,8 @@ function sumWeeklyCountsByRuleAndOwner(
   const byTotalDescending = (a: { pulls: readonly number[] }, b: { pulls: readonly number[] }) =>
     total(b.pulls) - total(a.pulls)
   return {
-    rules: rules.sort(byTotalDescending).slice(0, maxTableRows),
-    owners: owners.sort(byTotalDescending).slice(0, maxTableRows),
+    rules: rules.sort(byTotalDescending).slice(0, maxOverviewTableRows),
+    owners: owners.sort(byTotalDescending).slice(0, maxOverviewTableRows),
   }
 }
 

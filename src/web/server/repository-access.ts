@@ -7,7 +7,7 @@ import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapsho
 import { LruMap } from '../../adapters/lru-map.ts'
 import type { RecordedRepository } from '../../ports/page-records.ts'
 import type { StatusPageAccess } from '../../jobs/settings.ts'
-import type { PageSession } from './sign-in.ts'
+import type { WebSession } from './sign-in.ts'
 
 /** Limits anonymous requests per address and in total, before they reach the store. */
 export interface RequestRateLimiter {
@@ -37,21 +37,21 @@ export interface RepositoryVisibilityInputs {
 const accessDecisionTtlMs = { yes: 5 * 60_000, no: 60_000 } as const
 const maxCachedAccessDecisions = 10_000
 /** Each costs a request of the person's rate limit. */
-const maxAccessQueriesPerListing = 60
+const maxAccessQueriesPerRepositoryList = 60
 const maxConcurrentAccessQueries = 6
 
 export type RepositoryAccessDecision = 'yes' | 'no' | 'silent' | 'ended' | 'too-many'
 
 export interface RepositoryAccessChecker {
   checkRead(
-    who: PageSession | undefined,
+    who: WebSession | undefined,
     repository: RepositoryName,
     listed: RecordedRepository | undefined,
   ): Promise<RepositoryAccessDecision>
   /** Asks GitHub without the cache, for public repositories too, before a change is made. */
-  checkAction(who: PageSession, repository: RepositoryName): Promise<RepositoryAccessDecision>
+  checkAction(who: WebSession, repository: RepositoryName): Promise<RepositoryAccessDecision>
   filterReadable(
-    who: PageSession | undefined,
+    who: WebSession | undefined,
     listed: readonly RecordedRepository[],
   ): Promise<readonly RecordedRepository[]>
 }
@@ -86,7 +86,7 @@ class GitHubAccessChecker implements RepositoryAccessChecker {
   }
 
   async checkRead(
-    session: PageSession | undefined,
+    session: WebSession | undefined,
     repository: RepositoryName,
     listed: RecordedRepository | undefined,
   ): Promise<RepositoryAccessDecision> {
@@ -96,15 +96,15 @@ class GitHubAccessChecker implements RepositoryAccessChecker {
     return answer === 'yes' && listed === undefined ? 'no' : answer
   }
 
-  checkAction(session: PageSession, repository: RepositoryName): Promise<RepositoryAccessDecision> {
-    const key = toAccessCacheKey(session, repository)
+  checkAction(session: WebSession, repository: RepositoryName): Promise<RepositoryAccessDecision> {
+    const key = toRepositoryAccessCacheKey(session, repository)
     this.#known.delete(key)
     this.#pendingQueries.delete(key)
     return this.#queryAccess(session, repository)
   }
 
   async filterReadable(
-    session: PageSession | undefined,
+    session: WebSession | undefined,
     listed: readonly RecordedRepository[],
   ): Promise<readonly RecordedRepository[]> {
     const readable: RecordedRepository[] = []
@@ -113,7 +113,7 @@ class GitHubAccessChecker implements RepositoryAccessChecker {
     const checkRemaining = async () => {
       for (const one of remaining) {
         const sight = this.#decideVisibility(session, one)
-        if (sight === 'no' || (sight === 'ask' && ++queryCount > maxAccessQueriesPerListing)) continue
+        if (sight === 'no' || (sight === 'ask' && ++queryCount > maxAccessQueriesPerRepositoryList)) continue
         if ((await this.checkRead(session, one.repository, one)) === 'yes') readable.push(one)
       }
     }
@@ -121,7 +121,7 @@ class GitHubAccessChecker implements RepositoryAccessChecker {
     return listed.filter((one) => readable.includes(one))
   }
 
-  #decideVisibility(session: PageSession | undefined, listed: RecordedRepository | undefined) {
+  #decideVisibility(session: WebSession | undefined, listed: RecordedRepository | undefined) {
     const { pages, publicFor, now } = this.#options
     return decideRepositoryVisibility({
       pages,
@@ -132,10 +132,10 @@ class GitHubAccessChecker implements RepositoryAccessChecker {
     })
   }
 
-  async #queryAccess(session: PageSession, repository: RepositoryName): Promise<RepositoryAccessDecision> {
+  async #queryAccess(session: WebSession, repository: RepositoryName): Promise<RepositoryAccessDecision> {
     const { client, budget, now } = this.#options
     if (client === undefined) return 'no'
-    const key = toAccessCacheKey(session, repository)
+    const key = toRepositoryAccessCacheKey(session, repository)
     const before = this.#known.get(key)
     if (before !== undefined) return before.may
     const underWay = this.#pendingQueries.get(key)
@@ -152,7 +152,7 @@ class GitHubAccessChecker implements RepositoryAccessChecker {
 }
 
 /** The session is part of the key, because the answer belongs to its token. */
-const toAccessCacheKey = ({ word }: PageSession, repository: RepositoryName): string =>
+const toRepositoryAccessCacheKey = ({ word }: WebSession, repository: RepositoryName): string =>
   `${word} ${toRepositoryKey(repository)}`
 
 /** Decides who may see a repository. Pure. A repository is private unless GitHub recently said that it is public. */

@@ -31,7 +31,8 @@ interface Cookie {
 }
 
 /** Browsers accept a `__Host-` name only with Secure, Path=/ and no Domain, so no other host can set one. */
-const getCookieName = (name: string, isSecure: boolean): string => (isSecure ? `__Host-${name}` : name)
+const toHostPrefixedCookieName = (name: string, isSecure: boolean): string =>
+  isSecure ? `__Host-${name}` : name
 
 /** Seconds to complete the sign-in, and that a session lasts. */
 const [signInTimeoutSeconds, session] = [600, 3600]
@@ -59,10 +60,10 @@ const sessionSlotCacheNamespace = defineCacheNamespace('page session', {
 })
 const computeTokenDigest = (token: string): string => createHash('sha256').update(token).digest('hex')
 /** A person has 256 slots, which bounds the store; a newer session replaces the slot's old one. */
-const toSessionSlotKey = ({ id, word }: Pick<PageSession, 'id' | 'word'>): string =>
+const toSessionSlotKey = ({ id, word }: Pick<WebSession, 'id' | 'word'>): string =>
   `${id} ${computeTokenDigest(word).slice(0, 2)}`
 
-export interface PageSession extends SignedInUser {
+export interface WebSession extends SignedInUser {
   readonly word: string
 }
 
@@ -73,14 +74,14 @@ export interface SignInRedirect {
 
 export interface SignInFlow {
   /** Undefined for anonymous visitors and ended sessions. */
-  readSession(request: IncomingMessage): Promise<PageSession | undefined>
+  readSession(request: IncomingMessage): Promise<WebSession | undefined>
   begin(wanted: string | null): SignInRedirect
   /** Undefined if this browser did not start the sign-in or GitHub rejects the code. */
   finish(request: IncomingMessage, query: URLSearchParams): Promise<SignInRedirect | undefined>
   /** The cookies that end a session. */
   readonly clearedCookies: readonly string[]
   /** Ends a session everywhere and revokes its token. Rejects if the store fails. */
-  end(session: PageSession): Promise<void>
+  end(session: WebSession): Promise<void>
 }
 
 export interface SignInFlowOptions {
@@ -116,7 +117,7 @@ class GitHubSignInFlow implements SignInFlow {
     this.clearedCookies = [this.#formatCookie(signInCookieNames.session, '', 0)]
   }
 
-  async readSession({ headers }: Pick<IncomingMessage, 'headers'>): Promise<PageSession | undefined> {
+  async readSession({ headers }: Pick<IncomingMessage, 'headers'>): Promise<WebSession | undefined> {
     const known = sessionSchema.safeParse(
       this.#sessions.open(findCookie(headers, signInCookieNames.session, this.#isSecure) ?? ''),
     ).data
@@ -134,7 +135,7 @@ class GitHubSignInFlow implements SignInFlow {
     const sealed = this.#pendingSignIns.seal({
       state,
       verifier,
-      to: toSafeSignInRedirectPath(wanted),
+      to: sanitizeSignInRedirectPath(wanted),
       until: this.#now() + signInTimeoutSeconds * 1000,
     })
     return {
@@ -163,7 +164,7 @@ class GitHubSignInFlow implements SignInFlow {
     )
     const sealed = this.#sessions.seal({ ...newSession, until: this.#now() + session * 1000 })
     return {
-      to: toSafeSignInRedirectPath(to),
+      to: sanitizeSignInRedirectPath(to),
       cookies: [
         this.#formatCookie(signInCookieNames.session, sealed, session),
         this.#formatCookie(signInCookieNames.way, '', 0),
@@ -171,7 +172,7 @@ class GitHubSignInFlow implements SignInFlow {
     }
   }
 
-  async end(ended: PageSession): Promise<void> {
+  async end(ended: WebSession): Promise<void> {
     try {
       await this.#store.putCached(sessionSlotCacheNamespace, new Map([[toSessionSlotKey(ended), '']]), 0)
     } finally {
@@ -186,7 +187,7 @@ class GitHubSignInFlow implements SignInFlow {
 
 /** Cookies for this host only, hidden from scripts and from cross-site forms. */
 function formatCookieHeader({ name, value, seconds, isSecure }: Cookie): string {
-  return `${getCookieName(name, isSecure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+  return `${toHostPrefixedCookieName(name, isSecure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
 }
 
 function findCookie(
@@ -194,7 +195,7 @@ function findCookie(
   name: string,
   isSecure: boolean,
 ): string | undefined {
-  const wanted = `${getCookieName(name, isSecure)}=`
+  const wanted = `${toHostPrefixedCookieName(name, isSecure)}=`
   for (const part of cookie.split(';')) {
     const pair = part.trim()
     if (pair.startsWith(wanted)) return pair.slice(wanted.length)
@@ -236,7 +237,7 @@ export function createCookieSealer(secret: string, purpose: string): CookieSeale
 }
 
 /** The redirect target after signing in: always one of our pages, to prevent open redirects. */
-export function toSafeSignInRedirectPath(wanted: string | null | undefined): string {
+export function sanitizeSignInRedirectPath(wanted: string | null | undefined): string {
   if (typeof wanted !== 'string' || !/^\/[\w.~%/-]*$/.test(wanted)) return '/'
   const address = parsePageUrl(wanted)
   if (address === undefined) return '/'

@@ -9,7 +9,7 @@ import {
   type CheckQuestion,
 } from '../../checks/questions.ts'
 import { listOwnerFilesForLocations } from '../../checks/ownership/owner-files.ts'
-import { readOwnershipAuthority } from '../../checks/ownership/authority.ts'
+import { createOwnershipResolver } from '../../checks/ownership/authority.ts'
 import {
   isBotAccount,
   PrincipalMatcher,
@@ -101,7 +101,7 @@ async function checkMaintainerStatus(
     if (needed.has(path) && mode.startsWith('100'))
       textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
   const existing = new Set(paths)
-  const { maintainers } = readOwnershipAuthority(
+  const { maintainers } = createOwnershipResolver(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
     config,
   )

@@ -6,7 +6,7 @@ import type { MergePlan } from '../../policy/merge-strategy.ts'
 import type { RecommendedRuleset } from '../../policy/merge-advice.ts'
 import { buildMergePlanSections, formatMergeMethod, formatClauseAsSentence } from '../../report/merge-plan.ts'
 import { escapeHtml } from '../escape-html.ts'
-import { sendPage, type HtmlPage } from '../html-page.ts'
+import { sendHtmlPage, type HtmlPage } from '../html-page.ts'
 import { isSetupToken } from './setup-token.ts'
 
 export interface InstalledRepositoryBranch {
@@ -50,7 +50,7 @@ export function createInstalledPageHandler(options: InstalledPageOptions) {
     const url = new URL(request.url ?? '/', 'http://localhost')
     if (request.method !== 'GET' || !url.pathname.startsWith('/setup')) return false
     if (options.now() > options.until || !isSetupToken(url.searchParams.get('word'), options.token)) {
-      sendPage(response, 404, {
+      sendHtmlPage(response, 404, {
         title: 'Setup is complete',
         body: '<p>To see this report at any time, run <code>catalog-bot doctor OWNER/NAME</code>.</p>',
       })
@@ -59,11 +59,11 @@ export function createInstalledPageHandler(options: InstalledPageOptions) {
     try {
       const all = await installed()
       const ruleset = findRequestedRuleset(all, url)
-      if (ruleset !== undefined) sendRuleset(response, ruleset)
-      else sendPage(response, 200, renderInstalledPage(all, options))
+      if (ruleset !== undefined) sendRulesetJsonFile(response, ruleset)
+      else sendHtmlPage(response, 200, renderInstalledPage(all, options))
     } catch (error) {
       known = undefined
-      sendPage(response, 502, {
+      sendHtmlPage(response, 502, {
         title: "Could not list the App's installations",
         body: `<p class="wrong">${escapeHtml(error instanceof Error ? error.message : String(error))}</p><p>This page retries automatically.</p>`,
         refresh: { seconds: 10, to: formatInstalledPageUrl(options.token) },
@@ -85,7 +85,7 @@ function findRequestedRuleset(
     ?.rulesets[which]
 }
 
-function sendRuleset(response: ServerResponse, ruleset: RecommendedRuleset): void {
+function sendRulesetJsonFile(response: ServerResponse, ruleset: RecommendedRuleset): void {
   const file = `${ruleset.name.toLowerCase().replace(/[^a-z\d]+/g, '-')}.json`
   response
     .writeHead(200, {

@@ -5,10 +5,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { fetchFromGitHub } from '../../adapters/github/github-fetch.ts'
-import type { SavedCredentials } from '../../jobs/saved-credentials.ts'
+import type { SavedAppCredentials } from '../../jobs/saved-credentials.ts'
 import { parseRequestTarget } from '../../report/urls.ts'
 import { escapeHtml } from '../escape-html.ts'
-import { sendPage, type HtmlPage } from '../html-page.ts'
+import { sendHtmlPage, type HtmlPage } from '../html-page.ts'
 import { isSetupToken } from './setup-token.ts'
 import { isPublicHost } from '../../adapters/registry/transport/egress-policy.ts'
 
@@ -52,7 +52,7 @@ export interface SetupServerOptions {
   readonly onCreated: (app: CreatedApp) => Promise<void>
 }
 
-export interface CreatedApp extends SavedCredentials {
+export interface CreatedApp extends SavedAppCredentials {
   readonly slug: string
   readonly url: string
 }
@@ -87,7 +87,7 @@ export async function startSetupServer(options: SetupServerOptions): Promise<Run
         options.token,
       )
       if (response.headersSent) response.end()
-      else sendPage(response, 502, page)
+      else sendHtmlPage(response, 502, page)
     })
   })
   await new Promise<void>((resolve, reject) => {
@@ -117,17 +117,18 @@ async function handleSetupRequest(
     return void response.writeHead(200, { 'content-type': 'text/plain' }).end('waiting for setup\n')
   if (url.pathname === '/setup' && isSetupToken(url.searchParams.get('word'), token)) {
     const query = url.searchParams
-    if (!query.has('name')) return sendPage(response, 200, renderSetupFormPage(options, query, {}))
+    if (!query.has('name')) return sendHtmlPage(response, 200, renderSetupFormPage(options, query, {}))
     const form = parseSetupForm(query, isGitHubCloudUrl(gitUrl))
-    if ('problems' in form) return sendPage(response, 422, renderSetupFormPage(options, query, form.problems))
+    if ('problems' in form)
+      return sendHtmlPage(response, 422, renderSetupFormPage(options, query, form.problems))
     const here = chooseSetupRedirectUrl(request, options, form.wanted)
     if (here === undefined)
-      return sendPage(
+      return sendHtmlPage(
         response,
         422,
         renderSetupFormPage(options, query, { address: missingPublicUrlMessage }),
       )
-    return sendPage(
+    return sendHtmlPage(
       response,
       200,
       renderAppConfirmationPage(options, form.wanted, here),
@@ -142,9 +143,9 @@ async function handleSetupRequest(
     state.isTaken = true
     const created = await exchangeManifestCode(url.searchParams.get('code') ?? '', options.apiUrl)
     await options.onCreated(created)
-    return sendPage(response, 200, renderAppCreatedPage(created, token))
+    return sendHtmlPage(response, 200, renderAppCreatedPage(created, token))
   }
-  sendPage(response, 404, {
+  sendHtmlPage(response, 404, {
     title: 'Page not found',
     body: '<p>Open the URL shown in the terminal.</p>',
   })

@@ -12,14 +12,14 @@ const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretTo
 const neverAbortedSignal = new AbortController().signal
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
-let origin: OriginRepository
+let originRepository: OriginRepository
 let gitServer: SmartHttpServer
 beforeAll(async () => {
   temporaryDirectory = createTemporaryDirectory('advertised')
-  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  origin.branch('main', origin.commit({ x: '1' }))
-  origin.branch('main-2', origin.commit({ x: '2' }))
-  origin.pull(7, origin.commit({ x: '3' }))
+  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  originRepository.branch('main', originRepository.commit({ x: '1' }))
+  originRepository.branch('main-2', originRepository.commit({ x: '2' }))
+  originRepository.pull(7, originRepository.commit({ x: '3' }))
   gitServer = await startSmartHttpServer(join(temporaryDirectory.path, 'origin.git'), gitCredentials)
 })
 afterAll(async () => {
@@ -31,7 +31,7 @@ beforeEach(() => {
   gitServer.fault = undefined
 })
 
-const openTestRemote = (password = gitCredentials.password) =>
+const createTestGitRemote = (password = gitCredentials.password) =>
   createGitRemote(`${gitServer.url}/origin.git`, async () => ({
     username: gitCredentials.username,
     password,
@@ -41,10 +41,10 @@ describe('advertised refs', () => {
   test('are returned for exactly the requested refs, in one request', async () => {
     const refs = ['refs/heads/main', 'refs/pull/7/head', 'refs/heads/gone']
     expect(
-      [...((await fetchAdvertisedRefs(openTestRemote(), refs, neverAbortedSignal)) ?? [])].sort(),
+      [...((await fetchAdvertisedRefs(createTestGitRemote(), refs, neverAbortedSignal)) ?? [])].sort(),
     ).toEqual([
-      ['refs/heads/main', origin.tip('main')],
-      ['refs/pull/7/head', origin.git(['rev-parse', 'refs/pull/7/head'])],
+      ['refs/heads/main', originRepository.tip('main')],
+      ['refs/pull/7/head', originRepository.git(['rev-parse', 'refs/pull/7/head'])],
     ])
     expect(gitServer.requests).toEqual([
       { method: 'POST', path: '/origin.git/git-upload-pack', authorized: true },
@@ -79,17 +79,17 @@ describe('advertised refs', () => {
           .end(expectedPassword.body)
         return true
       }
-    const asked = openTestRemote(expectedPassword === undefined ? 'wrong' : gitCredentials.password)
+    const asked = createTestGitRemote(expectedPassword === undefined ? 'wrong' : gitCredentials.password)
     expect(await fetchAdvertisedRefs(asked, ['refs/heads/main'], neverAbortedSignal)).toBeUndefined()
     expect(gitServer.requests).toHaveLength(1)
   })
 
   test('are not requested without HTTP, and end when the request is aborted', async () => {
-    const file = createGitRemote(origin.url, async () => undefined)
+    const file = createGitRemote(originRepository.url, async () => undefined)
     expect(await fetchAdvertisedRefs(file, ['refs/heads/main'], neverAbortedSignal)).toBeUndefined()
     gitServer.fault = () => true
     const ending = new AbortController()
-    const answer = fetchAdvertisedRefs(openTestRemote(), ['refs/heads/main'], ending.signal)
+    const answer = fetchAdvertisedRefs(createTestGitRemote(), ['refs/heads/main'], ending.signal)
     ending.abort()
     expect(await answer).toBeUndefined()
   })
@@ -107,11 +107,11 @@ test('a fetch sends one request if nothing moved, and fetches what moved', async
     await mirror.fetch('main', toPullNumber(7))
     expect(gitServer.requests.map(({ method }) => method)).toEqual(['POST'])
 
-    origin.branch('main', origin.commit({ x: '4' }, [origin.tip('main')]))
+    originRepository.branch('main', originRepository.commit({ x: '4' }, [originRepository.tip('main')]))
     await mirror.fetch('main', toPullNumber(7))
-    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+    expect(await mirror.tip('main')).toBe(originRepository.tip('main'))
 
-    origin.git(['update-ref', '-d', 'refs/pull/7/head'])
+    originRepository.git(['update-ref', '-d', 'refs/pull/7/head'])
     await mirror.fetch('main', toPullNumber(7))
     expect(await mirror.pullHead(toPullNumber(7))).toBeUndefined()
 
@@ -123,9 +123,9 @@ test('a fetch sends one request if nothing moved, and fetches what moved', async
       response.writeHead(502).end()
       return true
     }
-    origin.branch('main', origin.commit({ x: '5' }, [origin.tip('main')]))
+    originRepository.branch('main', originRepository.commit({ x: '5' }, [originRepository.tip('main')]))
     await mirror.fetch('main')
-    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+    expect(await mirror.tip('main')).toBe(originRepository.tip('main'))
   } finally {
     await mirror.close()
   }

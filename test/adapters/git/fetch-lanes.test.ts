@@ -4,7 +4,7 @@ import { GitError } from '../../../src/adapters/git/git-error.ts'
 import { createFetchScheduler, type FetchSchedulerLimits } from '../../../src/adapters/git/fetch.ts'
 
 const veryLongTimeoutMs = 1_000_000
-const defaultFetchLaneLimits = {
+const defaultFetchSchedulerLimits = {
   slots: 2,
   slotTimeoutMs: veryLongTimeoutMs,
   maxRunning: 4,
@@ -12,8 +12,8 @@ const defaultFetchLaneLimits = {
 }
 
 /** Named fetches: which have started, and a function that ends each. */
-function openTestFetchLanes(limits: Partial<FetchSchedulerLimits> = {}) {
-  const lanes = createFetchScheduler({ ...defaultFetchLaneLimits, ...limits })
+function createTestFetchScheduler(limits: Partial<FetchSchedulerLimits> = {}) {
+  const lanes = createFetchScheduler({ ...defaultFetchSchedulerLimits, ...limits })
   const startedFetches: string[] = []
   const ends = new Map<string, () => void>()
   const work = (name: string) => (signal: AbortSignal) =>
@@ -36,7 +36,7 @@ function openTestFetchLanes(limits: Partial<FetchSchedulerLimits> = {}) {
 const flushEventLoop = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a few fetches run at once, and the others when a slot is free', async () => {
-  const it = openTestFetchLanes()
+  const it = createTestFetchScheduler()
   const all = ['a', 'b', 'c', 'd'].map((name) => it.run(name))
   await flushEventLoop()
   expect(it.begun).toEqual(['a', 'b'])
@@ -49,7 +49,7 @@ test('a few fetches run at once, and the others when a slot is free', async () =
 })
 
 test('slow fetches give up their slots, up to a limit', async () => {
-  const it = openTestFetchLanes({ slotTimeoutMs: 0 })
+  const it = createTestFetchScheduler({ slotTimeoutMs: 0 })
   for (const name of ['a', 'b', 'c', 'd', 'e']) void it.run(name).catch(() => undefined)
   await flushEventLoop()
   expect(it.begun).toEqual(['a', 'b', 'c', 'd'])
@@ -58,7 +58,7 @@ test('slow fetches give up their slots, up to a limit', async () => {
 })
 
 test('the longest fetch times out when the limit of running fetches is reached', async () => {
-  const it = openTestFetchLanes({ slotTimeoutMs: 0, maxRunning: 2, stoppableAfterMs: -1 })
+  const it = createTestFetchScheduler({ slotTimeoutMs: 0, maxRunning: 2, stoppableAfterMs: -1 })
   const longest = it.run('long').catch((error: unknown) => error)
   const second = it.run('second')
   await flushEventLoop()
@@ -71,7 +71,7 @@ test('the longest fetch times out when the limit of running fetches is reached',
 })
 
 test('an exclusive fetch runs alone, and no later fetch overtakes it', async () => {
-  const it = openTestFetchLanes()
+  const it = createTestFetchScheduler()
   void it.run('before')
   void it.alone('alone')
   void it.run('after')
@@ -84,7 +84,7 @@ test('an exclusive fetch runs alone, and no later fetch overtakes it', async () 
 })
 
 test('a stopped fetch rejects with the reason, and waiting fetches continue', async () => {
-  const it = openTestFetchLanes({ slots: 1 })
+  const it = createTestFetchScheduler({ slots: 1 })
   const running = it.run('running').catch((error: unknown) => error)
   const waiting = it.run('waiting')
   await flushEventLoop()

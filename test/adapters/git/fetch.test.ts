@@ -11,113 +11,114 @@ const noCredentials = async () => undefined
 const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
-let origin: OriginRepository
-let mirror: GitMirror
+let originRepository: OriginRepository
+let gitMirror: GitMirror
 beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('fetch')
-  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  origin.branch('main', origin.commit({ x: '1' }))
-  mirror = await openGitMirror({
+  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  originRepository.branch('main', originRepository.commit({ x: '1' }))
+  gitMirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
-    url: origin.url,
+    url: originRepository.url,
     credential: noCredentials,
   })
 })
 afterEach(async () => {
-  await mirror.close()
+  await gitMirror.close()
   temporaryDirectory.remove()
 })
 
 describe('a fetch', () => {
   test('gets the branch tip and the pull request head', async () => {
-    const head = origin.commit({ x: '2' }, [origin.tip('main')])
-    origin.pull(7, head)
-    expect(await mirror.tip('main')).toBeUndefined()
-    await mirror.fetch('main', toPullNumber(7))
-    expect(await mirror.tip('main')).toBe(origin.tip('main'))
-    expect(await mirror.pullHead(toPullNumber(7))).toBe(head)
-    expect(await mirror.contains(head, origin.tip('main'))).toBe(true)
-    expect(await mirror.contains(origin.tip('main'), head)).toBe(false)
-    expect(await mirror.contains(head, head)).toBe(true)
+    const head = originRepository.commit({ x: '2' }, [originRepository.tip('main')])
+    originRepository.pull(7, head)
+    expect(await gitMirror.tip('main')).toBeUndefined()
+    await gitMirror.fetch('main', toPullNumber(7))
+    expect(await gitMirror.tip('main')).toBe(originRepository.tip('main'))
+    expect(await gitMirror.pullHead(toPullNumber(7))).toBe(head)
+    expect(await gitMirror.contains(head, originRepository.tip('main'))).toBe(true)
+    expect(await gitMirror.contains(originRepository.tip('main'), head)).toBe(false)
+    expect(await gitMirror.contains(head, head)).toBe(true)
   })
 
   test('gets no tag and no other branch', async () => {
-    origin.branch('secret', origin.commit({ s: '1' }))
-    origin.git(['tag', 'v1', origin.tip('main')])
-    await mirror.fetch('main')
-    const refs = origin.git([
+    originRepository.branch('secret', originRepository.commit({ s: '1' }))
+    originRepository.git(['tag', 'v1', originRepository.tip('main')])
+    await gitMirror.fetch('main')
+    const refs = originRepository.git([
       '--git-dir',
       join(temporaryDirectory.path, 'mirror.git'),
       'for-each-ref',
       '--format=%(refname)',
     ])
     expect(refs.split('\n')).toEqual([expect.stringMatching(/^refs\/catalog-bot\/heads\/[0-9a-f]{64}$/)])
-    await expect(mirror.treeOf(origin.tip('secret'))).rejects.toMatchObject({ code: 'missing' })
+    await expect(gitMirror.treeOf(originRepository.tip('secret'))).rejects.toMatchObject({ code: 'missing' })
   })
 
   test('follows a force-pushed branch and head', async () => {
-    origin.pull(1, origin.commit({ x: '2' }))
-    await mirror.fetch('main', toPullNumber(1))
-    const [branch, head] = [origin.commit({ x: '3' }), origin.commit({ x: '4' })]
-    origin.branch('main', branch)
-    origin.pull(1, head)
-    await mirror.fetch('main', toPullNumber(1))
-    expect([await mirror.tip('main'), await mirror.pullHead(toPullNumber(1))]).toEqual([branch, head])
+    originRepository.pull(1, originRepository.commit({ x: '2' }))
+    await gitMirror.fetch('main', toPullNumber(1))
+    const [branch, head] = [originRepository.commit({ x: '3' }), originRepository.commit({ x: '4' })]
+    originRepository.branch('main', branch)
+    originRepository.pull(1, head)
+    await gitMirror.fetch('main', toPullNumber(1))
+    expect([await gitMirror.tip('main'), await gitMirror.pullHead(toPullNumber(1))]).toEqual([branch, head])
   })
 
   test('of a deleted branch removes it, and still gets the pull request', async () => {
-    const head = origin.commit({ x: '2' })
-    origin.pull(1, head)
-    await mirror.fetch('main')
-    origin.git(['update-ref', '-d', 'refs/heads/main'])
-    await mirror.fetch('main', toPullNumber(1))
-    expect(await mirror.tip('main')).toBeUndefined()
-    expect(await mirror.pullHead(toPullNumber(1))).toBe(head)
-    await mirror.fetch('never-there', toPullNumber(99))
-    expect(await mirror.pullHead(toPullNumber(99))).toBeUndefined()
+    const head = originRepository.commit({ x: '2' })
+    originRepository.pull(1, head)
+    await gitMirror.fetch('main')
+    originRepository.git(['update-ref', '-d', 'refs/heads/main'])
+    await gitMirror.fetch('main', toPullNumber(1))
+    expect(await gitMirror.tip('main')).toBeUndefined()
+    expect(await gitMirror.pullHead(toPullNumber(1))).toBe(head)
+    await gitMirror.fetch('never-there', toPullNumber(99))
+    expect(await gitMirror.pullHead(toPullNumber(99))).toBeUndefined()
   })
 
   test('separates branches with names that conflict as files', async () => {
-    await mirror.fetch('main')
-    origin.branch('a/b', origin.tip('main'))
-    await mirror.fetch('a/b')
-    origin.git(['update-ref', '-d', 'refs/heads/a/b'])
-    origin.branch('a', origin.commit({ x: 'a' }))
-    await mirror.fetch('a')
-    expect(await mirror.tip('a')).toBe(origin.tip('a'))
-    origin.branch('A', origin.commit({ x: 'A' }))
-    await mirror.fetch('A')
-    expect(await mirror.tip('a')).toBe(origin.tip('a'))
+    await gitMirror.fetch('main')
+    originRepository.branch('a/b', originRepository.tip('main'))
+    await gitMirror.fetch('a/b')
+    originRepository.git(['update-ref', '-d', 'refs/heads/a/b'])
+    originRepository.branch('a', originRepository.commit({ x: 'a' }))
+    await gitMirror.fetch('a')
+    expect(await gitMirror.tip('a')).toBe(originRepository.tip('a'))
+    originRepository.branch('A', originRepository.commit({ x: 'A' }))
+    await gitMirror.fetch('A')
+    expect(await gitMirror.tip('a')).toBe(originRepository.tip('a'))
   })
 
   test('can run many times concurrently', async () => {
-    for (let at = 1; at <= 20; at++) origin.pull(at, origin.commit({ x: String(at) }, [origin.tip('main')]))
-    await Promise.all(Array.from({ length: 20 }, (_, at) => mirror.fetch('main', toPullNumber(at + 1))))
-    for (let at = 1; at <= 20; at++) expect(await mirror.pullHead(toPullNumber(at))).toBeDefined()
+    for (let at = 1; at <= 20; at++)
+      originRepository.pull(at, originRepository.commit({ x: String(at) }, [originRepository.tip('main')]))
+    await Promise.all(Array.from({ length: 20 }, (_, at) => gitMirror.fetch('main', toPullNumber(at + 1))))
+    for (let at = 1; at <= 20; at++) expect(await gitMirror.pullHead(toPullNumber(at))).toBeDefined()
   })
 
   test('rejects a tree with an entry `..` as corrupt, and still gets the branch alone (T08)', async () => {
-    const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
-    const tree = toTreeSha(origin.git(['mktree'], `100644 blob ${blob}\t..\n`))
-    const raw = `tree ${tree}\nparent ${origin.tip('main')}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n`
-    const head = origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], raw)
-    origin.git(['update-ref', 'refs/pull/1/head', head])
-    await expect(mirror.fetch('main', toPullNumber(1))).rejects.toMatchObject({
+    const blob = originRepository.git(['hash-object', '-w', '--stdin'], 'x')
+    const tree = toTreeSha(originRepository.git(['mktree'], `100644 blob ${blob}\t..\n`))
+    const raw = `tree ${tree}\nparent ${originRepository.tip('main')}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n`
+    const head = originRepository.git(['hash-object', '-t', 'commit', '-w', '--stdin'], raw)
+    originRepository.git(['update-ref', 'refs/pull/1/head', head])
+    await expect(gitMirror.fetch('main', toPullNumber(1))).rejects.toMatchObject({
       code: 'corrupt',
       retryable: false,
     })
-    expect(await mirror.pullHead(toPullNumber(1))).toBeUndefined()
-    await mirror.fetch('main')
-    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+    expect(await gitMirror.pullHead(toPullNumber(1))).toBeUndefined()
+    await gitMirror.fetch('main')
+    expect(await gitMirror.tip('main')).toBe(originRepository.tip('main'))
   })
 
   test('accepts an old commit with malformed author lines', async () => {
-    const tree = origin.git(['mktree'], '')
+    const tree = originRepository.git(['mktree'], '')
     const raw = `tree ${tree}\nauthor  <> 0 +051800\ncommitter No Mail <> 01234 +0000\n\nold\n`
-    const commit = origin.git(['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], raw)
-    origin.git(['update-ref', 'refs/heads/old', commit])
-    await mirror.fetch('old')
-    expect(await mirror.tip('old')).toBe(commit)
+    const commit = originRepository.git(['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], raw)
+    originRepository.git(['update-ref', 'refs/heads/old', commit])
+    await gitMirror.fetch('old')
+    expect(await gitMirror.tip('old')).toBe(commit)
   })
 })
 
@@ -152,9 +153,9 @@ describe('branch names', () => {
     ]
     // A plus is allowed in a name: it has a meaning only at the start of a refspec, which already has our plus.
     for (const name of bad.filter((name) => name !== '+a'))
-      await expect(mirror.fetch(name)).rejects.toMatchObject({ code: 'refused' })
-    await expect(mirror.fetch('+a')).resolves.toBeUndefined()
-    await expect(mirror.fetch('release-4.19/ünï@x')).resolves.toBeUndefined()
+      await expect(gitMirror.fetch(name)).rejects.toMatchObject({ code: 'refused' })
+    await expect(gitMirror.fetch('+a')).resolves.toBeUndefined()
+    await expect(gitMirror.fetch('release-4.19/ünï@x')).resolves.toBeUndefined()
   })
 })
 
@@ -220,18 +221,18 @@ describe('the environment', () => {
       GIT_SSH_COMMAND: `touch ${proof}`,
     })
     try {
-      await mirror.fetch('main')
+      await gitMirror.fetch('main')
     } finally {
       for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
       Object.assign(process.env, before)
     }
-    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+    expect(await gitMirror.tip('main')).toBe(originRepository.tip('main'))
     expect(existsSync(proof)).toBe(false)
     expect(existsSync(join(temporaryDirectory.path, 'trace'))).toBe(false)
   })
 
   test('provides the git version, and a version without merge-tree is rejected', async () => {
-    expect(mirror.version).toBe(await readGitVersion())
+    expect(gitMirror.version).toBe(await readGitVersion())
     expect(parseGitVersion('git version 2.38.0\n')).toBe('2.38.0')
     expect(parseGitVersion('git version 2.50.1 (Apple Git-155)\n')).toBe('2.50.1')
     expect(parseGitVersion('git version 3.0\n')).toBe('3.0')
@@ -252,28 +253,28 @@ describe('the environment', () => {
 
 describe('a mirror on disk', () => {
   test('is reused by the next process, which removes the lock files of a dead one', async () => {
-    await mirror.fetch('main')
-    await mirror.close()
+    await gitMirror.fetch('main')
+    await gitMirror.close()
     const directory = join(temporaryDirectory.path, 'mirror.git')
     const heads = join(directory, 'refs', 'catalog-bot', 'heads')
     for (const name of readdirSync(heads)) writeFileSync(join(heads, `${name}.lock`), '')
     writeFileSync(join(directory, 'packed-refs.lock'), '')
     writeFileSync(join(directory, 'objects', 'pack', 'tmp_pack_x'), 'half')
-    mirror = await openGitMirror({ directory, url: origin.url, credential: noCredentials })
-    expect(await mirror.tip('main')).toBe(origin.tip('main'))
-    origin.branch('main', origin.commit({ x: '9' }))
-    await mirror.fetch('main')
-    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+    gitMirror = await openGitMirror({ directory, url: originRepository.url, credential: noCredentials })
+    expect(await gitMirror.tip('main')).toBe(originRepository.tip('main'))
+    originRepository.branch('main', originRepository.commit({ x: '9' }))
+    await gitMirror.fetch('main')
+    expect(await gitMirror.tip('main')).toBe(originRepository.tip('main'))
     expect(readdirSync(join(directory, 'objects', 'pack')).filter((name) => name.startsWith('tmp'))).toEqual(
       [],
     )
   })
 
   test('with damaged objects rejects with `corrupt`, and the next fetch recreates it', async () => {
-    await mirror.fetch('main')
-    const tip = origin.tip('main')
-    expect(await mirror.treeOf(tip)).toBe(origin.tree(tip))
-    await mirror.close()
+    await gitMirror.fetch('main')
+    const tip = originRepository.tip('main')
+    expect(await gitMirror.treeOf(tip)).toBe(originRepository.tree(tip))
+    await gitMirror.close()
     const directory = join(temporaryDirectory.path, 'mirror.git')
     const packs = join(directory, 'objects', 'pack')
     for (const name of readdirSync(packs).filter((name) => name.endsWith('.pack'))) {
@@ -281,39 +282,44 @@ describe('a mirror on disk', () => {
       const bytes = readFileSync(join(packs, name))
       writeFileSync(join(packs, name), bytes.fill(0x55, 14, bytes.length - 20))
     }
-    mirror = await openGitMirror({ directory, url: origin.url, credential: noCredentials })
-    await expect(mirror.treeOf(tip)).rejects.toMatchObject({ code: 'corrupt' })
-    await mirror.fetch('main')
-    expect(await mirror.treeOf(tip)).toBe(origin.tree(tip))
+    gitMirror = await openGitMirror({ directory, url: originRepository.url, credential: noCredentials })
+    await expect(gitMirror.treeOf(tip)).rejects.toMatchObject({ code: 'corrupt' })
+    await gitMirror.fetch('main')
+    expect(await gitMirror.treeOf(tip)).toBe(originRepository.tree(tip))
     expect(readdirSync(temporaryDirectory.path).filter((name) => name.includes('damaged'))).toEqual([])
   })
 
   test('does not accumulate packs', async () => {
     for (let at = 1; at <= 60; at++) {
-      origin.branch('main', origin.commit({ x: String(at) }, [origin.tip('main')]))
-      await mirror.fetch('main')
+      originRepository.branch(
+        'main',
+        originRepository.commit({ x: String(at) }, [originRepository.tip('main')]),
+      )
+      await gitMirror.fetch('main')
     }
     const packs = readdirSync(join(temporaryDirectory.path, 'mirror.git', 'objects', 'pack')).filter((name) =>
       name.endsWith('.pack'),
     )
     expect(packs.length).toBeLessThan(50)
-    expect(await mirror.treeOf(origin.tip('main'))).toBe(origin.tree(origin.tip('main')))
+    expect(await gitMirror.treeOf(originRepository.tip('main'))).toBe(
+      originRepository.tree(originRepository.tip('main')),
+    )
   }, 180_000)
 
   test('that is closed rejects everything with `aborted`', async () => {
-    await mirror.fetch('main')
-    const tree = await mirror.treeOf(origin.tip('main'))
-    await mirror.close()
-    await expect(mirror.fetch('main')).rejects.toMatchObject({ code: 'aborted' })
-    await expect(mirror.list(tree)).rejects.toMatchObject({ code: 'aborted' })
-    await expect(mirror.entry(tree, 'x')).rejects.toMatchObject({ code: 'aborted' })
+    await gitMirror.fetch('main')
+    const tree = await gitMirror.treeOf(originRepository.tip('main'))
+    await gitMirror.close()
+    await expect(gitMirror.fetch('main')).rejects.toMatchObject({ code: 'aborted' })
+    await expect(gitMirror.list(tree)).rejects.toMatchObject({ code: 'aborted' })
+    await expect(gitMirror.entry(tree, 'x')).rejects.toMatchObject({ code: 'aborted' })
   })
 })
 
 describe('over HTTP', () => {
   let server: SmartHttpServer
   beforeEach(async () => {
-    server = await startSmartHttpServer(origin.directory, gitCredentials)
+    server = await startSmartHttpServer(originRepository.directory, gitCredentials)
   })
   afterEach(() => server.close())
 
@@ -334,7 +340,7 @@ describe('over HTTP', () => {
     await http.fetch('main')
     await http.fetch('main')
     expect(asked).toBe(2)
-    expect(await http.tip('main')).toBe(origin.tip('main'))
+    expect(await http.tip('main')).toBe(originRepository.tip('main'))
     expect(server.requests.filter(({ authorized }) => authorized).length).toBeGreaterThan(2)
     await http.close()
   })
@@ -351,7 +357,7 @@ describe('over HTTP', () => {
       // Every git process on this machine at the time of the request.
       for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
         const text = ['cmdline', 'environ'].map((name) =>
-          getTextOrEmptyOnError(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
+          readTextOrEmptyString(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
         )
         if (!text[0]?.includes('git')) continue
         looked += 1
@@ -434,7 +440,7 @@ describe('over HTTP', () => {
     ])
     const running = readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .map((pid) => getTextOrEmptyOnError(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')))
+      .map((pid) => readTextOrEmptyString(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')))
     expect(running.filter((line) => line.includes(server.url))).toEqual([])
   })
 
@@ -457,7 +463,7 @@ function listFilesUnder(directory: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-function getTextOrEmptyOnError(read: () => string): string {
+function readTextOrEmptyString(read: () => string): string {
   try {
     return read()
   } catch {

@@ -5,17 +5,19 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fetchAdvertisedRefs } from '../../../src/adapters/git/fetch.ts'
 import { createGitRemote } from '../../../src/adapters/git/remote.ts'
-import { buildTransportSettings } from '../../../src/adapters/git/run-git.ts'
+import { buildGitTransportConfig } from '../../../src/adapters/git/run-git.ts'
 
 const proxyPassword = 'p@ss:word'
-const proxyEnvironment = { HTTPS_PROXY: `http://bot:${encodeURIComponent(proxyPassword)}@proxy.example:3128` }
-const openProxiedRemote = (url: string, given: Record<string, string> = proxyEnvironment) =>
+const proxyEnvironmentVariables = {
+  HTTPS_PROXY: `http://bot:${encodeURIComponent(proxyPassword)}@proxy.example:3128`,
+}
+const createProxiedGitRemote = (url: string, given: Record<string, string> = proxyEnvironmentVariables) =>
   createGitRemote(url, () => Promise.resolve(undefined), given)
-const proxiedRemote = openProxiedRemote('https://github.com/coast/operators.git')
+const proxiedGitRemote = createProxiedGitRemote('https://github.com/coast/operators.git')
 
 describe('the transport configuration', () => {
   test('contains the proxy, but its password in no form', () => {
-    const settings = JSON.stringify(buildTransportSettings(proxiedRemote, true, {}))
+    const settings = JSON.stringify(buildGitTransportConfig(proxiedGitRemote, true, {}))
     expect(settings).toContain('http://bot@proxy.example:3128')
     for (const form of [
       proxyPassword,
@@ -26,21 +28,21 @@ describe('the transport configuration', () => {
   })
 
   test('has no proxy for hosts in NO_PROXY, for this machine, or if none is set', () => {
-    const direct = openProxiedRemote('https://github.com/a/b.git', {
-      ...proxyEnvironment,
+    const direct = createProxiedGitRemote('https://github.com/a/b.git', {
+      ...proxyEnvironmentVariables,
       NO_PROXY: 'github.com',
     })
     for (const one of [
       direct,
-      openProxiedRemote('http://127.0.0.1:1/a/b.git'),
-      openProxiedRemote('https://github.com/a/b.git', {}),
+      createProxiedGitRemote('http://127.0.0.1:1/a/b.git'),
+      createProxiedGitRemote('https://github.com/a/b.git', {}),
     ])
-      expect(buildTransportSettings(one, false, {})).toEqual([])
+      expect(buildGitTransportConfig(one, false, {})).toEqual([])
   })
 
   test('rejects a malformed proxy URL before git runs', () => {
     expect(() =>
-      openProxiedRemote('https://github.com/a/b.git', { HTTPS_PROXY: 'socks5://u:secret@p' }),
+      createProxiedGitRemote('https://github.com/a/b.git', { HTTPS_PROXY: 'socks5://u:secret@p' }),
     ).toThrow(/^HTTPS_PROXY is not a proxy URL/)
   })
 
@@ -51,10 +53,10 @@ describe('the transport configuration', () => {
       response.writeHead(404).end()
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const here = openProxiedRemote(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a/b.git`)
+    const here = createProxiedGitRemote(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a/b.git`)
     const { signal } = new AbortController()
     await fetchAdvertisedRefs(here, ['refs/heads/main'], signal)
-    await fetchAdvertisedRefs({ ...here, proxy: proxiedRemote.proxy }, ['refs/heads/main'], signal)
+    await fetchAdvertisedRefs({ ...here, proxy: proxiedGitRemote.proxy }, ['refs/heads/main'], signal)
     server.close()
     server.closeAllConnections()
     expect(asked).toBe(1)
@@ -66,7 +68,7 @@ describe('the transport configuration', () => {
     ['another host', 'elsewhere.example', 'for-server'],
   ])('has a credential helper that answers for %s with the expected password', (_what, host, said) => {
     const helper =
-      buildTransportSettings(proxiedRemote, true, {}).findLast(
+      buildGitTransportConfig(proxiedGitRemote, true, {}).findLast(
         ([name]) => name === 'credential.helper',
       )?.[1] ?? ''
     const script = `${helper.slice(1)} get`

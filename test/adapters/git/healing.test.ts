@@ -17,40 +17,43 @@ import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.
 import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
-let origin: OriginRepository
-let mirror: GitMirror
+let originRepository: OriginRepository
+let gitMirror: GitMirror
 let mirrorDirectory: string
 
 beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('healing')
-  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  const first = origin.commit({ 'a/x': '1', 'b/y': '2' })
-  origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '3' }, [first]))
-  origin.pull(7, origin.commit({ 'a/x': '9', 'b/y': '3' }, [origin.tip('main')]))
+  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  const first = originRepository.commit({ 'a/x': '1', 'b/y': '2' })
+  originRepository.branch('main', originRepository.commit({ 'a/x': '1', 'b/y': '3' }, [first]))
+  originRepository.pull(
+    7,
+    originRepository.commit({ 'a/x': '9', 'b/y': '3' }, [originRepository.tip('main')]),
+  )
   mirrorDirectory = join(temporaryDirectory.path, 'mirror.git')
-  mirror = await openGitMirror({
+  gitMirror = await openGitMirror({
     directory: mirrorDirectory,
-    url: origin.url,
+    url: originRepository.url,
     credential: async () => undefined,
   })
-  await mirror.fetch('main', toPullNumber(7))
+  await gitMirror.fetch('main', toPullNumber(7))
   await runTypicalMirrorOperations()
 })
 afterEach(async () => {
-  await mirror.close()
+  await gitMirror.close()
   temporaryDirectory.remove()
 })
 
 /** Does what a job does: fetches the commits, merges, lists, and reads. */
 async function runTypicalMirrorOperations(): Promise<string> {
-  await mirror.fetch('main', toPullNumber(7))
-  const [base, head] = [await mirror.tip('main'), await mirror.pullHead(toPullNumber(7))]
+  await gitMirror.fetch('main', toPullNumber(7))
+  const [base, head] = [await gitMirror.tip('main'), await gitMirror.pullHead(toPullNumber(7))]
   if (base === undefined || head === undefined) throw new Error('nothing was fetched')
-  const merged = await mirror.merge(base, head, 'Merge')
+  const merged = await gitMirror.merge(base, head, 'Merge')
   if (merged.kind !== 'clean') throw new Error(merged.kind)
-  const entry = (await mirror.list(merged.tree, 'a'))[0]
+  const entry = (await gitMirror.list(merged.tree, 'a'))[0]
   if (entry === undefined) throw new Error('an empty tree')
-  return Buffer.from(await mirror.read(entry.oid)).toString()
+  return Buffer.from(await gitMirror.read(entry.oid)).toString()
 }
 
 const listFilesUnder = (path: string): string[] =>
@@ -133,11 +136,11 @@ test.each(mirrorCorruptionCases)('a mirror whose folder %s is recreated', async 
 test.each(mirrorCorruptionCases)(
   'a mirror whose folder %s while it was closed is recreated',
   async (_what, damage) => {
-    await mirror.close()
+    await gitMirror.close()
     damage()
-    mirror = await openGitMirror({
+    gitMirror = await openGitMirror({
       directory: mirrorDirectory,
-      url: origin.url,
+      url: originRepository.url,
       credential: async () => undefined,
     })
     await expectMirrorRepaired()
@@ -145,19 +148,19 @@ test.each(mirrorCorruptionCases)(
 )
 
 test.each<readonly [string, () => void]>([
-  ['is gone', () => rmSync(origin.directory, { recursive: true })],
-  ['does not have the branch', () => origin.git(['update-ref', '-d', 'refs/heads/main'])],
+  ['is gone', () => rmSync(originRepository.directory, { recursive: true })],
+  ['does not have the branch', () => originRepository.git(['update-ref', '-d', 'refs/heads/main'])],
   [
     'sends invalid data',
     () =>
-      listFilesUnder(join(origin.directory, 'objects')).forEach((file) =>
+      listFilesUnder(join(originRepository.directory, 'objects')).forEach((file) =>
         writeFileSync(makeFileWritable(file), 'nonsense'),
       ),
   ],
 ])('an intact mirror is kept when the server %s', async (_what, damage) => {
   const { ino } = statSync(mirrorDirectory)
   damage()
-  await mirror.fetch('main', toPullNumber(8)).catch(() => undefined)
+  await gitMirror.fetch('main', toPullNumber(8)).catch(() => undefined)
   expect(statSync(mirrorDirectory).ino).toBe(ino)
 })
 
@@ -165,8 +168,8 @@ test('an unknown object id recreates the mirror at most once', async () => {
   const nowhere = toBlobSha('1'.repeat(40))
   const folders = new Set<number>()
   for (let tries = 0; tries < 4; tries += 1) {
-    await expect(mirror.read(nowhere)).rejects.toMatchObject({ code: 'missing' })
-    await mirror.fetch('main', toPullNumber(7))
+    await expect(gitMirror.read(nowhere)).rejects.toMatchObject({ code: 'missing' })
+    await gitMirror.fetch('main', toPullNumber(7))
     folders.add(statSync(mirrorDirectory).ino)
   }
   expect(folders.size).toBe(1)

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { openProcessLauncher } from '../../../src/adapters/git/launcher.ts'
+import { createProcessLauncher } from '../../../src/adapters/git/launcher.ts'
 import { runProcess, type ProcessSpec } from '../../../src/adapters/git/run-process.ts'
 import { createTemporaryDirectory } from './origin.ts'
 
-const processLauncher = openProcessLauncher()
+const processLauncher = createProcessLauncher()
 afterEach(() => processLauncher.close())
 
 const createShellProcessSpec = (script: string, more: Partial<ProcessSpec> = {}): ProcessSpec => ({
@@ -105,8 +105,8 @@ test('a process can exit without closing its launcher, and started programs run 
   const folder = createTemporaryDirectory('launcher')
   const [begin, end] = [join(folder.path, 'begin'), join(folder.path, 'end')]
   const script = `
-    import { openProcessLauncher } from ${JSON.stringify(join(import.meta.dirname, '../../../src/adapters/git/launcher.ts'))}
-    const { run } = openProcessLauncher()
+    import { createProcessLauncher } from ${JSON.stringify(join(import.meta.dirname, '../../../src/adapters/git/launcher.ts'))}
+    const { run } = createProcessLauncher()
     const killed = process.argv[1] === 'killed'
     if (killed) run(${JSON.stringify(createShellProcessSpec(`cat '${begin}' > '${end}'`))}).catch(() => {})
     await run(${JSON.stringify(createShellProcessSpec('true'))})

@@ -6,22 +6,25 @@ import { readLinearHistory, readIncomingCommits } from '../../../src/adapters/gi
 import { createTreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { createLocalGit, type LocalGit } from '../../../src/adapters/git/run-git.ts'
 import { mergeCommits, type GitMergeContext } from '../../../src/adapters/git/merge.ts'
-import { openCatFileObjectReader, type CatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
+import {
+  createCatFileObjectReader,
+  type CatFileObjectReader,
+} from '../../../src/adapters/git/object-reader.ts'
 import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('line-to')
 const abortController = new AbortController()
 const recordedGitCalls: string[] = []
-let origin: OriginRepository
-let objectReader: CatFileObjectReader
+let originRepository: OriginRepository
+let gitObjectReader: CatFileObjectReader
 let runLocalGit: LocalGit
 let gitMergeContext: GitMergeContext
 
 beforeAll(() => {
-  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  const { directory } = origin
+  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  const { directory } = originRepository
   const options = { directory, timeout: 60_000, signal: abortController.signal }
-  objectReader = openCatFileObjectReader(options)
+  gitObjectReader = createCatFileObjectReader(options)
   const run = createLocalGit(options)
   runLocalGit = (args, more) => {
     recordedGitCalls.push(args[0] ?? '')
@@ -30,52 +33,54 @@ beforeAll(() => {
   const signature = { name: 'Bot', email: 'bot@example.com' }
   gitMergeContext = {
     git: runLocalGit,
-    objects: objectReader,
-    ...createTreeListingCache(runLocalGit, objectReader, 1000),
+    objects: gitObjectReader,
+    ...createTreeListingCache(runLocalGit, gitObjectReader, 1000),
     directory,
     signature,
   }
 })
 afterAll(() => {
   abortController.abort()
-  objectReader.close()
+  gitObjectReader.close()
   temporaryDirectory.remove()
 })
 
 /** Asked of git without our closed ways: its own words. */
-const listHistoryWithGit = (base: CommitSha, head: CommitSha) =>
-  origin
+const listCommitsWithGit = (base: CommitSha, head: CommitSha) =>
+  originRepository
     .git(['rev-list', '--topo-order', head, `^${base}`])
     .split('\n')
     .filter(Boolean)
 
 test('a line is what git lists, and no other history is taken for one', async () => {
-  const root = origin.commit({ a: '1' })
-  const base = origin.commit({ a: '2' }, [root])
-  const one = origin.commit({ a: '3' }, [base])
-  const two = origin.commit({ a: '4' }, [one])
-  expect(await readLinearHistory(objectReader, two, base)).toEqual(listHistoryWithGit(base, two))
-  expect(await readLinearHistory(objectReader, base, base)).toEqual([])
-  const behind = origin.commit({ a: '5' }, [root])
-  const merge = origin.commit({ a: '6' }, [base, behind])
-  const other = origin.commit({ a: '7' })
+  const root = originRepository.commit({ a: '1' })
+  const base = originRepository.commit({ a: '2' }, [root])
+  const one = originRepository.commit({ a: '3' }, [base])
+  const two = originRepository.commit({ a: '4' }, [one])
+  expect(await readLinearHistory(gitObjectReader, two, base)).toEqual(listCommitsWithGit(base, two))
+  expect(await readLinearHistory(gitObjectReader, base, base)).toEqual([])
+  const behind = originRepository.commit({ a: '5' }, [root])
+  const merge = originRepository.commit({ a: '6' }, [base, behind])
+  const other = originRepository.commit({ a: '7' })
   for (const head of [behind, merge, other, root])
-    expect(await readLinearHistory(objectReader, head, base)).toBeUndefined()
-  expect(await readLinearHistory(objectReader, '1'.repeat(40) as CommitSha, base)).toBeUndefined()
+    expect(await readLinearHistory(gitObjectReader, head, base)).toBeUndefined()
+  expect(await readLinearHistory(gitObjectReader, '1'.repeat(40) as CommitSha, base)).toBeUndefined()
 })
 
 test('a head above its base is merged into its own tree, and no git is started for it', async () => {
-  const base = origin.commit({ 'a/x': '1', b: '1' })
-  const head = origin.commit({ 'a/y': '1', b: '1' }, [base])
-  await gitMergeContext.diff(origin.tree(base), origin.tree(head))
+  const base = originRepository.commit({ 'a/x': '1', b: '1' })
+  const head = originRepository.commit({ 'a/y': '1', b: '1' }, [base])
+  await gitMergeContext.diff(originRepository.tree(base), originRepository.tree(head))
   recordedGitCalls.length = 0
   const result = await mergeCommits(gitMergeContext, base, head, 'Merge')
   expect(recordedGitCalls).toEqual([])
   expect(result).toMatchObject({ kind: 'clean', tree: mergeTreesWithGit(base, head) })
-  expect(await readIncomingCommits({ git: runLocalGit, objects: objectReader }, base, head)).toMatchObject({
-    isWhole: true,
-    commits: [{ id: head }],
-  })
+  expect(await readIncomingCommits({ git: runLocalGit, objects: gitObjectReader }, base, head)).toMatchObject(
+    {
+      isWhole: true,
+      commits: [{ id: head }],
+    },
+  )
   expect(recordedGitCalls).toEqual([])
 })
 
@@ -83,11 +88,11 @@ test.each([
   ['an old mode', '100664'],
   ['a directory with nothing in it', '40000'],
 ])('a head whose tree has %s is merged as git writes trees', async (_, mode) => {
-  const base = origin.commit({ b: '1' })
-  const blob = origin.git(['hash-object', '-w', '--stdin'], '1')
-  const empty = origin.git(['hash-object', '-t', 'tree', '-w', '--stdin'], '')
+  const base = originRepository.commit({ b: '1' })
+  const blob = originRepository.git(['hash-object', '-w', '--stdin'], '1')
+  const empty = originRepository.git(['hash-object', '-t', 'tree', '-w', '--stdin'], '')
   const tree = writeRawTree([mode, 'a', mode === '40000' ? empty : blob], ['100644', 'b', blob])
-  const head = origin.commitTree(tree, [base])
+  const head = originRepository.commitTree(tree, [base])
   const merged = mergeTreesWithGit(base, head)
   expect(await mergeCommits(gitMergeContext, base, head, 'Merge')).toMatchObject({
     kind: 'clean',
@@ -96,11 +101,11 @@ test.each([
 })
 
 test('workflow files that a head edits are seen, wherever the line has them', async () => {
-  const base = origin.commit({ '.github/workflows/a.yml': '1', b: '1' })
-  const one = origin.commit({ '.github/workflows/a.yml': '2', b: '1' }, [base])
-  const two = origin.commit({ '.github/workflows/a.yml': '1', b: '2' }, [one])
-  const three = origin.commit({ '.github/workflows/a.yml': '1', b: '3' }, [two])
-  const { commits } = await readIncomingCommits({ git: runLocalGit, objects: objectReader }, base, three)
+  const base = originRepository.commit({ '.github/workflows/a.yml': '1', b: '1' })
+  const one = originRepository.commit({ '.github/workflows/a.yml': '2', b: '1' }, [base])
+  const two = originRepository.commit({ '.github/workflows/a.yml': '1', b: '2' }, [one])
+  const three = originRepository.commit({ '.github/workflows/a.yml': '1', b: '3' }, [two])
+  const { commits } = await readIncomingCommits({ git: runLocalGit, objects: gitObjectReader }, base, three)
   expect(commits.map(({ id, editsWorkflows }) => [id, editsWorkflows])).toEqual([
     [three, false],
     [two, true],
@@ -109,7 +114,7 @@ test('workflow files that a head edits are seen, wherever the line has them', as
 })
 
 function mergeTreesWithGit(base: CommitSha, head: CommitSha): TreeSha {
-  return toTreeSha(origin.git(['merge-tree', '--write-tree', base, head]))
+  return toTreeSha(originRepository.git(['merge-tree', '--write-tree', base, head]))
 }
 
 function writeRawTree(...entries: readonly (readonly [mode: string, name: string, oid: string])[]): TreeSha {
@@ -117,6 +122,6 @@ function writeRawTree(...entries: readonly (readonly [mode: string, name: string
     Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]),
   )
   return toTreeSha(
-    origin.git(['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], Buffer.concat(bytes)),
+    originRepository.git(['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], Buffer.concat(bytes)),
   )
 }

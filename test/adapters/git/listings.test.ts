@@ -6,7 +6,10 @@ import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { compareTreeObjects } from '../../../src/adapters/git/trees.ts'
 import { createTreeListingCache, type TreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { createLocalGit, type LocalGit } from '../../../src/adapters/git/run-git.ts'
-import { openCatFileObjectReader, type CatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
+import {
+  createCatFileObjectReader,
+  type CatFileObjectReader,
+} from '../../../src/adapters/git/object-reader.ts'
 import { parseRawDiff, parseLsTreeOutput } from '../../../src/adapters/git/parse-output.ts'
 import {
   createOriginRepository,
@@ -18,16 +21,16 @@ import {
 
 const temporaryDirectory = createTemporaryDirectory('listings')
 const abortController = new AbortController()
-let origin: OriginRepository
-let objectReader: CatFileObjectReader
+let originRepository: OriginRepository
+let gitObjectReader: CatFileObjectReader
 let runLocalGit: LocalGit
 /** The subcommands that ran in a git process. */
 const recordedGitCalls: string[] = []
 
 beforeAll(() => {
-  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  const options = { directory: origin.directory, timeout: 60_000, signal: abortController.signal }
-  objectReader = openCatFileObjectReader(options)
+  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  const options = { directory: originRepository.directory, timeout: 60_000, signal: abortController.signal }
+  gitObjectReader = createCatFileObjectReader(options)
   const run = createLocalGit(options)
   runLocalGit = (args, more) => {
     recordedGitCalls.push(args[0] ?? '')
@@ -36,13 +39,14 @@ beforeAll(() => {
 })
 afterAll(() => {
   abortController.abort()
-  objectReader.close()
+  gitObjectReader.close()
   temporaryDirectory.remove()
 })
 
-const openUncachedTreeListings = (maxPaths = 1000): TreeListingCache =>
-  createTreeListingCache(runLocalGit, objectReader, maxPaths)
-const commitFilesAndGetTree = (files: OriginFiles): TreeSha => origin.tree(origin.commit(files))
+const createEmptyTreeListingCache = (maxPaths = 1000): TreeListingCache =>
+  createTreeListingCache(runLocalGit, gitObjectReader, maxPaths)
+const commitFilesAndGetTree = (files: OriginFiles): TreeSha =>
+  originRepository.tree(originRepository.commit(files))
 
 const readGitOutput = async (...args: string[]) => (await runLocalGit(args)).stdout
 const listTreeWithGit = async (tree: TreeSha) =>
@@ -84,7 +88,7 @@ test('random trees are listed and compared as git does', async () => {
   let files: OriginFiles = {}
   for (let round = 0; round < 25; round++)
     trees.push(commitFilesAndGetTree((files = createRandomFiles(files))))
-  const listings = openUncachedTreeListings()
+  const listings = createEmptyTreeListingCache()
   for (const [at, tree] of trees.entries()) {
     expect(await listings.list(tree, '')).toEqual(await listTreeWithGit(tree))
     const other = trees[randomIntegerBelow(at + 1)] ?? tree
@@ -94,7 +98,7 @@ test('random trees are listed and compared as git does', async () => {
     ] as const) {
       const expected = await diffTreesWithGit(before, after)
       expect(await listings.diff(before, after)).toEqual(expected)
-      if (before !== after) expect(await compareTreeObjects(objectReader, before, after)).toEqual(expected)
+      if (before !== after) expect(await compareTreeObjects(gitObjectReader, before, after)).toEqual(expected)
     }
     const [{ path = '' } = {}] = await listings.list(tree, '')
     const directory = path.slice(0, Math.max(0, path.indexOf('/')))
@@ -108,7 +112,7 @@ test('random trees are listed and compared as git does', async () => {
 test('a tree similar to a known one starts no git process, and shares the unchanged entries', async () => {
   const files = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`d${at % 20}/f${at}`, `${at}`]))
   const [before, after] = [commitFilesAndGetTree(files), commitFilesAndGetTree({ ...files, 'd3/new': 'x' })]
-  const listings = openUncachedTreeListings()
+  const listings = createEmptyTreeListingCache()
   const known = await listings.list(before, '')
   recordedGitCalls.length = 0
   const now = await listings.list(after, '')
@@ -117,7 +121,7 @@ test('a tree similar to a known one starts no git process, and shares the unchan
   expect(await listings.entry(after, 'd3/new')).toEqual(
     now.find(({ path }) => path === 'd3/new') && {
       mode: '100644',
-      oid: origin.git(['hash-object', '--stdin'], 'x'),
+      oid: originRepository.git(['hash-object', '--stdin'], 'x'),
     },
   )
   expect(recordedGitCalls).toEqual([])
@@ -130,7 +134,7 @@ function writeRawTree(...entries: readonly (readonly [mode: string, name: string
     Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]),
   )
   return toTreeSha(
-    origin.git(['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], Buffer.concat(bytes)),
+    originRepository.git(['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], Buffer.concat(bytes)),
   )
 }
 
@@ -148,18 +152,18 @@ describe('a tree that git would not write', () => {
     ['with a slash in a name', (blob: string) => writeRawTree(['100644', 'a/b', blob])],
     ['with a missing tree', () => writeRawTree(['40000', 'a', '1'.repeat(40)])],
   ])('%s is left to git', async (_, make) => {
-    const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
+    const blob = originRepository.git(['hash-object', '-w', '--stdin'], 'x')
     const odd = make(blob, commitFilesAndGetTree({ x: 'x' }))
     const plain = commitFilesAndGetTree({ c: 'x' })
-    expect(await compareTreeObjects(objectReader, plain, odd)).toBeUndefined()
-    expect(await compareTreeObjects(objectReader, odd, plain)).toBeUndefined()
-    expect(await openUncachedTreeListings().isWellWritten(plain, odd)).toBe(false)
+    expect(await compareTreeObjects(gitObjectReader, plain, odd)).toBeUndefined()
+    expect(await compareTreeObjects(gitObjectReader, odd, plain)).toBeUndefined()
+    expect(await createEmptyTreeListingCache().isWellWritten(plain, odd)).toBe(false)
   })
 
   test('is compared by git with both sides of a rename (T01)', async () => {
-    const blob = origin.git(['hash-object', '-w', '--stdin'], 'long '.repeat(500))
+    const blob = originRepository.git(['hash-object', '-w', '--stdin'], 'long '.repeat(500))
     const [before, after] = [writeRawTree(['100664', 'mine', blob]), writeRawTree(['100664', 'victim', blob])]
-    expect(await openUncachedTreeListings().diff(before, after)).toEqual([
+    expect(await createEmptyTreeListingCache().diff(before, after)).toEqual([
       { path: 'mine', before: { mode: '100644', oid: blob } },
       { path: 'victim', after: { mode: '100644', oid: blob } },
     ])
@@ -167,7 +171,7 @@ describe('a tree that git would not write', () => {
 
   test('rejects with the error of git if it cannot be listed', async () => {
     const odd = writeRawTree(['40000', 'a', '1'.repeat(40)])
-    const listings = openUncachedTreeListings()
+    const listings = createEmptyTreeListingCache()
     await listings.list(commitFilesAndGetTree({ c: 'x' }), '')
     await expect(listings.list(odd, '')).rejects.toMatchObject({ name: 'GitError' })
     await expect(listings.diff(commitFilesAndGetTree({ c: 'x' }), odd)).rejects.toMatchObject({
@@ -187,7 +191,7 @@ describe('trees with many more paths than objects', () => {
 
   test('are rejected as too large on either side, within five seconds of CPU time', async () => {
     const [plain, huge] = [commitFilesAndGetTree({ c: 'x' }), wide(9)]
-    const listings = openUncachedTreeListings()
+    const listings = createEmptyTreeListingCache()
     await listings.list(plain, '')
     const started = process.cpuUsage()
     for (const work of [
@@ -205,7 +209,7 @@ describe('trees with many more paths than objects', () => {
 
   test('are limited by the number of differing paths if the other side is known', async () => {
     const [plain, many] = [commitFilesAndGetTree({ c: 'x' }), wide(2)]
-    const listings = openUncachedTreeListings(99)
+    const listings = createEmptyTreeListingCache(99)
     await listings.list(plain, '')
     recordedGitCalls.length = 0
     await expect(listings.diff(plain, many)).rejects.toMatchObject({
@@ -215,14 +219,14 @@ describe('trees with many more paths than objects', () => {
       message: 'a tree contains more than 99 paths',
     })
     expect(recordedGitCalls).toEqual([])
-    expect(await openUncachedTreeListings(101).diff(plain, many)).toHaveLength(101)
+    expect(await createEmptyTreeListingCache(101).diff(plain, many)).toHaveLength(101)
   })
 
   test('are left to git if they are deep', async () => {
     let deep = commitFilesAndGetTree({ f: 'x' })
     for (let left = 150; left > 0; left--) deep = writeRawTree(['40000', 'd', deep])
-    expect(await compareTreeObjects(objectReader, commitFilesAndGetTree({ c: 'x' }), deep)).toBeUndefined()
-    const listings = openUncachedTreeListings()
+    expect(await compareTreeObjects(gitObjectReader, commitFilesAndGetTree({ c: 'x' }), deep)).toBeUndefined()
+    const listings = createEmptyTreeListingCache()
     expect(await listings.list(deep, '')).toHaveLength(1)
     expect(await listings.diff(commitFilesAndGetTree({ c: 'x' }), deep)).toHaveLength(2)
   })

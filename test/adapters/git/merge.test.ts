@@ -11,68 +11,72 @@ import {
 } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('merge')
-let origin: OriginRepository
-let mirror: GitMirror
+let originRepository: OriginRepository
+let gitMirror: GitMirror
 
 beforeAll(async () => {
-  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  mirror = await openGitMirror({
+  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  gitMirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
-    url: origin.url,
+    url: originRepository.url,
     credential: async () => undefined,
   })
 })
 afterAll(async () => {
-  await mirror.close()
+  await gitMirror.close()
   temporaryDirectory.remove()
 })
 
-async function mergeInMirror(base: CommitSha, head: CommitSha) {
-  origin.branch('main', base)
-  origin.pull(1, head)
-  await mirror.fetch('main', toPullNumber(1))
+async function fetchBaseAndPullHead(base: CommitSha, head: CommitSha) {
+  originRepository.branch('main', base)
+  originRepository.pull(1, head)
+  await gitMirror.fetch('main', toPullNumber(1))
 }
 
 async function listMergedPaths(base: CommitSha, head: CommitSha) {
-  await mergeInMirror(base, head)
-  const result = await mirror.merge(base, head, 'Merge')
+  await fetchBaseAndPullHead(base, head)
+  const result = await gitMirror.merge(base, head, 'Merge')
   if (result.kind !== 'clean') return result
-  return (await mirror.diff(await mirror.treeOf(base), result.tree)).map(({ path }) => path)
+  return (await gitMirror.diff(await gitMirror.treeOf(base), result.tree)).map(({ path }) => path)
 }
 
 describe('a merge', () => {
   test('has the base as its first parent, the head as its second, and the given message', async () => {
-    const root = origin.commit({ 'a/x': '1\n', 'b/y': '1\n' })
-    const base = origin.commit({ 'a/x': '1\n', 'b/y': '2\n' }, [root])
-    const head = origin.commit({ 'a/x': '2\n', 'b/y': '1\n' }, [root])
-    await mergeInMirror(base, head)
-    const result = await mirror.merge(base, head, 'Merge pull request #1\n\nSubject: "quoted" -- ünïcode\n')
+    const root = originRepository.commit({ 'a/x': '1\n', 'b/y': '1\n' })
+    const base = originRepository.commit({ 'a/x': '1\n', 'b/y': '2\n' }, [root])
+    const head = originRepository.commit({ 'a/x': '2\n', 'b/y': '1\n' }, [root])
+    await fetchBaseAndPullHead(base, head)
+    const result = await gitMirror.merge(
+      base,
+      head,
+      'Merge pull request #1\n\nSubject: "quoted" -- ünïcode\n',
+    )
     if (result.kind !== 'clean') throw new Error(result.kind)
-    expect(await mirror.treeOf(result.commit)).toBe(result.tree)
-    expect(result.tree).toBe(origin.tree(origin.commit({ 'a/x': '2\n', 'b/y': '2\n' })))
-    const show = runMirrorGit(['cat-file', 'commit', result.commit])
+    expect(await gitMirror.treeOf(result.commit)).toBe(result.tree)
+    expect(result.tree).toBe(originRepository.tree(originRepository.commit({ 'a/x': '2\n', 'b/y': '2\n' })))
+    const show = runGitInMirror(['cat-file', 'commit', result.commit])
     expect(show.split('\n').slice(1, 3)).toEqual([`parent ${base}`, `parent ${head}`])
     expect(show).toMatch(/\n\nMerge pull request #1\n\nSubject: "quoted" -- ünïcode$/)
     expect(show).toContain('author catalog-bot <catalog-bot@noreply.invalid> ')
   })
 
   test('is the same commit each time, also in another mirror at a later time', async () => {
-    const root = origin.commit({ x: '1' })
-    const base = origin.commit({ x: '1', y: '1' }, [root])
-    const head = origin.commit({ x: '2' }, [root])
-    await mergeInMirror(base, head)
-    const first = await mirror.merge(base, head, 'Merge')
+    const root = originRepository.commit({ x: '1' })
+    const base = originRepository.commit({ x: '1', y: '1' }, [root])
+    const head = originRepository.commit({ x: '2' }, [root])
+    await fetchBaseAndPullHead(base, head)
+    const first = await gitMirror.merge(base, head, 'Merge')
     await new Promise((resolve) => setTimeout(resolve, 1100))
-    expect(await mirror.merge(base, head, 'Merge')).toEqual(first)
+    expect(await gitMirror.merge(base, head, 'Merge')).toEqual(first)
     const other = await openGitMirror({
       directory: join(temporaryDirectory.path, 'second.git'),
-      url: origin.url,
+      url: originRepository.url,
       credential: async () => undefined,
     })
     await other.fetch('main', toPullNumber(1))
     expect(await other.merge(base, head, 'Merge')).toEqual(first)
     await other.close()
-    expect(await mirror.merge(base, head, 'Another message')).not.toEqual(first)
+    expect(await gitMirror.merge(base, head, 'Another message')).not.toEqual(first)
   })
 
   test("has a date that a forged head cannot move far ahead of the base's", () => {
@@ -82,29 +86,32 @@ describe('a merge', () => {
   })
 
   test('of a head with a forged author and a date in 2001 succeeds', async () => {
-    const root = origin.commit({ x: '1' })
-    const forged = origin.commit({ x: '2' }, [root], { time: 978_307_200, author: 'catalog-bot <x@y>' })
+    const root = originRepository.commit({ x: '1' })
+    const forged = originRepository.commit({ x: '2' }, [root], {
+      time: 978_307_200,
+      author: 'catalog-bot <x@y>',
+    })
     expect(await listMergedPaths(root, forged)).toEqual(['x'])
   })
 
   test('of a head that the base contains, or that is the base, is `nothing`', async () => {
-    const root = origin.commit({ x: '1' })
-    const base = origin.commit({ x: '2' }, [root])
-    await mergeInMirror(base, root)
-    expect(await mirror.merge(base, root, 'Merge')).toEqual({ kind: 'nothing' })
-    expect(await mirror.merge(base, base, 'Merge')).toEqual({ kind: 'nothing' })
+    const root = originRepository.commit({ x: '1' })
+    const base = originRepository.commit({ x: '2' }, [root])
+    await fetchBaseAndPullHead(base, root)
+    expect(await gitMirror.merge(base, root, 'Merge')).toEqual({ kind: 'nothing' })
+    expect(await gitMirror.merge(base, base, 'Merge')).toEqual({ kind: 'nothing' })
   })
 
   test('of a head that contains the base is clean', async () => {
-    const base = origin.commit({ x: '1' })
-    const head = origin.commit({ x: '2' }, [base])
+    const base = originRepository.commit({ x: '1' })
+    const head = originRepository.commit({ x: '2' }, [base])
     expect(await listMergedPaths(base, head)).toEqual(['x'])
   })
 
   test('of two sides that changed the same lines is a conflict that names the path', async () => {
-    const root = origin.commit({ 'a b/"x"\n': '1\n', z: '1\n' })
-    const base = origin.commit({ 'a b/"x"\n': '2\n', z: '1\n' }, [root])
-    const head = origin.commit({ 'a b/"x"\n': '3\n', z: '2\n' }, [root])
+    const root = originRepository.commit({ 'a b/"x"\n': '1\n', z: '1\n' })
+    const base = originRepository.commit({ 'a b/"x"\n': '2\n', z: '1\n' }, [root])
+    const head = originRepository.commit({ 'a b/"x"\n': '3\n', z: '2\n' }, [root])
     expect(await listMergedPaths(base, head)).toEqual({
       kind: 'conflict',
       paths: ['a b/"x"\n'],
@@ -113,15 +120,15 @@ describe('a merge', () => {
   })
 
   test('of two sides that changed different lines of one file is clean', async () => {
-    const root = origin.commit({ x: createNumberedLines('line', 50) })
-    const base = origin.commit({ x: createNumberedLines('line', 50, 5) }, [root])
-    const head = origin.commit({ x: createNumberedLines('line', 50, 45) }, [root])
+    const root = originRepository.commit({ x: createNumberedLines('line', 50) })
+    const base = originRepository.commit({ x: createNumberedLines('line', 50, 5) }, [root])
+    const head = originRepository.commit({ x: createNumberedLines('line', 50, 45) }, [root])
     expect(await listMergedPaths(base, head)).toEqual(['x'])
   })
 
   test('of histories without a common commit is a conflict with that reason', async () => {
-    const base = origin.commit({ x: '1' })
-    const head = origin.commit({ y: '1' })
+    const base = originRepository.commit({ x: '1' })
+    const head = originRepository.commit({ y: '1' })
     expect(await listMergedPaths(base, head)).toEqual({
       kind: 'conflict',
       paths: [],
@@ -130,17 +137,17 @@ describe('a merge', () => {
   })
 
   test('of an unknown commit rejects with `missing`', async () => {
-    const base = origin.commit({ x: '1' })
-    await mergeInMirror(base, base)
+    const base = originRepository.commit({ x: '1' })
+    await fetchBaseAndPullHead(base, base)
     const nowhere = 'f'.repeat(40) as CommitSha
-    await expect(mirror.merge(base, nowhere, 'Merge')).rejects.toMatchObject({ code: 'missing' })
+    await expect(gitMirror.merge(base, nowhere, 'Merge')).rejects.toMatchObject({ code: 'missing' })
   })
 
   test('ignores merge drivers, filters, and text conversions in the attributes of the trees', async () => {
     const attributes = '* merge=union text eol=crlf ident working-tree-encoding=UTF-16 filter=lfs\n'
-    const root = origin.commit({ '.gitattributes': attributes, x: '$Id$\n1\n' })
-    const base = origin.commit({ '.gitattributes': attributes, x: '$Id$\n2\n' }, [root])
-    const head = origin.commit({ '.gitattributes': attributes, x: '$Id$\n3\n' }, [root])
+    const root = originRepository.commit({ '.gitattributes': attributes, x: '$Id$\n1\n' })
+    const base = originRepository.commit({ '.gitattributes': attributes, x: '$Id$\n2\n' }, [root])
+    const head = originRepository.commit({ '.gitattributes': attributes, x: '$Id$\n3\n' }, [root])
     expect(await listMergedPaths(base, head)).toMatchObject({ kind: 'conflict', paths: ['x'] })
   })
 })
@@ -148,8 +155,10 @@ describe('a merge', () => {
 describe('effects of a merge on paths outside the pull request', () => {
   test('a file moved out of another package shows both paths', async () => {
     const victim = createNumberedLines('csv', 60)
-    const base = origin.commit({ 'operators/victim/csv.yaml': victim, 'operators/mine/x': 'x' })
-    const head = origin.commit({ 'operators/mine/csv.yaml': victim, 'operators/mine/x': 'x' }, [base])
+    const base = originRepository.commit({ 'operators/victim/csv.yaml': victim, 'operators/mine/x': 'x' })
+    const head = originRepository.commit({ 'operators/mine/csv.yaml': victim, 'operators/mine/x': 'x' }, [
+      base,
+    ])
     expect(await listMergedPaths(base, head)).toEqual([
       'operators/mine/csv.yaml',
       'operators/victim/csv.yaml',
@@ -157,9 +166,14 @@ describe('effects of a merge on paths outside the pull request', () => {
   })
 
   test('a change to a file that the base moved is a conflict', async () => {
-    const root = origin.commit({ 'operators/a/x.yaml': createNumberedLines('x', 100), z: 'z' })
-    const base = origin.commit({ 'operators/b/x.yaml': createNumberedLines('x', 100), z: 'z' }, [root])
-    const head = origin.commit({ 'operators/a/x.yaml': createNumberedLines('x', 100, 50), z: 'z' }, [root])
+    const root = originRepository.commit({ 'operators/a/x.yaml': createNumberedLines('x', 100), z: 'z' })
+    const base = originRepository.commit({ 'operators/b/x.yaml': createNumberedLines('x', 100), z: 'z' }, [
+      root,
+    ])
+    const head = originRepository.commit(
+      { 'operators/a/x.yaml': createNumberedLines('x', 100, 50), z: 'z' },
+      [root],
+    )
     const result = await listMergedPaths(base, head)
     expect(result).toEqual({
       kind: 'conflict',
@@ -169,9 +183,14 @@ describe('effects of a merge on paths outside the pull request', () => {
   })
 
   test('a move of a file that the base changed is a conflict', async () => {
-    const root = origin.commit({ 'operators/a/x.yaml': createNumberedLines('x', 100), z: 'z' })
-    const base = origin.commit({ 'operators/a/x.yaml': createNumberedLines('x', 100, 50), z: 'z' }, [root])
-    const head = origin.commit({ 'operators/b/x.yaml': createNumberedLines('x', 100), z: 'z' }, [root])
+    const root = originRepository.commit({ 'operators/a/x.yaml': createNumberedLines('x', 100), z: 'z' })
+    const base = originRepository.commit(
+      { 'operators/a/x.yaml': createNumberedLines('x', 100, 50), z: 'z' },
+      [root],
+    )
+    const head = originRepository.commit({ 'operators/b/x.yaml': createNumberedLines('x', 100), z: 'z' }, [
+      root,
+    ])
     expect(await listMergedPaths(base, head)).toMatchObject({ kind: 'conflict' })
   })
 
@@ -180,9 +199,12 @@ describe('effects of a merge on paths outside the pull request', () => {
       [`operators/${directory}/x`]: createNumberedLines('x', 30),
       [`operators/${directory}/y`]: createNumberedLines('y', 30),
     })
-    const root = origin.commit(files('a'))
-    const base = origin.commit(files('c'), [root])
-    const head = origin.commit({ ...files('a'), 'operators/a/new': createNumberedLines('new', 30) }, [root])
+    const root = originRepository.commit(files('a'))
+    const base = originRepository.commit(files('c'), [root])
+    const head = originRepository.commit(
+      { ...files('a'), 'operators/a/new': createNumberedLines('new', 30) },
+      [root],
+    )
     expect(await listMergedPaths(base, head)).toEqual(['operators/a/new'])
   })
 
@@ -191,24 +213,24 @@ describe('effects of a merge on paths outside the pull request', () => {
       'operators/victim/v': victim,
       ...more,
     })
-    const root = origin.commit(tree('v1'))
-    const p1 = origin.commit(tree('v1', { 'operators/mine/p': '1' }), [root])
-    const m1 = origin.commit(tree('v2'), [root])
-    const base = origin.commit(tree('v2', { 'operators/mine/p': '1' }), [m1, p1])
-    const head = origin.commit(tree('v1', { 'operators/mine/p': '1' }), [p1, m1])
-    expect(origin.git(['merge-base', '--all', base, head]).split('\n')).toHaveLength(2)
+    const root = originRepository.commit(tree('v1'))
+    const p1 = originRepository.commit(tree('v1', { 'operators/mine/p': '1' }), [root])
+    const m1 = originRepository.commit(tree('v2'), [root])
+    const base = originRepository.commit(tree('v2', { 'operators/mine/p': '1' }), [m1, p1])
+    const head = originRepository.commit(tree('v1', { 'operators/mine/p': '1' }), [p1, m1])
+    expect(originRepository.git(['merge-base', '--all', base, head]).split('\n')).toHaveLength(2)
     expect(await listMergedPaths(base, head)).toEqual(['operators/victim/v'])
   })
 
   test('a base that is several commits ahead causes no conflict', async () => {
-    const root = origin.commit({ a: '1', b: '1', c: '1' })
-    const moved = origin.commit({ a: '2', b: '1', d: '1' }, [root])
-    const base = origin.commit({ a: '3', b: '1', e: '1' }, [moved])
-    const head = origin.commit({ a: '1', b: '2', c: '1', f: '1' }, [root])
+    const root = originRepository.commit({ a: '1', b: '1', c: '1' })
+    const moved = originRepository.commit({ a: '2', b: '1', d: '1' }, [root])
+    const base = originRepository.commit({ a: '3', b: '1', e: '1' }, [moved])
+    const head = originRepository.commit({ a: '1', b: '2', c: '1', f: '1' }, [root])
     expect(await listMergedPaths(base, head)).toEqual(['b', 'f'])
   })
 })
 
-function runMirrorGit(args: readonly string[]): string {
-  return origin.git(['--git-dir', join(temporaryDirectory.path, 'mirror.git'), ...args])
+function runGitInMirror(args: readonly string[]): string {
+  return originRepository.git(['--git-dir', join(temporaryDirectory.path, 'mirror.git'), ...args])
 }

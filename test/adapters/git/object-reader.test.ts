@@ -8,25 +8,28 @@ import { reportSkipped } from '../../left-out.ts'
 import { createOriginRepository, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
-let origin: OriginRepository
-let mirror: GitMirror
+let originRepository: OriginRepository
+let gitMirror: GitMirror
 beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('read')
-  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  mirror = await openGitMirror({
+  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  gitMirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
-    url: origin.url,
+    url: originRepository.url,
     credential: async () => undefined,
   })
 })
 afterEach(async () => {
-  await mirror.close()
+  await gitMirror.close()
   temporaryDirectory.remove()
 })
 
 async function writeBlobs(contents: readonly string[]): Promise<readonly BlobSha[]> {
-  origin.branch('main', origin.commit(Object.fromEntries(contents.map((content, at) => [`f${at}`, content]))))
-  await mirror.fetch('main')
+  originRepository.branch(
+    'main',
+    originRepository.commit(Object.fromEntries(contents.map((content, at) => [`f${at}`, content]))),
+  )
+  await gitMirror.fetch('main')
   return contents.map(computeBlobId)
 }
 
@@ -49,22 +52,22 @@ describe('reading', () => {
       'x'.repeat(1_000_000),
     ]
     const ids = await writeBlobs(contents)
-    for (const [at, id] of ids.entries()) expect(decodeText(await mirror.read(id))).toBe(contents[at])
+    for (const [at, id] of ids.entries()) expect(decodeText(await gitMirror.read(id))).toBe(contents[at])
   })
 
   test('answers many questions at once through one process, each with its own', async () => {
     const contents = Array.from({ length: 500 }, (_, at) => `content ${at} `.repeat(at))
     const ids = await writeBlobs(contents)
-    const before = mirror.readerPid
+    const before = gitMirror.readerPid
     const nowhere = toBlobSha('9'.repeat(40))
     const answers = await Promise.all(
-      ids.flatMap((id) => [mirror.read(id).then(decodeText), mirror.read(nowhere).catch(String)]),
+      ids.flatMap((id) => [gitMirror.read(id).then(decodeText), gitMirror.read(nowhere).catch(String)]),
     )
     expect(answers.filter((_, at) => at % 2 === 0)).toEqual(contents)
     expect(new Set(answers.filter((_, at) => at % 2 === 1))).toEqual(
       new Set([`GitError: object ${nowhere} is missing`]),
     )
-    expect(before === undefined || before === mirror.readerPid).toBe(true)
+    expect(before === undefined || before === gitMirror.readerPid).toBe(true)
   })
 
   const counters = (pid: number) => `/proc/${pid}/io`
@@ -74,52 +77,52 @@ describe('reading', () => {
   itCounts('asks for many objects in a few ways to git and back', async () => {
     const count = 3000
     const ids = await writeBlobs(Array.from({ length: count }, (_, at) => `content ${at}`))
-    await mirror.read(ids[0] ?? toBlobSha(''))
+    await gitMirror.read(ids[0] ?? toBlobSha(''))
     const countReadCalls = (): number => {
-      const text = readFileSync(counters(mirror.readerPid ?? 0), 'utf8')
+      const text = readFileSync(counters(gitMirror.readerPid ?? 0), 'utf8')
       return Number(/^syscr: (\d+)$/m.exec(text)?.[1])
     }
     const before = countReadCalls()
-    await Promise.all(ids.map((id) => mirror.read(id)))
+    await Promise.all(ids.map((id) => gitMirror.read(id)))
     // What git reads is what we write: two questions for each, which it takes as many at a time as it finds.
     expect(countReadCalls() - before).toBeLessThan(count / 10)
   })
 
   test('of an object above the limit rejects with `too-large`, at the limit it does not', async () => {
     const [id = toBlobSha('0'.repeat(40))] = await writeBlobs(['12345'])
-    expect(decodeText(await mirror.read(id, 5))).toBe('12345')
-    await expect(mirror.read(id, 4)).rejects.toMatchObject({ code: 'too-large' })
-    expect(decodeText(await mirror.read(id))).toBe('12345')
+    expect(decodeText(await gitMirror.read(id, 5))).toBe('12345')
+    await expect(gitMirror.read(id, 4)).rejects.toMatchObject({ code: 'too-large' })
+    expect(decodeText(await gitMirror.read(id))).toBe('12345')
   })
 
   test('finds what was fetched after the process began', async () => {
     const [first] = await writeBlobs(['one'])
-    const pid = mirror.readerPid
+    const pid = gitMirror.readerPid
     const [second] = await writeBlobs(['two'])
-    expect(decodeText(await mirror.read(first ?? toBlobSha('')))).toBe('one')
-    expect(decodeText(await mirror.read(second ?? toBlobSha('')))).toBe('two')
-    expect(pid === undefined || pid === mirror.readerPid).toBe(true)
+    expect(decodeText(await gitMirror.read(first ?? toBlobSha('')))).toBe('one')
+    expect(decodeText(await gitMirror.read(second ?? toBlobSha('')))).toBe('two')
+    expect(pid === undefined || pid === gitMirror.readerPid).toBe(true)
   })
 
   test('goes on when the process is killed, also in the middle of many answers', async () => {
     const contents = Array.from({ length: 200 }, (_, at) => `${at}`.repeat(20_000))
     const ids = await writeBlobs(contents)
-    await mirror.read(ids[0] ?? toBlobSha(''))
+    await gitMirror.read(ids[0] ?? toBlobSha(''))
     for (let round = 0; round < 5; round++) {
-      const before = mirror.readerPid
-      const answers = Promise.all(ids.map((id) => mirror.read(id)))
-      await mirror.read(ids[20] ?? toBlobSha(''))
+      const before = gitMirror.readerPid
+      const answers = Promise.all(ids.map((id) => gitMirror.read(id)))
+      await gitMirror.read(ids[20] ?? toBlobSha(''))
       if (before !== undefined) process.kill(before, 'SIGKILL')
       expect((await answers).map(decodeText)).toEqual(contents)
-      await mirror.read(ids[0] ?? toBlobSha(''))
-      expect(mirror.readerPid).not.toBe(before)
+      await gitMirror.read(ids[0] ?? toBlobSha(''))
+      expect(gitMirror.readerPid).not.toBe(before)
     }
   })
 
   test('after closing rejects what was still open', async () => {
     const ids = await writeBlobs(['one', 'two'])
-    const answers = ids.map((id) => mirror.read(id))
-    await mirror.close()
+    const answers = ids.map((id) => gitMirror.read(id))
+    await gitMirror.close()
     for (const answer of answers) await expect(answer).rejects.toMatchObject({ code: 'aborted' })
   })
 })

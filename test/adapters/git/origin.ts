@@ -35,7 +35,7 @@ export interface CommitOptions {
   readonly author?: string
 }
 
-const gitEnvironment = {
+const gitEnvironmentVariables = {
   PATH: process.env['PATH'],
   HOME: '/nonexistent',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -49,7 +49,7 @@ export function createTemporaryDirectory(name: string): { path: string; remove: 
 
 export function createOriginRepository(directory: string): OriginRepository {
   execFileSync('git', ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', directory], {
-    env: gitEnvironment,
+    env: gitEnvironmentVariables,
   })
   return openOriginRepository(directory)
 }
@@ -59,7 +59,7 @@ export function openOriginRepository(directory: string): OriginRepository {
   const run = (args: readonly string[], input?: string | Buffer): string => {
     const { status, stdout, stderr } = spawnSync('git', args, {
       cwd: directory,
-      env: gitEnvironment,
+      env: gitEnvironmentVariables,
       input: input ?? '',
       maxBuffer: 1 << 28,
     })

@@ -12,25 +12,28 @@ const gitCredentials = { username: 'x-access-token', password: 'ghs_secretForPus
 const repository = { owner: 'owner', name: 'origin' }
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
-let origin: OriginRepository
+let originRepository: OriginRepository
 let gitServer: SmartHttpServer
-let mirror: GitMirror
+let gitMirror: GitMirror
 beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('land')
-  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  origin.git(['config', 'http.receivepack', 'true'])
-  origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '1' }))
-  origin.pull(1, origin.commit({ 'a/x': '2', 'b/y': '1' }, [origin.tip('main')]))
-  gitServer = await startSmartHttpServer(origin.directory, gitCredentials)
-  mirror = await openTestMirror(`${gitServer.url}/origin.git`)
+  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  originRepository.git(['config', 'http.receivepack', 'true'])
+  originRepository.branch('main', originRepository.commit({ 'a/x': '1', 'b/y': '1' }))
+  originRepository.pull(
+    1,
+    originRepository.commit({ 'a/x': '2', 'b/y': '1' }, [originRepository.tip('main')]),
+  )
+  gitServer = await startSmartHttpServer(originRepository.directory, gitCredentials)
+  gitMirror = await openTestGitMirror(`${gitServer.url}/origin.git`)
 })
 afterEach(async () => {
-  await mirror.close()
+  await gitMirror.close()
   await gitServer.close()
   temporaryDirectory.remove()
 })
 
-const openTestMirror = (url: string, timeouts = {}) =>
+const openTestGitMirror = (url: string, timeouts = {}) =>
   openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
     url,
@@ -40,11 +43,11 @@ const openTestMirror = (url: string, timeouts = {}) =>
   })
 
 async function createTestMergePermit(change: Partial<ValidatedMerge> = {}): Promise<MergePermit> {
-  await mirror.fetch('main', toPullNumber(1))
-  const base = await mirror.tip('main')
-  const head = await mirror.pullHead(toPullNumber(1))
+  await gitMirror.fetch('main', toPullNumber(1))
+  const base = await gitMirror.tip('main')
+  const head = await gitMirror.pullHead(toPullNumber(1))
   if (!base || !head) throw new Error('not fetched')
-  const result = await mirror.merge(base, head, 'Merge pull request #1')
+  const result = await gitMirror.merge(base, head, 'Merge pull request #1')
   if (result.kind !== 'clean') throw new Error(result.kind)
   const { commit, tree } = result
   return createMergePermit({
@@ -61,7 +64,7 @@ async function createTestMergePermit(change: Partial<ValidatedMerge> = {}): Prom
 }
 
 const installOriginGitHook = (name: string, script: string) => {
-  const hooks = join(origin.directory, 'hooks')
+  const hooks = join(originRepository.directory, 'hooks')
   mkdirSync(hooks, { recursive: true })
   const path = join(hooks, name)
   writeFileSync(path, `#!/bin/sh\n${script}\n`)
@@ -71,75 +74,82 @@ const installOriginGitHook = (name: string, script: string) => {
 describe('the push of a merge', () => {
   test('makes the validated commit the tip of the base branch, over HTTP and from a folder', async () => {
     const first = await createTestMergePermit()
-    expect(await mirror.pushMerge(first)).toEqual({ kind: 'landed' })
-    expect(origin.tip('main')).toBe(first.landing.commit)
-    await mirror.close()
+    expect(await gitMirror.pushMerge(first)).toEqual({ kind: 'landed' })
+    expect(originRepository.tip('main')).toBe(first.landing.commit)
+    await gitMirror.close()
 
-    origin.pull(1, origin.commit({ 'a/x': '3', 'b/y': '1' }, [origin.tip('main')]))
-    mirror = await openTestMirror(origin.url)
+    originRepository.pull(
+      1,
+      originRepository.commit({ 'a/x': '3', 'b/y': '1' }, [originRepository.tip('main')]),
+    )
+    gitMirror = await openTestGitMirror(originRepository.url)
     const second = await createTestMergePermit()
-    expect(await mirror.pushMerge(second)).toEqual({ kind: 'landed' })
-    expect(origin.tip('main')).toBe(second.landing.commit)
+    expect(await gitMirror.pushMerge(second)).toEqual({ kind: 'landed' })
+    expect(originRepository.tip('main')).toBe(second.landing.commit)
   })
 
   test('succeeds again if the branch already has the commit', async () => {
     const granted = await createTestMergePermit()
-    await mirror.pushMerge(granted)
-    expect(await mirror.pushMerge(granted)).toEqual({ kind: 'landed' })
+    await gitMirror.pushMerge(granted)
+    expect(await gitMirror.pushMerge(granted)).toEqual({ kind: 'landed' })
   })
 
   test('changes nothing and reports `base-moved` if the base moved (T37)', async () => {
     const granted = await createTestMergePermit()
-    const moved = origin.commit({ 'a/x': '1', 'b/y': '2' }, [origin.tip('main')])
-    origin.branch('main', moved)
-    expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
-    expect(origin.tip('main')).toBe(moved)
+    const moved = originRepository.commit({ 'a/x': '1', 'b/y': '2' }, [originRepository.tip('main')])
+    originRepository.branch('main', moved)
+    expect(await gitMirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
+    expect(originRepository.tip('main')).toBe(moved)
   })
 
   test('changes nothing if the base was reset to an ancestor, even though it is a fast-forward', async () => {
-    const root = origin.tip('main')
-    origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '2' }, [root]))
+    const root = originRepository.tip('main')
+    originRepository.branch('main', originRepository.commit({ 'a/x': '1', 'b/y': '2' }, [root]))
     const granted = await createTestMergePermit()
-    origin.branch('main', root)
-    expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
-    expect(origin.tip('main')).toBe(root)
+    originRepository.branch('main', root)
+    expect(await gitMirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
+    expect(originRepository.tip('main')).toBe(root)
   })
 
   test('does not recreate a deleted base branch', async () => {
     const granted = await createTestMergePermit()
-    origin.git(['update-ref', '-d', 'refs/heads/main'])
-    expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
-    expect(origin.git(['for-each-ref', 'refs/heads'])).toBe('')
+    originRepository.git(['update-ref', '-d', 'refs/heads/main'])
+    expect(await gitMirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
+    expect(originRepository.git(['for-each-ref', 'refs/heads'])).toBe('')
   })
 
   test('changes nothing if the base moves during the push', async () => {
     const granted = await createTestMergePermit()
-    const moved = origin.commit({ 'a/x': '1', 'b/y': '2' }, [origin.tip('main')])
+    const moved = originRepository.commit({ 'a/x': '1', 'b/y': '2' }, [originRepository.tip('main')])
     gitServer.fault = (request) => {
-      if (request.method === 'POST' && request.url?.endsWith('git-receive-pack')) origin.branch('main', moved)
+      if (request.method === 'POST' && request.url?.endsWith('git-receive-pack'))
+        originRepository.branch('main', moved)
       return false
     }
-    expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
-    expect(origin.tip('main')).toBe(moved)
+    expect(await gitMirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
+    expect(originRepository.tip('main')).toBe(moved)
   })
 
   test('succeeds for only one of two permits with the same base', async () => {
     const one = await createTestMergePermit()
-    origin.pull(1, origin.commit({ 'a/x': '1', 'b/y': '7' }, [origin.tip('main')]))
+    originRepository.pull(
+      1,
+      originRepository.commit({ 'a/x': '1', 'b/y': '7' }, [originRepository.tip('main')]),
+    )
     const other = await createTestMergePermit()
-    const kinds = (await Promise.all([mirror.pushMerge(one), mirror.pushMerge(other)])).map(
+    const kinds = (await Promise.all([gitMirror.pushMerge(one), gitMirror.pushMerge(other)])).map(
       ({ kind }) => kind,
     )
     expect(kinds.sort()).toEqual(['base-moved', 'landed'])
-    expect([one.landing.commit, other.landing.commit]).toContain(origin.tip('main'))
+    expect([one.landing.commit, other.landing.commit]).toContain(originRepository.tip('main'))
   })
 
   test('moves no other ref', async () => {
-    origin.git(['tag', '-f', 'v1', origin.tip('main')])
+    originRepository.git(['tag', '-f', 'v1', originRepository.tip('main')])
     const granted = await createTestMergePermit()
-    const refs = () => origin.git(['for-each-ref', '--format=%(refname) %(objectname)'])
+    const refs = () => originRepository.git(['for-each-ref', '--format=%(refname) %(objectname)'])
     const before = refs()
-    await mirror.pushMerge(granted)
+    await gitMirror.pushMerge(granted)
     expect(refs()).toBe(
       before.replace(`refs/heads/main ${granted.landing.base}`, `refs/heads/main ${granted.landing.commit}`),
     )
@@ -150,7 +160,7 @@ describe('the push of a merge', () => {
       'pre-receive',
       'printf "GH006: \\033[31mProtected\\033[0m branch update failed\\n" >&2; exit 1',
     )
-    const result = await mirror.pushMerge(await createTestMergePermit())
+    const result = await gitMirror.pushMerge(await createTestMergePermit())
     expect(result).toMatchObject({ kind: 'refused' })
     const { reason } = result as { reason: string }
     expect(reason).toContain('pre-receive hook declined')
@@ -162,13 +172,13 @@ describe('the push of a merge', () => {
     const granted = await createTestMergePermit()
     gitServer.fault = (request, response) =>
       request.url?.includes('receive-pack') ? (response.writeHead(403).end(), true) : false
-    expect(await mirror.pushMerge(granted)).toMatchObject({ kind: 'refused' })
+    expect(await gitMirror.pushMerge(granted)).toMatchObject({ kind: 'refused' })
     gitServer.fault = (_, response) => (response.writeHead(401, { 'www-authenticate': 'Basic' }).end(), true)
-    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'unauthorized' })
+    await expect(gitMirror.pushMerge(granted)).rejects.toMatchObject({ code: 'unauthorized' })
     gitServer.fault = (_, response) => (response.writeHead(503).end(), true)
-    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'unreachable', retryable: true })
+    await expect(gitMirror.pushMerge(granted)).rejects.toMatchObject({ code: 'unreachable', retryable: true })
     await gitServer.close()
-    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'unreachable' })
+    await expect(gitMirror.pushMerge(granted)).rejects.toMatchObject({ code: 'unreachable' })
   })
 
   test('is `outcome-unknown` if the response is lost, and a fetch shows the outcome (T39)', async () => {
@@ -182,10 +192,10 @@ describe('the push of a merge', () => {
       }
       return false
     }
-    const error: unknown = await mirror.pushMerge(granted).catch((thrown: unknown) => thrown)
+    const error: unknown = await gitMirror.pushMerge(granted).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'outcome-unknown', retryable: false })
-    await mirror.fetch('main')
-    expect(await mirror.tip('main')).toBe(granted.landing.commit)
+    await gitMirror.fetch('main')
+    expect(await gitMirror.tip('main')).toBe(granted.landing.commit)
   })
 
   test('is `outcome-unknown` if the response is an error page or the connection is closed', async () => {
@@ -198,23 +208,23 @@ describe('the push of a merge', () => {
       }
     }
     atPush((response) => void response.writeHead(502).end())
-    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
+    await expect(gitMirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
     atPush((response) => void response.destroy())
-    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
+    await expect(gitMirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
     atPush((response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))
-    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
+    await expect(gitMirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
     atPush((response) => {
       response.writeHead(200, { 'content-type': 'application/x-git-receive-pack-result' }).end()
     })
-    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
+    await expect(gitMirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
   })
 
   test('is `outcome-unknown` if it takes too long', async () => {
     const granted = await createTestMergePermit()
-    await mirror.close()
-    mirror = await openTestMirror(`${gitServer.url}/origin.git`, { push: 600 })
+    await gitMirror.close()
+    gitMirror = await openTestGitMirror(`${gitServer.url}/origin.git`, { push: 600 })
     gitServer.fault = (request) => request.method === 'POST'
-    await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
+    await expect(gitMirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
   })
 })
 
@@ -222,34 +232,34 @@ describe('a merge permit', () => {
   test('must be minted, and a similar object is rejected', async () => {
     const granted = await createTestMergePermit()
     const copy = { landing: granted.landing } as unknown as MergePermit
-    await expect(mirror.pushMerge(copy)).rejects.toMatchObject({ code: 'refused' })
-    await expect(mirror.pushMerge(undefined as never)).rejects.toMatchObject({ code: 'refused' })
+    await expect(gitMirror.pushMerge(copy)).rejects.toMatchObject({ code: 'refused' })
+    await expect(gitMirror.pushMerge(undefined as never)).rejects.toMatchObject({ code: 'refused' })
     expect(gitServer.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
   })
 
   test('is rejected if its commit is not the merge of its base and head with its tree', async () => {
     const granted = await createTestMergePermit()
     const { base, head } = granted.landing
-    const foreign = origin.commit({ 'a/x': 'evil' }, [base, head])
-    origin.branch('foreign', foreign)
-    await mirror.fetch('foreign')
+    const foreign = originRepository.commit({ 'a/x': 'evil' }, [base, head])
+    originRepository.branch('foreign', foreign)
+    await gitMirror.fetch('foreign')
     for (const change of [
       { commit: foreign },
       { commit: head },
       { base: head },
       { head: base },
-      { tree: toTreeSha(origin.tree(foreign)) },
+      { tree: toTreeSha(originRepository.tree(foreign)) },
       { repository: { owner: 'owner', name: 'another' } },
       { baseRef: 'main:refs/heads/other' },
       { baseRef: '--mirror' },
       { commit: toCommitSha('e'.repeat(40)) },
     ] as Partial<ValidatedMerge>[]) {
-      const error: unknown = await mirror
+      const error: unknown = await gitMirror
         .pushMerge(await createTestMergePermit(change))
         .catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ name: 'GitError', code: expect.stringMatching(/^(?:refused|missing)$/) })
     }
-    expect(origin.tip('main')).toBe(base)
+    expect(originRepository.tip('main')).toBe(base)
     expect(gitServer.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
   })
 

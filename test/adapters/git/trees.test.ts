@@ -17,30 +17,30 @@ import {
 } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('trees')
-let origin: OriginRepository
-let mirror: GitMirror
+let originRepository: OriginRepository
+let gitMirror: GitMirror
 
 beforeAll(async () => {
-  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  mirror = await openGitMirror({
+  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  gitMirror = await openGitMirror({
     directory: join(temporaryDirectory.path, 'mirror.git'),
-    url: origin.url,
+    url: originRepository.url,
     credential: async () => undefined,
   })
 })
 afterAll(async () => {
-  await mirror.close()
+  await gitMirror.close()
   temporaryDirectory.remove()
 })
 
 async function commitAndFetchTree(files: OriginFiles): Promise<TreeSha> {
-  return fetchCommitTree(origin.commit(files))
+  return fetchCommitTree(originRepository.commit(files))
 }
 
 async function fetchCommitTree(commit: CommitSha): Promise<TreeSha> {
-  origin.branch('main', commit)
-  await mirror.fetch('main')
-  return mirror.treeOf(commit)
+  originRepository.branch('main', commit)
+  await gitMirror.fetch('main')
+  return gitMirror.treeOf(commit)
 }
 
 describe('paths beyond what may be listed', () => {
@@ -50,7 +50,7 @@ describe('paths beyond what may be listed', () => {
   beforeAll(async () => {
     small = await openGitMirror({
       directory: join(temporaryDirectory.path, 'mirror.git'),
-      url: origin.url,
+      url: originRepository.url,
       credential: async () => undefined,
       maxPaths: 4,
     })
@@ -92,18 +92,18 @@ describe('a difference', () => {
   test('lists what was added, removed and changed, sorted by path', async () => {
     const before = await commitAndFetchTree({ 'a.b': '1', 'a/b': '1', z: '1', same: '1' })
     const after = await commitAndFetchTree({ 'a.b': '2', 'a/c': '1', z: '1', same: '1' })
-    expect(await mirror.diff(before, after)).toEqual([
+    expect(await gitMirror.diff(before, after)).toEqual([
       { path: 'a.b', before: createTreeFileEntry('1'), after: createTreeFileEntry('2') },
       { path: 'a/b', before: createTreeFileEntry('1') },
       { path: 'a/c', after: createTreeFileEntry('1') },
     ])
-    expect(await mirror.diff(before, before)).toEqual([])
+    expect(await gitMirror.diff(before, before)).toEqual([])
   })
 
   test('shows both sides of a rename (T01)', async () => {
     const before = await commitAndFetchTree({ 'victim/x': 'long '.repeat(500) })
     const after = await commitAndFetchTree({ 'mine/x': 'long '.repeat(500) })
-    expect((await mirror.diff(before, after)).map(({ path }) => path)).toEqual(['mine/x', 'victim/x'])
+    expect((await gitMirror.diff(before, after)).map(({ path }) => path)).toEqual(['mine/x', 'victim/x'])
   })
 
   test('shows a mode that became executable, a symlink or a submodule, content the same or not (T07)', async () => {
@@ -115,18 +115,18 @@ describe('a difference', () => {
       c: { mode: '160000', oid: submodule },
       d: 'x',
     })
-    expect(await mirror.diff(before, after)).toEqual([
+    expect(await gitMirror.diff(before, after)).toEqual([
       { path: 'a', before: createTreeFileEntry('x'), after: { ...createTreeFileEntry('x'), mode: '100755' } },
       { path: 'b', before: createTreeFileEntry('x'), after: { ...createTreeFileEntry('x'), mode: '120000' } },
       { path: 'c', before: createTreeFileEntry('x'), after: { mode: '160000', oid: submodule } },
     ])
-    expect(await mirror.entry(after, 'c')).toEqual({ mode: '160000', oid: submodule })
+    expect(await gitMirror.entry(after, 'c')).toEqual({ mode: '160000', oid: submodule })
   })
 
   test('of a file that became a directory names every path', async () => {
     const before = await commitAndFetchTree({ a: 'x' })
     const after = await commitAndFetchTree({ 'a/b': 'x' })
-    expect((await mirror.diff(before, after)).map(({ path }) => path)).toEqual(['a', 'a/b'])
+    expect((await gitMirror.diff(before, after)).map(({ path }) => path)).toEqual(['a', 'a/b'])
   })
 
   test('keeps paths with newlines, tabs, quotes, backslashes, patterns and every case apart (T08)', async () => {
@@ -150,10 +150,11 @@ describe('a difference', () => {
     const after = await commitAndFetchTree(
       Object.fromEntries([...odd, 'keep'].map((path) => [path, path === 'keep' ? '' : path])),
     )
-    const changes = await mirror.diff(before, after)
+    const changes = await gitMirror.diff(before, after)
     expect(changes.map(({ path }) => path)).toEqual([...odd].sort())
-    for (const path of odd) expect((await mirror.entry(after, path))?.oid).toBe(createTreeFileEntry(path).oid)
-    expect((await mirror.list(after)).map(({ path }) => path)).toEqual([...odd, 'keep'].sort())
+    for (const path of odd)
+      expect((await gitMirror.entry(after, path))?.oid).toBe(createTreeFileEntry(path).oid)
+    expect((await gitMirror.list(after)).map(({ path }) => path)).toEqual([...odd, 'keep'].sort())
   })
 
   test('keeps paths that are not UTF-8 apart and finds them again', async () => {
@@ -163,20 +164,21 @@ describe('a difference', () => {
       Buffer.from('a\u00ff'),
       Buffer.from([0xed, 0xb0, 0x80]),
     ]
-    const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
+    const blob = originRepository.git(['hash-object', '-w', '--stdin'], 'x')
     const listing = names.map((name) =>
       Buffer.concat([Buffer.from(`100644 blob ${blob}\t`), name, Buffer.from('\0')]),
     )
-    const tree = toTreeSha(origin.git(['mktree', '-z'], Buffer.concat(listing)))
+    const tree = toTreeSha(originRepository.git(['mktree', '-z'], Buffer.concat(listing)))
     const before = await commitAndFetchTree({})
-    const after = await fetchCommitTree(origin.commitTree(tree))
-    const paths = (await mirror.diff(before, after)).map(({ path }) => path)
+    const after = await fetchCommitTree(originRepository.commitTree(tree))
+    const paths = (await gitMirror.diff(before, after)).map(({ path }) => path)
     expect(new Set(paths).size).toBe(4)
     expect(paths).toContain('aÿ')
     expect(paths.map((path) => encodePath(path).toString('hex')).sort()).toEqual(
       names.map((name) => name.toString('hex')).sort(),
     )
-    for (const path of paths) expect(await mirror.entry(after, path)).toEqual({ mode: '100644', oid: blob })
+    for (const path of paths)
+      expect(await gitMirror.entry(after, path)).toEqual({ mode: '100644', oid: blob })
   })
 })
 
@@ -197,32 +199,32 @@ describe('a listing', () => {
   test('has every file below a directory, with or without a slash at its end, and nothing of a similar name', async () => {
     const tree = await commitAndFetchTree({ 'a/b/1': '', 'a/b/c/2': '', 'a/bc': '', 'a/b.d/3': '', top: '' })
     const expected = ['a/b/1', 'a/b/c/2']
-    expect((await mirror.list(tree, 'a/b')).map(({ path }) => path)).toEqual(expected)
-    expect((await mirror.list(tree, 'a/b/')).map(({ path }) => path)).toEqual(expected)
-    expect(await mirror.list(tree, 'a/x')).toEqual([])
-    expect(await mirror.list(tree, 'top')).toEqual([])
-    expect(await mirror.list(tree, '../a')).toEqual([])
-    expect(await mirror.list(tree)).toHaveLength(5)
+    expect((await gitMirror.list(tree, 'a/b')).map(({ path }) => path)).toEqual(expected)
+    expect((await gitMirror.list(tree, 'a/b/')).map(({ path }) => path)).toEqual(expected)
+    expect(await gitMirror.list(tree, 'a/x')).toEqual([])
+    expect(await gitMirror.list(tree, 'top')).toEqual([])
+    expect(await gitMirror.list(tree, '../a')).toEqual([])
+    expect(await gitMirror.list(tree)).toHaveLength(5)
   })
 })
 
 describe('an entry', () => {
   test('is a file, never a directory, and undefined for what is not there', async () => {
     const tree = await commitAndFetchTree({ 'a/b': 'x' })
-    expect(await mirror.entry(tree, 'a/b')).toEqual(createTreeFileEntry('x'))
+    expect(await gitMirror.entry(tree, 'a/b')).toEqual(createTreeFileEntry('x'))
     for (const path of ['a', '', 'a/', 'a/b/c', '/a/b', 'a//b', './a/b', 'b'])
-      expect(await mirror.entry(tree, path)).toBeUndefined()
+      expect(await gitMirror.entry(tree, path)).toBeUndefined()
   })
 
   test('of a tree that is not here, or is no tree, rejects with `missing`', async () => {
-    await expect(mirror.entry(toTreeSha('0'.repeat(39) + '1'), 'a')).rejects.toMatchObject({
+    await expect(gitMirror.entry(toTreeSha('0'.repeat(39) + '1'), 'a')).rejects.toMatchObject({
       code: 'missing',
     })
-    await expect(mirror.list(toTreeSha('0'.repeat(39) + '1'))).rejects.toMatchObject({ code: 'missing' })
+    await expect(gitMirror.list(toTreeSha('0'.repeat(39) + '1'))).rejects.toMatchObject({ code: 'missing' })
     const tree = await commitAndFetchTree({ a: 'text' })
-    const blob = (await mirror.entry(tree, 'a'))?.oid ?? ''
-    await expect(mirror.entry(toTreeSha(blob), 'a')).rejects.toMatchObject({ code: 'missing' })
-    await expect(mirror.read(toBlobSha(tree))).rejects.toMatchObject({ code: 'missing' })
+    const blob = (await gitMirror.entry(tree, 'a'))?.oid ?? ''
+    await expect(gitMirror.entry(toTreeSha(blob), 'a')).rejects.toMatchObject({ code: 'missing' })
+    await expect(gitMirror.read(toBlobSha(tree))).rejects.toMatchObject({ code: 'missing' })
   })
 })
 
@@ -230,18 +232,20 @@ describe('arguments', () => {
   test('that are no ids never reach git', async () => {
     const bad = '--output=/tmp/x' as never
     for (const call of [
-      () => mirror.treeOf(bad),
-      () => mirror.diff(bad, bad),
-      () => mirror.list(bad),
-      () => mirror.entry(bad, 'a'),
-      () => mirror.read(bad),
-      () => mirror.merge(bad, bad, ''),
-      () => mirror.contains(bad, bad),
+      () => gitMirror.treeOf(bad),
+      () => gitMirror.diff(bad, bad),
+      () => gitMirror.list(bad),
+      () => gitMirror.entry(bad, 'a'),
+      () => gitMirror.read(bad),
+      () => gitMirror.merge(bad, bad, ''),
+      () => gitMirror.contains(bad, bad),
     ])
       await expect(call()).rejects.toThrow('not a git object id')
-    await expect(mirror.fetch('--upload-pack=touch')).rejects.toMatchObject({ code: 'refused' })
-    await expect(mirror.fetch('main', toPullNumber(1.0))).resolves.toBeUndefined()
-    await expect(mirror.fetch('main', '1:refs/heads/x' as never)).rejects.toMatchObject({ code: 'refused' })
+    await expect(gitMirror.fetch('--upload-pack=touch')).rejects.toMatchObject({ code: 'refused' })
+    await expect(gitMirror.fetch('main', toPullNumber(1.0))).resolves.toBeUndefined()
+    await expect(gitMirror.fetch('main', '1:refs/heads/x' as never)).rejects.toMatchObject({
+      code: 'refused',
+    })
   })
 })
 
@@ -254,11 +258,11 @@ describe('ten thousand files', () => {
           `name: file-${at}\n${'key: value\n'.repeat(40)}${at === changed ? 'changed: true\n' : ''}`,
         ]),
       )
-    const root = origin.commit(files())
-    const base = origin.commit(files(1), [root])
-    const head = origin.commit(files(2), [root])
-    origin.branch('main', base)
-    origin.pull(9, head)
+    const root = originRepository.commit(files())
+    const base = originRepository.commit(files(1), [root])
+    const head = originRepository.commit(files(2), [root])
+    originRepository.branch('main', base)
+    originRepository.pull(9, head)
     const took: string[] = []
     const time = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
       const start = performance.now()
@@ -266,16 +270,16 @@ describe('ten thousand files', () => {
       took.push(`${what} ${(performance.now() - start).toFixed(0)} ms`)
       return value
     }
-    await time('fetch', () => mirror.fetch('main', toPullNumber(9)))
-    await time('fetch again', () => mirror.fetch('main', toPullNumber(9)))
-    const result = await time('merge', () => mirror.merge(base, head, 'Merge'))
+    await time('fetch', () => gitMirror.fetch('main', toPullNumber(9)))
+    await time('fetch again', () => gitMirror.fetch('main', toPullNumber(9)))
+    const result = await time('merge', () => gitMirror.merge(base, head, 'Merge'))
     if (result.kind !== 'clean') throw new Error(result.kind)
-    const baseTree = await mirror.treeOf(base)
-    const changes = await time('diff', () => mirror.diff(baseTree, result.tree))
+    const baseTree = await gitMirror.treeOf(base)
+    const changes = await time('diff', () => gitMirror.diff(baseTree, result.tree))
     expect(changes.map(({ path }) => path)).toEqual(['operators/package-2/file-2.yaml'])
-    const listing = await time('list', () => mirror.list(result.tree))
+    const listing = await time('list', () => gitMirror.list(result.tree))
     expect(listing).toHaveLength(10_000)
-    const blobs = await time('read all', () => Promise.all(listing.map(({ oid }) => mirror.read(oid))))
+    const blobs = await time('read all', () => Promise.all(listing.map(({ oid }) => gitMirror.read(oid))))
     expect(
       blobs.every((bytes, at) =>
         Buffer.from(bytes)
@@ -284,12 +288,12 @@ describe('ten thousand files', () => {
       ),
     ).toBe(true)
     await time('1000 entries', () =>
-      Promise.all(listing.slice(0, 1000).map(({ path }) => mirror.entry(result.tree, path))),
+      Promise.all(listing.slice(0, 1000).map(({ path }) => gitMirror.entry(result.tree, path))),
     )
     console.log(`10,000 files: ${took.join(', ')}`)
   }, 180_000)
 })
 
 function createTreeFileEntry(content: string) {
-  return { mode: '100644', oid: origin.git(['hash-object', '--stdin'], content) }
+  return { mode: '100644', oid: originRepository.git(['hash-object', '--stdin'], content) }
 }

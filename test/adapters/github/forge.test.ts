@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
-import { addDigestToCheckRunContent } from '../../../src/jobs/publish-report.ts'
+import { addCheckRunDigest } from '../../../src/jobs/publish-report.ts'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
 import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
-import { openGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { createGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { ReportedCheck } from '../../../src/report/report-options.ts'
 import { reviewSuggestionMarker } from '../../../src/report/report.ts'
@@ -22,12 +22,12 @@ import {
 
 let githubFixture: GitHubFixture
 let githubApp: GitHubApp
-let forge: Forge
+let githubForge: Forge
 let mockPull: MockPull
 
 beforeAll(async () => {
   githubFixture = await openGitHubFixture({ validateTraffic: true })
-  githubApp = openGitHubApp({
+  githubApp = createGitHubApp({
     appId: githubFixture.app.id,
     privateKey,
     webhookSecret,
@@ -36,7 +36,7 @@ beforeAll(async () => {
     clock: systemClock,
     log: pino({ level: 'silent' }),
   })
-  forge = createGitHubForge(
+  githubForge = createGitHubForge(
     await githubApp.octokit(githubFixture.installation.id),
     { owner: repositoryParams.owner, name: repositoryParams.repo },
     githubApp,
@@ -79,7 +79,7 @@ describe('a snapshot', () => {
   test('contains the author, the head, the base, the reviews, and the comments', async () => {
     githubFixture.github.review(mockPull, 'bob', 'approve', 'fine')
     githubFixture.github.comment(mockPull, 'stranger', 'hello')
-    const snapshot = await forge.readSnapshot(getPullNumber())
+    const snapshot = await githubForge.readSnapshot(getPullNumber())
     expect(snapshot).toMatchObject({
       pull: mockPull.number,
       state: 'open',
@@ -99,11 +99,11 @@ describe('a snapshot', () => {
 
   test('has the tip of the branch as its base, even if the branch moved later', async () => {
     const moved = await githubFixture.github.pushToBase(fullRepositoryName, { 'moved.txt': 'x\n' })
-    expect((await forge.readSnapshot(getPullNumber()))?.base).toBe(moved)
+    expect((await githubForge.readSnapshot(getPullNumber()))?.base).toBe(moved)
   })
 
   test('is null when the pull request does not exist', async () => {
-    expect(await forge.readSnapshot(toPullNumber(9999))).toBeNull()
+    expect(await githubForge.readSnapshot(toPullNumber(9999))).toBeNull()
   })
 
   test('contains the reviews and comments of all pages', async () => {
@@ -117,7 +117,7 @@ describe('a snapshot', () => {
       githubFixture.github.review(other, 'alice', 'comment', `review ${count}`)
       githubFixture.github.comment(other, 'alice', `comment ${count}`)
     }
-    const snapshot = await forge.readSnapshot(toPullNumber(other.number))
+    const snapshot = await githubForge.readSnapshot(toPullNumber(other.number))
     expect(snapshot?.reviews).toHaveLength(101)
     expect(snapshot?.comments).toHaveLength(101)
   })
@@ -125,7 +125,7 @@ describe('a snapshot', () => {
   test('rejects as retryable when GitHub fails', async () => {
     githubFixture.github.fail('POST /graphql', { status: 502 }, 20)
     githubFixture.github.fail('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { status: 502 }, 20)
-    await expect(forge.readSnapshot(getPullNumber())).rejects.toMatchObject({
+    await expect(githubForge.readSnapshot(getPullNumber())).rejects.toMatchObject({
       code: 'unavailable',
       retryable: true,
     })
@@ -139,7 +139,7 @@ describe('a snapshot', () => {
       changes: { 'c.txt': 'c\n' },
     })
     if (lost.headRepo !== null) githubFixture.github.deleteFork(lost.headRepo)
-    const snapshot = await forge.readSnapshot(toPullNumber(lost.number))
+    const snapshot = await githubForge.readSnapshot(toPullNumber(lost.number))
     expect(snapshot?.headRepository).toBeNull()
   })
 })
@@ -171,18 +171,18 @@ describe('the state of a check by another App', () => {
 
     await put(githubFixture.octokit, { conclusion: 'success' })
     await put(ci, { conclusion: 'success' }, 'Build')
-    expect(await forge.answer(question(other.id, toCommitSha(headSha)))).toEqual({ kind: 'missing' })
+    expect(await githubForge.answer(question(other.id, toCommitSha(headSha)))).toEqual({ kind: 'missing' })
     const id = await put(ci, { status: 'in_progress' })
-    expect(await forge.answer(question(other.id, toCommitSha(headSha)))).toEqual({ kind: 'running' })
+    expect(await githubForge.answer(question(other.id, toCommitSha(headSha)))).toEqual({ kind: 'running' })
     const output = { title: 'All tests passed', summary: 'Whatever it says of itself.' }
     const end = (conclusion: 'success' | 'timed_out' | 'neutral') =>
       ci.rest.checks.update({ ...repo, check_run_id: id, status: 'completed', conclusion, output })
     for (const conclusion of ['neutral', 'success'] as const) {
       await end(conclusion)
-      expect(await forge.answer(question(other.id, toCommitSha(headSha)))).toEqual({ kind: 'green' })
+      expect(await githubForge.answer(question(other.id, toCommitSha(headSha)))).toEqual({ kind: 'green' })
     }
     await end('timed_out')
-    expect(await forge.answer(question(other.id, toCommitSha(headSha)))).toEqual({
+    expect(await githubForge.answer(question(other.id, toCommitSha(headSha)))).toEqual({
       kind: 'red',
       conclusion: 'timed_out',
     })
@@ -190,21 +190,21 @@ describe('the state of a check by another App', () => {
 
   test('is unknown if GitHub returns an error', async () => {
     githubFixture.github.fail('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', { status: 403 })
-    expect(await forge.answer(question(1))).toMatchObject({ kind: 'unknown' })
+    expect(await githubForge.answer(question(1))).toMatchObject({ kind: 'unknown' })
   })
 })
 
 test('the permissions of the App are read', async () => {
-  expect(await forge.permissions()).toMatchObject({ contents: 'write', checks: 'write' })
+  expect(await githubForge.permissions()).toMatchObject({ contents: 'write', checks: 'write' })
 })
 
 describe('whether a comment was edited (T29)', () => {
   const asked = async (body: string, edit?: string) => {
     const comment = githubFixture.github.comment(mockPull, 'bob', body)
     if (edit !== undefined) githubFixture.github.editComment(comment, `${body} `, edit)
-    const snapshot = await forge.readSnapshot(getPullNumber())
+    const snapshot = await githubForge.readSnapshot(getPullNumber())
     const { id, node } = snapshot?.comments.find((each) => each.id === comment.id) ?? { id: 0 }
-    return forge.answer({ kind: 'comment', comment: id, ...(node !== undefined && { node }) })
+    return githubForge.answer({ kind: 'comment', comment: id, ...(node !== undefined && { node }) })
   }
   test('is no until an account edits it, even its author', async () => {
     expect(await asked('/approve one')).toEqual({ kind: 'unedited' })
@@ -215,16 +215,18 @@ describe('whether a comment was edited (T29)', () => {
     const second = Date.now()
     const comment = githubFixture.github.comment(mockPull, 'bob', 'fine')
     githubFixture.github.editComment(comment, '/approve', 'alice')
-    const snapshot = await forge.readSnapshot(getPullNumber())
+    const snapshot = await githubForge.readSnapshot(getPullNumber())
     const seen = snapshot?.comments.find(({ id }) => id === comment.id)
     if (Date.now() - second < 500) expect(seen?.body).toBe('/approve')
-    expect(await forge.answer({ kind: 'comment', comment: comment.id, node: seen?.node ?? '' })).toEqual({
+    expect(
+      await githubForge.answer({ kind: 'comment', comment: comment.id, node: seen?.node ?? '' }),
+    ).toEqual({
       kind: 'edited',
     })
   })
   test('is unknown if GitHub does not report it', async () => {
-    expect(await forge.answer({ kind: 'comment', comment: 1 })).toMatchObject({ kind: 'unknown' })
-    expect(await forge.answer({ kind: 'comment', comment: 1, node: 'bm8=' })).toMatchObject({
+    expect(await githubForge.answer({ kind: 'comment', comment: 1 })).toMatchObject({ kind: 'unknown' })
+    expect(await githubForge.answer({ kind: 'comment', comment: 1, node: 'bm8=' })).toMatchObject({
       kind: 'unknown',
     })
     const edits = ({ operation }: { operation?: string }) => operation === 'EditsOfComment'
@@ -253,48 +255,50 @@ describe('whether a comment was edited (T29)', () => {
 
 describe('a check run', () => {
   test('is found with its digest', async () => {
-    const run = addDigestToCheckRunContent(createReportedCheck())
-    await forge.perform({ kind: 'put-check', head: getHeadSha(), run })
+    const run = addCheckRunDigest(createReportedCheck())
+    await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run })
     const url = expect.stringMatching(/^http.*\/runs\/\d+$/)
-    expect((await forge.readOwnReports(getPullNumber(), getHeadSha())).checks).toEqual([
+    expect((await githubForge.readOwnReports(getPullNumber(), getHeadSha())).checks).toEqual([
       { name: run.name, digest: run.digest, isOver: true, conclusion: 'success', url },
     ])
-    expect(await forge.readOwnChecks(getHeadSha())).toMatchObject([{ name: run.name, digest: run.digest }])
+    expect(await githubForge.readOwnChecks(getHeadSha())).toMatchObject([
+      { name: run.name, digest: run.digest },
+    ])
   })
 
   test('can have more annotations than one request accepts, each once', async () => {
     const annotations = Array.from({ length: 120 }, (_, index) => createCheckAnnotation(index + 1))
-    const run = addDigestToCheckRunContent(
+    const run = addCheckRunDigest(
       createReportedCheck({ name: 'catalog-bot / validation', conclusion: 'failure', annotations }),
     )
-    await forge.perform({ kind: 'put-check', head: getHeadSha(), run })
+    await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run })
     const shown = githubFixture.github.checkRuns(mockPull).find((candidate) => candidate.name === run.name)
     expect(shown?.annotations).toHaveLength(120)
   })
 
   test('a new result replaces the old one without repeating its annotations', async () => {
-    const first = addDigestToCheckRunContent(
+    const first = addCheckRunDigest(
       createReportedCheck({
         name: 'catalog-bot / images',
         conclusion: 'failure',
         annotations: [createCheckAnnotation(1)],
       }),
     )
-    const second = addDigestToCheckRunContent(
+    const second = addCheckRunDigest(
       createReportedCheck({
         name: 'catalog-bot / images',
         conclusion: 'failure',
         annotations: [createCheckAnnotation(2)],
       }),
     )
-    await forge.perform({ kind: 'put-check', head: getHeadSha(), run: first })
-    await forge.perform({ kind: 'put-check', head: getHeadSha(), run: second })
+    await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run: first })
+    await githubForge.perform({ kind: 'put-check', head: getHeadSha(), run: second })
     const latest = githubFixture.github
       .checkRuns(mockPull)
       .filter((candidate) => candidate.name === first.name)
       .at(-1)
     expect(latest?.annotations).toHaveLength(1)
-    expect((await forge.readOwnReports(getPullNumber(), getHeadSha())).checks).toContainEqual(
+    expect((await githubForge.readOwnReports(getPullNumber(), getHeadSha())).checks).toContainEqual(
       expect.objectContaining({ name: second.name, digest: second.digest }),
     )
   })
@@ -308,16 +312,16 @@ describe('a check run', () => {
     })
     const commit = toCommitSha(other.headSha)
     const runs = ['one', 'two', 'three', 'four'].map((id) =>
-      addDigestToCheckRunContent(
+      addCheckRunDigest(
         createReportedCheck({
           name: `catalog-bot / ${id}`,
           annotations: id === 'two' ? [createCheckAnnotation(1)] : [],
         }),
       ),
     )
-    await forge.readSnapshot(toPullNumber(other.number))
+    await githubForge.readSnapshot(toPullNumber(other.number))
     const since = githubFixture.github.requests.length
-    const { urls } = await forge.perform({ kind: 'put-checks', head: commit, runs, present: [] })
+    const { urls } = await githubForge.perform({ kind: 'put-checks', head: commit, runs, present: [] })
     expect(githubFixture.github.requests.slice(since)).toMatchObject([
       { operation: 'CreateCheckRuns', writes: 4 },
     ])
@@ -334,14 +338,14 @@ describe('a check run', () => {
         })),
       })),
     )
-    const { checks } = await forge.readOwnReports(toPullNumber(other.number), commit)
+    const { checks } = await githubForge.readOwnReports(toPullNumber(other.number), commit)
     expect(new Map(checks.map(({ name: called, url }) => [called, url]))).toEqual(urls)
 
     // A completed check run is replaced by a new one; of a running one, only its existence is known.
-    const again = runs.map((run) => addDigestToCheckRunContent({ ...run, summary: 'other' }))
+    const again = runs.map((run) => addCheckRunDigest({ ...run, summary: 'other' }))
     const present = checks.map((one, at) => ({ ...one, isOver: at > 0 }))
     githubFixture.github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
-    await forge.perform({ kind: 'put-checks', head: commit, runs: again, present })
+    await githubForge.perform({ kind: 'put-checks', head: commit, runs: again, present })
     expect(shown().length).toBe(8)
     // A GitHub server that does not support the mutation.
     githubFixture.github.fail(
@@ -349,8 +353,8 @@ describe('a check run', () => {
       { status: 200, body: { errors: [{ message: "Field doesn't exist" }] } },
       5,
     )
-    const last = runs.map((run) => addDigestToCheckRunContent({ ...run, summary: 'last' }))
-    await forge.perform({ kind: 'put-checks', head: commit, runs: last, present })
+    const last = runs.map((run) => addCheckRunDigest({ ...run, summary: 'last' }))
+    await githubForge.perform({ kind: 'put-checks', head: commit, runs: last, present })
     expect(shown().slice(8)).toMatchObject(last.map(({ digest }) => ({ externalId: digest })))
     expect(githubFixture.github.violations).toEqual([])
   })
@@ -379,12 +383,16 @@ describe('the comment of catalog-bot', () => {
       githubFixture.github.requests.filter(
         ({ method, path }) => method !== 'GET' && path.includes('comments'),
       ).length
-    await forge.perform({ kind: 'put-comment', pull: getPullNumber(), body })
+    await githubForge.perform({ kind: 'put-comment', pull: getPullNumber(), body })
     const once = writes()
-    await forge.perform({ kind: 'put-comment', pull: getPullNumber(), body })
+    await githubForge.perform({ kind: 'put-comment', pull: getPullNumber(), body })
     expect(writes()).toBe(once)
-    await forge.perform({ kind: 'put-comment', pull: getPullNumber(), body: `${commentMarker}\nsecond` })
-    expect((await forge.readOwnReports(getPullNumber(), getHeadSha())).comment?.body).toBe(
+    await githubForge.perform({
+      kind: 'put-comment',
+      pull: getPullNumber(),
+      body: `${commentMarker}\nsecond`,
+    })
+    expect((await githubForge.readOwnReports(getPullNumber(), getHeadSha())).comment?.body).toBe(
       `${commentMarker}\nsecond`,
     )
     const { data } = await githubFixture.octokit.rest.issues.listComments({
@@ -414,7 +422,7 @@ describe('the comment of catalog-bot', () => {
         pull: toPullNumber(other.number),
         text,
         take: () =>
-          forge.perform({ kind: 'put-comment', pull: toPullNumber(other.number), body: text('newer') }),
+          githubForge.perform({ kind: 'put-comment', pull: toPullNumber(other.number), body: text('newer') }),
         said: () => other.comments.map(({ body }) => body),
         present: { readAt: now },
       }
@@ -495,7 +503,7 @@ describe('the comment of catalog-bot', () => {
     })
     githubFixture.github.comment(other, 'stranger', `${commentMarker}\nall passed`)
     expect(
-      (await forge.readOwnReports(toPullNumber(other.number), toCommitSha(other.headSha))).comment,
+      (await githubForge.readOwnReports(toPullNumber(other.number), toCommitSha(other.headSha))).comment,
     ).toBeUndefined()
   })
 })
@@ -504,40 +512,49 @@ describe('an issue of ours', () => {
   const marker = '<!-- catalog-bot:a-test -->'
   const text = (words: string) => `${marker}\n${words}`
   const open = async (words: string) => {
-    const { issue } = await forge.perform({ kind: 'open-issue', title: words, body: text(words) })
+    const { issue } = await githubForge.perform({ kind: 'open-issue', title: words, body: text(words) })
     if (issue === undefined) throw new Error('no number')
     return issue
   }
   const edit = (issue: number, words: string, state?: 'open' | 'closed') =>
-    forge.perform({ kind: 'edit-issue', issue, title: words, body: text(words), ...(state && { state }) })
+    githubForge.perform({
+      kind: 'edit-issue',
+      issue,
+      title: words,
+      body: text(words),
+      ...(state && { state }),
+    })
 
   test('is found by its number, and without it by its marker', async () => {
-    expect(await forge.findOwnIssue(marker)).toBeUndefined()
+    expect(await githubForge.findOwnIssue(marker)).toBeUndefined()
     const number = await open('one is gone')
     const found = { number, state: 'open', title: 'one is gone', body: text('one is gone') }
-    expect(await forge.findOwnIssue(marker, number)).toEqual(found)
-    expect(await forge.findOwnIssue(marker)).toEqual(found)
-    expect(await forge.findOwnIssue('<!-- catalog-bot:another -->')).toBeUndefined()
+    expect(await githubForge.findOwnIssue(marker, number)).toEqual(found)
+    expect(await githubForge.findOwnIssue(marker)).toEqual(found)
+    expect(await githubForge.findOwnIssue('<!-- catalog-bot:another -->')).toBeUndefined()
   })
 
   test('by another account with our marker is not ours, nor is a pull request (T56)', async () => {
-    const own = await forge.findOwnIssue(marker)
+    const own = await githubForge.findOwnIssue(marker)
     const forged = githubFixture.github.openIssue(
       fullRepositoryName,
       'stranger',
       'All is well',
       text('all is well'),
     )
-    expect(await forge.findOwnIssue(marker, forged.number)).toEqual(own)
-    expect(await forge.findOwnIssue(marker, mockPull.number)).toEqual(own)
+    expect(await githubForge.findOwnIssue(marker, forged.number)).toEqual(own)
+    expect(await githubForge.findOwnIssue(marker, mockPull.number)).toEqual(own)
   })
 
   test('is edited, closed, and reopened in place', async () => {
     const number = await open('one is gone')
     await edit(number, 'two are gone')
-    expect(await forge.findOwnIssue(marker, number)).toMatchObject({ state: 'open', title: 'two are gone' })
+    expect(await githubForge.findOwnIssue(marker, number)).toMatchObject({
+      state: 'open',
+      title: 'two are gone',
+    })
     await edit(number, 'all are back', 'closed')
-    expect(await forge.findOwnIssue(marker, number)).toMatchObject({
+    expect(await githubForge.findOwnIssue(marker, number)).toMatchObject({
       state: 'closed',
       body: text('all are back'),
     })
@@ -547,14 +564,14 @@ describe('an issue of ours', () => {
     })
     expect(data.state_reason).toBe('completed')
     await edit(number, 'one is gone again', 'open')
-    expect(await forge.findOwnIssue(marker, number)).toMatchObject({ state: 'open' })
+    expect(await githubForge.findOwnIssue(marker, number)).toMatchObject({ state: 'open' })
   })
 
   test('gets a comment with the same marker once', async () => {
     const number = await open('one is gone')
     const issueMarker = '<!-- catalog-bot:said 1 -->'
     const commentOnIssue = () =>
-      forge.perform({ kind: 'say-on-issue', issue: number, marker: issueMarker, body: 'All is back.' })
+      githubForge.perform({ kind: 'say-on-issue', issue: number, marker: issueMarker, body: 'All is back.' })
     await commentOnIssue()
     await commentOnIssue()
     const { data } = await githubFixture.octokit.rest.issues.listComments({
@@ -569,7 +586,12 @@ describe('an issue of ours', () => {
     const { number } = issue
     const issueMarker = '<!-- catalog-bot:said 2 -->'
     githubFixture.github.comment(issue, 'stranger', `${issueMarker}\nNothing is back.`)
-    await forge.perform({ kind: 'say-on-issue', issue: number, marker: issueMarker, body: 'All is back.' })
+    await githubForge.perform({
+      kind: 'say-on-issue',
+      issue: number,
+      marker: issueMarker,
+      body: 'All is back.',
+    })
     const { data } = await githubFixture.octokit.rest.issues.listComments({
       ...repositoryParams,
       issue_number: number,
@@ -589,32 +611,34 @@ describe('an issue of ours', () => {
 
 test('the branches are listed', async () => {
   await githubFixture.github.pushToBase(fullRepositoryName, {}, { branch: 'release/4.19' })
-  expect(await forge.branches()).toEqual(expect.arrayContaining(['main', 'release/4.19']))
+  expect(await githubForge.branches()).toEqual(expect.arrayContaining(['main', 'release/4.19']))
 })
 
 describe('questions about people', () => {
   test('a login is an account with its id, or `nobody`', async () => {
     const bob = githubFixture.github.account('bob')
-    expect(await forge.answer({ kind: 'user', login: 'bob' })).toEqual({
+    expect(await githubForge.answer({ kind: 'user', login: 'bob' })).toEqual({
       kind: 'person',
       person: { id: bob.id, login: 'bob', kind: 'user' },
     })
-    expect(await forge.answer({ kind: 'user', login: 'no-such-login' })).toEqual({ kind: 'nobody' })
+    expect(await githubForge.answer({ kind: 'user', login: 'no-such-login' })).toEqual({ kind: 'nobody' })
   })
 
   test('a role on this repository is unknown if the id does not match the login (T25)', async () => {
     const bob = githubFixture.github.account('bob')
-    expect(await forge.answer({ kind: 'role', login: 'bob', user: toUserId(bob.id) })).toMatchObject({
+    expect(await githubForge.answer({ kind: 'role', login: 'bob', user: toUserId(bob.id) })).toMatchObject({
       kind: 'role',
     })
-    expect(await forge.answer({ kind: 'role', login: 'bob', user: toUserId(bob.id + 1) })).toMatchObject({
+    expect(
+      await githubForge.answer({ kind: 'role', login: 'bob', user: toUserId(bob.id + 1) }),
+    ).toMatchObject({
       kind: 'unknown',
     })
   })
 
   test('an answer that GitHub does not give is unknown, never no (T27)', async () => {
     githubFixture.github.fail('GET /users/{username}', { status: 500 }, 20)
-    expect(await forge.answer({ kind: 'user', login: 'bob' })).toMatchObject({ kind: 'unknown' })
+    expect(await githubForge.answer({ kind: 'user', login: 'bob' })).toMatchObject({ kind: 'unknown' })
     const bob = githubFixture.github.account('bob')
     const membership = {
       kind: 'team-member',
@@ -623,7 +647,7 @@ describe('questions about people', () => {
       login: 'alice',
       user: toUserId(bob.id),
     } as const
-    expect(await forge.answer(membership)).toMatchObject({ kind: 'unknown' })
+    expect(await githubForge.answer(membership)).toMatchObject({ kind: 'unknown' })
   }, 180_000)
 })
 
@@ -639,7 +663,7 @@ describe('writes', () => {
         pause: async (milliseconds) => void pauses.push(milliseconds),
       },
     )
-    const run = addDigestToCheckRunContent(createReportedCheck({ name: 'catalog-bot / lost answer' }))
+    const run = addCheckRunDigest(createReportedCheck({ name: 'catalog-bot / lost answer' }))
     const shown = () =>
       githubFixture.github.checkRuns(mockPull).filter((candidate) => candidate.name === run.name)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
@@ -647,8 +671,10 @@ describe('writes', () => {
     expect([shown().length, pauses.length]).toEqual([1, 1])
     // Without a `pause` function, the retry is left to the queue.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { status: 502 })
-    const other = addDigestToCheckRunContent(createReportedCheck({ name: 'catalog-bot / other' }))
-    await expect(forge.perform({ kind: 'put-check', head: getHeadSha(), run: other })).rejects.toMatchObject({
+    const other = addCheckRunDigest(createReportedCheck({ name: 'catalog-bot / other' }))
+    await expect(
+      githubForge.perform({ kind: 'put-check', head: getHeadSha(), run: other }),
+    ).rejects.toMatchObject({
       retryable: true,
     })
   })
@@ -663,7 +689,7 @@ describe('writes', () => {
       changes: { 'e.txt': 'e\n' },
     })
     await expect(
-      forge.perform({ kind: 'put-comment', pull: toPullNumber(other.number), body: commentMarker }),
+      githubForge.perform({ kind: 'put-comment', pull: toPullNumber(other.number), body: commentMarker }),
     ).rejects.toMatchObject({ retryable: true })
     const posts = githubFixture.github.requests
       .slice(before)
@@ -672,11 +698,16 @@ describe('writes', () => {
   })
 
   test('request reviews, add reactions, and dispatch events', async () => {
-    await forge.perform({ kind: 'request-reviews', pull: getPullNumber(), users: ['maintainer'], teams: [] })
+    await githubForge.perform({
+      kind: 'request-reviews',
+      pull: getPullNumber(),
+      users: ['maintainer'],
+      teams: [],
+    })
     expect(mockPull.requestedUsers.map(({ login }) => login)).toContain('maintainer')
     const comment = githubFixture.github.comment(mockPull, 'bob', '/recheck')
-    await forge.perform({ kind: 'react', comment: comment.id, reaction: 'eyes' })
-    await forge.perform({ kind: 'dispatch-event', event: 'catalog-changed', payload: { commit: 'x' } })
+    await githubForge.perform({ kind: 'react', comment: comment.id, reaction: 'eyes' })
+    await githubForge.perform({ kind: 'dispatch-event', event: 'catalog-changed', payload: { commit: 'x' } })
   })
 })
 
@@ -727,7 +758,7 @@ describe('suggestions', () => {
   })
   let suggested: MockPull
   const put = (...suggestions: ReturnType<typeof suggestion>[]) =>
-    forge.perform({
+    githubForge.perform({
       ...{ kind: 'put-suggestions', pull: toPullNumber(suggested.number) },
       ...{ head: toCommitSha(suggested.headSha), suggestions },
     })

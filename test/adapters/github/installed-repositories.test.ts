@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
-import { openGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { createGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import type { RemainingRateLimit } from '../../../src/adapters/github/budget/installation-budgets.ts'
 import { realTimeClock } from '../store/sample-records.ts'
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'installed-'))
-const remainingRequests: RemainingRateLimit[] = []
+const remainingRateLimits: RemainingRateLimit[] = []
 let mockGitHub: MockGitHub
 let githubApp: GitHubApp
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
     permissions: { contents: 'read' },
   } as const
   const { app: registered } = mockGitHub.installApp(given, ['coast/open', 'coast/hidden'])
-  githubApp = openGitHubApp({
+  githubApp = createGitHubApp({
     appId: registered.id,
     privateKey,
     webhookSecret: 'secret',
@@ -36,7 +36,7 @@ beforeAll(async () => {
     throttle: false,
     clock: realTimeClock,
     log: pino({ level: 'silent' }),
-    onRemaining: (said) => remainingRequests.push(said),
+    onRemaining: (said) => remainingRateLimits.push(said),
   })
 })
 afterAll(async () => {
@@ -55,9 +55,9 @@ test('a repository is public only if GitHub reports it as public', async () => {
 test('the remaining quota is reported with the limit', async () => {
   const [one] = await githubApp.installedRepositories()
   const octokit = await githubApp.octokit(one?.installation ?? 0)
-  remainingRequests.length = 0
+  remainingRateLimits.length = 0
   await octokit.rest.repos.get({ owner: 'coast', repo: 'open' })
-  expect(remainingRequests).toEqual([
+  expect(remainingRateLimits).toEqual([
     { installation: one?.installation, resource: 'core', remaining: expect.any(Number), limit: 5000 },
   ])
 })

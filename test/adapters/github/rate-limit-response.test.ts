@@ -2,8 +2,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseRateLimitQuota, parseRateLimitRejection } from '../../../src/adapters/github/forge-error.ts'
 
-const serverDate = 'Mon, 23 Nov 2026 14:00:00 GMT'
-const serverTimeMs = Date.parse(serverDate)
+const serverDateHeader = 'Mon, 23 Nov 2026 14:00:00 GMT'
+const serverTimeMs = Date.parse(serverDateHeader)
 const createHeaderReader = (headers: Readonly<Record<string, string>>) => (name: string) => headers[name]
 const rateLimitHeaders = {
   'x-ratelimit-limit': '5000',
@@ -19,7 +19,10 @@ describe('the quota', () => {
     ['a day slow', -86_400_000],
   ])('resets after the same time if our clock is %s', (_name, skew) => {
     expect(
-      parseRateLimitQuota(createHeaderReader({ ...rateLimitHeaders, date: serverDate }), serverTimeMs + skew),
+      parseRateLimitQuota(
+        createHeaderReader({ ...rateLimitHeaders, date: serverDateHeader }),
+        serverTimeMs + skew,
+      ),
     ).toMatchObject({
       resource: 'search',
       limit: 5000,
@@ -54,7 +57,7 @@ describe('the quota', () => {
 })
 
 describe('a response', () => {
-  const usedUp = { ...rateLimitHeaders, 'x-ratelimit-remaining': '0', date: serverDate }
+  const usedUp = { ...rateLimitHeaders, 'x-ratelimit-remaining': '0', date: serverDateHeader }
   test.each([
     [403, usedUp, { kind: 'primary', seconds: 601 }],
     [429, usedUp, { kind: 'primary', seconds: 601 }],

@@ -48,7 +48,7 @@ const createAppBypassRuleset = (bypass_mode: 'always' | 'exempt' | 'pull_request
   bypass_actors: [{ actor_type: 'Integration', actor_id: githubFixture.app.id, bypass_mode } as const],
 })
 
-const unrestrictedRules: BranchRules = {
+const unrestrictedBranchRules: BranchRules = {
   branch: 'main',
   owner: 'organization',
   checks: { required: [], strict: false },
@@ -67,7 +67,7 @@ const unrestrictedRules: BranchRules = {
 }
 
 test('a branch without rules requires nothing', async () => {
-  expect(await readMainBranchRules(await createRepositoryWithRules())).toEqual(unrestrictedRules)
+  expect(await readMainBranchRules(await createRepositoryWithRules())).toEqual(unrestrictedBranchRules)
 })
 
 describe('rulesets', () => {
@@ -90,7 +90,7 @@ describe('rulesets', () => {
     ])
     github.allowMergeMethods(it.full, { merge: false })
     expect(await readMainBranchRules(it)).toEqual({
-      ...unrestrictedRules,
+      ...unrestrictedBranchRules,
       checks: { required: [{ name: 'ci' }, { name: 'own', app: 7 }], strict: true },
       pullRequest: {
         approvals: 2,
@@ -124,7 +124,7 @@ describe('rulesets', () => {
       },
     ])
     expect(await readMainBranchRules(it)).toEqual({
-      ...unrestrictedRules,
+      ...unrestrictedBranchRules,
       mergeQueue: true,
       queue: { method: 'squash', largestGroup: 3 },
       workflows: true,
@@ -141,21 +141,21 @@ describe('rulesets', () => {
     const it = await createRepositoryWithRules()
     const rules = [{ type: 'update' }, { type: 'required_linear_history' }]
     githubFixture.github.addRules(it.full, rules, mode === undefined ? {} : createAppBypassRuleset(mode))
-    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedRules, ...says })
+    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedBranchRules, ...says })
   })
 
   test('with a bypass for another App apply to our App', async () => {
     const it = await createRepositoryWithRules()
     const bypass_actors = [{ actor_type: 'Integration', actor_id: 4711, bypass_mode: 'always' } as const]
     githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors })
-    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedRules, closedToUs: true })
+    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedBranchRules, closedToUs: true })
   })
 
   test('close the branch to our App if only one of two has a bypass for it', async () => {
     const it = await createRepositoryWithRules()
     githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('always'))
     githubFixture.github.addRules(it.full, [{ type: 'update' }])
-    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedRules, closedToUs: true })
+    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedBranchRules, closedToUs: true })
   })
 
   test('for all branches block the temporary branch, unless they exclude it or have a bypass', async () => {
@@ -231,7 +231,7 @@ describe('classic protection', () => {
     const it = await createRepositoryWithRules()
     githubFixture.github.protect(it.full, 'main', all)
     expect(await asAdministrator(it)).toEqual({
-      ...unrestrictedRules,
+      ...unrestrictedBranchRules,
       checks: { required, strict: true },
       pullRequest: {
         approvals: 1,
@@ -251,7 +251,7 @@ describe('classic protection', () => {
     const it = await createRepositoryWithRules()
     githubFixture.github.protect(it.full, 'main', all)
     expect(await readMainBranchRules(it)).toEqual({
-      ...unrestrictedRules,
+      ...unrestrictedBranchRules,
       checks: { required, strict: false },
       pullRequest: {
         approvals: 1,
@@ -275,7 +275,7 @@ describe('classic protection', () => {
       restrictions: apps,
       required_pull_request_reviews: { bypass_pull_request_allowances: apps },
     })
-    expect(await asAdministrator(it)).toEqual({ ...unrestrictedRules, reservedForUs: true })
+    expect(await asAdministrator(it)).toEqual({ ...unrestrictedBranchRules, reservedForUs: true })
   })
 
   test('does not close a branch that a ruleset opens for pull requests', async () => {

@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
-import { addDigestToCheckRunContent } from '../../../src/jobs/publish-report.ts'
+import { addCheckRunDigest } from '../../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
-import { openGitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { createGitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { Forge, BotReports } from '../../../src/ports/forge.ts'
@@ -22,11 +22,11 @@ import {
 } from '../../sandbox/github/github-fixture.ts'
 
 let githubFixture: GitHubFixture
-let forge: Forge
-let pullCount = 0
+let githubForge: Forge
+let openedPullCount = 0
 beforeAll(async () => {
   githubFixture = await openGitHubFixture({ validateTraffic: true })
-  const app = openGitHubApp({
+  const app = createGitHubApp({
     appId: githubFixture.app.id,
     privateKey,
     webhookSecret,
@@ -37,7 +37,7 @@ beforeAll(async () => {
   })
   // Requested once per process.
   await app.login()
-  forge = createGitHubForge(
+  githubForge = createGitHubForge(
     await app.octokit(githubFixture.installation.id),
     { owner: repositoryParams.owner, name: repositoryParams.repo },
     app,
@@ -49,12 +49,12 @@ afterAll(async () => {
 })
 beforeEach(() => githubFixture.github.clearFaults())
 
-const openPull = (author = 'alice'): Promise<MockPull> =>
+const openPullRequest = (author = 'alice'): Promise<MockPull> =>
   githubFixture.github.openPull({
     repository: fullRepositoryName,
     author,
-    title: `Update ${(pullCount += 1)}`,
-    changes: { [`at-once-${pullCount}.txt`]: 'x\n' },
+    title: `Update ${(openedPullCount += 1)}`,
+    changes: { [`at-once-${openedPullCount}.txt`]: 'x\n' },
   })
 
 const isCombinedPullQuery = ({ operation }: { readonly operation?: string }) => operation === 'PullAtOnce'
@@ -64,7 +64,7 @@ async function readPullInOneRequest({
 }: MockPull): Promise<{ snapshot: PullSnapshot | null; present: BotReports | undefined; requests: number }> {
   const before = githubFixture.github.requests.length
   let present: BotReports | undefined
-  const snapshot = await forge.readSnapshot(toPullNumber(number), {
+  const snapshot = await githubForge.readSnapshot(toPullNumber(number), {
     onOwnReports: (told) => (present = told),
   })
   return { snapshot, present, requests: githubFixture.github.requests.length - before }
@@ -79,13 +79,13 @@ async function readPullWithSeparateQueries(pull: MockPull): Promise<PullSnapshot
 }
 
 test('two requests return the same snapshot as reading list by list', async () => {
-  const pull = await openPull()
+  const pull = await openPullRequest()
   await githubFixture.github.label(pull, 'catalog')
   githubFixture.github.comment(pull, 'bob', '/hold\n\nwith reasons')
   githubFixture.github.review(pull, 'bob', 'approve')
   githubFixture.github.review(pull, 'stranger', 'changes')
-  await githubFixture.github.pushToBase(fullRepositoryName, { [`meanwhile-${pullCount}.txt`]: 'x\n' })
-  await forge.perform({
+  await githubFixture.github.pushToBase(fullRepositoryName, { [`meanwhile-${openedPullCount}.txt`]: 'x\n' })
+  await githubForge.perform({
     kind: 'put-comment',
     pull: toPullNumber(pull.number),
     body: `${commentMarker}\nhello`,
@@ -96,16 +96,16 @@ test('two requests return the same snapshot as reading list by list', async () =
   expect(snapshot?.base).not.toBe(snapshot?.shownBase)
   // A merge depends on this data, so it is read without the cache.
   const before = githubFixture.github.requests.length
-  expect(await forge.readSnapshot(toPullNumber(pull.number), { skipCache: true })).toEqual(snapshot)
+  expect(await githubForge.readSnapshot(toPullNumber(pull.number), { skipCache: true })).toEqual(snapshot)
   expect(githubFixture.github.requests.length - before).toBe(2)
 })
 
 test('our own reports are included, and a forged comment is not', async () => {
-  const pull = await openPull('bob')
+  const pull = await openPullRequest('bob')
   const { head } = (await readPullInOneRequest(pull)).snapshot ?? {}
   if (head === undefined) throw new Error('no head')
   expect((await readPullInOneRequest(pull)).present).toMatchObject({ head, checks: [] })
-  const run = addDigestToCheckRunContent({
+  const run = addCheckRunDigest({
     name: 'catalog-bot / images',
     status: 'completed',
     conclusion: 'success',
@@ -113,10 +113,10 @@ test('our own reports are included, and a forged comment is not', async () => {
     summary: 'fine',
     annotations: [],
   })
-  await forge.perform({ kind: 'put-check', head, run })
+  await githubForge.perform({ kind: 'put-check', head, run })
   githubFixture.github.comment(pull, 'stranger', `${commentMarker}\nforged`)
   const body = `${commentMarker}\nours\n\n${'long '.repeat(4000)}`
-  await forge.perform({ kind: 'put-comment', pull: toPullNumber(pull.number), body })
+  await githubForge.perform({ kind: 'put-comment', pull: toPullNumber(pull.number), body })
   const { present } = await readPullInOneRequest(pull)
   expect(present).toMatchObject({
     head,
@@ -124,7 +124,7 @@ test('our own reports are included, and a forged comment is not', async () => {
     comment: { body },
   })
   expect(present).toMatchObject(
-    await forge.readOwnReports(toPullNumber(pull.number), head).then(({ readAt: _, ...rest }) => rest),
+    await githubForge.readOwnReports(toPullNumber(pull.number), head).then(({ readAt: _, ...rest }) => rest),
   )
   expect(present?.duplicates).toBeUndefined()
 })
@@ -142,7 +142,7 @@ const pullChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])
 test.each(pullChangeCases)(
   'T45: %s between the two requests is never mixed with the previous state',
   async (_, change) => {
-    const pull = await openPull('bob')
+    const pull = await openPullRequest('bob')
     let isChanged = false
     const take = githubFixture.github.fail(
       (asked) => {
@@ -163,7 +163,7 @@ test.each(pullChangeCases)(
 
 describe('data that one request does not return is read list by list', () => {
   test('more than a page', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     for (let at = 0; at < 31; at++) githubFixture.github.review(pull, 'bob', 'comment', `review ${at}`)
     const { snapshot, requests } = await readPullInOneRequest(pull)
     expect(snapshot?.reviews).toHaveLength(31)
@@ -171,7 +171,7 @@ describe('data that one request does not return is read list by list', () => {
   })
 
   test('a server that lags behind, and returns fewer comments than the pull request counts', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     githubFixture.github.comment(pull, 'bob', 'first')
     const answer = await queryCombinedPullData(pull)
     githubFixture.github.comment(pull, 'bob', '/hold')
@@ -181,7 +181,7 @@ describe('data that one request does not return is read list by list', () => {
   })
 
   test.each(['not found', 'an error beside it'])('a failed response: %s', async (what) => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     githubFixture.github.comment(pull, 'bob', 'hello')
     const answer = await queryCombinedPullData(pull)
     const errors = [{ type: 'FORBIDDEN', path: ['repository'], message: 'Resource not accessible' }]
@@ -214,17 +214,17 @@ async function queryCombinedPullData(pull: MockPull): Promise<{ data: unknown }>
 }
 
 test('the default branch is cached, and requested again without `allowCached`', async () => {
-  const pull = await openPull()
+  const pull = await openPullRequest()
   await readPullInOneRequest(pull)
   const before = githubFixture.github.requests.length
-  expect(await forge.defaultBranch({ allowCached: true })).toBe('main')
+  expect(await githubForge.defaultBranch({ allowCached: true })).toBe('main')
   expect(githubFixture.github.requests.length - before).toBe(0)
-  expect(await forge.defaultBranch()).toBe('main')
+  expect(await githubForge.defaultBranch()).toBe('main')
   expect(githubFixture.github.requests.length - before).toBe(1)
 })
 
 test('a deleted account is read the same in two requests and list by list', async () => {
-  const pull = await openPull()
+  const pull = await openPullRequest()
   githubFixture.github.comment(pull, 'stranger', 'bye')
   const outsider = githubFixture.github.account('stranger')
   outsider.deleted = true

@@ -16,7 +16,7 @@ afterAll(async () => {
   await mergeFixture.stop()
 })
 
-async function openPull(title: string): Promise<MockPull> {
+async function openPullRequest(title: string): Promise<MockPull> {
   const pull = await mergeScenario.github.openPull({
     repository: mergeScenario.full,
     author: 'alice',
@@ -58,11 +58,11 @@ const pullChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])
 ]
 
 test('whatever changes is seen, and only there', async () => {
-  const quiet = await openPull('quiet')
+  const quiet = await openPullRequest('quiet')
   const before = await readPullSnapshot(quiet)
   const changed: (readonly [string, PullSnapshot])[] = []
   for (const [index, [name, change]] of pullChangeCases.entries()) {
-    const pull = await openPull(`changed-${index}`)
+    const pull = await openPullRequest(`changed-${index}`)
     changed.push([name, await readPullSnapshot(pull)])
     await change(pull)
   }
@@ -77,7 +77,7 @@ test('whatever changes is seen, and only there', async () => {
 }, 60_000)
 
 test('a word that is said behind a full page is seen', async () => {
-  const pull = await openPull('talkative')
+  const pull = await openPullRequest('talkative')
   for (let count = 1; count < 30; count++) mergeScenario.github.comment(pull, 'bob', `${count}`)
   const before = await readPullSnapshot(pull)
   expect(before.comments).toHaveLength(30)
@@ -87,7 +87,7 @@ test('a word that is said behind a full page is seen', async () => {
 }, 60_000)
 
 test('reports nothing that GitHub does not answer', async () => {
-  const snapshot = await readPullSnapshot(await openPull('unanswered'))
+  const snapshot = await readPullSnapshot(await openPullRequest('unanswered'))
   mergeFixture.githubFixture.github.fail('POST /graphql', { status: 502 })
   expect([...((await mergeScenario.options.forge.findUnchanged?.([snapshot])) ?? [])]).toEqual([])
   expect([

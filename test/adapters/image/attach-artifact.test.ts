@@ -2,12 +2,12 @@
 // fallback tag, which keeps the entries of other tools.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { attachManifest, toReferrersTag } from '../../../src/adapters/image/attach-manifest.ts'
-import { openImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { createImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import {
   createSbomAttachment,
   type ArtifactSubject,
 } from '../../../src/adapters/image/provenance/provenance-artifacts.ts'
-import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
@@ -17,24 +17,24 @@ import { createImage } from './create-images.ts'
 let registryServer: MockRegistry
 let imagePusher: ImagePusher
 let registryClient: RegistryClient
-let attachmentSubject: ArtifactSubject
+let artifactSubject: ArtifactSubject
 
 beforeEach(async () => {
   registryServer = await startMockRegistry()
   const egress = allowLoopbackRegistries(registryServer.host)
-  imagePusher = openImagePusher({ clock: createManualClock(), credentials: [], egress })
-  registryClient = openRegistryClient({ clock: createManualClock(), credentials: [], egress })
+  imagePusher = createImagePusher({ clock: createManualClock(), credentials: [], egress })
+  registryClient = createRegistryClient({ clock: createManualClock(), credentials: [], egress })
   const { blobs, manifests } = createImage({ 'configs/a.yaml': 'a' })
   const [{ bytes, mediaType }] = manifests
   const at = { host: registryServer.host, repository: 'org/catalog' }
   const { digest } = await imagePusher.push({ ...at, blobs, manifests, tags: ['v1'] })
-  attachmentSubject = { ...at, digest, mediaType, size: bytes.length }
+  artifactSubject = { ...at, digest, mediaType, size: bytes.length }
 })
 afterEach(() => Promise.all([imagePusher.close(), registryClient.close(), registryServer.stop()]))
 
-const createTestSbomAttachment = (text: string) => createSbomAttachment(attachmentSubject, Buffer.from(text))
+const createTestSbomAttachment = (text: string) => createSbomAttachment(artifactSubject, Buffer.from(text))
 const listAttachedArtifacts = async () => {
-  const { host, repository, digest } = attachmentSubject
+  const { host, repository, digest } = artifactSubject
   const { bytes } = await registryClient.fetchManifest({ host, repository, tag: toReferrersTag(digest) })
   return (JSON.parse(Buffer.from(bytes).toString()) as { manifests: Record<string, unknown>[] }).manifests
 }
@@ -48,7 +48,7 @@ describe('a registry without a list of referrers', () => {
     // The entry of another tool has an annotation that only it knows.
     const theirs = { ...(await listAttachedArtifacts())[0], annotations: { 'example.com/by': 'them' } }
     await imagePusher.push({
-      ...{ host: attachmentSubject.host, repository: attachmentSubject.repository, blobs: [] },
+      ...{ host: artifactSubject.host, repository: artifactSubject.repository, blobs: [] },
       manifests: [
         {
           mediaType: 'application/vnd.oci.image.index.v1+json',
@@ -61,7 +61,7 @@ describe('a registry without a list of referrers', () => {
           ),
         },
       ],
-      tags: [toReferrersTag(attachmentSubject.digest)],
+      tags: [toReferrersTag(artifactSubject.digest)],
     })
     const second = await attachManifest(registryClient, imagePusher, createTestSbomAttachment('{"a":2}'))
     await attachManifest(registryClient, imagePusher, createTestSbomAttachment('{"a":2}'))
@@ -75,7 +75,7 @@ describe('a registry without a list of referrers', () => {
     const losing: Pick<ImagePusher, 'push'> = {
       async push(order) {
         // Another writer that has not seen the first index overwrites it.
-        if (order.tags.includes(toReferrersTag(attachmentSubject.digest)) && ++pushes === 1)
+        if (order.tags.includes(toReferrersTag(artifactSubject.digest)) && ++pushes === 1)
           return { digest: '', blobs: { present: 0, mounted: 0, uploaded: 0 } }
         return imagePusher.push(order)
       },
@@ -85,13 +85,13 @@ describe('a registry without a list of referrers', () => {
   })
   test('is not changed if the fallback tag holds something else', async () => {
     const { blobs, manifests } = createImage({ b: 'b' })
-    const { host, repository } = attachmentSubject
+    const { host, repository } = artifactSubject
     await imagePusher.push({
       host,
       repository,
       blobs,
       manifests,
-      tags: [toReferrersTag(attachmentSubject.digest)],
+      tags: [toReferrersTag(artifactSubject.digest)],
     })
     await expect(
       attachManifest(registryClient, imagePusher, createTestSbomAttachment('{}')),
@@ -103,7 +103,7 @@ describe('a registry without a list of referrers', () => {
 
 test('no tag is written to a registry that accepts the subject', async () => {
   const taking: Pick<ImagePusher, 'push'> = {
-    push: async (order) => ({ ...(await imagePusher.push(order)), subject: attachmentSubject.digest }),
+    push: async (order) => ({ ...(await imagePusher.push(order)), subject: artifactSubject.digest }),
   }
   await attachManifest(registryClient, taking, createTestSbomAttachment('{}'))
   await expect(listAttachedArtifacts()).rejects.toMatchObject({ code: 'missing' })

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createStaticCredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import {
-  openImagePusher,
+  createImagePusher,
   type ImagePusher,
   type ImagePusherOptions,
 } from '../../../src/adapters/image/open-pusher.ts'
-import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { createManualClock, type ManualClock } from '../registry/manual-clock.ts'
 import { createBlob, createImage } from './create-images.ts'
 import {
@@ -21,7 +21,7 @@ import {
 let registryServer: ScriptedRegistry
 let storageServer: ScriptedRegistry
 let clock: ManualClock
-const openedPushers: ImagePusher[] = []
+const openedImagePushers: ImagePusher[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
@@ -30,14 +30,14 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await Promise.all([
-    ...openedPushers.splice(0).map((one) => one.close()),
+    ...openedImagePushers.splice(0).map((one) => one.close()),
     registryServer.close(),
     storageServer.close(),
   ])
 })
 
 function openTestPusher(options: Partial<ImagePusherOptions> = {}): ImagePusher {
-  const pusher = openImagePusher({
+  const pusher = createImagePusher({
     clock,
     egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
     credentials: [
@@ -48,7 +48,7 @@ function openTestPusher(options: Partial<ImagePusherOptions> = {}): ImagePusher 
     random: () => 0,
     ...options,
   })
-  openedPushers.push(pusher)
+  openedImagePushers.push(pusher)
   return pusher
 }
 const samplePushableImage = createImage({ 'configs/a.yaml': 'a' })
@@ -66,7 +66,7 @@ const requireBasicAuth: RegistryScript = ({ headers }, response) => {
   if (headers.authorization === `Basic ${btoa('u:secret')}`) return
   response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
 }
-const isUploadRequest = (method: string, path: string) =>
+const isBlobUploadRequest = (method: string, path: string) =>
   (method === 'PUT' || method === 'PATCH') && path.includes('/blobs/uploads/')
 
 describe('a push', () => {
@@ -97,7 +97,7 @@ describe('a push', () => {
   })
   test('tags nothing if a blob cannot be sent', async () => {
     registryServer.script = ({ method, path }, response) =>
-      void (isUploadRequest(method, path) && sendRegistryError(response, 400, 'DIGEST_INVALID', 'no'))
+      void (isBlobUploadRequest(method, path) && sendRegistryError(response, 400, 'DIGEST_INVALID', 'no'))
     await expect(openTestPusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'bad-reply',
       message: expect.stringMatching(/^push to .*\/org\/app failed: .*DIGEST_INVALID/),
@@ -203,7 +203,7 @@ describe('failures', () => {
     async (status) => {
       let failed = 0
       registryServer.script = ({ method, path }, response) =>
-        void (isUploadRequest(method, path) && failed++ === 0 && response.writeHead(status).end())
+        void (isBlobUploadRequest(method, path) && failed++ === 0 && response.writeHead(status).end())
       await openTestPusher().push(createImagePushRequest({ blobs: samplePushableImage.blobs.slice(0, 1) }))
       expect(
         listRegistryRequests()
@@ -224,7 +224,7 @@ describe('failures', () => {
     const [blob] = samplePushableImage.blobs
     let cut = 0
     registryServer.script = async ({ method, path, body }, response) => {
-      if (!isUploadRequest(method, path) || cut++ > 0) return
+      if (!isBlobUploadRequest(method, path) || cut++ > 0) return
       registryServer.addBlob(body)
       response.socket?.destroy()
       return true
@@ -284,7 +284,7 @@ describe('scopes', () => {
     // Never accepts a token, so that the reader tries every scope.
     registryServer.script = (request, response, earlier) =>
       always({ ...request, headers: { ...request.headers, authorization: undefined } }, response, earlier)
-    const reader = openRegistryClient({
+    const reader = createRegistryClient({
       clock,
       egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
     })

@@ -11,10 +11,10 @@ import {
   renderCompositeFiles,
   parseCompositeCatalogSpec,
 } from '../../../src/adapters/image/composite-catalog.ts'
-import { openCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
-import { openImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { createCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
+import { createImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { readCatalogFolder } from '../../../src/adapters/image/local-build.ts'
-import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { compareServing } from '../../../scripts/compare-serving.ts'
@@ -36,9 +36,9 @@ describeIfRegistryInstalled('a catalog image', () => {
   beforeAll(async () => {
     server = await startRealRegistry()
     const egress = allowLoopbackRegistries(server.host)
-    registry = openRegistryClient({ clock: createManualClock(), egress })
-    pusher = openImagePusher({ clock: createManualClock(), egress, credentials: [] })
-    publisher = openCatalogPublisher({ registry, pusher, packsIn: 'here' })
+    registry = createRegistryClient({ clock: createManualClock(), egress })
+    pusher = createImagePusher({ clock: createManualClock(), egress, credentials: [] })
+    publisher = createCatalogPublisher({ registry, pusher, packsIn: 'here' })
     const architectures = ['amd64', 'arm64']
     const layers = [Buffer.concat([Buffer.alloc(1024)])]
     await server.push({ layers, architectures, labels: { of: 'base' } }, 'base/opm:1', { format: 'oci' })
@@ -149,7 +149,7 @@ describeIfRegistryInstalled('a catalog image', () => {
       get: async (key: string) => remembered.get(key),
       set: async (key: string, value: string) => void remembered.set(key, value),
     }
-    const cachingPublisher = openCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
+    const cachingPublisher = createCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
     const order = { files: createSmallCatalog(), base }
     const first = await cachingPublisher.publish(order, target('org/known'))
     const again = await cachingPublisher.publish(order, target('org/known'))
@@ -217,7 +217,7 @@ describeIfRegistryInstalled('a catalog image', () => {
       ),
     ).rejects.toMatchObject({ code: 'tag-moved', retryable: true })
     // A race between the last check and the tag: another publisher moves the tag during our upload.
-    const racing = openCatalogPublisher({
+    const racing = createCatalogPublisher({
       registry,
       packsIn: 'here',
       pusher: {
@@ -237,7 +237,7 @@ describeIfRegistryInstalled('a catalog image', () => {
 
   test('interrupted between manifest and tag is finished by the next run without an upload', async () => {
     const order = { files: createSmallCatalog({ description: 'g' }), base }
-    const killed = openCatalogPublisher({
+    const killed = createCatalogPublisher({
       registry,
       packsIn: 'here',
       pusher: {
@@ -298,7 +298,7 @@ describeIfRegistryInstalled('a catalog image', () => {
       await writeFile(join(other, path), bytes, { mode: 0o600 })
       await utimes(join(other, path), 1, 2)
     }
-    const apart = openCatalogPublisher({ registry, pusher })
+    const apart = createCatalogPublisher({ registry, pusher })
     const there = await apart.build({ ...order, files: await readCatalogFolder(other) })
     expect(there.digest).toBe(here.digest)
     await symlink('foo/catalog.yaml', join(other, 'link.yaml'))
@@ -315,9 +315,9 @@ describeIfRegistryInstalled('a catalog image', () => {
   test('is published despite registry errors and broken connections', async () => {
     const failing = await startFlakyProxy(server.host)
     const egress = allowLoopbackRegistries(failing.host)
-    const reader = openRegistryClient({ clock: createManualClock(), egress })
-    const writer = openImagePusher({ clock: createManualClock(), egress, credentials: [] })
-    const through = openCatalogPublisher({ registry: reader, pusher: writer, packsIn: 'here' })
+    const reader = createRegistryClient({ clock: createManualClock(), egress })
+    const writer = createImagePusher({ clock: createManualClock(), egress, credentials: [] })
+    const through = createCatalogPublisher({ registry: reader, pusher: writer, packsIn: 'here' })
     const files = createSmallCatalog({ description: 'faults' })
     const order = { files, base: `${failing.host}/base/opm:1` }
     const published = await through.publish(order, { repository: `${failing.host}/org/faults`, tags: ['v1'] })

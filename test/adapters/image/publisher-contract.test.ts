@@ -1,9 +1,9 @@
 // The publisher in memory and the real one keep the same promises, as far as those who publish rely on them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CatalogPublisher } from '../../../src/adapters/image/catalog-publisher.ts'
-import { openCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
-import { openImagePusher } from '../../../src/adapters/image/open-pusher.ts'
-import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { createCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
+import { createImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
 import { createPackageYaml } from '../../publish/publish-scenario.ts'
@@ -12,7 +12,7 @@ import { FakePublisher } from './fake-publisher.ts'
 
 let registryServer: MockRegistry
 let createdRepositoryCount = 0
-const closeCallbacks: (() => Promise<void>)[] = []
+const publisherCloseCallbacks: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
   registryServer = await startMockRegistry()
@@ -20,7 +20,7 @@ beforeAll(async () => {
     registryServer.putImage('opm', tag, { platforms: ['linux/amd64', 'linux/arm64'], files: { opm: tag } })
 })
 afterAll(async () => {
-  for (const close of closeCallbacks) await close()
+  for (const close of publisherCloseCallbacks) await close()
   await registryServer.stop()
 })
 
@@ -41,9 +41,9 @@ function openRealPublisher(): { publisher: CatalogPublisher; host: string } {
     egress: allowLoopbackRegistries(registryServer.host),
     credentials: [],
   }
-  const registry = openRegistryClient(access)
-  const publisher = openCatalogPublisher({ registry, pusher: openImagePusher(access), packsIn: 'here' })
-  closeCallbacks.push(async () => {
+  const registry = createRegistryClient(access)
+  const publisher = createCatalogPublisher({ registry, pusher: createImagePusher(access), packsIn: 'here' })
+  publisherCloseCallbacks.push(async () => {
     await publisher.close()
     await registry.close()
   })

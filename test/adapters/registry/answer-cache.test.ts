@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { openInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
+import { createInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
 import type { ImageLookupAnswer } from '../../../src/checks/questions.ts'
 import { createCachedRegistry, limitRegistryQueries } from '../../../src/adapters/registry/cached-registry.ts'
@@ -20,7 +20,7 @@ function createRequestRecordingRegistry(
 ) {
   const requested: string[] = []
   const clock = createManualClock(0)
-  const cache = openInMemoryCache(clock)
+  const cache = createInMemoryCache(clock)
   const reads: number[] = []
   return {
     asked: requested,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
-import { openInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
+import { createInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
 import type { BundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
 import type { BundleImageAnswer } from '../../../src/checks/questions.ts'
@@ -25,7 +25,7 @@ function createRequestRecordingRegistry(
 ) {
   const pulled: string[] = []
   const clock = createManualClock(0)
-  const cache = openInMemoryCache(clock)
+  const cache = createInMemoryCache(clock)
   const spaces = new Set<string>()
   let [now, maxConcurrent] = [0, 0]
   let identity = 'anonymous'

@@ -41,7 +41,7 @@ export async function compareImageReaders(
   const read = Object.fromEntries(
     [...ours.value].map(([path, bytes]) => [path, Buffer.from(bytes).toString('base64')]),
   )
-  return compareReadResults(read, error, files)
+  return compareReadResultWithGo(read, error, files)
 }
 
 export async function compareDocumentReaders(
@@ -51,10 +51,14 @@ export async function compareDocumentReaders(
   const ours = await captureReadOutcome(() => Promise.resolve(parseRegistryDocument(kind, body)))
   if ('refused' in ours) return ours
   const { error, read } = await readers.read(kind, body)
-  return compareReadResults(ours.value, error, omitMediaType(read))
+  return compareReadResultWithGo(ours.value, error, omitMediaType(read))
 }
 
-function compareReadResults(ours: unknown, error: string | undefined, theirs: unknown): GoReaderComparison {
+function compareReadResultWithGo(
+  ours: unknown,
+  error: string | undefined,
+  theirs: unknown,
+): GoReaderComparison {
   if (error !== undefined)
     return { refused: false, difference: `Go does not read it (${error}), we do: ${JSON.stringify(ours)}` }
   if (isDeepStrictEqual(ours, theirs)) return { refused: false }

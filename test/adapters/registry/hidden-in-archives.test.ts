@@ -8,7 +8,7 @@ import { createPaxHeader, createTar, createTarOfFiles, type TarEntry } from './t
 
 const createTarEntry = (name: string, data = name): TarEntry => ({ name, data })
 const maliciousTarEntry = createTarEntry('manifests/evil')
-const createSizedTarEntry = (name: string, type: string, more: Partial<TarEntry> = {}): TarEntry => ({
+const createKilobyteTarEntry = (name: string, type: string, more: Partial<TarEntry> = {}): TarEntry => ({
   name,
   type,
   size: 1024,
@@ -36,20 +36,20 @@ const createUnsupportedErrorMatcher = (reason: RegExp) => ({
 
 describe('entries', () => {
   test.each<[string, readonly TarEntry[], RegExp]>([
-    ['a directory with a size', [createSizedTarEntry('x/', '5'), maliciousTarEntry], /has a size/],
-    ['an old directory with a size', [createSizedTarEntry('x/', '\0'), maliciousTarEntry], /has a size/],
+    ['a directory with a size', [createKilobyteTarEntry('x/', '5'), maliciousTarEntry], /has a size/],
+    ['an old directory with a size', [createKilobyteTarEntry('x/', '\0'), maliciousTarEntry], /has a size/],
     [
       'a symbolic link with a size',
-      [createSizedTarEntry('x', '2', { link: 'a' }), maliciousTarEntry],
+      [createKilobyteTarEntry('x', '2', { link: 'a' }), maliciousTarEntry],
       /has a size/,
     ],
     [
       'a hard link with a size',
-      [createTarEntry('a'), createSizedTarEntry('x', '1', { link: 'a' }), maliciousTarEntry],
+      [createTarEntry('a'), createKilobyteTarEntry('x', '1', { link: 'a' }), maliciousTarEntry],
       /has a size/,
     ],
-    ['a device with a size', [createSizedTarEntry('x', '3'), maliciousTarEntry], /has a size/],
-    ['a pipe with a size', [createSizedTarEntry('x', '6'), maliciousTarEntry], /has a size/],
+    ['a device with a size', [createKilobyteTarEntry('x', '3'), maliciousTarEntry], /has a size/],
+    ['a pipe with a size', [createKilobyteTarEntry('x', '6'), maliciousTarEntry], /has a size/],
     [
       'a directory with a size in an extended header',
       [createPaxHeader({ size: '512' }), { name: 'x/', type: '5' }, maliciousTarEntry],

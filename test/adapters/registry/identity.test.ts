@@ -4,11 +4,11 @@ import {
   createStaticCredentialSource,
   type CredentialSource,
 } from '../../../src/adapters/registry/auth/credentials.ts'
-import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
 import { createManualClock } from './manual-clock.ts'
 
-const mirrorRules = [{ prefix: 'quay.io', mirrors: [{ location: 'mirror.example' }] }]
+const registryMirrorRules = [{ prefix: 'quay.io', mirrors: [{ location: 'mirror.example' }] }]
 const failingMirrorCredentials: CredentialSource = {
   find: async (host) => {
     if (host === 'mirror.example') throw new RegistryError('credentials', 'a helper failed')
@@ -21,9 +21,9 @@ async function computeRegistryIdentity(password: string | undefined): Promise<st
     password === undefined
       ? []
       : [createStaticCredentialSource({ 'quay.io': { kind: 'basic', username: 'u', password } })]
-  const client = openRegistryClient({
+  const client = createRegistryClient({
     clock: createManualClock(),
-    rules: mirrorRules,
+    rules: registryMirrorRules,
     credentials: [...own, failingMirrorCredentials],
   })
   const identity = await client.identity('quay.io/a/b:1')
@@ -39,7 +39,7 @@ test('different credentials have different identities, even with unreadable mirr
 })
 
 test('the identity of a blocked image is blocked, and of a malformed reference anonymous', async () => {
-  const client = openRegistryClient({
+  const client = createRegistryClient({
     clock: createManualClock(),
     rules: [{ prefix: 'quay.io', blocked: true }],
   })
@@ -50,20 +50,20 @@ test('the identity of a blocked image is blocked, and of a malformed reference a
 })
 
 test('public readability depends on credentials, mirrors, and the operator configuration', async () => {
-  const seen = async (options: Partial<Parameters<typeof openRegistryClient>[0]>) => {
-    const client = openRegistryClient({ clock: createManualClock(), ...options })
+  const seen = async (options: Partial<Parameters<typeof createRegistryClient>[0]>) => {
+    const client = createRegistryClient({ clock: createManualClock(), ...options })
     const answer = await client.isPubliclyReadable('quay.io/a/b:1')
     await client.close()
     return answer
   }
   const basic = { kind: 'basic', username: 'u', password: 'p' } as const
   expect(await seen({})).toBe(true)
-  expect(await seen({ rules: mirrorRules })).toBe(true)
-  expect(await seen({ rules: mirrorRules, closedHosts: ['mirror.example'] })).toBe(false)
-  expect(await seen({ rules: mirrorRules, credentials: [failingMirrorCredentials] })).toBe(false)
+  expect(await seen({ rules: registryMirrorRules })).toBe(true)
+  expect(await seen({ rules: registryMirrorRules, closedHosts: ['mirror.example'] })).toBe(false)
+  expect(await seen({ rules: registryMirrorRules, credentials: [failingMirrorCredentials] })).toBe(false)
   expect(
     await seen({
-      rules: mirrorRules,
+      rules: registryMirrorRules,
       credentials: [createStaticCredentialSource({ 'mirror.example': basic })],
     }),
   ).toBe(false)

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import {
-  openRegistryClient,
+  createRegistryClient,
   type RegistryClientOptions,
 } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
@@ -30,7 +30,7 @@ afterEach(async () => {
   ])
 })
 function openTestRegistryClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
-  const client = openRegistryClient({
+  const client = createRegistryClient({
     clock: createManualClock(),
     egress: allowLoopbackRegistries(registryServer.host),
     random: () => 0,

@@ -137,7 +137,7 @@ function createRandomLayer(random: SeededRandom, wildness: number): RandomLayer 
   const packing = random.pick(['none', 'none', 'none', 'gzip', 'zstd', 'zstd'] as const)
   return {
     parts,
-    ending: isOdd(0.5) ? random.pick(tarEndingGenerators)() : Buffer.alloc(1024),
+    ending: isOdd(0.5) ? random.pick(tarTrailerGenerators)() : Buffer.alloc(1024),
     damage: Array.from({ length: isOdd(0.6) ? 1 + random.below(3) : 0 }, () => [
       // In the header mostly.
       random.below(3) === 0 ? random.below(length) : 512 * random.below(parts.length * 2) + random.below(512),
@@ -172,7 +172,7 @@ function createRandomLayer(random: SeededRandom, wildness: number): RandomLayer 
   }
 }
 
-const tarEndingGenerators: readonly (() => Buffer)[] = [
+const tarTrailerGenerators: readonly (() => Buffer)[] = [
   () => Buffer.alloc(0),
   () => Buffer.alloc(512),
   () => Buffer.alloc(700),
@@ -182,10 +182,10 @@ const tarEndingGenerators: readonly (() => Buffer)[] = [
   () => Buffer.concat([Buffer.alloc(1024), Buffer.from('garbage')]),
 ]
 
-type RandomBooleanChooser = (share?: number) => boolean
+type RandomBooleanGenerator = (share?: number) => boolean
 
 /** One entry, with the headers that stand in front of it. */
-function createRandomTarEntries(random: SeededRandom, isOdd: RandomBooleanChooser): readonly TarEntry[] {
+function createRandomTarEntries(random: SeededRandom, isOdd: RandomBooleanGenerator): readonly TarEntry[] {
   const type = isOdd() ? random.pick([...'\x007123456SDMNVXAgxLK9']) : random.pick([...'0000000055512'])
   const name = isOdd() ? random.pick(unusualTarEntryNames) : random.pick(commonTarEntryNames)
   const hasData = isOdd() ? random.below(2) === 0 : type === '0' || type === '\0'
@@ -203,13 +203,13 @@ function createRandomTarEntries(random: SeededRandom, isOdd: RandomBooleanChoose
     ...(isOdd(0.5) && { prefix: random.pick(['manifests', 'other', 'manifests/d/', '.', '\xff', '12345']) }),
     ...(isOdd(0.2) && { breakChecksum: true }),
     ...(isOdd(0.2) && { signedChecksum: true }),
-    ...(isOdd(0.5) && { over: [createRandomHeaderField(random)] }),
+    ...(isOdd(0.5) && { over: [createRandomTarHeaderField(random)] }),
   }
-  return isOdd(1.2) ? [...createRandomExtensionEntries(random, isOdd), part] : [part]
+  return isOdd(1.2) ? [...createRandomTarExtensionEntries(random, isOdd), part] : [part]
 }
 
 /** Numbers that decide nothing, times that may be a prefix, star's mark, the sparse map. */
-function createRandomHeaderField(random: SeededRandom): readonly [number, string | Uint8Array] {
+function createRandomTarHeaderField(random: SeededRandom): readonly [number, string | Uint8Array] {
   const [at, length] = random.pick([
     [100, 8],
     [108, 8],
@@ -238,9 +238,9 @@ const paxKeys = [
 ]
 const sparsePaxKeys = ['major', 'minor', 'name', 'realsize', 'size', 'map', 'numblocks', 'offset', 'numbytes']
 
-function createRandomExtensionEntries(
+function createRandomTarExtensionEntries(
   random: SeededRandom,
-  isOdd: RandomBooleanChooser,
+  isOdd: RandomBooleanGenerator,
 ): readonly TarEntry[] {
   return Array.from({ length: isOdd() ? 2 + random.below(2) : 1 }, () => {
     const name = random.pick(['PaxHeader', '././@LongLink', 'manifests/a'])
@@ -261,7 +261,7 @@ function createRandomExtensionEntries(
   })
 }
 
-function createRandomPaxValue(random: SeededRandom, key: string, isOdd: RandomBooleanChooser): string {
+function createRandomPaxValue(random: SeededRandom, key: string, isOdd: RandomBooleanGenerator): string {
   if (isOdd(0.5))
     return random.pick(['', '-1', '+5', '1e3', '0x10', 'a\0b', '../a', '\u00e9', '0,5', '1', '0'])
   if (key === 'path' || key === 'GNU.sparse.name') return random.pick(commonTarEntryNames)

@@ -14,7 +14,7 @@ export function createRandomRegistryDocument(random: SeededRandom): RandomRegist
   const kind = random.pick(['manifest', 'index', 'config'] as const)
   const wildness = random.pick([0, 2, 8])
   const text = formatRandomJsonVariant(random, documentGeneratorByKind[kind](random), wildness)
-  const body = Buffer.from(random.below(8) === 0 ? random.pick(textCorruptors)(text) : text)
+  const body = Buffer.from(random.below(8) === 0 ? random.pick(jsonTextCorruptors)(text) : text)
   for (let left = random.below(10) === 0 ? 1 + random.below(2) : 0; left > 0; left -= 1)
     body[random.below(body.length)] = random.pick([
       0x20,
@@ -85,7 +85,7 @@ function createRandomDescriptor(random: SeededRandom): object {
   }
 }
 
-const textCorruptors: readonly ((text: string) => string)[] = [
+const jsonTextCorruptors: readonly ((text: string) => string)[] = [
   (text) => `\ufeff${text}`,
   (text) => `${text}${text}`,
   (text) => `${text}\n`,

@@ -12,8 +12,8 @@ import {
   type RegistryCredential,
 } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
-import { openImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { createImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { findMissingProgram } from '../../left-out.ts'
 import { createManualClock } from './manual-clock.ts'
 import { createImageIndex, createImage } from '../image/create-images.ts'
@@ -33,7 +33,7 @@ async function resolveAllImages(
   more: readonly string[] = [],
   platforms = false,
 ) {
-  const client = openRegistryClient({
+  const client = createRegistryClient({
     clock: createManualClock(),
     platforms,
     egress: {
@@ -133,7 +133,7 @@ describeIfRegistryInstalled('docker-registry behind a token service', () => {
 })
 
 /** Pushes with our pusher, and reads back with skopeo and our reader. */
-async function expectPushAndReadBack(
+async function expectImagePushAndReadBack(
   registry: RealRegistry,
   credential: RegistryCredential | undefined,
   tokenHosts: readonly string[] = [],
@@ -143,8 +143,13 @@ async function expectPushAndReadBack(
     tokenHosts: { [registry.host]: tokenHosts },
   }
   const credentials = credential ? [createStaticCredentialSource({ [registry.host]: credential })] : []
-  const pusher = openImagePusher({ clock: createManualClock(), egress, credentials, limits: { attempts: 1 } })
-  const reader = openRegistryClient({
+  const pusher = createImagePusher({
+    clock: createManualClock(),
+    egress,
+    credentials,
+    limits: { attempts: 1 },
+  })
+  const reader = createRegistryClient({
     clock: createManualClock(),
     egress,
     credentials,
@@ -201,7 +206,7 @@ async function expectPushAndReadBack(
   })
   const index = createImageIndex(['amd64', 'arm64'])
   const many = await pusher.push({ ...where, repository: 'pushed/many', ...index, tags: ['v1'] })
-  const detailed = openRegistryClient({ clock: createManualClock(), egress, credentials, platforms: true })
+  const detailed = createRegistryClient({ clock: createManualClock(), egress, credentials, platforms: true })
   expect(await detailed.resolve(`${registry.host}/pushed/many:v1`)).toMatchObject({
     kind: 'ok',
     digest: many.digest,
@@ -218,7 +223,7 @@ async function expectPushAndReadBack(
 describeIfRegistryInstalled('our own pusher', () => {
   test('pushes images without authentication, and skopeo and our reader find them', async () => {
     const registry = await startRealRegistry()
-    await expectPushAndReadBack(registry, undefined)
+    await expectImagePushAndReadBack(registry, undefined)
     await registry.close()
   }, 180_000)
   test('pushes in chunks through a proxy that limits the body size', async () => {
@@ -239,7 +244,7 @@ describeIfRegistryInstalled('our own pusher', () => {
     await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready))
     const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
     const egress = allowLoopbackRegistries(host)
-    const pusher = openImagePusher({
+    const pusher = createImagePusher({
       clock: createManualClock(),
       egress,
       credentials: [],
@@ -250,7 +255,7 @@ describeIfRegistryInstalled('our own pusher', () => {
     const { digest, blobs } = await pusher.push({ host, repository: 'a/large', ...large, tags: ['v1'] })
     expect(blobs.uploaded).toBe(2)
     expect(sizes.filter((size) => size === 1000).length).toBeGreaterThan(0)
-    const reader = openRegistryClient({ clock: createManualClock(), egress })
+    const reader = createRegistryClient({ clock: createManualClock(), egress })
     const pulled = await reader.fetchManifest({ host, repository: 'a/large', tag: 'v1' })
     expect(pulled.digest).toBe(digest)
     const layer = pulled.manifest.kind === 'image' ? pulled.manifest.layers[0] : undefined
@@ -267,9 +272,9 @@ describeIfRegistryInstalled('our own pusher', () => {
     const file = join(folder, 'htpasswd')
     await writeFile(file, spawnSync('htpasswd', ['-Bbn', 'robot', 'secret']).stdout)
     const registry = await startRealRegistry({ kind: 'htpasswd', file })
-    await expectPushAndReadBack(registry, robotAccountCredential)
+    await expectImagePushAndReadBack(registry, robotAccountCredential)
     for (const credential of [undefined, { ...robotAccountCredential, password: 'wrong' }]) {
-      const pusher = openImagePusher({
+      const pusher = createImagePusher({
         clock: createManualClock(),
         egress: allowLoopbackRegistries(registry.host),
         credentials: credential ? [createStaticCredentialSource({ [registry.host]: credential })] : [],
@@ -290,7 +295,7 @@ describeIfRegistryInstalled('our own pusher', () => {
   test('requests push access from a token service, while the reader requests only pull access', async () => {
     const service = await startTokenServer()
     const registry = await startRealRegistry(service.login)
-    await expectPushAndReadBack(registry, robotAccountCredential, [service.host])
+    await expectImagePushAndReadBack(registry, robotAccountCredential, [service.host])
     expect(service.scopes).toContain('repository:pushed/app:pull,push')
     expect(service.scopes).toContain('repository:pushed/copy:pull,push repository:pushed/app:pull')
     service.scopes.length = 0

@@ -72,7 +72,7 @@ export async function startRealRegistry(
   // JSON is YAML.
   await writeFile(join(folder, 'config.yml'), JSON.stringify(config))
   const child = spawn('docker-registry', ['serve', join(folder, 'config.yml')], { stdio: 'ignore' })
-  await waitUntilReady(host, child)
+  await waitUntilRegistryReady(host, child)
   let count = 0
   return {
     host,
@@ -165,7 +165,7 @@ async function findFreePort(): Promise<number> {
   return port
 }
 
-async function waitUntilReady(host: string, child: ChildProcess): Promise<void> {
+async function waitUntilRegistryReady(host: string, child: ChildProcess): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (child.exitCode !== null) throw new Error(`docker-registry ended with code ${child.exitCode}`)
     const up = await fetch(`http://${host}/v2/`).then(

@@ -10,9 +10,9 @@ import {
   parseRegistriesConf,
   readRegistriesConf,
   getRegistryEndpoints,
-  type RegistryConfRule,
+  type RegistriesConfRule,
 } from '../../../src/adapters/registry/registries-conf.ts'
-import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../../../src/adapters/registry/registry-access.ts'
 import { createManualClock } from './manual-clock.ts'
 import { loopbackCertificate, startScriptedRegistry } from './scripted-registry.ts'
@@ -20,7 +20,7 @@ import { loopbackCertificate, startScriptedRegistry } from './scripted-registry.
 const imageDigest = `sha256:${'a'.repeat(64)}`
 
 /** Returns the endpoints for a reference, with `mirror!` before mirrors: `mirror!m.example/a b.example/c`. */
-function formatRegistryEndpoints(rules: readonly RegistryConfRule[], text: string): string {
+function formatRegistryEndpoints(rules: readonly RegistriesConfRule[], text: string): string {
   const { reference } = parseImageReference(text)
   if (!reference) throw new Error(text)
   return getRegistryEndpoints(reference, rules)
@@ -90,7 +90,7 @@ describe('the rules of a file', () => {
       /registries\.conf on the catalog-bot host blocks/,
     )
     expect(formatRegistryEndpoints(rules, 'a.corp.example/secretary:1')).toContain('cache.example/secretary')
-    const client = openRegistryClient({
+    const client = createRegistryClient({
       clock: createManualClock(),
       rules,
       resolve: () => Promise.reject(new Error('asked')),
@@ -239,7 +239,7 @@ describe('the registry access of an operator', () => {
       INTERNAL_REGISTRIES: `${secure.host}=127.0.0.1/32`,
       ONLY_REGISTRIES: `${mirror.host}, ${secure.host}`,
     }
-    const client = openRegistryClient({
+    const client = createRegistryClient({
       clock: createManualClock(),
       ...(await readRegistryAccess(environment)),
     })

@@ -13,7 +13,7 @@ import {
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import {
-  openRegistryClient,
+  createRegistryClient,
   type RegistryClientOptions,
 } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
@@ -52,7 +52,7 @@ function openTestRegistryClient(
   const source =
     credential &&
     ('find' in credential ? credential : createStaticCredentialSource({ [registryServer.host]: credential }))
-  const client = openRegistryClient({
+  const client = createRegistryClient({
     clock,
     egress: {
       ...allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),

@@ -5,7 +5,7 @@ import { createStaticCredentialSource } from '../../../src/adapters/registry/aut
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import {
-  openRegistryClient,
+  createRegistryClient,
   type RegistryClientOptions,
 } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
@@ -34,7 +34,7 @@ afterEach(async () => {
 })
 
 function openTestRegistryClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
-  const client = openRegistryClient({
+  const client = createRegistryClient({
     clock,
     egress: allowLoopbackRegistries(registryServer.host),
     random: () => 0,
@@ -47,7 +47,7 @@ const formatTestImageReference = (rest: string) => `${registryServer.host}/${res
 /** Opens a client that requests Docker Hub images, whose manifest GETs count as pulls, from the test registry. */
 const openDockerHubClient = (options: Partial<RegistryClientOptions> = {}) =>
   openTestRegistryClient({ rules: [{ prefix: 'docker.io', location: registryServer.host }], ...options })
-const listRequestMethods = () => registryServer.requests.map(({ method }) => method)
+const listRegistryRequestMethods = () => registryServer.requests.map(({ method }) => method)
 
 test('closing the client ends pending waits, and no further requests are sent', async () => {
   registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '30' }).end()
@@ -75,14 +75,14 @@ describe('existence', () => {
     const client = openTestRegistryClient()
     expect(await client.resolve(formatTestImageReference('org/app:v1'))).toEqual(resolved)
     expect(await client.resolve(formatTestImageReference(`org/app@${digest}`))).toEqual(resolved)
-    expect(listRequestMethods()).toEqual(['GET', 'GET'])
+    expect(listRegistryRequestMethods()).toEqual(['GET', 'GET'])
   })
   test('one HEAD resolves an image if a GET counts as a pull', async () => {
     const digest = registryServer.add('org/app', 'v1')
     const client = openDockerHubClient()
     expect(await client.resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
     expect(await client.resolve(`docker.io/org/app@${digest}`)).toMatchObject({ kind: 'ok', digest })
-    expect(listRequestMethods()).toEqual(['HEAD', 'HEAD'])
+    expect(listRegistryRequestMethods()).toEqual(['HEAD', 'HEAD'])
   })
   test('the digest takes precedence over the tag', async () => {
     const digest = registryServer.add('org/app', 'v1')
@@ -114,7 +114,7 @@ describe('existence', () => {
       kind: 'missing',
       reason: `${registryServer.host} doesn't have this image (404 MANIFEST_UNKNOWN)`,
     })
-    expect(listRequestMethods()).toEqual(['GET', 'HEAD'])
+    expect(listRegistryRequestMethods()).toEqual(['GET', 'HEAD'])
   })
   test('an image that HEAD finds and GET does not is inconclusive', async () => {
     registryServer.add('org/app', 'v1')
@@ -151,7 +151,7 @@ describe('bytes and types', () => {
         response.writeHead(200, { 'content-type': manifestMediaTypes.ociManifest, 'content-length': 5 }).end()
     }
     expect(await openDockerHubClient().resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
-    expect(listRequestMethods()).toEqual(['HEAD', 'GET'])
+    expect(listRegistryRequestMethods()).toEqual(['HEAD', 'GET'])
   })
   test('different bytes for a digest are a mismatch after a second request', async () => {
     const wanted = computeSha256Digest('something else')
@@ -168,7 +168,7 @@ describe('bytes and types', () => {
     ).toMatchObject({
       kind: 'digest-mismatch',
     })
-    expect(listRequestMethods()).toEqual(['GET', 'GET'])
+    expect(listRegistryRequestMethods()).toEqual(['GET', 'GET'])
   })
   test('an HTML page from a proxy is inconclusive', async () => {
     registryServer.script = (_, response) =>
@@ -297,7 +297,7 @@ describe('registry quirks', () => {
     const client = openDockerHubClient()
     for (let round = 0; round < 3; round += 1)
       expect(await client.resolve('org/app:v1')).toMatchObject({ kind: 'ok' })
-    expect(listRequestMethods()).toEqual(['HEAD', 'GET', 'GET', 'GET'])
+    expect(listRegistryRequestMethods()).toEqual(['HEAD', 'GET', 'GET', 'GET'])
   })
   test.each([400, 401, 403, 405, 500, 502])(
     'a GET follows if a proxy responds to HEAD with %i',
@@ -460,7 +460,7 @@ describe('limits and outages', () => {
         reason: `${registryServer.host} returned ${status}`,
       })
       expect(clock.slept).toEqual([500, 1000, 2000])
-      expect(listRequestMethods()).toEqual(['GET', 'GET', 'GET', 'GET'])
+      expect(listRegistryRequestMethods()).toEqual(['GET', 'GET', 'GET', 'GET'])
     },
   )
   test('a dead host is inconclusive, and is not retried immediately for the next reference', async () => {

@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 
-export interface ScriptedRequest {
+export interface ScriptedRegistryRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -16,7 +16,7 @@ export interface ScriptedRequest {
 }
 
 export type RegistryScript = (
-  request: ScriptedRequest,
+  request: ScriptedRegistryRequest,
   response: ServerResponse,
   /** How many requests for this method and path came before. */
   earlier: number,
@@ -26,7 +26,7 @@ export interface ScriptedRegistry {
   /** `127.0.0.1:PORT`. */
   readonly host: string
   readonly origin: string
-  readonly requests: ScriptedRequest[]
+  readonly requests: ScriptedRegistryRequest[]
   connections(): number
   /** Answers first; true (or an ended response) means answered. */
   script: RegistryScript | undefined
@@ -99,7 +99,7 @@ export async function startScriptedRegistry(
   const uploads = new Map<string, Buffer>()
   /** What the distribution specification says of pushing, in its plainest form: no mounts, relative locations. */
   function takePush(
-    { method, path, query, headers, body }: ScriptedRequest,
+    { method, path, query, headers, body }: ScriptedRegistryRequest,
     response: ServerResponse,
   ): boolean {
     const manifest = /^\/v2\/(.+)\/manifests\/(.+)$/.exec(path)

@@ -29,7 +29,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
   // Postgres rejects running as root.
   const asRoot = process.getuid?.() === 0
   const as = ['setpriv', ...(asRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [])]
-  const folder = mkdtempSync(join(createReachableDirectory(as), 'catalog-bot-postgres-'))
+  const folder = mkdtempSync(join(createAccessibleTempDirectory(as), 'catalog-bot-postgres-'))
   if (asRoot) {
     const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
     chownSync(folder, id('-u'), id('-g'))
@@ -67,7 +67,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
     server.unref()
     for (let attempt = 0; attempt < 300; attempt++) {
       try {
-        await runQuery(address('postgres'), 'SELECT 1')
+        await runSqlQuery(address('postgres'), 'SELECT 1')
         return
       } catch {
         await new Promise((resolve) => setTimeout(resolve, 100))
@@ -92,7 +92,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
     database: async (copyOf) => {
       const name = `store_${++made}`
       const template = copyOf === undefined ? '' : ` TEMPLATE ${new URL(copyOf).pathname.slice(1)}`
-      await runQuery(address('postgres'), `CREATE DATABASE ${name}${template}`)
+      await runSqlQuery(address('postgres'), `CREATE DATABASE ${name}${template}`)
       return address(name)
     },
     remove: async () => {
@@ -103,7 +103,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
 }
 
 /** A temporary directory that the account can access, because root owns the directory that mktemp creates for root. */
-function createReachableDirectory(as: readonly string[]): string {
+function createAccessibleTempDirectory(as: readonly string[]): string {
   const reaches = (location: string) => {
     const [program = 'test', ...args] = [...as, 'test', '-x', location]
     return spawnSync(program, args, { cwd: '/' }).status === 0
@@ -111,7 +111,7 @@ function createReachableDirectory(as: readonly string[]): string {
   return [tmpdir(), '/var/tmp', '/tmp'].find(reaches) ?? tmpdir()
 }
 
-export async function runQuery(url: string, text: string): Promise<Record<string, unknown>[]> {
+export async function runSqlQuery(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
   client.on('error', () => undefined)
   await client.connect()

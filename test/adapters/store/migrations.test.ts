@@ -6,10 +6,10 @@ import type { Database } from '../../../src/adapters/store/database.ts'
 import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
 import { migrateDatabase, databaseSchemaName } from '../../../src/adapters/store/migrations.ts'
 import { pruneStore } from '../../../src/adapters/store/prune.ts'
-import { createStateStore } from '../../../src/adapters/store/store.ts'
+import { createNamespacedStateStore } from '../../../src/adapters/store/store.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
-const legacyScanState = { dueAt: 5, missingImages: {}, report: { issue: 7, digest: 'd', told: [] } }
+const legacyImageScanState = { dueAt: 5, missingImages: {}, report: { issue: 7, digest: 'd', told: [] } }
 const legacyBranchState = {
   seen: 'a'.repeat(40),
   rebuilds: [{ commit: 'b'.repeat(40), catalogs: ['v4.20'] }],
@@ -21,7 +21,7 @@ beforeAll(async () => {
   database = await openEmbeddedDatabase(undefined, { timeoutMs: 0, problem: () => undefined })
   await migrateDatabase(database, 4)
   const rows: readonly (readonly [space: string, key: string, value: unknown, expires: string | null])[] = [
-    ['image scans', '"coast/operators"', legacyScanState, null],
+    ['image scans', '"coast/operators"', legacyImageScanState, null],
     ['branches', '"Coast/Operators release/v1 \\"x\\""', legacyBranchState, null],
     ['review requests Coast/Operators', '"12"', ['bob'], '1 day'],
     ['scan parts coast/operators', '"5 0"', [{ reference: 'a', tries: 1 }], '1 day'],
@@ -48,7 +48,7 @@ test('moves durable data out of the cache', async () => {
   const of = { repository: 'coast/operators', version: 0 }
   expect(rows).toEqual([
     { ...of, space: 'branch', key: '"release/v1 \\"x\\""', value: JSON.stringify(legacyBranchState) },
-    { ...of, space: 'image scan', key: '""', value: JSON.stringify(legacyScanState) },
+    { ...of, space: 'image scan', key: '""', value: JSON.stringify(legacyImageScanState) },
     { ...of, space: 'requested reviews', key: '"12"', value: '["bob"]' },
     { ...of, space: 'scan part', key: '"5 0"', value: '[{"reference":"a","tries":1}]' },
     { ...of, space: 'tag of digest', key: JSON.stringify(longImageReference), value: 'true' },
@@ -56,7 +56,7 @@ test('moves durable data out of the cache', async () => {
 })
 
 test('the current reader of the state reads it', async () => {
-  expect(await readScanState(createStateStore(database), repository)).toEqual(legacyScanState)
+  expect(await readScanState(createNamespacedStateStore(database), repository)).toEqual(legacyImageScanState)
 })
 
 test('keeps reusable cache rows, with an expiry within a month', async () => {

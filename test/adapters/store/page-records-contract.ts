@@ -11,7 +11,7 @@ const createCommitSha = (digit: string) => toCommitSha(digit.repeat(40))
 /** Contains a character that Postgres rejects in text, and one that would end a JSON string. */
 const textWithInvalidCharacters = 'a \0 b \uD800 \\u0000 "'
 
-const createPullEvaluation = (
+const createEvaluationRecord = (
   of: RepositoryName,
   pull: number,
   more: Partial<EvaluationRecord> = {},
@@ -50,10 +50,12 @@ export function testPageRecordsContract(store: () => Store): void {
   describe('records for the web pages', () => {
     test('have one row per pull request, and a line for each different verdict', async () => {
       const of = createRepositoryName()
-      await store().recordEvaluation(createPullEvaluation(of, 1))
-      await store().recordEvaluation(createPullEvaluation(of, 1, { at: 2000 }))
-      await store().recordEvaluation(createPullEvaluation(of, 1, { at: 3000, verdict: 'merge', reasons: [] }))
-      await store().recordEvaluation(createPullEvaluation(of, 2, { at: 3000 }))
+      await store().recordEvaluation(createEvaluationRecord(of, 1))
+      await store().recordEvaluation(createEvaluationRecord(of, 1, { at: 2000 }))
+      await store().recordEvaluation(
+        createEvaluationRecord(of, 1, { at: 3000, verdict: 'merge', reasons: [] }),
+      )
+      await store().recordEvaluation(createEvaluationRecord(of, 2, { at: 3000 }))
       expect(await store().findPullRecord(of, toPullNumber(1))).toMatchObject({
         title: textWithInvalidCharacters,
         verdict: 'merge',
@@ -80,8 +82,8 @@ export function testPageRecordsContract(store: () => Store): void {
 
     test('end once, and reopen', async () => {
       const of = createRepositoryName()
-      await store().recordEvaluation(createPullEvaluation(of, 1))
-      await store().recordEvaluation(createPullEvaluation(of, 2))
+      await store().recordEvaluation(createEvaluationRecord(of, 1))
+      await store().recordEvaluation(createEvaluationRecord(of, 2))
       expect(await store().recordPullEnd(of, toPullNumber(1), 'merged', 4000)).toBe(500)
       expect(await store().recordPullEnd(of, toPullNumber(1), 'merged', 5000)).toBeUndefined()
       expect(await store().recordPullEnd(of, toPullNumber(9), 'closed', 5000)).toBeUndefined()
@@ -94,7 +96,7 @@ export function testPageRecordsContract(store: () => Store): void {
         state: 'closed',
         endedAt: 6000,
       })
-      await store().recordEvaluation(createPullEvaluation(of, 2, { at: 7000 }))
+      await store().recordEvaluation(createEvaluationRecord(of, 2, { at: 7000 }))
       expect(await store().findPullRecord(of, toPullNumber(2))).toMatchObject({ state: 'open', since: 7000 })
     })
 
@@ -115,7 +117,7 @@ export function testPageRecordsContract(store: () => Store): void {
       const of = createRepositoryName()
       for (const pull of [1, 2, 3]) {
         if (pull !== 2)
-          await store().recordEvaluation(createPullEvaluation(of, pull, { title: `title ${pull}` }))
+          await store().recordEvaluation(createEvaluationRecord(of, pull, { title: `title ${pull}` }))
         const lease = await store().acquireLease(`merged ${of.name}`, 60)
         const pendingMerge = {
           repository: of,

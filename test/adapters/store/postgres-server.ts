@@ -2,7 +2,7 @@
 import { reportSkipped } from '../../left-out.ts'
 import { startLocalPostgres, type PostgresServer } from './local-postgres.ts'
 
-export { runQuery, type PostgresServer } from './local-postgres.ts'
+export { runSqlQuery, type PostgresServer } from './local-postgres.ts'
 
 /** Undefined without an installed Postgres, which is counted as skipped. */
 export async function startPostgres(): Promise<PostgresServer | undefined> {

@@ -27,7 +27,7 @@ const storeBuildTimeoutMs = 120_000
 const weekMs = 7 * 24 * 3600_000
 
 /** What a made store depends on: the code that makes its tables, and the two packages that it is made with. */
-function computePreparedStoreKey(): string {
+function computePreparedStoreCacheKey(): string {
   const key = createHash('sha256')
   for (const file of [
     'src/adapters/store/migrations.ts',
@@ -40,7 +40,7 @@ function computePreparedStoreKey(): string {
 }
 
 async function buildPreparedStore(): Promise<string> {
-  const name = computePreparedStoreKey()
+  const name = computePreparedStoreCacheKey()
   const made = join(storeCacheDirectory, name)
   if (existsSync(made)) return made
   mkdirSync(storeCacheDirectory, { recursive: true })

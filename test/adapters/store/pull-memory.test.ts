@@ -4,7 +4,7 @@ import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/i
 import type { Store } from '../../../src/ports/store.ts'
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { openPreparedStore } from './prepared-store.ts'
-import { runQuery, startPostgres } from './postgres-server.ts'
+import { runSqlQuery, startPostgres } from './postgres-server.ts'
 import { testPullHistoryStoreContract } from './pull-memory-contract.ts'
 import { realTimeClock } from './sample-records.ts'
 
@@ -45,7 +45,7 @@ else
           baseRef: 'main',
           epoch: 0,
         })
-      await runQuery(
+      await runSqlQuery(
         databaseUrl,
         `UPDATE catalog_bot.command SET recorded_at = recorded_at - interval '61 minutes'
          WHERE repository = 'memory/aged' AND comment = 1`,

@@ -6,7 +6,7 @@ import { pruneStore } from '../../../src/adapters/store/prune.ts'
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { startStoreProcess } from './child.ts'
 import { testStoreContract } from './contract.ts'
-import { runQuery, startPostgres } from './postgres-server.ts'
+import { runSqlQuery, startPostgres } from './postgres-server.ts'
 import {
   createCacheNamespace,
   realTimeClock,
@@ -50,13 +50,13 @@ else {
     test('take a password with special characters from PGPASSWORD', async () => {
       const url = new URL(await postgresServer.database())
       const password = `p@ss/#%:?&"\\ $x`
-      await runQuery(url.href, `CREATE ROLE sealed SUPERUSER LOGIN PASSWORD '${password}'`)
-      const [settings] = await runQuery(url.href, 'SHOW hba_file')
-      await runQuery(
+      await runSqlQuery(url.href, `CREATE ROLE sealed SUPERUSER LOGIN PASSWORD '${password}'`)
+      const [settings] = await runSqlQuery(url.href, 'SHOW hba_file')
+      await runSqlQuery(
         url.href,
         `COPY (VALUES ('host all sealed all scram-sha-256'), ('host all all all trust')) TO '${String(settings?.['hba_file'])}'`,
       )
-      await runQuery(url.href, 'SELECT pg_reload_conf()')
+      await runSqlQuery(url.href, 'SELECT pg_reload_conf()')
       url.username = 'sealed'
       const databaseUrl = url.href
       await expect(openStore({ databaseUrl, clock: realTimeClock })).rejects.toThrow()
@@ -146,7 +146,7 @@ else {
     test('of an older program reject the database of a newer one', async () => {
       const databaseUrl = await postgresServer.database()
       await (await openStore({ databaseUrl, clock: realTimeClock })).close()
-      await runQuery(databaseUrl, 'INSERT INTO catalog_bot.migration (step) VALUES (9999)')
+      await runSqlQuery(databaseUrl, 'INSERT INTO catalog_bot.migration (step) VALUES (9999)')
       await expect(openStore({ databaseUrl, clock: realTimeClock })).rejects.toMatchObject({
         code: 'too-new',
       })
@@ -169,11 +169,11 @@ else {
       await store.putCached(createCacheNamespace('s'), new Map([['gone', 1]]), 0.01)
       await store.putCached(createCacheNamespace('s'), new Map([['stays', 1]]), 60)
       await store.writeState(createStateNamespace('s'), createRepositoryName(), new Map([['for ever', 1]]))
-      await runQuery(
+      await runSqlQuery(
         databaseUrl,
         "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days' WHERE guid = 'old'",
       )
-      await runQuery(
+      await runSqlQuery(
         databaseUrl,
         "UPDATE catalog_bot.delivery SET received_at = now() - interval '13 days' WHERE guid = 'young'",
       )
@@ -181,11 +181,11 @@ else {
       const database = openServerDatabase(databaseUrl, () => undefined)
       await pruneStore(database)
       await database.close()
-      const left = await runQuery(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')
+      const left = await runSqlQuery(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')
       expect(left.map(({ guid }) => guid)).toEqual(['young'])
-      const keys = await runQuery(databaseUrl, 'SELECT key FROM catalog_bot.cache ORDER BY key')
+      const keys = await runSqlQuery(databaseUrl, 'SELECT key FROM catalog_bot.cache ORDER BY key')
       expect(keys.map(({ key }) => key)).toEqual(['"stays"'])
-      expect(await runQuery(databaseUrl, 'SELECT key FROM catalog_bot.state')).toEqual([
+      expect(await runSqlQuery(databaseUrl, 'SELECT key FROM catalog_bot.state')).toEqual([
         { key: '"for ever"' },
       ])
       await store.close()
@@ -207,11 +207,14 @@ else {
       }
       const store = await openStore({ databaseUrl, clock: byHand })
       await store.accept(createPushDelivery('old'), [])
-      await runQuery(databaseUrl, "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days'")
+      await runSqlQuery(
+        databaseUrl,
+        "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days'",
+      )
       expect(sleeps.map(({ milliseconds }) => milliseconds)).toEqual([3600_000])
       sleeps[0]?.wake()
       await waitUntil(() => sleeps.length === 2)
-      expect(await runQuery(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')).toEqual([])
+      expect(await runSqlQuery(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')).toEqual([])
       await store.close()
     }, 180_000)
   })

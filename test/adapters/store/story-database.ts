@@ -14,12 +14,12 @@ let sharedDatabaseTemplate: Promise<DatabaseTemplate | undefined> | undefined
 
 /** The address of an unused database with its tables created. Undefined without an installed Postgres. */
 export async function createStoryDatabase(): Promise<string | undefined> {
-  sharedDatabaseTemplate ??= startTemplateServer()
+  sharedDatabaseTemplate ??= startTemplateDatabaseServer()
   const { server, templateUrl } = (await sharedDatabaseTemplate) ?? {}
   return templateUrl === undefined ? undefined : server?.database(templateUrl)
 }
 
-async function startTemplateServer(): Promise<DatabaseTemplate | undefined> {
+async function startTemplateDatabaseServer(): Promise<DatabaseTemplate | undefined> {
   const server = await startPostgres()
   if (server === undefined) return undefined
   const templateUrl = await server.database()

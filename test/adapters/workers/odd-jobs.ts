@@ -28,7 +28,7 @@ serveWorkerRequests(async (job: TestWorkerJob): Promise<unknown> => {
       for (;;) await Promise.resolve()
     case 'die':
       appendFileSync(job.diary, 'x')
-      if (readTextOrEmpty(job.diary).length > job.times) return 'done'
+      if (readTextFileOrEmpty(job.diary).length > job.times) return 'done'
       process.kill(process.pid, job.signal)
       return new Promise(() => {})
     case 'exit':
@@ -43,12 +43,12 @@ serveWorkerRequests(async (job: TestWorkerJob): Promise<unknown> => {
     case 'unsendable':
       return () => 'a function'
     case 'wait':
-      while (readTextOrEmpty(job.diary) === '') await new Promise((resolve) => setTimeout(resolve, 5))
+      while (readTextFileOrEmpty(job.diary) === '') await new Promise((resolve) => setTimeout(resolve, 5))
       return process.pid
   }
 })
 
-function readTextOrEmpty(file: string): string {
+function readTextFileOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {

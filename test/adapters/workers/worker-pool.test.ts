@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import {
-  openWorkerPool,
+  createWorkerPool,
   type WorkerPool,
   type WorkerPoolOptions,
 } from '../../../src/adapters/workers/worker-pool.ts'
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const generousTimeoutMs = 60_000
 const workerScript = new URL('./odd-jobs.ts', import.meta.url)
-const defaultPoolOptions = {
+const defaultWorkerPoolOptions = {
   script: workerScript,
   heap: 64,
   processes: 1,
@@ -34,7 +34,7 @@ const defaultPoolOptions = {
 }
 
 function openTestWorkerPool(options: Partial<WorkerPoolOptions<unknown>> = {}): void {
-  workerPool = openWorkerPool<TestWorkerJob, unknown>({ ...defaultPoolOptions, ...options })
+  workerPool = createWorkerPool<TestWorkerJob, unknown>({ ...defaultWorkerPoolOptions, ...options })
 }
 
 const runWorkerJob = (job: TestWorkerJob, milliseconds = generousTimeoutMs) =>

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { defaultRuleSet } from '../../../packages/fbc/src/model/rule-set.ts'
+import { defaultOpmRuleSet } from '../../../packages/fbc/src/model/rule-set.ts'
 import { validateProjectedCatalogs } from '../../../src/checks/bundles/validate-projected-catalogs.ts'
 import {
   createBundleImageNameFormatter,
@@ -47,14 +47,14 @@ async function buildProjectedCatalogs(before: FileTree, after: FileTree, image?:
     becoming: projected,
     channels,
     text: formatChangeAsText(describeProjectedChange(projected)),
-    findings: validateProjectedCatalogs(projected, defaultRuleSet, {}),
+    findings: validateProjectedCatalogs(projected, defaultOpmRuleSet, {}),
   }
 }
 
 const createReleaseConfigYaml = (more: string) =>
   `catalog_templates:\n  - template_name: t.yaml\n    channels: [${more.startsWith('Fast') ? 'Fast' : 'stable'}]\n${more.startsWith('Fast') ? '' : more}`
 
-function createCiYamlWithMapping(type: string): FileTree {
+function createCiYamlWithCatalogMapping(type: string): FileTree {
   return {
     'operators/foo/ci.yaml': `fbc:
   enabled: true
@@ -71,7 +71,7 @@ package: foo
 image: quay.io/foo/foo@${imageDigest}
 properties: [{type: olm.package, value: {packageName: foo, version: ${version}}}]
 `
-const renderedCatalog = `schema: olm.package
+const renderedCatalogYaml = `schema: olm.package
 name: foo
 defaultChannel: stable
 ---
@@ -81,15 +81,15 @@ name: stable
 entries: [{name: foo.v1.0.0}]
 ${createBundleYaml('1.0.0')}`
 const filesWithBasicTemplate: FileTree = {
-  ...createCiYamlWithMapping('olm.template.basic'),
+  ...createCiYamlWithCatalogMapping('olm.template.basic'),
   'operators/foo/catalog-templates/t.yaml': `schema: olm.template.basic
 entries:
 - {schema: olm.package, name: foo, defaultChannel: stable}
 - {schema: olm.channel, package: foo, name: stable, entries: [{name: foo.v1.0.0}]}
 - {schema: olm.bundle, image: 'quay.io/foo/foo@${imageDigest}'}
 `,
-  'catalogs/v4.19/foo/catalog.yaml': renderedCatalog,
-  'catalogs/v4.20/foo/catalog.yaml': renderedCatalog,
+  'catalogs/v4.19/foo/catalog.yaml': renderedCatalogYaml,
+  'catalogs/v4.20/foo/catalog.yaml': renderedCatalogYaml,
 }
 const releaseConfigPath = 'operators/foo/1.1.0/release-config.yaml'
 
@@ -165,7 +165,7 @@ describe('a bundle with a release configuration', () => {
   })
 
   test('creates a template that does not exist yet', async () => {
-    const before = createCiYamlWithMapping('olm.template.basic')
+    const before = createCiYamlWithCatalogMapping('olm.template.basic')
     const after = {
       ...before,
       ...createBundleDirectoryFiles('1.1.0'),
@@ -178,12 +178,12 @@ describe('a bundle with a release configuration', () => {
 
   test('is added to a semver template with keys in any case', async () => {
     const before: FileTree = {
-      ...createCiYamlWithMapping('olm.semver'),
+      ...createCiYamlWithCatalogMapping('olm.semver'),
       'operators/foo/catalog-templates/t.yaml': `Schema: olm.semver
 GenerateMinorChannels: true
 FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
 `,
-      'catalogs/v4.19/foo/catalog.yaml': renderedCatalog,
+      'catalogs/v4.19/foo/catalog.yaml': renderedCatalogYaml,
     }
     const after = {
       ...before,

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluatePullSnapshot, type SnapshotEvaluation } from '../../../src/evaluate/evaluate.ts'
 import type { PullSnapshot, IncomingCommits } from '../../../src/pull-request/snapshot.ts'
 import { toBlobSha, toCommitSha, toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
-import { openCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
+import { createCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { runGit, type LocalGit } from '../../../src/adapters/git/run-git.ts'
 import type { OpenPullSummary } from '../../../src/ports/forge.ts'
 import type { PullHistoryStore } from '../../../src/ports/pull-memory.ts'
-import { createSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../ownership/ownership-scenario.ts'
 import { readIncomingCommits } from '../../../src/adapters/git/commits.ts'
@@ -85,7 +85,7 @@ async function evaluatePullAtHead(
   ownershipScenario.origin.pull(7, head)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   return evaluatePullSnapshot(
-    createSnapshot({ author: getAliceAccount(), base: tip, head, ...options.snapshot }),
+    createTestPullSnapshot({ author: getAliceAccount(), base: tip, head, ...options.snapshot }),
     {
       repository: {
         ...ownershipScenario.mirror,
@@ -269,13 +269,16 @@ describe('an open pull request whose head is among the commits of another one', 
     ownershipScenario.origin.branch('main', baseCommit)
     ownershipScenario.origin.pull(7, head)
     await ownershipScenario.mirror.fetch('main', toPullNumber(7))
-    await evaluatePullSnapshot(createSnapshot({ author: getAliceAccount(), base: baseCommit, head }), {
-      repository: ownershipScenario.mirror,
-      loader: { load: async () => undefined },
-      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
-      memory: noopPullHistoryStore,
-      openPulls: async () => ((queryCount += 1), []),
-    })
+    await evaluatePullSnapshot(
+      createTestPullSnapshot({ author: getAliceAccount(), base: baseCommit, head }),
+      {
+        repository: ownershipScenario.mirror,
+        loader: { load: async () => undefined },
+        ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
+        memory: noopPullHistoryStore,
+        openPulls: async () => ((queryCount += 1), []),
+      },
+    )
     expect(queryCount).toBe(0)
   })
 })
@@ -514,7 +517,7 @@ describe('the history of a pull request', () => {
         limit: 1_000_000,
         ...more,
       })
-    const objects = openCatFileObjectReader({
+    const objects = createCatFileObjectReader({
       directory: ownershipScenario.origin.directory,
       timeout: 30_000,
     })

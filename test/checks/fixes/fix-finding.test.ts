@@ -59,7 +59,7 @@ const replacesChainYaml = `  - name: foo.v1.0.0
   - name: foo.v1.1.0
     replaces: foo.v1.0.0
 `
-const findingFixCases: readonly (readonly [rule: string, why: string, text: string, diff: string])[] = [
+const suggestedFixCases: readonly (readonly [rule: string, why: string, text: string, diff: string])[] = [
   [
     'several-heads',
     'the newest replaces the head that is left over',
@@ -149,7 +149,7 @@ describe.each([
   ['YAML', (text: string) => text],
   ['JSON', convertYamlToJson],
 ])('in %s', (format, written) => {
-  test.each(findingFixCases)('%s: %s', (rule, _why, yaml, diff) => {
+  test.each(suggestedFixCases)('%s: %s', (rule, _why, yaml, diff) => {
     const text = written(yaml)
     const found = findCatalogFindings(text).find((finding) => finding.rule === rule)
     const fix = found && computeFindingFix(found, encodeText(text))

@@ -85,7 +85,7 @@ function createCatalogChangeInput(...sides: readonly TestCatalogBundles[]): Chec
 }
 
 /** A change that adds one bundle with the fields of `blob`. */
-const createAddedBundleInput = (blob: TestBundleFields = {}) =>
+const createCheckInputWithAddedBundle = (blob: TestBundleFields = {}) =>
   createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
 function createTestCheckAnswers(
   bundle?: BundleImageAnswer,
@@ -102,7 +102,7 @@ function createTestCheckAnswers(
   )
 }
 /** The bundles that are opened if every image exists. */
-const listBundlesToOpen = (given: CheckInput) =>
+const listRequestedBundleImages = (given: CheckInput) =>
   imagesCheck
     .ask(given, { get: () => successfulImageLookup as never })
     .flatMap((question) => (question.kind === 'bundle' ? [question.reference] : []))
@@ -113,9 +113,12 @@ const createBundleImageAnswer = (content: Partial<BundleContentFields> = {}): Bu
   findings: [],
 })
 const runImagesCheckOnBundle = (blob: TestBundleFields, answer?: BundleImageAnswer) =>
-  imagesCheck.judge(createCatalogChangeInput({ result: [{ ...blob }] }), createAnswersForAllImages(answer))
+  imagesCheck.judge(
+    createCatalogChangeInput({ result: [{ ...blob }] }),
+    createAnswersWithAllImagesFound(answer),
+  )
 /** Answers that every image exists. */
-function createAnswersForAllImages(answer?: BundleImageAnswer): CheckAnswers {
+function createAnswersWithAllImagesFound(answer?: BundleImageAnswer): CheckAnswers {
   const known = createTestCheckAnswers(answer)
   return {
     get: (question) => (question.kind === 'image' ? successfulImageLookup : known.get(question)) as never,
@@ -126,7 +129,7 @@ describe('the content of a bundle image', () => {
   test('is requested only after the image is known to exist', () => {
     const kinds = (image: ImageLookupAnswer) =>
       imagesCheck
-        .ask(createAddedBundleInput(), createTestCheckAnswers(undefined, image))
+        .ask(createCheckInputWithAddedBundle(), createTestCheckAnswers(undefined, image))
         .map(({ kind }) => kind)
     expect(kinds({ kind: 'unknown', reason: '', retryAfter: 0 })).toEqual(['image'])
     expect(kinds(successfulImageLookup)).toEqual(['image', 'bundle'])
@@ -256,25 +259,29 @@ describe('which bundles are opened', () => {
   const published = { base: [{}] }
   test('one that is new to its catalog, even with the image of another bundle in it', () => {
     expect(
-      listBundlesToOpen(createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] })),
+      listRequestedBundleImages(
+        createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] }),
+      ),
     ).toEqual([bundleImageReference])
-    expect(listBundlesToOpen(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([
+    expect(listRequestedBundleImages(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([
       bundleImageReference,
     ])
   })
   test('one with a changed blob for the same image', () => {
     const blob = { properties: bundleContent.properties.slice(0, 1) } as TestBundleFields
     expect(
-      listBundlesToOpen(createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] })),
+      listRequestedBundleImages(
+        createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] }),
+      ),
     ).toEqual([bundleImageReference])
   })
   test('none that is unchanged, or that only stores its metadata in another form', () => {
-    expect(listBundlesToOpen(createCatalogChangeInput({ ...published, result: [{}] }))).toEqual([])
+    expect(listRequestedBundleImages(createCatalogChangeInput({ ...published, result: [{}] }))).toEqual([])
     const migrated = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as TestBundleFields
     expect(
-      listBundlesToOpen(
+      listRequestedBundleImages(
         createCatalogChangeInput({ ...published, result: [migrated], changed: ['foo.v1.0.0'] }),
       ),
     ).toEqual([])
@@ -282,23 +289,25 @@ describe('which bundles are opened', () => {
   test('none that another catalog of the base contains with the same content and digest', () => {
     const older = { root: 'v4.19', ...published, result: [{}] }
     expect(
-      listBundlesToOpen(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] })),
+      listRequestedBundleImages(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] })),
     ).toEqual([])
     const incompleteContent = { properties: bundleContent.properties.slice(0, 1) } as TestBundleFields
     expect(
-      listBundlesToOpen(
+      listRequestedBundleImages(
         createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [incompleteContent] }),
       ),
     ).toEqual([bundleImageReference])
     const byTag = { image: 'quay.io/org/bundle:v1' }
     const tagged = { root: 'v4.19', base: [byTag], result: [byTag] }
     expect(
-      listBundlesToOpen(createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] })),
+      listRequestedBundleImages(
+        createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] }),
+      ),
     ).toEqual([bundleImageReference])
   })
   test('one with an image by tag, by the digest of the tag', () => {
     const tag = 'quay.io/org/bundle:v1'
-    const given = createAddedBundleInput({ image: tag })
+    const given = createCheckInputWithAddedBundle({ image: tag })
     expect(imagesCheck.ask(given, createTestCheckAnswers(undefined, successfulImageLookup, tag))).toEqual([
       { kind: 'image', reference: tag },
       { kind: 'bundle', reference: bundleImageReference },
@@ -310,14 +319,14 @@ describe('which bundles are opened', () => {
     expect(outcome.findings.map(({ rule }) => rule)).toContain('bundle-not-its-image')
   })
   test('none in a registry that is not allowed', () => {
-    const given = createAddedBundleInput()
+    const given = createCheckInputWithAddedBundle()
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
-    expect(listBundlesToOpen({ ...given, config })).toEqual([])
+    expect(listRequestedBundleImages({ ...given, config })).toEqual([])
   })
   test('one even if platforms are required of other images', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, platforms: ['linux/s390x'] } }
     const given = {
-      ...createAddedBundleInput({ relatedImages: [{ name: '', image: bundleImageReference }] }),
+      ...createCheckInputWithAddedBundle({ relatedImages: [{ name: '', image: bundleImageReference }] }),
       config,
     }
     expect(imagesCheck.ask(given, createTestCheckAnswers())).toEqual([
@@ -433,7 +442,7 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
   ]
   const verdicts = images.flatMap((image) =>
     bundles.map(([name, bundle]) => {
-      const given = createAddedBundleInput()
+      const given = createCheckInputWithAddedBundle()
       const bundleKey = toCheckQuestionKey({ kind: 'bundle', reference: bundleImageReference })
       const known = createCheckAnswers(
         new Map<string, ImageLookupAnswer | BundleImageAnswer>([
@@ -461,8 +470,8 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
   test('and never from a registry that is not allowed, even with known answers', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
     const { findings } = imagesCheck.judge(
-      { ...createAddedBundleInput(), config },
-      createAnswersForAllImages(createBundleImageAnswer()),
+      { ...createCheckInputWithAddedBundle(), config },
+      createAnswersWithAllImagesFound(createBundleImageAnswer()),
     )
     expect(findings).toMatchObject([{ rule: 'registry-not-allowed', severity: 'error' }])
   })

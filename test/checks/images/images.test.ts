@@ -51,7 +51,7 @@ const runImagesCheck = (given: CheckInput, known: Record<string, ImageLookupAnsw
   imagesCheck.judge(given, createImageCheckAnswers(known))
 const formatImageFindings = (given: CheckInput, known: Record<string, ImageLookupAnswer> = {}) =>
   runImagesCheck(given, known).findings.map(({ rule, at }) => `${at?.line} ${rule}`)
-const listQueriedReferences = (given: CheckInput) =>
+const listQueriedImageReferences = (given: CheckInput) =>
   imagesCheck
     .ask(given, createImageCheckAnswers())
     .map((question) => (question.kind === 'image' ? question.reference : ''))
@@ -85,20 +85,19 @@ describe('a rule that is ignored for a package', () => {
 describe('the check queries', () => {
   test('each image once, even if it is referenced repeatedly', () => {
     expect(
-      listQueriedReferences(
+      listQueriedImageReferences(
         createImagesCheckInput([pinnedImageReference, pinnedImageReference, 'quay.io/org/b:1']),
       ),
     ).toEqual([pinnedImageReference, 'quay.io/org/b:1'])
   })
   test('the tag next to a digest as well', () => {
-    expect(listQueriedReferences(createImagesCheckInput([`quay.io/org/app:v1@${imageDigest}`]))).toEqual([
-      `quay.io/org/app:v1@${imageDigest}`,
-      'quay.io/org/app:v1',
-    ])
+    expect(listQueriedImageReferences(createImagesCheckInput([`quay.io/org/app:v1@${imageDigest}`]))).toEqual(
+      [`quay.io/org/app:v1@${imageDigest}`, 'quay.io/org/app:v1'],
+    )
   })
   test('images in a list of references, without platforms, because they do not run', () => {
     const listed = createImagesCheckInput([{ role: 'listed' }], { platforms: ['linux/s390x'] })
-    expect(listQueriedReferences(listed)).toEqual([pinnedImageReference])
+    expect(listQueriedImageReferences(listed)).toEqual([pinnedImageReference])
     expect(
       runImagesCheck(listed, {
         [pinnedImageReference]: { ...successfulImageLookup, platforms: ['linux/amd64'] },
@@ -113,7 +112,7 @@ describe('the check queries', () => {
   })
   test('nothing for malformed references and registries that are not allowed', () => {
     expect(
-      listQueriedReferences(
+      listQueriedImageReferences(
         createImagesCheckInput(['Docker://x', 'evil.example/a', pinnedImageReference], {
           registries: ['quay.io'],
         }),

@@ -46,9 +46,9 @@ function createTagLookupAnswers(tags: Readonly<Record<string, ImageLookupAnswer>
     ),
   )
 }
-const formatRepublishedFindings = (...catalogs: CatalogChange[]) =>
-  formatFindingsWithTagAnswers(createTagLookupAnswers(), ...catalogs)
-const formatFindingsWithTagAnswers = (known: CheckAnswers, ...catalogs: CatalogChange[]) =>
+const formatRepublishedBundleFindings = (...catalogs: CatalogChange[]) =>
+  formatRepublishedFindingsForTags(createTagLookupAnswers(), ...catalogs)
+const formatRepublishedFindingsForTags = (known: CheckAnswers, ...catalogs: CatalogChange[]) =>
   evaluateRepublishedBundles(findRepublishedBundles(catalogs), known).findings.map(({ rule, at, data }) => [
     rule,
     at?.file,
@@ -63,7 +63,7 @@ describe('a bundle name refers to one image', () => {
   )
   test('another digest under a published name is an error in the catalog that adds it', () => {
     expect(
-      formatRepublishedFindings(
+      formatRepublishedBundleFindings(
         createCatalogChange('v4.18', {}, { 'foo.v1': `quay.io/foo/b${secondDigestSuffix}` }),
         published,
       ),
@@ -76,7 +76,7 @@ describe('a bundle name refers to one image', () => {
       `quay.io/foo/b:v1${firstDigestSuffix}`,
     ])
       expect(
-        formatRepublishedFindings(createCatalogChange('v4.20', {}, { 'foo.v1': image }), published),
+        formatRepublishedBundleFindings(createCatalogChange('v4.20', {}, { 'foo.v1': image }), published),
       ).toEqual([])
   })
   test('a tag is compared by its current digest, and an inconclusive answer is not a finding', () => {
@@ -91,19 +91,19 @@ describe('a bundle name refers to one image', () => {
       size: 1,
     })
     expect(
-      formatFindingsWithTagAnswers(
+      formatRepublishedFindingsForTags(
         createTagLookupAnswers({ [tag]: imageFound(firstDigestSuffix.slice(1)) }),
         ...tagged,
       ),
     ).toEqual([])
     expect(
-      formatFindingsWithTagAnswers(
+      formatRepublishedFindingsForTags(
         createTagLookupAnswers({ [tag]: imageFound(secondDigestSuffix.slice(1)) }),
         ...tagged,
       ),
     ).toHaveLength(1)
     expect(
-      formatFindingsWithTagAnswers(
+      formatRepublishedFindingsForTags(
         createTagLookupAnswers({ [tag]: { kind: 'missing', reason: '404' } }),
         ...tagged,
       ),
@@ -133,7 +133,7 @@ describe('a bundle name refers to one image', () => {
     )
     for (const digest of [firstDigestSuffix, secondDigestSuffix])
       expect(
-        formatRepublishedFindings(
+        formatRepublishedBundleFindings(
           createCatalogChange('v4.20', {}, { 'foo.v1': `q.io/b${digest}` }),
           published,
           disagreeing,
@@ -141,7 +141,7 @@ describe('a bundle name refers to one image', () => {
       ).toEqual([])
     const three = `@sha256:${'3'.repeat(64)}`
     expect(
-      formatRepublishedFindings(
+      formatRepublishedBundleFindings(
         createCatalogChange('v4.20', {}, { 'foo.v1': `q.io/b${three}` }),
         published,
         disagreeing,
@@ -150,7 +150,7 @@ describe('a bundle name refers to one image', () => {
   })
   test('two catalogs that get the name in the same change must agree', () => {
     expect(
-      formatRepublishedFindings(
+      formatRepublishedBundleFindings(
         createCatalogChange('v4.18', {}, { 'foo.v1': `q.io/b${firstDigestSuffix}` }),
         createCatalogChange('v4.19', undefined, { 'foo.v1': `q.io/b${secondDigestSuffix}` }),
       ),
@@ -158,7 +158,7 @@ describe('a bundle name refers to one image', () => {
   })
   test('an edit within one catalog is not reported here, and a removed catalog still counts', () => {
     expect(
-      formatRepublishedFindings(
+      formatRepublishedBundleFindings(
         createCatalogChange(
           'v4.19',
           { 'foo.v1': `q.io/b${firstDigestSuffix}` },
@@ -167,15 +167,15 @@ describe('a bundle name refers to one image', () => {
       ),
     ).toEqual([])
     expect(
-      formatRepublishedFindings(
+      formatRepublishedBundleFindings(
         createCatalogChange('v4.18', { 'foo.v1': `q.io/b${firstDigestSuffix}` }, undefined),
         createCatalogChange('v4.20', {}, { 'foo.v1': `q.io/b${secondDigestSuffix}` }),
       ),
     ).toHaveLength(1)
   })
   test('bundles without an image are ignored', () => {
-    expect(formatRepublishedFindings(createCatalogChange('v4.18', {}, { 'foo.v1': '' }), published)).toEqual(
-      [],
-    )
+    expect(
+      formatRepublishedBundleFindings(createCatalogChange('v4.18', {}, { 'foo.v1': '' }), published),
+    ).toEqual([])
   })
 })

@@ -37,14 +37,15 @@ const { values } = parseArgs({
   },
 })
 
-const buildDirectory = values.program === undefined ? mkdtempSync(join(tmpdir(), 'olm-resolver-')) : undefined
+const olmResolverBuildDirectory =
+  values.program === undefined ? mkdtempSync(join(tmpdir(), 'olm-resolver-')) : undefined
 const olmResolverProcess = spawn(
-  values.program ?? buildOlmResolver(join(buildDirectory ?? '', 'olm-resolver')),
+  values.program ?? buildOlmResolver(join(olmResolverBuildDirectory ?? '', 'olm-resolver')),
   {
     stdio: ['pipe', 'pipe', 'inherit'],
   },
 )
-let agreeingCaseCount = 0
+let matchingResolverCaseCount = 0
 const pendingOlmResponseHandlers: ((answer: OlmResolverOutput) => void)[] = []
 createInterface({ input: olmResolverProcess.stdout }).on('line', (line) =>
   pendingOlmResponseHandlers.shift()?.(JSON.parse(line) as OlmResolverOutput),
@@ -58,38 +59,38 @@ for (const { claim, catalog, subscriptions, gives } of resolverCases) {
     typeof gives === 'string' ? error !== undefined : error === undefined && names.join() === gives.join()
   if (!isSame)
     console.log(`case "${claim}": we say ${String(gives)}, OLM ${refused ?? error ?? names.join()}`)
-  if (isSame) agreeingCaseCount++
+  if (isSame) matchingResolverCaseCount++
 }
 console.log(
-  `${agreeingCaseCount} of the ${resolverCases.length} cases of resolver-cases.ts are as OLM has them`,
+  `${matchingResolverCaseCount} of the ${resolverCases.length} cases of resolver-cases.ts are as OLM has them`,
 )
-const countByResolutionOutcome = new Map<string, number>()
+const resolutionCountByOutcome = new Map<string, number>()
 let printedDifferenceCount = 0
 for (let seed = Number(values.from), end = seed + Number(values.problems); seed < end; seed++) {
   const problem = createRandomResolutionProblem(seed)
   const theirs = await resolveWithOlm(problem)
   const ours = solveResolutionProblem(problem)
-  let kind = compareResolutions(problem, ours, theirs)
+  let kind = compareResolutionWithOlm(problem, ours, theirs)
   // OLM passes mandatory items to its solver in the order of a Go map, so with more than one its result can change.
   const mandatory =
     problem.subscriptions.length + problem.installed.filter((one) => one.subscription === '').length
   for (let again = 0; again < 30 && kind.startsWith('differ') && mandatory > 1; again++)
-    if (!compareResolutions(problem, ours, await resolveWithOlm(problem)).startsWith('differ'))
+    if (!compareResolutionWithOlm(problem, ours, await resolveWithOlm(problem)).startsWith('differ'))
       kind = "agree: with one of OLM's answers, which change from run to run"
-  countByResolutionOutcome.set(kind, (countByResolutionOutcome.get(kind) ?? 0) + 1)
+  resolutionCountByOutcome.set(kind, (resolutionCountByOutcome.get(kind) ?? 0) + 1)
   if (!kind.startsWith('differ') || printedDifferenceCount++ >= Number(values.show)) continue
   console.log(
     `seed ${seed}: ${kind}\n  ours:   ${JSON.stringify(summarizeResolution(ours))}\n  theirs: ${JSON.stringify(theirs)}`,
   )
 }
 olmResolverProcess.stdin.end()
-if (buildDirectory !== undefined) rmSync(buildDirectory, { recursive: true })
-for (const [kind, count] of [...countByResolutionOutcome].sort())
+if (olmResolverBuildDirectory !== undefined) rmSync(olmResolverBuildDirectory, { recursive: true })
+for (const [kind, count] of [...resolutionCountByOutcome].sort())
   console.log(`${String(count).padStart(7)}  ${kind}`)
-const hasResolverDifferences = [...countByResolutionOutcome.keys()].some((kind) => kind.startsWith('differ'))
-process.exitCode = hasResolverDifferences || agreeingCaseCount < resolverCases.length ? 1 : 0
+const hasResolverDifferences = [...resolutionCountByOutcome.keys()].some((kind) => kind.startsWith('differ'))
+process.exitCode = hasResolverDifferences || matchingResolverCaseCount < resolverCases.length ? 1 : 0
 
-function compareResolutions(
+function compareResolutionWithOlm(
   problem: ResolutionProblem,
   ours: NamespaceResolution,
   { refused, error, set }: OlmResolverOutput,

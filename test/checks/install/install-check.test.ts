@@ -5,7 +5,7 @@ import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import type { PullRequestChange, PackageChange } from '../../../src/pull-request/change.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
 import { computeBundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
-import { type ChannelInstall, summarizeInstall } from '../../../src/checks/install/install-report.ts'
+import { type ChannelInstallResult, summarizeInstall } from '../../../src/checks/install/install-report.ts'
 import { installCheck } from '../../../src/checks/install/install.ts'
 import {
   createCheckAnswers,
@@ -17,7 +17,7 @@ import { defaultConfig, type Config } from '../../../src/config/config.ts'
 import { describeSimulatedInstalls } from '../../../src/report/check-runs.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { createSmallBundle } from './small-bundle.ts'
-import { parseCatalogBlobs } from './parse-catalog-lines.ts'
+import { parseCatalogBlobsFromLines } from './parse-catalog-lines.ts'
 
 const catalogLinesBefore = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
 const catalogLinesAfter = ['foo/stable 1.1.0 replaces 1.0.0', ...catalogLinesBefore]
@@ -114,7 +114,7 @@ describe('the install check', () => {
 
   test('the summary for the check run omits detail and hint of a remark, and shortens its text', () => {
     const long = 'constraint not satisfiable; '.repeat(100)
-    const channel: ChannelInstall = {
+    const channel: ChannelInstallResult = {
       channel: 'stable',
       installs: 'no',
       comesAlong: [],
@@ -208,7 +208,7 @@ interface InstallScenario {
   readonly isRestricted?: boolean
 }
 
-const successfulImageLookup = (image: string): AnswerByQuestionKind['image'] => ({
+const createSuccessfulImageLookup = (image: string): AnswerByQuestionKind['image'] => ({
   kind: 'ok',
   digest: createFakeImageDigest(image),
   mediaType: '',
@@ -222,8 +222,8 @@ function createInstallCheckInput({
   config,
 }: InstallScenario): CheckInput {
   const [base, result] = [
-    assembleCatalogFromBlobs(parseCatalogBlobs(catalogLinesBefore)),
-    assembleCatalogFromBlobs(parseCatalogBlobs(lines)),
+    assembleCatalogFromBlobs(parseCatalogBlobsFromLines(catalogLinesBefore)),
+    assembleCatalogFromBlobs(parseCatalogBlobsFromLines(lines)),
   ]
   const catalogs = roots.map((root) => ({
     root,
@@ -267,7 +267,7 @@ function listInstallCheckQuestions(scenario: InstallScenario): readonly string[]
   const known = new Map<string, AnswerByQuestionKind[CheckQuestion['kind']]>()
   for (const question of installCheck.ask(input, createCheckAnswers(known)))
     if (question.kind === 'image')
-      known.set(toCheckQuestionKey(question), successfulImageLookup(question.reference))
+      known.set(toCheckQuestionKey(question), createSuccessfulImageLookup(question.reference))
   return installCheck.ask(input, createCheckAnswers(known)).map(toCheckQuestionKey)
 }
 
@@ -283,7 +283,7 @@ function answerInstallCheckQuestions(
     const files = new Map(createSmallBundle(bundle.name, bundle.package, spec))
     if (more !== undefined) files.set('manifests/more.yaml', new TextEncoder().encode(more))
     const facts = computeBundleInstallFacts(files, { labels: {}, packedSize: (bytes) => bytes.length })
-    known.set(`image ${bundle.image}`, image ?? successfulImageLookup(bundle.image))
+    known.set(`image ${bundle.image}`, image ?? createSuccessfulImageLookup(bundle.image))
     known.set(`install ${own}`, {
       kind: 'bundle',
       digest: createFakeImageDigest(bundle.image),

@@ -9,56 +9,57 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { verbose: { type: 'boolean', short: 'v', default: false } },
 })
-const countByResolutionOutcome = new Map<string, number>()
-const incrementOutcomeCount = (outcome: string) =>
-  countByResolutionOutcome.set(outcome, (countByResolutionOutcome.get(outcome) ?? 0) + 1)
+const resolutionCountByOutcome = new Map<string, number>()
+const incrementResolutionOutcomeCount = (outcome: string) =>
+  resolutionCountByOutcome.set(outcome, (resolutionCountByOutcome.get(outcome) ?? 0) + 1)
 for (const dir of positionals) {
   const read = readCatalogDirectory(dir)
   if (read.kind !== 'catalog') throw new Error(`${dir}: ${read.message}`)
   const test = new CatalogUnderTest(read.catalog)
   const started = performance.now()
   for (const name of test.packages()) {
-    incrementOutcomeCount('packages')
+    incrementResolutionOutcomeCount('packages')
     const resolved = (test.channelsOf(name) ?? []).map((channel) => {
       const resolution = test.resolveChannel(name, channel.name)
       countChannelResolutions(`${dir} ${name}/${channel.name}`, resolution)
       return { isDefault: channel.isDefault, resolution }
     })
     if (resolved.some(({ isDefault, resolution }) => isDefault && resolution.fresh.kind === 'installs'))
-      incrementOutcomeCount('packages whose default channel OLM v0 installs')
+      incrementResolutionOutcomeCount('packages whose default channel OLM v0 installs')
     if (resolved.some(({ isDefault, resolution }) => isDefault && resolution.v1.kind === 'resolved'))
-      incrementOutcomeCount('packages whose default channel OLM v1 resolves')
+      incrementResolutionOutcomeCount('packages whose default channel OLM v1 resolves')
   }
   console.log(`${dir}: ${test.packages().length} packages in ${(performance.now() - started).toFixed(0)} ms`)
 }
-for (const [outcome, number] of [...countByResolutionOutcome].sort())
+for (const [outcome, number] of [...resolutionCountByOutcome].sort())
   console.log(`${String(number).padStart(7)}  ${outcome}`)
-process.exitCode = [...countByResolutionOutcome.keys()].some((what) => what.includes('unknown')) ? 1 : 0
+process.exitCode = [...resolutionCountByOutcome.keys()].some((what) => what.includes('unknown')) ? 1 : 0
 
 function countChannelResolutions(
   where: string,
   { head, fresh, upgrades, unreachable, v1 }: ReturnType<CatalogUnderTest['resolveChannel']>,
 ) {
-  incrementOutcomeCount('channels')
-  incrementOutcomeCount(`channels: OLM v0 ${fresh.kind}`)
+  incrementResolutionOutcomeCount('channels')
+  incrementResolutionOutcomeCount(`channels: OLM v0 ${fresh.kind}`)
   if (fresh.kind === 'not satisfiable') logResolutionFailure(where, fresh.chain.join('; '))
   if (fresh.kind === 'error') logResolutionFailure(where, fresh.message)
   if (fresh.kind === 'unknown') logResolutionFailure(where, fresh.reason)
   if (fresh.kind === 'installs' && fresh.root.name !== head) {
-    incrementOutcomeCount('channels: not the head')
+    incrementResolutionOutcomeCount('channels: not the head')
     logResolutionFailure(where, `${fresh.root.name} instead of ${head}`)
   }
   if (fresh.kind === 'installs' && fresh.companions.length > 0)
-    incrementOutcomeCount('channels: others come along')
-  if (unreachable.length > 0) incrementOutcomeCount('channels: with versions that cannot be installed')
+    incrementResolutionOutcomeCount('channels: others come along')
+  if (unreachable.length > 0)
+    incrementResolutionOutcomeCount('channels: with versions that cannot be installed')
   for (const path of upgrades) {
     const arrives = path.end.kind === 'settled' && path.end.at === head
-    incrementOutcomeCount(
+    incrementResolutionOutcomeCount(
       `upgrades: ${arrives ? 'reach the head' : path.end.kind === 'settled' ? 'stay below it' : path.end.kind}`,
     )
     if (!arrives) logResolutionFailure(where, `from ${path.from}: ${JSON.stringify(path.end).slice(0, 300)}`)
   }
-  incrementOutcomeCount(
+  incrementResolutionOutcomeCount(
     `channels: OLM v1 ${v1.kind === 'resolved' ? 'resolves' : v1.message.replaceAll(/"[^"]*"/g, '...')}`,
   )
 }

@@ -80,7 +80,7 @@ export function parseResolutionProblem(
 }
 
 /** The blobs of one catalog, written as above. */
-export function parseCatalogBlobs(lines: readonly string[]): readonly Json[] {
+export function parseCatalogBlobsFromLines(lines: readonly string[]): readonly Json[] {
   return parseResolutionProblem(lines, []).catalogs[0]?.blobs ?? []
 }
 

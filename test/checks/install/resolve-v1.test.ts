@@ -5,9 +5,9 @@ import {
   type OlmV1ResolutionRequest,
 } from '../../../src/checks/install/resolutions.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
-import { parseCatalogBlobs } from './parse-catalog-lines.ts'
+import { parseCatalogBlobsFromLines } from './parse-catalog-lines.ts'
 
-const upgradeChainLines = [
+const upgradeChainCatalogLines = [
   'foo/stable 1.1.0 replaces 1.0.0',
   'foo/stable 1.0.0',
   'foo/fast 2.0.0 replaces 1.1.0',
@@ -16,29 +16,31 @@ const upgradeChainLines = [
 
 describe('OLM v1', () => {
   test('takes the highest version of all channels', () => {
-    expect(resolveBundleName(upgradeChainLines, {})).toBe('foo.v2.0.0')
+    expect(resolveBundleNameLikeOlmV1(upgradeChainCatalogLines, {})).toBe('foo.v2.0.0')
   })
 
   test('takes the highest version of the named channels', () => {
-    expect(resolveBundleName(upgradeChainLines, { channels: ['stable'] })).toBe('foo.v1.1.0')
+    expect(resolveBundleNameLikeOlmV1(upgradeChainCatalogLines, { channels: ['stable'] })).toBe('foo.v1.1.0')
   })
 
   test('takes the highest version, not the head', () => {
-    expect(resolveBundleName(['foo/stable 1.0.0 replaces 2.0.0', 'foo/stable 2.0.0'], {})).toBe('foo.v2.0.0')
+    expect(resolveBundleNameLikeOlmV1(['foo/stable 1.0.0 replaces 2.0.0', 'foo/stable 2.0.0'], {})).toBe(
+      'foo.v2.0.0',
+    )
   })
 
   test('takes the higher release of the same version', () => {
-    expect(resolveBundleName(['foo/stable 1.0.0+2 replaces 1.0.0+10', 'foo/stable 1.0.0+10'], {})).toBe(
-      'foo.v1.0.0+10',
-    )
+    expect(
+      resolveBundleNameLikeOlmV1(['foo/stable 1.0.0+2 replaces 1.0.0+10', 'foo/stable 1.0.0+10'], {}),
+    ).toBe('foo.v1.0.0+10')
   })
 
   test('takes only successors of the installed version, or the installed version', () => {
     const from = (version: string) => ({ installed: { name: `foo.v${version}`, version } })
-    expect(resolveBundleName(upgradeChainLines, from('1.0.0'))).toBe('foo.v1.1.0')
-    expect(resolveBundleName(upgradeChainLines, from('2.0.0'))).toBe('foo.v2.0.0')
-    expect(resolveBundleName(['foo/stable 1.5.0 range "<1.5.0"'], from('0.1.0'))).toBe('foo.v1.5.0')
-    expect(resolveBundleName(upgradeChainLines, from('0.1.0'))).toBe(
+    expect(resolveBundleNameLikeOlmV1(upgradeChainCatalogLines, from('1.0.0'))).toBe('foo.v1.1.0')
+    expect(resolveBundleNameLikeOlmV1(upgradeChainCatalogLines, from('2.0.0'))).toBe('foo.v2.0.0')
+    expect(resolveBundleNameLikeOlmV1(['foo/stable 1.5.0 range "<1.5.0"'], from('0.1.0'))).toBe('foo.v1.5.0')
+    expect(resolveBundleNameLikeOlmV1(upgradeChainCatalogLines, from('0.1.0'))).toBe(
       'error upgrading from currently installed version "0.1.0": no bundles found for package "foo"',
     )
   })
@@ -51,10 +53,10 @@ describe('OLM v1', () => {
         entries: [{ reference: { schema: 'olm.bundle', name: 'foo.v2.0.0' }, message: 'old' }],
       },
     ]
-    expect(resolveBundleName(upgradeChainLines, {}, deprecations)).toBe('foo.v1.1.0')
+    expect(resolveBundleNameLikeOlmV1(upgradeChainCatalogLines, {}, deprecations)).toBe('foo.v1.1.0')
     expect(
       resolveBundleLikeOlmV1(
-        assembleCatalogFromBlobs([...parseCatalogBlobs(['foo/stable 2.0.0']), ...deprecations]),
+        assembleCatalogFromBlobs([...parseCatalogBlobsFromLines(['foo/stable 2.0.0']), ...deprecations]),
         {
           package: 'foo',
         },
@@ -69,25 +71,25 @@ describe('OLM v1', () => {
     ['foo 1.0.0 needs Red', 'olm.gvk.required'],
     ['foo 1.0.0 constraint {"gvk":{}}', 'olm.constraint'],
   ])('rejects %s', (line, type) => {
-    expect(resolveBundleName(['foo/stable 1.0.0', line], {})).toBe(
+    expect(resolveBundleNameLikeOlmV1(['foo/stable 1.0.0', line], {})).toBe(
       `validating bundle "foo.v1.0.0": bundle "foo.v1.0.0" has a dependency declared via property "${type}" which is currently not supported`,
     )
   })
 
   test('reports the package and the channels that it searched', () => {
-    expect(resolveBundleName(upgradeChainLines, { channels: ['a', 'b'] })).toBe(
+    expect(resolveBundleNameLikeOlmV1(upgradeChainCatalogLines, { channels: ['a', 'b'] })).toBe(
       'no bundles found for package "foo" in channels [a b]',
     )
   })
 })
 
-function resolveBundleName(
+function resolveBundleNameLikeOlmV1(
   lines: readonly string[],
   request: Partial<OlmV1ResolutionRequest>,
   more: Parameters<typeof assembleCatalogFromBlobs>[0] = [],
 ) {
   const resolution = resolveBundleLikeOlmV1(
-    assembleCatalogFromBlobs([...parseCatalogBlobs(lines), ...more]),
+    assembleCatalogFromBlobs([...parseCatalogBlobsFromLines(lines), ...more]),
     {
       package: 'foo',
       ...request,

@@ -9,7 +9,7 @@ export interface ResolverCase {
   readonly gives: readonly string[] | string
 }
 
-const upgradeChainLines = [
+const upgradeChainCatalogLines = [
   'foo/stable 1.2.0 replaces 1.1.0',
   'foo/stable 1.1.0 replaces 1.0.0',
   'foo/stable 1.0.0',
@@ -25,7 +25,7 @@ export const resolverCases: readonly ResolverCase[] = [
   // A Subscription's channel.
   {
     claim: 'the head is installed',
-    catalog: upgradeChainLines,
+    catalog: upgradeChainCatalogLines,
     subscriptions: ['foo/stable'],
     gives: ['foo.v1.2.0'],
   },
@@ -37,7 +37,7 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'each channel has its own head',
-    catalog: [...upgradeChainLines, 'foo/old 1.1.0 replaces 1.0.0', 'foo/old 1.0.0'],
+    catalog: [...upgradeChainCatalogLines, 'foo/old 1.1.0 replaces 1.0.0', 'foo/old 1.0.0'],
     subscriptions: ['foo/old'],
     gives: ['foo.v1.1.0'],
   },
@@ -55,37 +55,37 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'a package that is not there is told',
-    catalog: upgradeChainLines,
+    catalog: upgradeChainCatalogLines,
     subscriptions: ['nowhere/stable'],
     gives: 'no operators found in package nowhere in the catalog referenced by subscription sub0',
   },
   {
     claim: 'a channel that is not there is told',
-    catalog: upgradeChainLines,
+    catalog: upgradeChainCatalogLines,
     subscriptions: ['foo/beta'],
     gives: 'no operators found in channel beta of package foo in the catalog referenced by subscription sub0',
   },
   {
     claim: 'a catalog that is not there is told',
-    catalog: upgradeChainLines,
+    catalog: upgradeChainCatalogLines,
     subscriptions: ['foo/stable in third'],
     gives: 'no operators found from catalog third',
   },
   {
     claim: 'a startingCSV that is not there is told',
-    catalog: upgradeChainLines,
+    catalog: upgradeChainCatalogLines,
     subscriptions: ['foo/stable starting 3.0.0'],
     gives: 'no operators found with name foo.v3.0.0 in channel stable of package foo',
   },
   {
     claim: 'startingCSV is what is installed first',
-    catalog: upgradeChainLines,
+    catalog: upgradeChainCatalogLines,
     subscriptions: ['foo/stable starting 1.0.0'],
     gives: ['foo.v1.0.0'],
   },
   {
     claim: 'startingCSV counts no more once something is installed',
-    catalog: upgradeChainLines,
+    catalog: upgradeChainCatalogLines,
     subscriptions: ['foo/stable starting 1.0.0 has 1.1.0'],
     gives: ['foo.v1.2.0'],
   },
@@ -98,13 +98,13 @@ export const resolverCases: readonly ResolverCase[] = [
   // Upgrades.
   {
     claim: 'an upgrade goes one step along replaces',
-    catalog: upgradeChainLines,
+    catalog: upgradeChainCatalogLines,
     subscriptions: ['foo/stable has 1.0.0'],
     gives: ['foo.v1.1.0'],
   },
   {
     claim: 'at the head nothing changes',
-    catalog: upgradeChainLines,
+    catalog: upgradeChainCatalogLines,
     subscriptions: ['foo/stable has 1.2.0'],
     gives: [],
   },
@@ -189,7 +189,7 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'an upgrade stays where the next version cannot be installed',
-    catalog: [...upgradeChainLines, 'foo 1.1.0 needs Red'],
+    catalog: [...upgradeChainCatalogLines, 'foo 1.1.0 needs Red'],
     subscriptions: ['foo/stable has 1.0.0'],
     gives: [],
   },
@@ -321,7 +321,7 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'the Subscription falls back to an older version where the head cannot have what it requires',
-    catalog: [...upgradeChainLines, 'foo 1.2.0 needs Red'],
+    catalog: [...upgradeChainCatalogLines, 'foo 1.2.0 needs Red'],
     subscriptions: ['foo/stable'],
     gives: ['foo.v1.1.0'],
   },
@@ -602,7 +602,7 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'a deprecated bundle is passed over',
-    catalog: [...upgradeChainLines, 'foo 1.2.0 deprecated'],
+    catalog: [...upgradeChainCatalogLines, 'foo 1.2.0 deprecated'],
     subscriptions: ['foo/stable'],
     gives: ['foo.v1.1.0'],
   },
@@ -674,13 +674,13 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'what others subscribe to has nothing to do with a package of its own',
-    catalog: [...upgradeChainLines, 'bar/stable 1.0.0'],
+    catalog: [...upgradeChainCatalogLines, 'bar/stable 1.0.0'],
     subscriptions: ['foo/stable', 'bar/stable'],
     gives: ['bar.v1.0.0', 'foo.v1.2.0'],
   },
   {
     claim: 'one Subscription that cannot be met stops the others of its namespace',
-    catalog: [...upgradeChainLines, 'bar/stable 1.0.0', 'bar 1.0.0 needs Red'],
+    catalog: [...upgradeChainCatalogLines, 'bar/stable 1.0.0', 'bar 1.0.0 needs Red'],
     subscriptions: ['foo/stable', 'bar/stable'],
     gives: 'bundle bar.v1.0.0 requires an operator providing an API',
   },

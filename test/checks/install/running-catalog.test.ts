@@ -1,6 +1,6 @@
 // Whether a catalog runs according to the answers of its server, and whether its image starts a server.
 import { describe, expect, test } from '@jest/globals'
-import { buildServedCatalog, parseServedFile } from '../../../packages/fbc/src/api/served-catalog.ts'
+import { buildServedCatalog, parseServedCatalogFile } from '../../../packages/fbc/src/api/served-catalog.ts'
 import {
   hasBundleObjectProperties,
   readInlineBundle,
@@ -11,10 +11,10 @@ import {
   type CatalogServerImageConfig,
 } from '../../../src/checks/install/running-catalog.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
-import { parseCatalogBlobs } from './parse-catalog-lines.ts'
+import { parseCatalogBlobsFromLines } from './parse-catalog-lines.ts'
 import type { CatalogServerResponse } from '../../../packages/fbc/src/api/api-types.ts'
 
-const catalogBlobs = parseCatalogBlobs(['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0'])
+const catalogBlobs = parseCatalogBlobsFromLines(['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0'])
 const catalogUnderTest = {
   catalog: assembleCatalogFromBlobs(catalogBlobs),
   package: 'foo',
@@ -25,7 +25,7 @@ const catalogServerResponse = simulateCatalogServerResponse(
   buildServedCatalog([
     {
       path: 'a.json',
-      file: parseServedFile(
+      file: parseServedCatalogFile(
         new TextEncoder().encode(catalogBlobs.map((blob) => JSON.stringify(blob)).join('\n')),
       ),
     },

@@ -11,16 +11,16 @@ import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import type { CatalogServerObservation } from '../../../src/checks/install/running-catalog.ts'
 import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'
 import type { BundleBlob } from '../../../packages/fbc/src/facts/catalog.ts'
-import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
+import type { ChannelInstallResult } from '../../../src/checks/install/install-report.ts'
 import { createBundleContentSteps } from '../../../src/checks/install/steps/content-steps.ts'
 import { evaluateInstall, planInstallSimulation } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
 import { describeInstall } from '../../../src/report/describe-install.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { createSmallBundle } from './small-bundle.ts'
-import { parseCatalogBlobs } from './parse-catalog-lines.ts'
+import { parseCatalogBlobsFromLines } from './parse-catalog-lines.ts'
 
-const upgradeChainLines = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
+const upgradeChainCatalogLines = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
 const unresolvableCatalog = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red']
 const fakeInstallTools = {
   packedSize: (bytes: Uint8Array) => bytes.length,
@@ -37,7 +37,7 @@ describe('a simulated install', () => {
   })
 
   test('is yes if every step is known to pass', () => {
-    const install = simulateInstall(upgradeChainLines)
+    const install = simulateInstall(upgradeChainCatalogLines)
     expect(getInstallStepOutcomes(install)).toEqual({
       catalog: 'passed',
       graph: 'passed',
@@ -53,7 +53,7 @@ describe('a simulated install', () => {
       running: 'left out',
     })
     expect(install.installs).toBe('yes')
-    expect(getAcceptanceByTarget(install)).toEqual({
+    expect(getInstallAcceptanceByTarget(install)).toEqual({
       'OLM v0': 'yes',
       'OLM v1': 'yes',
       'RukPak plain': 'other format',
@@ -64,11 +64,11 @@ describe('a simulated install', () => {
   })
 
   test('is never yes if a bundle cannot be read', () => {
-    const install = simulateInstall(upgradeChainLines, {
+    const install = simulateInstall(upgradeChainCatalogLines, {
       content: { kind: 'unknown', reason: 'the registry is away' },
     })
     expect(install.installs).toBe('unknown')
-    expect(getAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'unknown' })
+    expect(getInstallAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'unknown' })
   })
 
   describe('is yes only for bundles that were opened', () => {
@@ -77,7 +77,7 @@ describe('a simulated install', () => {
       const install = simulateInstall(unresolvableCatalog, { wanted: ['RukPak registry'], opened })
       expect(opened).toEqual(['foo.v1.0.0'])
       expect(install.installs).toBe('yes')
-      expect(getAcceptanceByTarget(install)).toMatchObject({
+      expect(getInstallAcceptanceByTarget(install)).toMatchObject({
         'OLM v0': 'no',
         'OLM v1': 'no',
         'RukPak registry': 'yes',
@@ -103,7 +103,7 @@ describe('a simulated install', () => {
           name === 'foo.v1.1.0' ? { kind: 'missing', reason: 'gone' } : createSmallBundleContent(name, its),
       })
       expect(opened).toEqual(['foo.v1.0.0', 'foo.v1.1.0'])
-      expect(getAcceptanceByTarget(install)).toMatchObject({
+      expect(getInstallAcceptanceByTarget(install)).toMatchObject({
         'OLM v0': 'yes',
         'OLM v1': 'no',
         'RukPak registry': 'yes',
@@ -114,7 +114,7 @@ describe('a simulated install', () => {
       const install = simulateInstall(['foo/stable 1.1.0', 'foo/stable 1.0.0'], {
         wanted: ['RukPak registry'],
       })
-      expect(getAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'no', 'RukPak registry': 'no' })
+      expect(getInstallAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'no', 'RukPak registry': 'no' })
     })
 
     test.each<[string, InstallBundleContent, InstallTarget]>([
@@ -125,16 +125,16 @@ describe('a simulated install', () => {
         'OLM v0',
       ],
     ])('the result is unknown for %s', (_which, given, target) => {
-      expect(getAcceptanceByTarget(simulateInstall(upgradeChainLines, { content: given }))[target]).toBe(
-        'unknown',
-      )
+      expect(
+        getInstallAcceptanceByTarget(simulateInstall(upgradeChainCatalogLines, { content: given }))[target],
+      ).toBe('unknown')
     })
 
     test('an unreadable bundle can be of any format', () => {
       const given = { kind: 'unknown', reason: 'the registry is away' } as const
-      expect(simulateInstall(upgradeChainLines, { content: given, wanted: ['RukPak plain'] }).installs).toBe(
-        'unknown',
-      )
+      expect(
+        simulateInstall(upgradeChainCatalogLines, { content: given, wanted: ['RukPak plain'] }).installs,
+      ).toBe('unknown')
     })
 
     test('manifests in the catalog do not replace the image that it references', () => {
@@ -142,12 +142,12 @@ describe('a simulated install', () => {
         ...createSmallBundleContent('foo.v1.1.0', 'foo'),
         from: 'catalog',
       } as InstallBundleContent
-      expect(simulateInstall(upgradeChainLines, { content: given }).installs).toBe('unknown')
+      expect(simulateInstall(upgradeChainCatalogLines, { content: given }).installs).toBe('unknown')
     })
 
     test('the result is unknown without a channel', () => {
       const plan = planInstallSimulation({
-        catalog: assembleCatalogFromBlobs(parseCatalogBlobs(upgradeChainLines)),
+        catalog: assembleCatalogFromBlobs(parseCatalogBlobsFromLines(upgradeChainCatalogLines)),
         package: 'foo',
         channels: [],
       })
@@ -157,24 +157,29 @@ describe('a simulated install', () => {
     })
 
     test('upgrades and OLM v0 are unknown if versions were left out', () => {
-      const install = simulateInstall(upgradeChainLines, { maxVersions: 1 })
+      const install = simulateInstall(upgradeChainCatalogLines, { maxVersions: 1 })
       expect(getInstallStepOutcomes(install)['upgrades']).toBe('unknown')
-      expect(getAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'yes' })
+      expect(getInstallAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'yes' })
     })
   })
 
   describe('leaves out a step without input', () => {
-    test.each<[string, string, readonly string[], SimulationOptions]>([
+    test.each<[string, string, readonly string[], InstallSimulationOptions]>([
       ['upgrades', 'no version before', unresolvableCatalog, {}],
       ['unpacking', 'OLM v0 installs none of the bundles', unresolvableCatalog, {}],
       [
         'unpacking',
         'manifests of the catalog',
-        upgradeChainLines,
+        upgradeChainCatalogLines,
         { content: createBundleContentFromText(undefined, { unpacked: undefined }, 'catalog') },
       ],
-      ['running', 'no server was asked', upgradeChainLines, { running: { responses: [], images: [] } }],
-      ['crds', 'no CRD before', upgradeChainLines, { base: upgradeChainLines.slice(1) }],
+      [
+        'running',
+        'no server was asked',
+        upgradeChainCatalogLines,
+        { running: { responses: [], images: [] } },
+      ],
+      ['crds', 'no CRD before', upgradeChainCatalogLines, { base: upgradeChainCatalogLines.slice(1) }],
     ])('%s: %s', (id, _why, lines, options) => {
       expect(getInstallStepOutcomes(simulateInstall(lines, options))[id]).toBe('left out')
     })
@@ -183,37 +188,41 @@ describe('a simulated install', () => {
       const plain = createBundleContentFromText({
         'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
       })
-      const install = simulateInstall(upgradeChainLines, { content: plain })
+      const install = simulateInstall(upgradeChainCatalogLines, { content: plain })
       expect(getInstallStepOutcomes(install)).not.toHaveProperty('unpacking')
       expect(getInstallStepOutcomes(install)).toMatchObject({ crds: 'left out' })
-      expect(getAcceptanceByTarget(install)).toMatchObject({
+      expect(getInstallAcceptanceByTarget(install)).toMatchObject({
         'OLM v0': 'other format',
         'RukPak plain': 'yes',
       })
     })
 
     test('CRDs are unknown if an earlier version cannot be read', () => {
-      const install = simulateInstall(upgradeChainLines, {
-        base: upgradeChainLines.slice(1),
+      const install = simulateInstall(upgradeChainCatalogLines, {
+        base: upgradeChainCatalogLines.slice(1),
         contentOf: ({ name, package: its }) =>
           name === 'foo.v1.0.0'
             ? createBundleContentFromText(undefined, { crds: undefined })
             : createSmallBundleContent(name, its),
       })
       expect(getInstallStepOutcomes(install)['crds']).toBe('unknown')
-      expect(getAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'yes', 'OLM v1': 'unknown' })
+      expect(getInstallAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'yes', 'OLM v1': 'unknown' })
     })
   })
 
   test('is no if the image does not exist', () => {
     expect(
-      simulateInstall(upgradeChainLines, { content: { kind: 'missing', reason: 'no such manifest' } })
+      simulateInstall(upgradeChainCatalogLines, { content: { kind: 'missing', reason: 'no such manifest' } })
         .installs,
     ).toBe('no')
   })
 
   test('summarizes a requirement that no catalog meets in one sentence, and keeps the chain as its detail', () => {
-    const install = simulateInstall([...upgradeChainLines, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])
+    const install = simulateInstall([
+      ...upgradeChainCatalogLines,
+      'foo 1.1.0 needs Red',
+      'foo 1.0.0 needs Red',
+    ])
     expect(install.installs).toBe('no')
     expect(install.steps.find(({ id }) => id === 'resolution')?.remarks[0]).toMatchObject({
       says: 'No version of foo in channel stable can be installed from this catalog: all 2 (v1.0.0 to v1.1.0) need example.com/v1 Red, which nothing in it provides.',
@@ -223,14 +232,20 @@ describe('a simulated install', () => {
   })
 
   test('lists the requirements of versions with different missing dependencies', () => {
-    const install = simulateInstall([...upgradeChainLines, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Blue'])
+    const install = simulateInstall([
+      ...upgradeChainCatalogLines,
+      'foo 1.1.0 needs Red',
+      'foo 1.0.0 needs Blue',
+    ])
     expect(formatInstallStepNotes(install)).toContain(
       'v1.1.0 needs example.com/v1 Red, v1.0.0 needs example.com/v1 Blue. Nothing in the catalog provides them.',
     )
   })
 
   test('prints the full chain only with --verbose, and no sentence twice', () => {
-    const channels = [simulateInstall([...upgradeChainLines, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])]
+    const channels = [
+      simulateInstall([...upgradeChainCatalogLines, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red']),
+    ]
     const report = { package: 'foo', installs: 'no' as const, channels }
     const chain = 'subscription foo requires at least one of'
     expect(describeInstall(report)).not.toContain(chain)
@@ -243,14 +258,14 @@ describe('a simulated install', () => {
   })
 
   test('is no if OLM would silently install an older version', () => {
-    const install = simulateInstall([...upgradeChainLines, 'foo 1.1.0 needs Red'])
+    const install = simulateInstall([...upgradeChainCatalogLines, 'foo 1.1.0 needs Red'])
     expect(getInstallStepOutcomes(install)).toMatchObject({ resolution: 'failed', head: 'failed' })
     expect(install).toMatchObject({ installs: 'no', bundle: 'foo.v1.0.0' })
   })
 
   test('reports the bundles that are also installed, and why', () => {
     const lines = [
-      ...upgradeChainLines,
+      ...upgradeChainCatalogLines,
       'foo 1.1.0 needs bar ">=1.0.0"',
       'foo 1.0.0 needs bar ">=1.0.0"',
       'bar/stable 1.0.0',
@@ -266,7 +281,7 @@ describe('a simulated install', () => {
         ],
       },
     ])
-    expect(getAcceptanceByTarget(install)['OLM v1']).toBe('no')
+    expect(getInstallAcceptanceByTarget(install)['OLM v1']).toBe('no')
   })
 
   test('fails if a version of the base is stranded, and only warns if the base already stranded it', () => {
@@ -293,7 +308,7 @@ describe('a simulated install', () => {
   })
 
   test('fails if the bundle is not the one that the catalog declares', () => {
-    const install = simulateInstall(upgradeChainLines, {
+    const install = simulateInstall(upgradeChainCatalogLines, {
       content: createSmallBundleContent('foo.v1.1.0', 'other'),
     })
     expect(getInstallStepOutcomes(install)['content']).toBe('failed')
@@ -304,16 +319,20 @@ describe('a simulated install', () => {
     const onlyOwn = createSmallBundleContent('foo.v1.1.0', 'foo', {
       installModes: [{ type: 'OwnNamespace', supported: true }],
     })
-    expect(simulateInstall(upgradeChainLines, { content: onlyOwn }).installs).toBe('yes')
-    expect(simulateInstall(upgradeChainLines, { content: onlyOwn, wanted: ['OLM v1'] }).installs).toBe('no')
-    expect(simulateInstall(upgradeChainLines, { wanted: ['OLM v0', 'RukPak helm'] }).installs).toBe('no')
+    expect(simulateInstall(upgradeChainCatalogLines, { content: onlyOwn }).installs).toBe('yes')
+    expect(simulateInstall(upgradeChainCatalogLines, { content: onlyOwn, wanted: ['OLM v1'] }).installs).toBe(
+      'no',
+    )
+    expect(simulateInstall(upgradeChainCatalogLines, { wanted: ['OLM v0', 'RukPak helm'] }).installs).toBe(
+      'no',
+    )
   })
 
   test('can be formatted as text', () => {
     const text = describeInstall({
       package: 'foo',
       installs: 'yes',
-      channels: [simulateInstall(upgradeChainLines)],
+      channels: [simulateInstall(upgradeChainCatalogLines)],
     })
     expect(text).toContain('foo, channel stable: foo.v1.1.0: installs (simulated)')
     expect(text).toContain('2 of 2 versions upgrade to the head')
@@ -357,7 +376,7 @@ describe('unpacking', () => {
   })
 })
 
-interface SimulationOptions {
+interface InstallSimulationOptions {
   readonly base?: readonly string[]
   readonly content?: InstallBundleContent
   readonly contentOf?: (blob: BundleBlob) => InstallBundleContent
@@ -378,28 +397,28 @@ function simulateInstall(
     running,
     maxVersions,
     opened,
-  }: SimulationOptions = {},
-): ChannelInstall {
-  const catalog = assembleCatalogFromBlobs(parseCatalogBlobs(lines))
-  const base = baseLines && assembleCatalogFromBlobs(parseCatalogBlobs(baseLines))
+  }: InstallSimulationOptions = {},
+): ChannelInstallResult {
+  const catalog = assembleCatalogFromBlobs(parseCatalogBlobsFromLines(lines))
+  const base = baseLines && assembleCatalogFromBlobs(parseCatalogBlobsFromLines(baseLines))
   const test = new CatalogUnderTest(catalog, base, maxVersions === undefined ? {} : { maxVersions })
   const plan = planInstallSimulation({ catalog, base, package: 'foo', channels: ['stable'] }, test)
   opened?.push(...plan.bundlesToOpen.map(({ name }) => name))
   const its =
     contentOf ?? (({ name, package: of }: BundleBlob) => given ?? createSmallBundleContent(name, of))
   const report = evaluateInstall(plan, its, { wanted, ...(running && { running }), ...fakeInstallTools })
-  return report.channels[0] as ChannelInstall
+  return report.channels[0] as ChannelInstallResult
 }
 
-function getInstallStepOutcomes(install: ChannelInstall): Readonly<Record<string, string>> {
+function getInstallStepOutcomes(install: ChannelInstallResult): Readonly<Record<string, string>> {
   return Object.fromEntries(install.steps.map(({ id, outcome }) => [id, outcome]))
 }
 
-function getAcceptanceByTarget(install: ChannelInstall): Readonly<Record<string, string>> {
+function getInstallAcceptanceByTarget(install: ChannelInstallResult): Readonly<Record<string, string>> {
   return Object.fromEntries(install.acceptance.map(({ target, installs }) => [target, installs]))
 }
 
-function formatInstallStepNotes(install: ChannelInstall): string {
+function formatInstallStepNotes(install: ChannelInstallResult): string {
   return install.steps.flatMap((step) => step.remarks.map(({ says }) => says)).join('\n')
 }
 

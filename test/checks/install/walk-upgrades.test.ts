@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { createCatalogOperatorEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
 import { UpgradeSimulation } from '../../../src/checks/install/resolve/simulate-upgrades.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
-import { parseCatalogBlobs } from './parse-catalog-lines.ts'
+import { parseCatalogBlobsFromLines } from './parse-catalog-lines.ts'
 
 describe('upgrades', () => {
   test('continue until nothing changes anymore', () => {
@@ -75,7 +75,10 @@ function simulateUpgradeFrom(lines: readonly string[], from: string, before: rea
 function createUpgradeSimulation(lines: readonly string[]): UpgradeSimulation {
   return new UpgradeSimulation([
     {
-      entries: createCatalogOperatorEntries(assembleCatalogFromBlobs(parseCatalogBlobs(lines)), 'catalog'),
+      entries: createCatalogOperatorEntries(
+        assembleCatalogFromBlobs(parseCatalogBlobsFromLines(lines)),
+        'catalog',
+      ),
       priority: 0,
     },
   ])

@@ -5,7 +5,7 @@ import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import type { CatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
-import { createSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml, readCatalog } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
@@ -43,7 +43,7 @@ async function evaluateOwnership(more: OriginFiles) {
     },
   }
   const { verdict } = await evaluatePullSnapshot(
-    createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
+    createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
     {
       repository: ownershipScenario.mirror,
       loader,

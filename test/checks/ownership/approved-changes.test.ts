@@ -13,7 +13,7 @@ import {
 } from '../../../src/checks/ownership/approvals.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
-import { createSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
@@ -74,7 +74,7 @@ async function evaluatePull({
   ownershipScenario.origin.pull(currentPullNumber, head)
   await ownershipScenario.mirror.fetch('main', pull)
   const snapshot = {
-    ...createSnapshot({ pull, base, head, reviews, comments, ...more }),
+    ...createTestPullSnapshot({ pull, base, head, reviews, comments, ...more }),
     author: ownershipScenario.fakeAccounts.person(author),
   }
   const examination = await evaluatePullSnapshot(snapshot, {

@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import { matchesNamePattern } from '../../../src/config/merge-settings.ts'
+import { matchesWildcardPattern } from '../../../src/config/merge-settings.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, FakeGitHubAccounts, type OwnershipScenario } from './ownership-scenario.ts'
 
 let ownershipScenario: OwnershipScenario
-const releaseBot: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
+const releaseBotAccount: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
 beforeAll(async () => {
   ownershipScenario = await openOwnershipScenario('automation')
 })
 beforeEach(() => {
   ownershipScenario.fakeAccounts = new FakeGitHubAccounts()
   for (const login of ['alice', 'maria', 'mallory', 'nina']) ownershipScenario.fakeAccounts.person(login)
-  ownershipScenario.fakeAccounts.accounts.set('release-bot[bot]', releaseBot)
+  ownershipScenario.fakeAccounts.accounts.set('release-bot[bot]', releaseBotAccount)
 })
 afterAll(() => ownershipScenario.close())
 
@@ -35,14 +35,16 @@ const createBaseBranchFiles = (account = "'release-bot[bot]'", more = ''): Origi
   [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0']),
 })
 const createCatalogWithNewBundle = (name = 'mine') => createCatalogYaml(name, ['1.0.0', '1.1.0'])
-const nonForkPullSnapshot: Partial<PullSnapshot> = { headRepository: { owner: 'Acme', name: 'Catalog' } }
+const sameRepositoryPullSnapshot: Partial<PullSnapshot> = {
+  headRepository: { owner: 'Acme', name: 'Catalog' },
+}
 
 /** The verdict on a pull request that changes files of the base to these. */
 async function evaluatePull(
   change: OriginFiles,
   {
-    author = releaseBot,
-    snapshot = nonForkPullSnapshot,
+    author = releaseBotAccount,
+    snapshot = sameRepositoryPullSnapshot,
     base = createBaseBranchFiles(),
   }: { author?: GitHubAccount; snapshot?: object; base?: OriginFiles } = {},
 ) {
@@ -113,7 +115,7 @@ describe('an automation account', () => {
       { ...createBaseBranchFiles(), [getCatalogPath('mine')]: createCatalogWithNewBundle() },
       [from],
     )
-    const reviews = [ownershipScenario.createReview('nina', head, { author: releaseBot })]
+    const reviews = [ownershipScenario.createReview('nina', head, { author: releaseBotAccount })]
     expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
       'wait',
     )
@@ -123,15 +125,15 @@ describe('an automation account', () => {
 describe('the permissions of an automation account', () => {
   const change = { [getCatalogPath('mine')]: createCatalogWithNewBundle() }
   test('do not apply to a head that another account or an unknown one pushed', async () => {
-    expect(await evaluatePull(change, { snapshot: { ...nonForkPullSnapshot, pusher: releaseBot } })).toBe(
-      'merge',
-    )
+    expect(
+      await evaluatePull(change, { snapshot: { ...sameRepositoryPullSnapshot, pusher: releaseBotAccount } }),
+    ).toBe('merge')
     for (const pusher of [
       ownershipScenario.fakeAccounts.person('mallory'),
       ownershipScenario.fakeAccounts.person('maria'),
       null,
     ])
-      expect(await evaluatePull(change, { snapshot: { ...nonForkPullSnapshot, pusher } })).toBe('wait')
+      expect(await evaluatePull(change, { snapshot: { ...sameRepositoryPullSnapshot, pusher } })).toBe('wait')
   })
   test('do not apply to a branch of another repository', async () => {
     for (const headRepository of [{ owner: 'mallory', name: 'catalog' }, null])
@@ -142,7 +144,7 @@ describe('the permissions of an automation account', () => {
       expect(await evaluatePull(change, { author: ownershipScenario.fakeAccounts.person(login) })).toBe(
         'wait',
       )
-    const other: GitHubAccount = { ...releaseBot, id: toUserId(78) }
+    const other: GitHubAccount = { ...releaseBotAccount, id: toUserId(78) }
     expect(await evaluatePull(change, { author: other })).toBe('wait')
     const pinned = createBaseBranchFiles("'release-bot[bot]:77'")
     expect(await evaluatePull(change, { base: pinned })).toBe('merge')
@@ -184,17 +186,17 @@ test('a grant accepts only accounts, and only kinds of changes that are not rese
 test('a pattern matches entire names, in linear time', () => {
   expect(
     ['stable', '4.20-nightly', '-nightly', 'nightly', '4.20-nightly-x'].filter((name) =>
-      matchesNamePattern('*-nightly', name),
+      matchesWildcardPattern('*-nightly', name),
     ),
   ).toEqual(['4.20-nightly', '-nightly'])
   expect([
-    matchesNamePattern('a*a', 'a'),
-    matchesNamePattern('a*a', 'aa'),
-    matchesNamePattern('*', ''),
+    matchesWildcardPattern('a*a', 'a'),
+    matchesWildcardPattern('a*a', 'aa'),
+    matchesWildcardPattern('*', ''),
   ]).toEqual([false, true, true])
-  expect(['foo', 'fooo', 'xfoo', 'FOO', '!foo'].filter((name) => matchesNamePattern('foo', name))).toEqual([
-    'foo',
-  ])
-  expect(matchesNamePattern('!foo', 'bar')).toBe(false)
-  expect(matchesNamePattern(`${'*a'.repeat(90)}b`, 'a'.repeat(1_000_000))).toBe(false)
+  expect(
+    ['foo', 'fooo', 'xfoo', 'FOO', '!foo'].filter((name) => matchesWildcardPattern('foo', name)),
+  ).toEqual(['foo'])
+  expect(matchesWildcardPattern('!foo', 'bar')).toBe(false)
+  expect(matchesWildcardPattern(`${'*a'.repeat(90)}b`, 'a'.repeat(1_000_000))).toBe(false)
 })

@@ -4,8 +4,8 @@ import type { TouchedPath } from '../../../src/pull-request/change.ts'
 import type { BlobSha } from '../../../src/pull-request/ids.ts'
 import {
   findCollidingPaths,
-  indexRemainingBasePaths,
-  indexRemainingPathsNearAdded,
+  indexBasePathsByFoldedName,
+  indexBasePathsNearAddedPaths,
   toCaseFoldedPath,
 } from '../../../src/checks/ownership/colliding-paths.ts'
 
@@ -13,7 +13,7 @@ let prngState = 5
 const randomIntegerBelow = (below: number) => (prngState = (prngState * 48271) % 2147483647) % below
 
 /** A tree in which names differ by case now and then, and no file lies where a directory is. */
-function createRandomPaths(count: number): string[] {
+function createRandomFilePaths(count: number): string[] {
   const names = ['a', 'A', 'b', 'B', 'a-b', 'A.b', 'ab']
   const paths = new Set<string>()
   for (let left = count; left > 0; left--) {
@@ -28,12 +28,12 @@ function createRandomPaths(count: number): string[] {
 test('the same is taken near the new paths as anywhere', () => {
   let collisions = 0
   for (let round = 0; round < 2000; round++) {
-    const all = createRandomPaths(14)
+    const all = createRandomFilePaths(14)
     const base = all.filter(() => randomIntegerBelow(3) > 0)
     const added = all.filter((path) => !base.includes(path))
     const gone = new Set(base.filter(() => randomIntegerBelow(4) === 0))
-    const anywhere = indexRemainingBasePaths(base, gone)
-    const near = indexRemainingPathsNearAdded(added, base, gone)
+    const anywhere = indexBasePathsByFoldedName(base, gone)
+    const near = indexBasePathsNearAddedPaths(added, base, gone)
     for (const path of added)
       for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
         const like = anywhere.get(toCaseFoldedPath(at))

@@ -24,9 +24,12 @@ const createCompositeEntryYaml = (name: string, digit: string) =>
 const createCompositeTemplateYaml = (...entries: string[]) =>
   `name: community\nreferences:\n${entries.join('')}`
 const compositeTemplatePath = 'catalog-template.yaml'
-const authorCompositeEntry = createCompositeEntryYaml('mine', '1')
-const victimCompositeEntry = createCompositeEntryYaml('victim', '2')
-const currentCompositeTemplate = createCompositeTemplateYaml(authorCompositeEntry, victimCompositeEntry)
+const authorCompositeEntryYaml = createCompositeEntryYaml('mine', '1')
+const victimCompositeEntryYaml = createCompositeEntryYaml('victim', '2')
+const baseCompositeTemplateYaml = createCompositeTemplateYaml(
+  authorCompositeEntryYaml,
+  victimCompositeEntryYaml,
+)
 
 /** Alice owns `mine`, Vera owns `victim`, Maria maintains the repository. */
 const baseBranchFiles: OriginFiles = {
@@ -35,12 +38,12 @@ const baseBranchFiles: OriginFiles = {
   'operators/victim/ci.yaml': 'reviewers:\n  - vera\n',
   'catalog/mine/index.yaml': createCatalogYaml('mine', ['1.0.0']),
   'catalog/victim/index.yaml': createCatalogYaml('victim', ['1.0.0']),
-  [compositeTemplatePath]: currentCompositeTemplate,
+  [compositeTemplatePath]: baseCompositeTemplateYaml,
 }
 const evaluateCompositeTemplateChange = (
   list: string,
   author = 'alice',
-  from = currentCompositeTemplate,
+  from = baseCompositeTemplateYaml,
   more: OriginFiles = {},
 ) =>
   ownershipScenario.evaluatePull(
@@ -56,7 +59,7 @@ const listChangedPathRoles = ({ input }: OwnershipEvaluation) =>
 describe('an owner', () => {
   test('can update the reference of their package alone', async () => {
     const judged = await evaluateCompositeTemplateChange(
-      createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry),
+      createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntryYaml),
     )
     expect(judged.outcome.findings).toEqual([])
     expect(judged.verdict.kind).toBe('merge')
@@ -79,27 +82,27 @@ describe('an owner', () => {
     for (const [file, from, to] of [
       [
         'catalog.yaml',
-        currentCompositeTemplate,
-        createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry),
+        baseCompositeTemplateYaml,
+        createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntryYaml),
       ],
       [
         'deploy/catalogs.yml',
-        currentCompositeTemplate,
-        createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry),
+        baseCompositeTemplateYaml,
+        createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntryYaml),
       ],
       [
         compositeTemplatePath,
-        `# who: 目录\n${currentCompositeTemplate}# end\n`.replace('name: mine', '"name": "mine"'),
-        `# who: 目录\n${currentCompositeTemplate}# end\n`
+        `# who: 目录\n${baseCompositeTemplateYaml}# end\n`.replace('name: mine', '"name": "mine"'),
+        `# who: 目录\n${baseCompositeTemplateYaml}# end\n`
           .replace('name: mine', '"name": "mine"')
           .replace(formatTestImageReference('1'), formatTestImageReference('3')),
       ],
       [
         compositeTemplatePath,
-        currentCompositeTemplate.replace('  - name: mine', '  # renovate: mine\n  - name: mine'),
+        baseCompositeTemplateYaml.replace('  - name: mine', '  # renovate: mine\n  - name: mine'),
         createCompositeTemplateYaml(
           `  # renovate: mine 2\n${createCompositeEntryYaml('mine', '3')}`,
-          victimCompositeEntry,
+          victimCompositeEntryYaml,
         ),
       ],
     ] as const) {
@@ -151,8 +154,8 @@ describe('an owner', () => {
       listFindingRulesAndPackages(
         await evaluateCompositeTemplateChange(
           createCompositeTemplateYaml(
-            authorCompositeEntry,
-            victimCompositeEntry,
+            authorCompositeEntryYaml,
+            victimCompositeEntryYaml,
             createCompositeEntryYaml('other', '5'),
           ),
         ),
@@ -160,15 +163,15 @@ describe('an owner', () => {
     ).toEqual([['new-package', 'other']])
     expect(
       listFindingRulesAndPackages(
-        await evaluateCompositeTemplateChange(createCompositeTemplateYaml(victimCompositeEntry)),
+        await evaluateCompositeTemplateChange(createCompositeTemplateYaml(victimCompositeEntryYaml)),
       ),
     ).toEqual([['consent-missing', 'mine']])
     expect(
       (
         await evaluateCompositeTemplateChange(
           createCompositeTemplateYaml(
-            authorCompositeEntry,
-            victimCompositeEntry,
+            authorCompositeEntryYaml,
+            victimCompositeEntryYaml,
             createCompositeEntryYaml('other', '5'),
           ),
           'maria',
@@ -176,7 +179,7 @@ describe('an owner', () => {
       ).verdict.kind,
     ).toBe('merge')
     expect(
-      (await evaluateCompositeTemplateChange(createCompositeTemplateYaml(victimCompositeEntry), 'maria'))
+      (await evaluateCompositeTemplateChange(createCompositeTemplateYaml(victimCompositeEntryYaml), 'maria'))
         .verdict.kind,
     ).toBe('merge')
   })
@@ -194,19 +197,21 @@ describe('the configuration of a list', () => {
         { ...baseBranchFiles, ...config, [compositeTemplatePath]: list },
         { author: 'alice' },
       )
-    expect((await judge(createCompositeTemplateYaml(victimCompositeEntry))).verdict.kind).toBe('merge')
-    expect((await judge(createCompositeTemplateYaml(authorCompositeEntry))).verdict.kind).toBe('wait')
+    expect((await judge(createCompositeTemplateYaml(victimCompositeEntryYaml))).verdict.kind).toBe('merge')
+    expect((await judge(createCompositeTemplateYaml(authorCompositeEntryYaml))).verdict.kind).toBe('wait')
     expect(
       listFindingRulesAndPackages(
-        await judge(createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry)),
+        await judge(
+          createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntryYaml),
+        ),
       ),
     ).toEqual([['consent-missing', 'mine']])
     expect(
       (
         await judge(
           createCompositeTemplateYaml(
-            authorCompositeEntry,
-            victimCompositeEntry,
+            authorCompositeEntryYaml,
+            victimCompositeEntryYaml,
             createCompositeEntryYaml('other', '5'),
           ),
         )
@@ -217,8 +222,8 @@ describe('the configuration of a list', () => {
   test('can define the owners of a reference without a package', async () => {
     const config = { '.github/catalog-bot.yml': 'owners:\n  packages:\n    lonely: [nina]\n' }
     const from = createCompositeTemplateYaml(
-      authorCompositeEntry,
-      victimCompositeEntry,
+      authorCompositeEntryYaml,
+      victimCompositeEntryYaml,
       createCompositeEntryYaml('lonely', '6'),
     )
     const judge = (author: string) =>
@@ -234,8 +239,8 @@ describe('the configuration of a list', () => {
     expect((await judge('nina')).verdict.kind).toBe('merge')
     expect((await judge('alice')).verdict.kind).toBe('wait')
     const orphan = createCompositeTemplateYaml(
-      authorCompositeEntry,
-      victimCompositeEntry,
+      authorCompositeEntryYaml,
+      victimCompositeEntryYaml,
       createCompositeEntryYaml('orphan', '6'),
     )
     const changed = await evaluateCompositeTemplateChange(
@@ -255,8 +260,8 @@ describe('a package whose directory has another name', () => {
       'operators/alias-operator/ci.yaml': 'reviewers:\n  - nina\n',
       'catalog/alias-operator/index.yaml': createCatalogYaml('alias', ['1.0.0']),
       [compositeTemplatePath]: createCompositeTemplateYaml(
-        authorCompositeEntry,
-        victimCompositeEntry,
+        authorCompositeEntryYaml,
+        victimCompositeEntryYaml,
         createCompositeEntryYaml('alias', '6'),
       ),
     }
@@ -264,8 +269,8 @@ describe('a package whose directory has another name', () => {
       ...alias,
       'catalog/mine/index.yaml': createCatalogYaml('mine', ['1.0.0', '1.1.0']),
       [compositeTemplatePath]: createCompositeTemplateYaml(
-        authorCompositeEntry,
-        victimCompositeEntry,
+        authorCompositeEntryYaml,
+        victimCompositeEntryYaml,
         createCompositeEntryYaml('alias', '7'),
       ),
     }
@@ -277,7 +282,7 @@ describe('a package whose directory has another name', () => {
 })
 
 describe('T11: an owner of one entry', () => {
-  const expectRejected = async (list: string, from = currentCompositeTemplate) => {
+  const expectRejected = async (list: string, from = baseCompositeTemplateYaml) => {
     const judged = await evaluateCompositeTemplateChange(list, 'alice', from)
     expect(judged.verdict.kind).not.toBe('merge')
     return judged
@@ -300,14 +305,14 @@ describe('T11: an owner of one entry', () => {
     ],
     [
       'renames their entry to the other entry’s name',
-      createCompositeTemplateYaml(createCompositeEntryYaml('victim', '1'), victimCompositeEntry),
+      createCompositeTemplateYaml(createCompositeEntryYaml('victim', '1'), victimCompositeEntryYaml),
     ],
     ['removes the other entry', createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'))],
     [
       'adds a second entry with the other entry’s name',
       createCompositeTemplateYaml(
         createCompositeEntryYaml('mine', '3'),
-        victimCompositeEntry,
+        victimCompositeEntryYaml,
         createCompositeEntryYaml('victim', '4'),
       ),
     ],
@@ -315,39 +320,42 @@ describe('T11: an owner of one entry', () => {
       'adds a second entry with the name in another case',
       createCompositeTemplateYaml(
         createCompositeEntryYaml('mine', '3'),
-        victimCompositeEntry,
+        victimCompositeEntryYaml,
         createCompositeEntryYaml('Victim', '4'),
       ),
     ],
     [
       'reorders the entries',
-      createCompositeTemplateYaml(victimCompositeEntry, createCompositeEntryYaml('mine', '3')),
+      createCompositeTemplateYaml(victimCompositeEntryYaml, createCompositeEntryYaml('mine', '3')),
     ],
     [
       'comments out the image of the other entry',
       createCompositeTemplateYaml(
         createCompositeEntryYaml('mine', '3'),
-        victimCompositeEntry.replace('    image', '    #image'),
+        victimCompositeEntryYaml.replace('    image', '    #image'),
       ),
     ],
     [
       'comments out the other entry',
       createCompositeTemplateYaml(
         createCompositeEntryYaml('mine', '3'),
-        victimCompositeEntry.replaceAll(/^/gm, '#'),
+        victimCompositeEntryYaml.replaceAll(/^/gm, '#'),
       ),
     ],
     [
       'changes the quotes of the other entry’s name',
-      createCompositeTemplateYaml(authorCompositeEntry, victimCompositeEntry.replace('victim', '"victim"')),
+      createCompositeTemplateYaml(
+        authorCompositeEntryYaml,
+        victimCompositeEntryYaml.replace('victim', '"victim"'),
+      ),
     ],
     [
       'adds a field to the other entry',
-      createCompositeTemplateYaml(authorCompositeEntry, `${victimCompositeEntry}    channel: evil\n`),
+      createCompositeTemplateYaml(authorCompositeEntryYaml, `${victimCompositeEntryYaml}    channel: evil\n`),
     ],
-    ['adds a field next to the list', `${currentCompositeTemplate}extra: yes\n`],
-    ['changes the name of the list', currentCompositeTemplate.replace('community', 'evil')],
-    ['renames the key of the list', currentCompositeTemplate.replace('references:', 'References:')],
+    ['adds a field next to the list', `${baseCompositeTemplateYaml}extra: yes\n`],
+    ['changes the name of the list', baseCompositeTemplateYaml.replace('community', 'evil')],
+    ['renames the key of the list', baseCompositeTemplateYaml.replace('references:', 'References:')],
   ])('%s, and is not merged', async (_, list) => {
     await expectRejected(list)
   })
@@ -356,75 +364,78 @@ describe('T11: an owner of one entry', () => {
     [
       'an anchor and a merge key',
       createCompositeTemplateYaml(
-        authorCompositeEntry.replace('- name', '- &a\n    name'),
-        `${victimCompositeEntry}    <<: *a\n`,
+        authorCompositeEntryYaml.replace('- name', '- &a\n    name'),
+        `${victimCompositeEntryYaml}    <<: *a\n`,
       ),
     ],
     [
       'an alias for the image of the other entry',
       createCompositeTemplateYaml(
-        authorCompositeEntry.replace('image: ', 'image: &i '),
+        authorCompositeEntryYaml.replace('image: ', 'image: &i '),
         `  - name: victim\n    image: *i\n`,
       ),
     ],
     [
       'an anchor without an alias',
       createCompositeTemplateYaml(
-        authorCompositeEntry.replace('image: ', 'image: &i '),
-        victimCompositeEntry,
+        authorCompositeEntryYaml.replace('image: ', 'image: &i '),
+        victimCompositeEntryYaml,
       ),
     ],
     [
       'a second image in their entry',
       createCompositeTemplateYaml(
-        `${authorCompositeEntry}    image: ${formatTestImageReference('4')}\n`,
-        victimCompositeEntry,
+        `${authorCompositeEntryYaml}    image: ${formatTestImageReference('4')}\n`,
+        victimCompositeEntryYaml,
       ),
     ],
     [
       'a second image key in another case',
       createCompositeTemplateYaml(
-        `${authorCompositeEntry}    Image: ${formatTestImageReference('4')}\n`,
-        victimCompositeEntry,
+        `${authorCompositeEntryYaml}    Image: ${formatTestImageReference('4')}\n`,
+        victimCompositeEntryYaml,
       ),
     ],
     [
       'a second name key in another case',
-      createCompositeTemplateYaml(`${authorCompositeEntry}    NAME: victim\n`, victimCompositeEntry),
+      createCompositeTemplateYaml(`${authorCompositeEntryYaml}    NAME: victim\n`, victimCompositeEntryYaml),
     ],
-    ['a second list', `${currentCompositeTemplate}references:\n${createCompositeEntryYaml('victim', '4')}`],
+    ['a second list', `${baseCompositeTemplateYaml}references:\n${createCompositeEntryYaml('victim', '4')}`],
     [
       'a second list key in another case',
-      `${currentCompositeTemplate}REFERENCES:\n${createCompositeEntryYaml('victim', '4')}`,
+      `${baseCompositeTemplateYaml}REFERENCES:\n${createCompositeEntryYaml('victim', '4')}`,
     ],
     [
       'a second document',
-      `${currentCompositeTemplate}---\n${createCompositeTemplateYaml(createCompositeEntryYaml('victim', '4'))}`,
+      `${baseCompositeTemplateYaml}---\n${createCompositeTemplateYaml(createCompositeEntryYaml('victim', '4'))}`,
     ],
     [
       'a tag',
       createCompositeTemplateYaml(
-        authorCompositeEntry.replace('image: ', 'image: !!str '),
-        victimCompositeEntry,
+        authorCompositeEntryYaml.replace('image: ', 'image: !!str '),
+        victimCompositeEntryYaml,
       ),
     ],
     [
       'a non-specific tag',
-      createCompositeTemplateYaml(authorCompositeEntry.replace('image: ', 'image: ! '), victimCompositeEntry),
+      createCompositeTemplateYaml(
+        authorCompositeEntryYaml.replace('image: ', 'image: ! '),
+        victimCompositeEntryYaml,
+      ),
     ],
     [
       'a name in hexadecimal',
       createCompositeTemplateYaml(
-        authorCompositeEntry,
-        victimCompositeEntry,
+        authorCompositeEntryYaml,
+        victimCompositeEntryYaml,
         createCompositeEntryYaml('0x10', '4'),
       ),
     ],
     [
       'an escape in a name',
       createCompositeTemplateYaml(
-        authorCompositeEntry,
-        victimCompositeEntry,
+        authorCompositeEntryYaml,
+        victimCompositeEntryYaml,
         createCompositeEntryYaml('"v\\x69ctim"', '4'),
       ),
     ],
@@ -432,42 +443,42 @@ describe('T11: an owner of one entry', () => {
       'a line that ends only for some parsers',
       createCompositeTemplateYaml(
         createCompositeEntryYaml('mine', '3').replace(/\n$/, ` # \u2028  - name: victim\n`),
-        victimCompositeEntry,
+        victimCompositeEntryYaml,
       ),
     ],
     [
       'a line that ends at a next-line character',
       createCompositeTemplateYaml(
         createCompositeEntryYaml('mine', '3').replace(/\n$/, ` # \u0085  - name: victim\n`),
-        victimCompositeEntry,
+        victimCompositeEntryYaml,
       ),
     ],
     [
       'a carriage return without a line feed',
       createCompositeTemplateYaml(
         createCompositeEntryYaml('mine', '3').replace(/\n$/, ` # \r  - name: victim\n`),
-        victimCompositeEntry,
+        victimCompositeEntryYaml,
       ),
     ],
     [
       'characters that reverse the line',
       createCompositeTemplateYaml(
         createCompositeEntryYaml('mine', '3').replace(/\n$/, ` # \u202e\n`),
-        victimCompositeEntry,
+        victimCompositeEntryYaml,
       ),
     ],
     [
       'a string over several lines',
       createCompositeTemplateYaml(
-        `${authorCompositeEntry}    note: "one\n      two"\n`,
-        victimCompositeEntry,
+        `${authorCompositeEntryYaml}    note: "one\n      two"\n`,
+        victimCompositeEntryYaml,
       ),
     ],
     [
       'a block scalar',
       createCompositeTemplateYaml(
-        `${authorCompositeEntry}    note: |\n      - name: victim\n`,
-        victimCompositeEntry,
+        `${authorCompositeEntryYaml}    note: |\n      - name: victim\n`,
+        victimCompositeEntryYaml,
       ),
     ],
     [
@@ -478,14 +489,14 @@ describe('T11: an owner of one entry', () => {
       'an entry in braces',
       createCompositeTemplateYaml(
         `  - {name: mine, image: "${formatTestImageReference('3')}"}\n`,
-        victimCompositeEntry,
+        victimCompositeEntryYaml,
       ),
     ],
     [
       'an entry within an entry',
       createCompositeTemplateYaml(
-        `${authorCompositeEntry}    more:\n      - name: victim\n        image: x\n`,
-        victimCompositeEntry,
+        `${authorCompositeEntryYaml}    more:\n      - name: victim\n        image: x\n`,
+        victimCompositeEntryYaml,
       ),
     ],
     ['an empty list', 'name: community\nreferences: []\n'],
@@ -499,7 +510,7 @@ describe('T11: an owner of one entry', () => {
 
   test('cannot use a base that already contains the same construct', async () => {
     const from = createCompositeTemplateYaml(
-      authorCompositeEntry.replace('image: ', 'image: &i '),
+      authorCompositeEntryYaml.replace('image: ', 'image: &i '),
       `  - name: victim\n    image: *i\n`,
     )
     expect(
@@ -522,26 +533,26 @@ describe('T11: an owner of one entry', () => {
     expect((await mode({ mode: '120000', content: 'operators/mine/ci.yaml' })).verdict.kind).not.toBe('merge')
     const program = {
       mode: '100755',
-      content: createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry),
+      content: createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntryYaml),
     } as const
     expect((await mode(program)).verdict.kind).not.toBe('merge')
     const own = await evaluateCompositeTemplateChange(
-      currentCompositeTemplate,
+      baseCompositeTemplateYaml,
       'alice',
-      currentCompositeTemplate,
+      baseCompositeTemplateYaml,
       {
         'catalogs.yaml': createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3')),
       },
     )
     expect(listChangedPathRoles(own)).toEqual(['infrastructure'])
-    const hidden = { '.github/catalog.yaml': currentCompositeTemplate }
+    const hidden = { '.github/catalog.yaml': baseCompositeTemplateYaml }
     const judged = await ownershipScenario.evaluatePull(
       { ...baseBranchFiles, ...hidden },
       {
         ...baseBranchFiles,
         '.github/catalog.yaml': createCompositeTemplateYaml(
           createCompositeEntryYaml('mine', '3'),
-          victimCompositeEntry,
+          victimCompositeEntryYaml,
         ),
       },
       { author: 'alice' },
@@ -551,8 +562,8 @@ describe('T11: an owner of one entry', () => {
 
   test('cannot add a name that looks like another entry', async () => {
     const from = createCompositeTemplateYaml(
-      authorCompositeEntry,
-      victimCompositeEntry,
+      authorCompositeEntryYaml,
+      victimCompositeEntryYaml,
       createCompositeEntryYaml('illusion', '6'),
     )
     const judged = await evaluateCompositeTemplateChange(
@@ -573,7 +584,7 @@ describe('an approval that is carried over', () => {
         from,
       ])
     const first = next(
-      createCompositeTemplateYaml(authorCompositeEntry, createCompositeEntryYaml('victim', '4')),
+      createCompositeTemplateYaml(authorCompositeEntryYaml, createCompositeEntryYaml('victim', '4')),
     )
     const options = { author: 'alice', configDigest: 'd' }
     const { computeChangeApprovalCoverage: coverage } =
@@ -596,14 +607,14 @@ describe('an approval that is carried over', () => {
     expect(
       (
         await judge(
-          createCompositeTemplateYaml(authorCompositeEntry, createCompositeEntryYaml('victim', '4')),
+          createCompositeTemplateYaml(authorCompositeEntryYaml, createCompositeEntryYaml('victim', '4')),
         )
       ).verdict.kind,
     ).toBe('merge')
     expect(
       (
         await judge(
-          createCompositeTemplateYaml(authorCompositeEntry, createCompositeEntryYaml('victim', '5')),
+          createCompositeTemplateYaml(authorCompositeEntryYaml, createCompositeEntryYaml('victim', '5')),
         )
       ).verdict.kind,
     ).toBe('wait')

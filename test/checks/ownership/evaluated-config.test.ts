@@ -7,7 +7,7 @@ import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { formatMergeMessage } from '../../../src/report/merge-message.ts'
 import type { PullHistoryStore } from '../../../src/ports/pull-memory.ts'
 import { noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
-import { createSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
@@ -32,7 +32,7 @@ describe('T34: the configuration', () => {
       await ownershipScenario.mirror.fetch('main', toPullNumber(7))
       const author = ownershipScenario.fakeAccounts.person('mallory')
       const { config: used, verdict } = await evaluatePullSnapshot(
-        createSnapshot({ author, base: from, head }),
+        createTestPullSnapshot({ author, base: from, head }),
         {
           repository: ownershipScenario.mirror,
           loader: { load: async () => undefined },
@@ -58,7 +58,7 @@ test('a configuration that is too large to be read is not read as none', async (
   ownershipScenario.origin.pull(7, head)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   const { verdict } = await evaluatePullSnapshot(
-    createSnapshot({ author: ownershipScenario.fakeAccounts.person('mallory'), base: from, head }),
+    createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('mallory'), base: from, head }),
     {
       repository: ownershipScenario.mirror,
       loader: { load: async () => undefined },
@@ -90,7 +90,7 @@ describe('T25: a login that is registered again', () => {
     await ownershipScenario.mirror.fetch('main', toPullNumber(7))
     const evaluateAs = async (author: GitHubAccount) => {
       ownershipScenario.fakeAccounts.accounts.set('olga', author)
-      const { verdict } = await evaluatePullSnapshot(createSnapshot({ author, base: from, head }), {
+      const { verdict } = await evaluatePullSnapshot(createTestPullSnapshot({ author, base: from, head }), {
         repository: ownershipScenario.mirror,
         loader: { load: async () => undefined },
         ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
@@ -113,7 +113,7 @@ describe('T55: the merge message', () => {
       '\u202eevil',
       'resolves https://github.com/a/b/issues/3',
     ]) {
-      const message = formatMergeMessage(createSnapshot({ title }))
+      const message = formatMergeMessage(createTestPullSnapshot({ title }))
       expect(message.split('\n').length).toBe(4)
       expect(message).not.toMatch(/(?:close|fix|resolve)[sd]?:?\s+(?:#|https?:)\d*/i)
       expect(message).not.toMatch(/(?:^|[^\w`\u200b\u2060])@\w/)

@@ -2,7 +2,7 @@
 // approval turns it green, for exactly what they approved; the bot itself never merges it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../../src/pull-request/ids.ts'
-import { renderReport } from '../../../src/report/report.ts'
+import { renderPullReport } from '../../../src/report/report.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
@@ -35,7 +35,7 @@ async function evaluatePull(head: CommitSha, from: CommitSha, options: ScenarioP
     author: 'alice',
     ...options,
   })
-  const { checks, comment } = renderReport(verdict, { changeLines: [] })
+  const { checks, comment } = renderPullReport(verdict, { changeLines: [] })
   const run = checks.find(({ name }) => name === 'catalog-bot / ownership')
   return { verdict, rules, conclusion: run?.conclusion, title: run?.title, comment, waiting: outcome.waiting }
 }

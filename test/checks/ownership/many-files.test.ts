@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
-import { openCatalogFileReaderPool } from '../../../src/catalogs/reader-pool.ts'
+import { createCatalogFileReaderPool } from '../../../src/catalogs/reader-pool.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
 import { createCheckAnswers } from '../../../src/checks/questions.ts'
 import type { GitRepository } from '../../../src/ports/repository.ts'
 import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/memory-cache.ts'
-import { createSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
@@ -26,7 +26,7 @@ const baseBranchFiles: OriginFiles = {
 }
 
 /** The repository, and the calls that it received. */
-function recordRepositoryCalls(repository: GitRepository) {
+function recordGitRepositoryCalls(repository: GitRepository) {
   const calls: Record<'list' | 'diff' | 'entry' | 'read', string[]> = {
     list: [],
     diff: [],
@@ -55,11 +55,15 @@ test('an evaluation of hundreds of files lists each tree once and reads each blo
   ownershipScenario.origin.branch('main', from)
   ownershipScenario.origin.pull(7, to)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
-  const { counted, asked } = recordRepositoryCalls(ownershipScenario.mirror)
-  const pool = openCatalogFileReaderPool()
+  const { counted, asked } = recordGitRepositoryCalls(ownershipScenario.mirror)
+  const pool = createCatalogFileReaderPool()
   try {
     const { verdict, change } = await evaluatePullSnapshot(
-      createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),
+      createTestPullSnapshot({
+        author: ownershipScenario.fakeAccounts.person('alice'),
+        base: from,
+        head: to,
+      }),
       {
         repository: counted,
         loader: createCatalogLoader(pool, noopCache),

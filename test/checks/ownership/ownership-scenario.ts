@@ -24,16 +24,16 @@ import type { PullVerdict } from '../../../src/policy/verdict.ts'
 import { openGitMirror } from '../../../src/adapters/git/mirror.ts'
 import type { GitMirror } from '../../../src/adapters/git/mirror.ts'
 import {
-  createSnapshot,
+  createTestPullSnapshot,
   createOutcomesForAllChecks,
-  createPassedOutcome,
+  createPassedCheckOutcome,
 } from '../../policy/gate-builders.ts'
 import { openOriginRepository, createTemporaryDirectory } from '../../adapters/git/origin.ts'
 import type { OriginFiles, OriginRepository } from '../../adapters/git/origin.ts'
 import { readCatalog } from './read-catalog-text.ts'
 
 type CheckQuestionAnswer = AnswerByQuestionKind[keyof AnswerByQuestionKind]
-export const createUnknownAnswer = (reason = 'GitHub answered 503'): CheckQuestionAnswer => ({
+export const createUnknownCheckAnswer = (reason = 'GitHub answered 503'): CheckQuestionAnswer => ({
   kind: 'unknown',
   reason,
   retryAfter: 30,
@@ -156,7 +156,7 @@ export class OwnershipScenario {
     const author =
       typeof options.author === 'string' ? this.fakeAccounts.person(options.author) : (options.author ?? null)
     const snapshot: PullSnapshot = {
-      ...createSnapshot(),
+      ...createTestPullSnapshot(),
       author,
       head,
       base,
@@ -169,11 +169,11 @@ export class OwnershipScenario {
         parseConfigOrThrow(undefined),
         merge,
         0,
-        createPassedOutcome('ownership'),
+        createPassedCheckOutcome('ownership'),
       )
       return {
         input: undefined as never,
-        outcome: createPassedOutcome('ownership'),
+        outcome: createPassedCheckOutcome('ownership'),
         verdict,
         questions: [],
         rules: [],

@@ -19,7 +19,11 @@ import {
   type CatalogBlob,
   type CatalogFiles,
 } from '../../pull-request/build-catalog.ts'
-import { createGateInput, createSnapshot, createOutcomesForAllChecks } from '../../policy/gate-builders.ts'
+import {
+  createVerdictInput,
+  createTestPullSnapshot,
+  createOutcomesForAllChecks,
+} from '../../policy/gate-builders.ts'
 import { evaluateOwnershipInput, FakeGitHubAccounts } from './ownership-scenario.ts'
 
 const userNames = ['ann', 'amy', 'bob', 'max', 'eve', 'mal'] as const
@@ -27,8 +31,8 @@ type UserName = (typeof userNames)[number]
 const untrustedUserNames: readonly UserName[] = ['eve', 'mal']
 const packageNames = ['foo', 'bar'] as const
 
-const fakeAccounts = new FakeGitHubAccounts()
-for (const user of userNames) fakeAccounts.person(user)
+const fakeGitHubAccounts = new FakeGitHubAccounts()
+for (const user of userNames) fakeGitHubAccounts.person(user)
 
 interface SimulatedRepositoryState {
   readonly files: CatalogFiles
@@ -170,15 +174,19 @@ function isPullMerged(
   }
   const parsed = parseConfig(text(state.files, configPath))
   if (parsed.kind === 'unreadable') return false
-  const head = createSnapshot().head
+  const head = createTestPullSnapshot().head
   const reviews = pull.approvedBy.map((user, at): PullReview => ({
     id: at + 1,
-    author: fakeAccounts.person(user),
+    author: fakeGitHubAccounts.person(user),
     state: 'approved',
     commit: head,
     submittedAt: `2026-01-01T00:00:0${at}Z`,
   }))
-  const snapshot = createSnapshot({ author: fakeAccounts.person(pull.author), reviews, labels: pull.labels })
+  const snapshot = createTestPullSnapshot({
+    author: fakeGitHubAccounts.person(pull.author),
+    reviews,
+    labels: pull.labels,
+  })
   const files = { base: new Map<string, string>(), result: new Map<string, string>() }
   for (const path of selectOwnerFilePathsToRead(basePaths, change)) {
     const before = text(state.files, path)
@@ -197,7 +205,7 @@ function isPullMerged(
   }
   const agreed = new Map(reviews.map(({ id }) => [id, computeChangeApprovalCoverage(unapproved)]))
   const approvals = createApprovalsFromReviews(snapshot, 0, new Map(), agreed)
-  const { outcome, input } = evaluateOwnershipInput({ ...unapproved, approvals }, fakeAccounts)
+  const { outcome, input } = evaluateOwnershipInput({ ...unapproved, approvals }, fakeGitHubAccounts)
   const differing = [...new Set([...basePaths, ...Object.keys(result.files)])].filter(
     (path) => text(state.files, path) !== text(result.files, path),
   )
@@ -205,7 +213,7 @@ function isPullMerged(
   expect(input.change.paths.map(({ path }) => path)).toEqual(expect.arrayContaining(differing))
   return (
     decideVerdict(
-      createGateInput({
+      createVerdictInput({
         snapshot,
         changedPaths: differing.length,
         outcomes: createOutcomesForAllChecks(outcome),
@@ -235,14 +243,18 @@ function simulateMerges(history: readonly SimulatedPull[]): readonly SimulatedMe
 }
 
 /** Whether one of `voices` had permission for a package before the merge, through its ci.yaml or its OWNERS file. */
-const hasMergePermission = (voices: readonly UserName[], before: SimulatedRepositoryState, name: string) =>
+const hasPackageMergePermission = (
+  voices: readonly UserName[],
+  before: SimulatedRepositoryState,
+  name: string,
+) =>
   voices.some(
     (user) =>
       user === 'max' ||
       (before.owners[name] ?? []).includes(user) ||
-      parseOwnersApprovers(before, name).includes(user),
+      parseOwnersFileApprovers(before, name).includes(user),
   )
-function parseOwnersApprovers({ files }: SimulatedRepositoryState, name: string): readonly string[] {
+function parseOwnersFileApprovers({ files }: SimulatedRepositoryState, name: string): readonly string[] {
   const text = files[`catalog/${name}/OWNERS`]
   return typeof text === 'string'
     ? (/^approvers: \[(?<names>.*)\]$/m.exec(text)?.groups?.names ?? '').split(', ')
@@ -268,12 +280,12 @@ describe('any sequence of pull requests', () => {
           for (const path of paths) {
             const name = /^(?:catalog|operators)\/([^/.]+)\//.exec(path)?.[1]
             expect(name).toBeDefined()
-            expect(hasMergePermission(getAuthorAndApprovers(pull), before, name ?? '')).toBe(true)
+            expect(hasPackageMergePermission(getAuthorAndApprovers(pull), before, name ?? '')).toBe(true)
           }
           // The same is true for the packages that the content belongs to.
           for (const name of packageNames)
             if (countPackageVersions(before, name) !== countPackageVersions(after, name))
-              expect(hasMergePermission(getAuthorAndApprovers(pull), before, name)).toBe(true)
+              expect(hasPackageMergePermission(getAuthorAndApprovers(pull), before, name)).toBe(true)
           expect(formatCatalogFileText(after.files['catalog/foo/catalog.yaml'] ?? '')).not.toContain('"evil"')
         }
       }),

@@ -6,7 +6,7 @@ import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
-import { createSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { realTimeClock } from '../../adapters/store/sample-records.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
@@ -42,7 +42,7 @@ const createPullCommits = (more: OriginFiles = {}) => {
 beforeEach(() => createPullCommits())
 
 function createPullEventPayload(action: string, sender: GitHubAccount, more: object = {}): unknown {
-  const { repository } = createSnapshot()
+  const { repository } = createTestPullSnapshot()
   return {
     action,
     repository: { name: repository.name, owner: { login: repository.owner } },
@@ -52,7 +52,7 @@ function createPullEventPayload(action: string, sender: GitHubAccount, more: obj
     ...more,
   }
 }
-const deliverPullEvent = async (action: string, login: string) => {
+const deliverPullRequestEvent = async (action: string, login: string) => {
   const push = parsePushFromDelivery(
     'pull_request',
     createPullEventPayload(action, ownershipScenario.fakeAccounts.person(login)),
@@ -73,7 +73,12 @@ const evaluateAndListFindingRules = async () => {
   await ownershipScenario.mirror.fetch('main', toPullNumber(lastPullNumber))
   const author = ownershipScenario.fakeAccounts.person('alice')
   const { verdict } = await evaluatePullSnapshot(
-    createSnapshot({ pull: toPullNumber(lastPullNumber), author, base: baseCommit, head: headCommit }),
+    createTestPullSnapshot({
+      pull: toPullNumber(lastPullNumber),
+      author,
+      base: baseCommit,
+      head: headCommit,
+    }),
     {
       repository: ownershipScenario.mirror,
       loader: { load: async () => undefined },
@@ -86,40 +91,40 @@ const evaluateAndListFindingRules = async () => {
 
 describe('T24: a head', () => {
   test('that its author opened the pull request with, or pushed, needs no confirmation', async () => {
-    await deliverPullEvent('opened', 'alice')
+    await deliverPullRequestEvent('opened', 'alice')
     expect(await evaluateAndListFindingRules()).toEqual([])
     createPullCommits()
-    await deliverPullEvent('synchronize', 'alice')
+    await deliverPullRequestEvent('synchronize', 'alice')
     expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('waits if a person without ownership pushed it, but not if an owner or a maintainer did', async () => {
-    await deliverPullEvent('synchronize', 'mallory')
+    await deliverPullRequestEvent('synchronize', 'mallory')
     expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
     for (const login of ['alan', 'maria']) {
       createPullCommits()
-      await deliverPullEvent('synchronize', login)
+      await deliverPullRequestEvent('synchronize', login)
       expect(await evaluateAndListFindingRules()).toEqual([])
     }
   })
   test('that the author pushed needs no confirmation even if another person pushes it again', async () => {
-    await deliverPullEvent('synchronize', 'alice')
-    await deliverPullEvent('synchronize', 'mallory')
+    await deliverPullRequestEvent('synchronize', 'alice')
+    await deliverPullRequestEvent('synchronize', 'mallory')
     expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('is not attributed to the author after reopening, labeling, or retargeting', async () => {
-    await deliverPullEvent('synchronize', 'mallory')
-    for (const action of ['reopened', 'labeled', 'edited']) await deliverPullEvent(action, 'alice')
+    await deliverPullRequestEvent('synchronize', 'mallory')
+    for (const action of ['reopened', 'labeled', 'edited']) await deliverPullRequestEvent(action, 'alice')
     expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
   })
   test('without any delivery waits only if the configuration requires confirmation', async () => {
     expect(await evaluateAndListFindingRules()).toEqual([])
     createPullCommits(confirmUnknownPushesConfig)
     expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
-    await deliverPullEvent('synchronize', 'alice')
+    await deliverPullRequestEvent('synchronize', 'alice')
     expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('with a lost delivery waits if the pull request had an earlier delivery', async () => {
-    await deliverPullEvent('opened', 'alice')
+    await deliverPullRequestEvent('opened', 'alice')
     expect(await evaluateAndListFindingRules()).toEqual([])
     const previousHead = headCommit
     headCommit = ownershipScenario.origin.commit(
@@ -128,18 +133,18 @@ describe('T24: a head', () => {
     )
     expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
     // The delivery arrives late.
-    await deliverPullEvent('synchronize', 'mallory')
+    await deliverPullRequestEvent('synchronize', 'mallory')
     expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
     headCommit = ownershipScenario.origin.commit(
       { ...baseBranchFiles, 'operators/mine/notes.md': `author ${lastPullNumber}\n` },
       [headCommit],
     )
     expect(await evaluateAndListFindingRules()).toEqual(['foreign-push'])
-    await deliverPullEvent('synchronize', 'alice')
+    await deliverPullRequestEvent('synchronize', 'alice')
     expect(await evaluateAndListFindingRules()).toEqual([])
   })
   test('does not make another pull request wait', async () => {
-    await deliverPullEvent('synchronize', 'mallory')
+    await deliverPullRequestEvent('synchronize', 'mallory')
     createPullCommits()
     expect(await evaluateAndListFindingRules()).toEqual([])
   })

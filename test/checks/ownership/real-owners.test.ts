@@ -9,11 +9,11 @@ import { toBlobSha } from '../../../src/pull-request/ids.ts'
 import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { parseOwnershipCiYaml } from '../../../src/checks/ownership/sources/owner-source.ts'
-import { computeNameSkeleton, isPackageName } from '../../../src/checks/ownership/colliding-paths.ts'
+import { computePackageNameSkeleton, isPackageName } from '../../../src/checks/ownership/colliding-paths.ts'
 import { selectOwnerFilePathsToRead } from '../../../src/checks/ownership/owner-files.ts'
 import { formatPrincipal } from '../../../src/checks/ownership/principals.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { createSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import { findSharedPath } from '../../shared-data.ts'
 import { readCatalog } from './read-catalog-text.ts'
 import { evaluateOwnershipInput, FakeGitHubAccounts } from './ownership-scenario.ts'
@@ -114,7 +114,7 @@ describeIfCommunityOperatorsExist('the real catalog repository', () => {
       if (after !== undefined) files.result.set(path, after)
     }
     return {
-      snapshot: createSnapshot(),
+      snapshot: createTestPullSnapshot(),
       config: defaultConfig,
       layout,
       change,
@@ -127,9 +127,9 @@ describeIfCommunityOperatorsExist('the real catalog repository', () => {
   /** The only App among the owners opens its pull requests from a branch of the repository. */
   const by = (author: string, people: FakeGitHubAccounts, input: CheckInput): CheckInput => ({
     ...input,
-    snapshot: createSnapshot({
+    snapshot: createTestPullSnapshot({
       author: people.person(author),
-      ...(author.endsWith('[bot]') && { headRepository: createSnapshot().repository }),
+      ...(author.endsWith('[bot]') && { headRepository: createTestPullSnapshot().repository }),
     }),
   })
 
@@ -190,7 +190,7 @@ describeIfCommunityOperatorsExist('the real catalog repository', () => {
 
   test('has no name that the rules would reject, and no two that look alike', () => {
     expect(directories.filter((name) => !isPackageName(name))).toEqual([])
-    expect(new Set(directories.map(computeNameSkeleton)).size).toBe(directories.length)
+    expect(new Set(directories.map(computePackageNameSkeleton)).size).toBe(directories.length)
   })
 
   jest.setTimeout(180_000)

@@ -7,14 +7,14 @@ import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-
 import { createApprovalsFromReviews, findLatestReviews } from '../../../src/checks/ownership/approvals.ts'
 import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
 import { parseConfig } from '../../../src/config/config.ts'
-import { renderReport } from '../../../src/report/report.ts'
-import { createSnapshot } from '../../policy/gate-builders.ts'
+import { renderPullReport } from '../../../src/report/report.ts'
+import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,
   FakeGitHubAccounts,
-  createUnknownAnswer,
+  createUnknownCheckAnswer,
   type OwnershipScenario,
 } from './ownership-scenario.ts'
 
@@ -40,10 +40,10 @@ const baseBranchFiles: OriginFiles = {
   [getCatalogPath('victim')]: createCatalogYaml('victim', ['1.0.0']),
   [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
 }
-const createPackageUpdate = (name: string): OriginFiles => ({
+const createPackageUpdateFiles = (name: string): OriginFiles => ({
   [getCatalogPath(name)]: createCatalogYaml(name, ['1.0.0', '1.1.0']),
 })
-const filesWithPackageUpdate: OriginFiles = { ...baseBranchFiles, ...createPackageUpdate('mine') }
+const filesWithPackageUpdate: OriginFiles = { ...baseBranchFiles, ...createPackageUpdateFiles('mine') }
 
 /** The commits of a pull request that updates `mine`. */
 function createPullCommits(
@@ -89,7 +89,7 @@ describe('T21: A, B, and A again', () => {
   test('a review of the first A does not count for the second', async () => {
     const { from, head } = createPullCommits()
     const review = ownershipScenario.createReview('alan', head)
-    const snapshot = createSnapshot({
+    const snapshot = createTestPullSnapshot({
       author: ownershipScenario.fakeAccounts.person('mallory'),
       head,
       base: from,
@@ -134,7 +134,7 @@ describe('T23: Apps as authors', () => {
   const ours = { headRepository: { owner: 'Acme', name: 'Catalog' } }
   beforeEach(() => void ownershipScenario.fakeAccounts.accounts.set('release-bot[bot]', bot))
   test('a listed App can update only from a branch of this repository that it pushed', async () => {
-    const { from, head } = createPullCommits({ ...listed, ...createPackageUpdate('mine') }, listed)
+    const { from, head } = createPullCommits({ ...listed, ...createPackageUpdateFiles('mine') }, listed)
     const judge = (snapshot: Partial<PullSnapshot>) =>
       ownershipScenario.evaluate(from, head, { author: bot, snapshot })
     expect((await judge(ours)).verdict.kind).toBe('merge')
@@ -147,7 +147,7 @@ describe('T23: Apps as authors', () => {
     expect((await judge({ ...ours, pusher: bot })).verdict.kind).toBe('merge')
   })
   test("an App's GraphQL login is the same account, but a person with that login is not (T26)", async () => {
-    const { from, head } = createPullCommits({ ...listed, ...createPackageUpdate('mine') }, listed)
+    const { from, head } = createPullCommits({ ...listed, ...createPackageUpdateFiles('mine') }, listed)
     const short = { ...bot, login: 'release-bot' }
     expect(
       (await ownershipScenario.evaluate(from, head, { author: short, snapshot: ours })).verdict.kind,
@@ -170,7 +170,10 @@ describe('T23: Apps as authors', () => {
   test('an App cannot approve (T35) or change owners, even if it is listed as a maintainer', async () => {
     const maintained = { ...listed, 'config.yaml': 'maintainers:\n  - maria\n  - release-bot[bot]\n' }
     ownershipScenario.fakeAccounts.roles.set(bot.id, 'admin')
-    const { from, head } = createPullCommits({ ...maintained, ...createPackageUpdate('mine') }, maintained)
+    const { from, head } = createPullCommits(
+      { ...maintained, ...createPackageUpdateFiles('mine') },
+      maintained,
+    )
     const reviews = [ownershipScenario.createReview('nina', head, { author: bot })]
     expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
       'wait',
@@ -270,7 +273,7 @@ describe('T25: renamed and reused logins', () => {
     const alice = ownershipScenario.fakeAccounts.person('alice')
     const config = `owners:\n  packages:\n    mine: ["alice:${alice.id}"]\n  sources: [packages, config.yaml]\n`
     const pinned = { ...baseBranchFiles, '.github/catalog-bot.yml': config }
-    const { from, head } = createPullCommits({ ...pinned, ...createPackageUpdate('mine') }, pinned)
+    const { from, head } = createPullCommits({ ...pinned, ...createPackageUpdateFiles('mine') }, pinned)
     const renamed = { ...alice, login: 'alice-renamed' }
     expect((await ownershipScenario.evaluate(from, head, { author: renamed })).verdict.kind).toBe('merge')
     const usurper: GitHubAccount = { id: toUserId(666), login: 'alice', kind: 'user' }
@@ -295,7 +298,7 @@ describe('T26: inexact comparison', () => {
   })
   test('case does not matter in the list or in the login', async () => {
     const loud = { ...baseBranchFiles, [getCiYamlPath('mine')]: createReviewersYaml('ALICE') }
-    const { from, head } = createPullCommits({ ...loud, ...createPackageUpdate('mine') }, loud)
+    const { from, head } = createPullCommits({ ...loud, ...createPackageUpdateFiles('mine') }, loud)
     const alice = { ...ownershipScenario.fakeAccounts.person('alice'), login: 'Alice' }
     expect((await ownershipScenario.evaluate(from, head, { author: alice })).verdict.kind).toBe('merge')
   })
@@ -315,7 +318,7 @@ describe('T26: inexact comparison', () => {
   ])('a list that is not a list of logins does not grant ownership: %j', async (text) => {
     const odd = { ...baseBranchFiles, [getCiYamlPath('mine')]: text }
     for (const author of ['alice', 'mallory']) {
-      const { from, head } = createPullCommits({ ...odd, ...createPackageUpdate('mine') }, odd)
+      const { from, head } = createPullCommits({ ...odd, ...createPackageUpdateFiles('mine') }, odd)
       const { verdict, rules } = await ownershipScenario.evaluate(from, head, { author })
       expect(verdict.kind).toBe('wait')
       expect(rules).toContain('owner-source-broken')
@@ -330,7 +333,7 @@ describe('T27: unknown is not an approval', () => {
       'owners:\n  packages:\n    mine: [acme/catalog-team]\n  sources: [packages, config.yaml, owners]\n',
   }
   const judge = async (files: OriginFiles = teams, author = 'alice') => {
-    const { from, head } = createPullCommits({ ...files, ...createPackageUpdate('mine') }, files)
+    const { from, head } = createPullCommits({ ...files, ...createPackageUpdateFiles('mine') }, files)
     return ownershipScenario.evaluate(from, head, { author })
   }
   test('a member of the team has permission, but another person does not', async () => {
@@ -346,22 +349,22 @@ describe('T27: unknown is not an approval', () => {
     async (kind) => {
       const files = kind === 'user' ? baseBranchFiles : teams
       ownershipScenario.fakeAccounts.fails = (question) =>
-        question.kind === kind ? createUnknownAnswer('GitHub answered 403') : undefined
+        question.kind === kind ? createUnknownCheckAnswer('GitHub answered 403') : undefined
       const { verdict, outcome } = await judge(files, kind === 'role' ? 'mallory' : 'alice')
       expect(verdict.kind).toBe('unknown')
       expect(outcome.unanswered[0]?.reason).toBe('GitHub answered 403')
     },
   )
   test('without any answer, the verdict is unknown and there are no findings', async () => {
-    ownershipScenario.fakeAccounts.fails = () => createUnknownAnswer()
+    ownershipScenario.fakeAccounts.fails = () => createUnknownCheckAnswer()
     const { verdict, outcome } = await judge()
     expect(verdict.kind).toBe('unknown')
     expect(outcome.findings).toEqual([])
   })
   test('a missing answer about one person does not prevent an approval by another', async () => {
     ownershipScenario.fakeAccounts.fails = (question) =>
-      question.kind === 'team-member' ? createUnknownAnswer() : undefined
-    const { from, head } = createPullCommits({ ...teams, ...createPackageUpdate('mine') }, teams)
+      question.kind === 'team-member' ? createUnknownCheckAnswer() : undefined
+    const { from, head } = createPullCommits({ ...teams, ...createPackageUpdateFiles('mine') }, teams)
     const reviews = [ownershipScenario.createReview('maria', head)]
     expect((await ownershipScenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe(
       'merge',
@@ -481,7 +484,10 @@ describe('T28: states of a review', () => {
     ).toBe('wait')
   })
   test('an owner of one package can approve only that package', async () => {
-    const { from, head } = createPullCommits({ ...filesWithPackageUpdate, ...createPackageUpdate('victim') })
+    const { from, head } = createPullCommits({
+      ...filesWithPackageUpdate,
+      ...createPackageUpdateFiles('victim'),
+    })
     const judgeWith = async (...logins: string[]) =>
       (
         await ownershipScenario.evaluate(from, head, {
@@ -495,7 +501,7 @@ describe('T28: states of a review', () => {
     expect(await judgeWith('maria')).toBe('merge')
   })
   test('the order of the list does not matter, but the times of the reviews do', () => {
-    const head = createSnapshot().head
+    const head = createTestPullSnapshot().head
     const first = ownershipScenario.createReview('alan', head, {
       state: 'approved',
       submittedAt: '2026-01-01T00:00:01Z',
@@ -610,7 +616,7 @@ describe('T55: untrusted text in comments of catalog-bot', () => {
         { ...baseBranchFiles, [path]: 'x\n' },
         { author: 'alice' },
       )
-      const { comment } = renderReport(verdict, { changeLines: [] })
+      const { comment } = renderPullReport(verdict, { changeLines: [] })
       for (const line of comment.split('\n').filter((text) => text.includes(piece)))
         expect(line).toContain('`')
       expect(comment.replace(/`[^`\n]*`/g, '')).not.toMatch(/<img|!\[|@everyone|closes #/)
@@ -641,7 +647,7 @@ describe('T61: permissions that are not granted explicitly', () => {
   test('a package without owners needs a maintainer', async () => {
     for (const text of ['---\n{}\n', 'updateGraph: semver-mode\n', 'reviewers:\n', 'reviewers: []\n']) {
       const orphan = { ...baseBranchFiles, [getCiYamlPath('mine')]: text }
-      const { from, head } = createPullCommits({ ...orphan, ...createPackageUpdate('mine') }, orphan)
+      const { from, head } = createPullCommits({ ...orphan, ...createPackageUpdateFiles('mine') }, orphan)
       const { verdict, outcome } = await ownershipScenario.evaluate(from, head, { author: 'mallory' })
       expect(verdict.kind).toBe('wait')
       expect(outcome.waiting[0]?.who).toEqual(['maria'])
@@ -649,7 +655,7 @@ describe('T61: permissions that are not granted explicitly', () => {
   })
   test('a repository without owner files authorizes only people with the role maintain', async () => {
     const bare: OriginFiles = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
-    const { from, head } = createPullCommits({ ...bare, ...createPackageUpdate('mine') }, bare)
+    const { from, head } = createPullCommits({ ...bare, ...createPackageUpdateFiles('mine') }, bare)
     expect((await ownershipScenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
     ownershipScenario.fakeAccounts.roles.set(ownershipScenario.fakeAccounts.person('mallory').id, 'write')
     expect((await ownershipScenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')

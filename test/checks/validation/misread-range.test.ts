@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { findVersionRangeMisreading } from '../../../src/checks/validation/rules/versions.ts'
+import { findVersionRangePitfall } from '../../../src/checks/validation/rules/versions.ts'
 
 describe('ranges that do not match what they seem to match', () => {
   test.each([
@@ -17,7 +17,7 @@ describe('ranges that do not match what they seem to match', () => {
     ['1.0.0 || >2.0.0 <1.0.0', 'matches-nothing', '>2.0.0 <1.0.0'],
     ['<0.0.0-0', 'matches-nothing', '<0.0.0-0'],
   ])('%s is reported', (range, kind, part) => {
-    expect(findVersionRangeMisreading(range)).toEqual({ kind, part })
+    expect(findVersionRangePitfall(range)).toEqual({ kind, part })
   })
 
   test.each([
@@ -34,11 +34,11 @@ describe('ranges that do not match what they seem to match', () => {
     '1.0.0 || || 2.0.0',
     '>18446744073709551614.0.0',
   ])('%s is not reported', (range) => {
-    expect(findVersionRangeMisreading(range)).toBeUndefined()
+    expect(findVersionRangePitfall(range)).toBeUndefined()
   })
 
   test('ranges that do not parse are left to other rules', () => {
-    expect(findVersionRangeMisreading('^1.0.0')).toBeUndefined()
-    expect(findVersionRangeMisreading('')).toBeUndefined()
+    expect(findVersionRangePitfall('^1.0.0')).toBeUndefined()
+    expect(findVersionRangePitfall('')).toBeUndefined()
   })
 })

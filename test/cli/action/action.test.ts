@@ -28,10 +28,10 @@ const actionPath = projectRoot
 const actionDefinition = parse(readFileSync(join(projectRoot, 'action.yml'), 'utf8')) as ActionDefinition
 
 let temporaryDirectory: string
-let packagePath: string
+let cliPackagePath: string
 beforeAll(() => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'action-'))
-  packagePath = packCliPackage()
+  cliPackagePath = packCliPackage()
   mkdirSync(join(temporaryDirectory, 'catalog'))
   runGit('catalog', 'init', '--quiet', '--initial-branch=main')
   writeRepositoryFile('catalogs/v4.20/tern/catalog.yaml', createCatalogYaml('1.0.0'))
@@ -160,7 +160,7 @@ function runAction(
   }
   writeFileSync(join(temporary, 'event.json'), JSON.stringify(event.payload))
   for (const file of ['output', 'summary']) writeFileSync(join(temporary, file), '')
-  const chosen: Record<string, string> = { package: packagePath, offline: 'true', ...inputs }
+  const chosen: Record<string, string> = { package: cliPackagePath, offline: 'true', ...inputs }
   const filled = (text: string) =>
     text.replace(/\$\{\{ (?<what>[\w.-]+) \}\}/g, (_all, what: string) => {
       if (what === 'runner.temp') return temporary

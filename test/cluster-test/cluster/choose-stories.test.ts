@@ -1,45 +1,52 @@
 // What `npm run test:cluster` may call success: nothing that was not tried, and nothing that could not be seen.
 import { expect, test } from '@jest/globals'
-import { chooseStories } from './real/choose-stories.ts'
-import { findUnobservedFacts, observeCluster } from './real/observe-cluster.ts'
-import { findLeftoverObjects } from './real/cluster-stories.ts'
+import { chooseClusterStories } from './real/choose-stories.ts'
+import { findUnobservedClusterFacts, observeCluster } from './real/observe-cluster.ts'
+import { findLeftoverClusterObjects } from './real/cluster-stories.ts'
 
-const storyNames = ['rights', 'olm-v0', 'olm-v1']
-const isStoryBuilt = (story: string) => story !== 'olm-v1'
+const clusterStoryNames = ['rights', 'olm-v0', 'olm-v1']
+const areStoryBinariesBuilt = (story: string) => story !== 'olm-v1'
 
 test('what was not built is not tried, and fails what asked for it', () => {
-  expect(chooseStories([], storyNames, isStoryBuilt)).toEqual({
+  expect(chooseClusterStories([], clusterStoryNames, areStoryBinariesBuilt)).toEqual({
     run: ['rights', 'olm-v0'],
     notTried: ['olm-v1'],
     isIncomplete: false,
   })
-  expect(chooseStories(['--all'], storyNames, isStoryBuilt)).toMatchObject({
+  expect(chooseClusterStories(['--all'], clusterStoryNames, areStoryBinariesBuilt)).toMatchObject({
     run: ['rights', 'olm-v0'],
     isIncomplete: true,
   })
-  expect(chooseStories(['olm-v1', 'rights'], storyNames, isStoryBuilt)).toMatchObject({
+  expect(chooseClusterStories(['olm-v1', 'rights'], clusterStoryNames, areStoryBinariesBuilt)).toMatchObject({
     run: ['rights'],
     notTried: ['olm-v1'],
     isIncomplete: true,
   })
-  expect(chooseStories(['rights'], storyNames, isStoryBuilt)).toMatchObject({
+  expect(chooseClusterStories(['rights'], clusterStoryNames, areStoryBinariesBuilt)).toMatchObject({
     notTried: [],
     isIncomplete: false,
   })
-  expect(chooseStories([], storyNames, () => false)).toMatchObject({ run: [], isIncomplete: true })
-  expect(chooseStories(['--all'], storyNames, () => true)).toMatchObject({ isIncomplete: false })
-  expect(() => chooseStories(['olm'], storyNames, isStoryBuilt)).toThrow('no story olm')
+  expect(chooseClusterStories([], clusterStoryNames, () => false)).toMatchObject({
+    run: [],
+    isIncomplete: true,
+  })
+  expect(chooseClusterStories(['--all'], clusterStoryNames, () => true)).toMatchObject({
+    isIncomplete: false,
+  })
+  expect(() => chooseClusterStories(['olm'], clusterStoryNames, areStoryBinariesBuilt)).toThrow(
+    'no story olm',
+  )
 })
 
 test('only an API that is not there has nothing left; one that does not answer may hold anything', async () => {
   const answering = (status: number, items: readonly object[] = []) => ({
     ask: () => Promise.resolve({ status, body: { items } }),
   })
-  expect(await findLeftoverObjects(answering(404))).toBe('nothing')
-  expect(await findLeftoverObjects(answering(200))).toBe('nothing')
+  expect(await findLeftoverClusterObjects(answering(404))).toBe('nothing')
+  expect(await findLeftoverClusterObjects(answering(200))).toBe('nothing')
   for (const status of [401, 403, 429, 500, 503])
-    expect(await findLeftoverObjects(answering(status))).toContain(`: ${status}`)
-  expect(await findLeftoverObjects(answering(200, [{ metadata: { name: 'left' } }]))).toContain(
+    expect(await findLeftoverClusterObjects(answering(status))).toContain(`: ${status}`)
+  expect(await findLeftoverClusterObjects(answering(200, [{ metadata: { name: 'left' } }]))).toContain(
     'clusterextensions/left',
   )
 })
@@ -63,5 +70,5 @@ test('what the API server held while something ran is noted, and what it never h
     return 'done'
   })
   expect([result, facts]).toEqual(['done', ['step-1', 'step-2']])
-  expect(findUnobservedFacts(facts, ['step-2', 'step-3'])).toEqual(['step-3'])
+  expect(findUnobservedClusterFacts(facts, ['step-2', 'step-3'])).toEqual(['step-3'])
 })

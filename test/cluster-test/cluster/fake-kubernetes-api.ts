@@ -87,12 +87,12 @@ export interface StoredKubernetesObject {
   readonly kind: string
   readonly [field: string]: unknown
   metadata: Mutable<KubeObject['metadata']>
-  spec?: StoredObjectSpec
-  status?: StoredObjectStatus
+  spec?: StoredKubernetesSpec
+  status?: StoredKubernetesStatus
 }
 
 /** The fields that tests use. */
-interface StoredObjectSpec {
+interface StoredKubernetesSpec {
   readonly address?: string
   readonly approved?: boolean
   readonly clusterServiceVersionNames?: readonly string[]
@@ -105,7 +105,7 @@ interface StoredObjectSpec {
   readonly [field: string]: unknown
 }
 
-export interface StoredObjectStatus {
+export interface StoredKubernetesStatus {
   phase?: string
   connectionState?: {
     readonly lastObservedState?: string
@@ -221,7 +221,11 @@ export class FakeKubernetesApi {
     const apiVersion = group === undefined ? version : `${group}/${version}`
     const own = this.known.filter((one) => one.apiVersion === apiVersion)
     if (own.length === 0)
-      return createStatusResponse(404, 'NotFound', 'the server could not find the requested resource')
+      return createKubernetesStatusResponse(
+        404,
+        'NotFound',
+        'the server could not find the requested resource',
+      )
     if (plural === undefined)
       return {
         status: 200,
@@ -235,13 +239,17 @@ export class FakeKubernetesApi {
       }
     const kind = own.find((one) => one.plural === plural)
     if (!kind)
-      return createStatusResponse(404, 'NotFound', 'the server could not find the requested resource')
+      return createKubernetesStatusResponse(
+        404,
+        'NotFound',
+        'the server could not find the requested resource',
+      )
     if (sub === 'log') {
       const text = this.logs.get(
         `${name ?? ''}${request.query.get('previous') === 'true' ? ' previous' : ''}`,
       )
       return text === undefined
-        ? createStatusResponse(404, 'NotFound', 'no log')
+        ? createKubernetesStatusResponse(404, 'NotFound', 'no log')
         : { status: 200, body: text }
     }
     if (method === 'POST') return this.create(request.body as KubeObject, kind, ns, request.query)
@@ -249,7 +257,7 @@ export class FakeKubernetesApi {
     const object = this.objects.get(
       getKubernetesObjectKey({ ...kind, metadata: { name, ...(ns !== undefined && { namespace: ns }) } }),
     )
-    if (!object) return createStatusResponse(404, 'NotFound', `${plural} "${name}" not found`)
+    if (!object) return createKubernetesStatusResponse(404, 'NotFound', `${plural} "${name}" not found`)
     if (method === 'GET') return { status: 200, body: object }
     if (method === 'PATCH') return this.patch(object, request)
     return this.delete(object, request.body as { readonly preconditions?: { readonly uid?: string } })
@@ -264,23 +272,23 @@ export class FakeKubernetesApi {
     const key = getKubernetesObjectKey(object)
     const { name } = object.metadata
     if (!kind.isNamespaced && !name.startsWith('catalog-bot-') && this.now >= this.policiesSince)
-      return createStatusResponse(
+      return createKubernetesStatusResponse(
         422,
         'Invalid',
         `${kind.plural} "${name}" is forbidden: ValidatingAdmissionPolicy 'catalog-bot-trials' with binding 'catalog-bot-trials' denied request: this account can only change namespaces and cluster-scoped objects whose names start with catalog-bot-`,
       )
     if (query.get('dryRun') === 'All') return { status: 201, body: object }
     if (this.objects.has(key))
-      return createStatusResponse(
+      return createKubernetesStatusResponse(
         409,
         'AlreadyExists',
         `${kind.plural} "${object.metadata.name}" already exists`,
       )
     if (namespace !== undefined) {
       const its = this.get('Namespace', namespace)
-      if (!its) return createStatusResponse(404, 'NotFound', `namespaces "${namespace}" not found`)
+      if (!its) return createKubernetesStatusResponse(404, 'NotFound', `namespaces "${namespace}" not found`)
       if (its.metadata.deletionTimestamp !== undefined)
-        return createStatusResponse(
+        return createKubernetesStatusResponse(
           403,
           'Forbidden',
           `unable to create new content in namespace ${namespace} because it is being terminated`,
@@ -319,7 +327,7 @@ export class FakeKubernetesApi {
     { preconditions }: { readonly preconditions?: { readonly uid?: string } },
   ): FakeApiResponse {
     if (preconditions?.uid !== undefined && preconditions.uid !== object.metadata.uid)
-      return createStatusResponse(409, 'Conflict', 'the UID in the precondition does not match')
+      return createKubernetesStatusResponse(409, 'Conflict', 'the UID in the precondition does not match')
     this.remove(object)
     return { status: 200, body: {} }
   }
@@ -329,7 +337,7 @@ export class FakeKubernetesApi {
   }
 }
 
-export function createStatusResponse(
+export function createKubernetesStatusResponse(
   code: number,
   reason: string,
   message: string,

@@ -1,19 +1,23 @@
 // Simulates OLM by the script of a test: the catalog and olm operators of v0, both controllers of v1, and RukPak. Each
 // reads the objects whenever the clock advances, and writes what the real one would have written by then.
-import type { FakeKubernetesApi, StoredObjectStatus, StoredKubernetesObject } from './fake-kubernetes-api.ts'
+import type {
+  FakeKubernetesApi,
+  StoredKubernetesStatus,
+  StoredKubernetesObject,
+} from './fake-kubernetes-api.ts'
 
 export interface FakeOlmV0Script {
   /** The CSV names of each InstallPlan, in order. */
   readonly plans: readonly (readonly string[])[]
   /** CRDs that the bundles install. */
   readonly crds?: readonly string[]
-  readonly catalog?: (catalog: StoredKubernetesObject) => StoredObjectStatus
+  readonly catalog?: (catalog: StoredKubernetesObject) => StoredKubernetesStatus
   /** Conditions of the Subscription instead of a plan, while it waits for the plan with this number. */
   readonly resolve?: (plan: number) => readonly object[] | undefined
   /** The status of an approved plan instead of Complete. */
-  readonly plan?: (plan: number) => StoredObjectStatus | undefined
-  readonly csv?: (csv: StoredKubernetesObject, now: number) => StoredObjectStatus | undefined
-  readonly deployment?: (deployment: StoredKubernetesObject) => StoredObjectStatus | undefined
+  readonly plan?: (plan: number) => StoredKubernetesStatus | undefined
+  readonly csv?: (csv: StoredKubernetesObject, now: number) => StoredKubernetesStatus | undefined
+  readonly deployment?: (deployment: StoredKubernetesObject) => StoredKubernetesStatus | undefined
   /** Whether it leaves its finalizers in place. */
   readonly isDeaf?: boolean
   /** The state of the Subscription at the end. */
@@ -181,7 +185,7 @@ export interface FakeOlmV1Script {
   readonly installs: Readonly<Record<'base' | 'head', string>>
   readonly catalog?: () => readonly object[]
   readonly extension?: (extension: StoredKubernetesObject) => readonly object[] | undefined
-  readonly deployment?: StoredObjectStatus
+  readonly deployment?: StoredKubernetesStatus
 }
 
 export function simulateOlmV1(api: FakeKubernetesApi, script: FakeOlmV1Script): void {
@@ -238,7 +242,7 @@ export function simulateOlmV1(api: FakeKubernetesApi, script: FakeOlmV1Script): 
 }
 
 export interface FakeRukPakScript {
-  readonly deployment?: (deployment: StoredKubernetesObject) => StoredObjectStatus | undefined
+  readonly deployment?: (deployment: StoredKubernetesObject) => StoredKubernetesStatus | undefined
   /** Whether the old bundle remains. */
   readonly keepsOld?: boolean
 }

@@ -14,7 +14,7 @@ import type { InstallTarget } from '../../../src/checks/install/install-targets.
 import { readInstallCatalog } from '../../../src/cli/install-catalog.ts'
 import { installOnCluster, type ClusterInstallResult } from '../../../src/cli/install-on-cluster.ts'
 import { createSmallBundle } from '../../checks/install/small-bundle.ts'
-import { parseCatalogBlobs } from '../../checks/install/parse-catalog-lines.ts'
+import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
 import { openFakeApiServer, FakeKubernetesApi, type FakeApiServer } from './fake-kubernetes-api.ts'
 import { simulateOlmV0 } from './fake-olm.ts'
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
     writeFileSync(join(temporaryDirectory, path), text)
   }
   const catalog = (lines: readonly string[]) =>
-    parseCatalogBlobs(lines)
+    parseCatalogBlobsFromLines(lines)
       .map((blob) => JSON.stringify(blob))
       .join('\n')
   const before = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', 'red/stable 1.0.0', 'red 1.0.0 gives Red']

@@ -13,7 +13,7 @@ import {
 } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../../src/checks/install/cluster-test/cluster-test-report.ts'
 import type { KubeClusterClient } from '../../../src/cluster-test/cluster/cluster.ts'
-import { completeClusterTestPlan } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { buildClusterTestPlan } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { sweepExpiredClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { openKubeClusterClient } from '../../../src/cluster-test/cluster/open-cluster.ts'
 import {
@@ -29,7 +29,7 @@ import {
   openFakeApiServer,
   getRukPakApiKinds,
   FakeKubernetesApi,
-  createStatusResponse,
+  createKubernetesStatusResponse,
   type FakeApiServer,
   type StoredKubernetesObject,
 } from './fake-kubernetes-api.ts'
@@ -62,7 +62,7 @@ async function resetFakeCluster(kinds = [...coreApiKinds, ...olmV0ApiKinds]): Pr
   })
 }
 
-const catalogAddresses = { catalog: { address: 'head:50051' }, base: { address: 'base:50051' } }
+const catalogServerAddresses = { catalog: { address: 'head:50051' }, base: { address: 'base:50051' } }
 const catalogImages = {
   catalog: { image: 'registry.test/head@sha256:1' },
   base: { image: 'registry.test/base@sha256:2' },
@@ -91,11 +91,11 @@ const upgradeTestPlan: Partial<PlannedClusterTest> = {
   isUpgrade: true,
 }
 
-const completeTestPlan = (
+const createCompletedClusterTestPlan = (
   more?: Partial<PlannedClusterTest>,
-  catalogSource: Parameters<typeof completeClusterTestPlan>[1] = catalogAddresses,
+  catalogSource: Parameters<typeof buildClusterTestPlan>[1] = catalogServerAddresses,
 ): ClusterTestPlan =>
-  completeClusterTestPlan(
+  buildClusterTestPlan(
     createClusterTestPlan(more),
     catalogSource,
     defaultClusterTestDeadlines,
@@ -109,14 +109,14 @@ const createClusterTestOptions = (): ClusterTestOptions => ({
 })
 const runTestPlan = (
   more?: Partial<PlannedClusterTest>,
-  catalogSource?: Parameters<typeof completeClusterTestPlan>[1],
+  catalogSource?: Parameters<typeof buildClusterTestPlan>[1],
 ): Promise<ClusterTestReport> =>
-  runClusterTest(completeTestPlan(more, catalogSource), createClusterTestOptions())
+  runClusterTest(createCompletedClusterTestPlan(more, catalogSource), createClusterTestOptions())
 
 /** The kind and name of every object on the cluster. */
 const listClusterObjects = (): string[] =>
   [...fakeKubernetesApi.objects.values()].map(({ kind, metadata }) => `${kind} ${metadata.name}`)
-const listWriteRequests = (): string[] =>
+const listKubernetesWriteRequests = (): string[] =>
   fakeKubernetesApi.requests
     .filter(({ method }) => method !== 'GET')
     .map(
@@ -170,7 +170,7 @@ test('OLM v0: the Operator is installed by the simulated plan, and nothing is le
       ])
   }
   // Objects that OLM needs to clean up an Operator are deleted after that Operator.
-  const order = listWriteRequests()
+  const order = listKubernetesWriteRequests()
     .filter((one) => one.startsWith('DELETE'))
     .map((one) => one.split(' ')[1]?.split('/')[0])
   expect([...new Set(order)]).toEqual([
@@ -186,7 +186,7 @@ test('OLM v0: the Operator is installed by the simulated plan, and nothing is le
 })
 
 test('OLM v0: an upgrade switches the catalog by address or image, and leaves nothing behind', async () => {
-  for (const catalogSource of [catalogAddresses, catalogImages]) {
+  for (const catalogSource of [catalogServerAddresses, catalogImages]) {
     await resetFakeCluster()
     simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1'], ['foo.v2']] })
     const report = await runTestPlan(upgradeTestPlan, catalogSource)
@@ -346,7 +346,7 @@ const clusterTestFailureCases: readonly ClusterTestFailureCase[] = [
     says: 'a further plan after the last',
     code: 'resolver-mismatch',
     script: { plans: [['foo.v1'], ['foo.v9']], state: 'UpgradePending' },
-    prepare: addUnrequestedUpgrade,
+    prepare: simulateUnrequestedUpgrade,
   },
   {
     says: 'no way from the old head',
@@ -603,14 +603,16 @@ const clusterTestFailureCases: readonly ClusterTestFailureCase[] = [
     code: 'forbidden',
     prepare: () =>
       void (fakeKubernetesApi.fault = ({ method }) =>
-        method === 'POST' ? createStatusResponse(403, 'Forbidden', 'namespaces is forbidden') : undefined),
+        method === 'POST'
+          ? createKubernetesStatusResponse(403, 'Forbidden', 'namespaces is forbidden')
+          : undefined),
   },
   {
     says: 'an account that may not look',
     code: 'forbidden',
     prepare: () =>
       void (fakeKubernetesApi.fault = ({ path }) =>
-        path.includes('customresource') ? createStatusResponse(403, 'Forbidden', 'no') : undefined),
+        path.includes('customresource') ? createKubernetesStatusResponse(403, 'Forbidden', 'no') : undefined),
   },
   {
     says: 'a webhook that refuses our own objects',
@@ -618,7 +620,7 @@ const clusterTestFailureCases: readonly ClusterTestFailureCase[] = [
     prepare: () =>
       void (fakeKubernetesApi.fault = ({ method }) =>
         method === 'POST'
-          ? createStatusResponse(400, 'BadRequest', 'admission webhook "x" denied the request: no')
+          ? createKubernetesStatusResponse(400, 'BadRequest', 'admission webhook "x" denied the request: no')
           : undefined),
   },
   {
@@ -626,7 +628,9 @@ const clusterTestFailureCases: readonly ClusterTestFailureCase[] = [
     code: 'internal',
     prepare: () =>
       void (fakeKubernetesApi.fault = ({ method }) =>
-        method === 'POST' ? createStatusResponse(422, 'Invalid', 'spec.x: Invalid value') : undefined),
+        method === 'POST'
+          ? createKubernetesStatusResponse(422, 'Invalid', 'spec.x: Invalid value')
+          : undefined),
   },
   {
     says: 'an API that goes away',
@@ -634,12 +638,12 @@ const clusterTestFailureCases: readonly ClusterTestFailureCase[] = [
     prepare: () =>
       void (fakeKubernetesApi.fault = ({ path }) =>
         path.includes('/namespaces')
-          ? createStatusResponse(500, 'InternalError', 'etcdserver: leader changed')
+          ? createKubernetesStatusResponse(500, 'InternalError', 'etcdserver: leader changed')
           : undefined),
   },
 ]
 
-function addUnrequestedUpgrade(): void {
+function simulateUnrequestedUpgrade(): void {
   fakeKubernetesApi.controllers.push(() => {
     const subscription = fakeKubernetesApi.get('Subscription')
     if (
@@ -658,7 +662,7 @@ function addUnrequestedUpgrade(): void {
   })
 }
 
-const verdictLabels = {
+const verdictLabelByFailureKind = {
   content: 'does not install',
   catalog: 'does not install',
   environment: 'could not be found out',
@@ -702,7 +706,9 @@ test.each(clusterTestFailureCases)(
     const report = await runTestPlan(plan)
     expect(report.outcome).toMatchObject({
       code,
-      verdict: contentFailureCodes.has(code) ? verdictLabels.content : verdictLabels.environment,
+      verdict: contentFailureCodes.has(code)
+        ? verdictLabelByFailureKind.content
+        : verdictLabelByFailureKind.environment,
     })
     expect(report.leftovers.filter((one) => !one.includes('could not be listed'))).toEqual([])
     expect(listClusterObjects()).toEqual(before)
@@ -761,8 +767,9 @@ test('transient failures are ignored: a CSV that recovers, a busy API, a restart
   fakeKubernetesApi.fault = ({ method }) => {
     requestCount += 1
     if (method === 'POST' && requestCount % 3 === 0)
-      return createStatusResponse(429, 'TooManyRequests', 'later', { 'retry-after': '2' })
-    if (requestCount % 17 === 0) return createStatusResponse(503, 'ServiceUnavailable', 'restarting')
+      return createKubernetesStatusResponse(429, 'TooManyRequests', 'later', { 'retry-after': '2' })
+    if (requestCount % 17 === 0)
+      return createKubernetesStatusResponse(503, 'ServiceUnavailable', 'restarting')
     return undefined
   }
   const report = await runTestPlan()
@@ -775,7 +782,7 @@ test('a conflict between reading and writing is resolved by the next poll', asyn
   let conflicts = 0
   fakeKubernetesApi.fault = ({ method, path }) =>
     method === 'PATCH' && path.includes('installplans') && ++conflicts < 3
-      ? createStatusResponse(409, 'Conflict', 'the object has been modified')
+      ? createKubernetesStatusResponse(409, 'Conflict', 'the object has been modified')
       : undefined
   expect((await runTestPlan()).outcome).toEqual({ verdict: 'installs' })
 })
@@ -786,7 +793,7 @@ test('lists are read to the last page, and restarted if they expire', async () =
   let expired = 0
   fakeKubernetesApi.fault = ({ query }) =>
     query.get('continue') !== null && ++expired < 3
-      ? createStatusResponse(410, 'Expired', 'too old resource version')
+      ? createKubernetesStatusResponse(410, 'Expired', 'too old resource version')
       : undefined
   expect((await runTestPlan({ steps: [createClusterTestStep('foo.v1', 'dependency.v1')] })).outcome).toEqual({
     verdict: 'installs',
@@ -804,7 +811,12 @@ test('responses that never arrive time out and do not fail the test', async () =
     path.includes('catalogsources') && ++silent < 3 ? { status: 0, body: '', isSilent: true } : undefined
   simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']] })
   expect(
-    (await runClusterTest(completeTestPlan(), { ...createClusterTestOptions(), cluster: impatient })).outcome,
+    (
+      await runClusterTest(createCompletedClusterTestPlan(), {
+        ...createClusterTestOptions(),
+        cluster: impatient,
+      })
+    ).outcome,
   ).toEqual({
     verdict: 'installs',
   })
@@ -818,7 +830,7 @@ test('a cluster without the required API is inconclusive, and nothing is created
       verdict: 'could not be found out',
       code: 'api-absent',
     })
-  expect(listWriteRequests()).toEqual([])
+  expect(listKubernetesWriteRequests()).toEqual([])
 })
 
 test('a failure of the environment is retried twice, and a failure of the change is not', async () => {
@@ -829,7 +841,7 @@ test('a failure of the environment is retried twice, and a failure of the change
   const attempts: number[] = []
   const [report] = await runClusterTests([createClusterTestPlan()], {
     ...createClusterTestOptions(),
-    environment: catalogAddresses,
+    environment: catalogServerAddresses,
     onTrial: (_, attempt) => attempts.push(attempt),
   })
   expect(report?.outcome).toMatchObject({ code: 'catalog-not-connected' })
@@ -839,7 +851,7 @@ test('a failure of the environment is retried twice, and a failure of the change
   attempts.length = 0
   await runClusterTests([createClusterTestPlan()], {
     ...createClusterTestOptions(),
-    environment: catalogAddresses,
+    environment: catalogServerAddresses,
     onTrial: (_, attempt) => attempts.push(attempt),
   })
   expect(attempts).toEqual([1])
@@ -1009,7 +1021,7 @@ test.each(['RukPak plain', 'RukPak helm'] as const)(
       await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
       fakeKubernetesApi.fault = ({ query }) =>
         query.get('dryRun') === 'All'
-          ? createStatusResponse(403, 'Forbidden', 'bundle.spec is immutable')
+          ? createKubernetesStatusResponse(403, 'Forbidden', 'bundle.spec is immutable')
           : undefined
       const began = fakeKubernetesApi.now
       simulateRukPak(fakeKubernetesApi, {
@@ -1051,7 +1063,7 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
       simulateRukPak(fakeKubernetesApi)
       fakeKubernetesApi.fault = ({ query }) =>
         query.get('dryRun') === 'All'
-          ? createStatusResponse(403, 'Forbidden', 'bundle.spec is immutable')
+          ? createKubernetesStatusResponse(403, 'Forbidden', 'bundle.spec is immutable')
           : undefined
       const report = await runTestPlan({ target, ...upgradeTestPlan })
       expect(report.outcome).toEqual({ verdict: 'installs' })
@@ -1066,7 +1078,7 @@ test('RukPak: reports a mutable Bundle, an old Bundle that remains, and rejected
     simulateRukPak(fakeKubernetesApi, script)
     fakeKubernetesApi.fault = ({ query }) =>
       isImmutable && query.get('dryRun') === 'All'
-        ? createStatusResponse(403, 'Forbidden', 'bundle.spec is immutable')
+        ? createKubernetesStatusResponse(403, 'Forbidden', 'bundle.spec is immutable')
         : undefined
     const report = await runTestPlan({ target: 'RukPak plain', ...upgradeTestPlan })
     expect(report.leftovers).toEqual([])
@@ -1140,7 +1152,7 @@ test('RukPak: missing permission to patch a Bundle does not prove that Bundles a
   simulateRukPak(fakeKubernetesApi)
   fakeKubernetesApi.fault = ({ query }) =>
     query.get('dryRun') === 'All'
-      ? createStatusResponse(
+      ? createKubernetesStatusResponse(
           403,
           'Forbidden',
           'bundles "x" is forbidden: User "trials" cannot patch resource "bundles"',
@@ -1225,7 +1237,7 @@ test('the janitor removes a test that was killed at any point, but not before it
   // Counts the actions of a complete upgrade.
   simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
   await runTestPlan(upgradeTestPlan)
-  const acts = listWriteRequests().length
+  const acts = listKubernetesWriteRequests().length
   expect(acts).toBeGreaterThan(12)
   for (let killed = 1; killed < acts; killed++) {
     await resetFakeCluster()
@@ -1237,7 +1249,10 @@ test('the janitor removes a test that was killed at any point, but not before it
     })
     const dying = createCrashingClusterClient(killed)
     await expect(
-      runClusterTest(completeTestPlan(upgradeTestPlan), { ...createClusterTestOptions(), cluster: dying }),
+      runClusterTest(createCompletedClusterTestPlan(upgradeTestPlan), {
+        ...createClusterTestOptions(),
+        cluster: dying,
+      }),
     ).rejects.toThrow('killed')
     expect(await sweepExpiredClusterTests(createClusterTestOptions())).toEqual([])
     fakeKubernetesApi.now += 3600_000
@@ -1379,7 +1394,10 @@ test('objects not deleted in time are reported, and finalizers are removed only 
   ])
   await resetFakeCluster()
   simulateOlmV0(fakeKubernetesApi, script)
-  const forced = await runClusterTest(completeTestPlan(), { ...createClusterTestOptions(), force: true })
+  const forced = await runClusterTest(createCompletedClusterTestPlan(), {
+    ...createClusterTestOptions(),
+    force: true,
+  })
   expect(forced.leftovers).toEqual([])
   expect(forced.events.map(({ says }) => says)).toContainEqual(
     expect.stringMatching(/^forcibly removing the finalizers of .*$/),
@@ -1390,7 +1408,7 @@ test('objects not deleted in time are reported, and finalizers are removed only 
 test('an aborted test is cleaned up', async () => {
   simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1']] })
   const stop = new AbortController()
-  const report = await runClusterTest(completeTestPlan(), {
+  const report = await runClusterTest(createCompletedClusterTestPlan(), {
     ...createClusterTestOptions(),
     signal: stop.signal,
     onProgress: (says) => says.includes('InstallPlan') && stop.abort(),

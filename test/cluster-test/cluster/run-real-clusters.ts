@@ -6,8 +6,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chooseStories } from './real/choose-stories.ts'
-import { createClaimRecorder } from './real/claims.ts'
+import { chooseClusterStories } from './real/choose-stories.ts'
+import { createAssertionRecorder } from './real/claims.ts'
 import { runOlmV0Stories } from './real/olm-v0.ts'
 import { runOlmV1Stories } from './real/olm-v1.ts'
 import { runNewerOlmV1Stories } from './real/newer-olm-v1.ts'
@@ -32,13 +32,13 @@ if (
 
 // Runs in separate network and PID namespaces if the system allows it: nothing started here is reachable from outside,
 // can reach the network, or outlives this process.
-const isolationEnvVariable = 'CATALOG_BOT_ALONE'
-if (process.env[isolationEnvVariable] === undefined) {
+const isolationEnvVariableName = 'CATALOG_BOT_ALONE'
+if (process.env[isolationEnvVariableName] === undefined) {
   const apart = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--']
   const inside = [...apart, 'sh', '-c', 'ip link set lo up && "$@"', 'sh']
   if (spawnSync('unshare', [...inside, 'true'], { stdio: 'ignore' }).status === 0) {
     const command = [process.execPath, '--no-warnings', import.meta.filename, ...process.argv.slice(2)]
-    const env = { ...process.env, [isolationEnvVariable]: 'yes' }
+    const env = { ...process.env, [isolationEnvVariableName]: 'yes' }
     const child = spawn('unshare', [...inside, ...command], { stdio: 'inherit', env })
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGKILL'))
     const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
@@ -65,19 +65,19 @@ const requirementsByStory: Readonly<
   'rukpak-v1alpha1': { parts: 'rukpak-v1alpha1', files: ['bin/rukpak-v1alpha1/webhooks'] },
   rukpak: { parts: 'rukpak', files: ['bin/rukpak/helm'] },
 }
-const isStoryBuilt = (name: string) =>
+const areStoryBinariesBuilt = (name: string) =>
   ['bin/kube-controller-manager', ...(requirementsByStory[name]?.files ?? [])].every((file) =>
     existsSync(join(controlPlaneDirectory, file)),
   )
-const { run, notTried, isIncomplete } = chooseStories(
+const { run, notTried, isIncomplete } = chooseClusterStories(
   process.argv.slice(2),
   Object.keys(storyRunnerByName),
-  isStoryBuilt,
+  areStoryBinariesBuilt,
 )
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'control-plane-'))
 const logLine = (line: string) => console.log(line)
-const claimRecorder = createClaimRecorder(logLine)
+const assertionRecorder = createAssertionRecorder(logLine)
 const clusterTestImages = await publishClusterTestImages(join(temporaryDirectory, 'world'))
 const cleanUpTestResources = async () => {
   await clusterTestImages.registry.close()
@@ -91,14 +91,14 @@ try {
       await runStoriesOnControlPlane(
         { built: controlPlaneDirectory, folder: join(temporaryDirectory, name), say: logLine },
         clusterTestImages,
-        claimRecorder,
+        assertionRecorder,
         story,
       )
   }
 } finally {
   await cleanUpTestResources()
 }
-logLine(`\n${claimRecorder.table()}\n`)
+logLine(`\n${assertionRecorder.table()}\n`)
 for (const name of notTried)
   logLine(
     `not tried: ${name}. Build what it needs: test/cluster-test/cluster/build-control-plane ${controlPlaneDirectory} kubernetes ${requirementsByStory[name]?.parts ?? ''}`,
@@ -107,6 +107,8 @@ logLine(
   'not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/cluster.md)',
 )
 logLine(
-  claimRecorder.wrong() === 0 ? `${run.join(', ')}: all as it should be` : `${claimRecorder.wrong()} wrong`,
+  assertionRecorder.wrong() === 0
+    ? `${run.join(', ')}: all as it should be`
+    : `${assertionRecorder.wrong()} wrong`,
 )
-process.exit(claimRecorder.wrong() > 0 ? 1 : isIncomplete ? 2 : 0)
+process.exit(assertionRecorder.wrong() > 0 ? 1 : isIncomplete ? 2 : 0)

@@ -11,7 +11,7 @@ import {
 } from '../../../src/cluster-test/process/cluster-test-client.ts'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
-import { parseCatalogBlobs } from '../../checks/install/parse-catalog-lines.ts'
+import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
 import {
   coreApiKinds,
   openFakeApiServer,
@@ -37,7 +37,7 @@ beforeAll(async () => {
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim()
   mkdirSync(join(work, 'catalogs'), { recursive: true })
-  const blobs = parseCatalogBlobs(['foo/stable 1.0.0'])
+  const blobs = parseCatalogBlobsFromLines(['foo/stable 1.0.0'])
   writeFileSync(join(work, 'catalogs', 'catalog.json'), blobs.map((blob) => JSON.stringify(blob)).join('\n'))
   git('init', '--quiet')
   git('add', '.')

@@ -26,7 +26,7 @@ import {
   olmV1ApiKinds,
   openFakeApiServer,
   FakeKubernetesApi,
-  createStatusResponse,
+  createKubernetesStatusResponse,
 } from '../cluster/fake-kubernetes-api.ts'
 import { simulateOlmV0, simulateOlmV1 } from '../cluster/fake-olm.ts'
 
@@ -152,11 +152,15 @@ test('writes nothing until the API enforces the policies on the account, and fai
     // An error that isn't a policy rejection doesn't prove that the policies apply.
     api.policiesSince = -Infinity
     api.fault = ({ method }) =>
-      method === 'POST' ? createStatusResponse(503, 'Unavailable', 'restarting') : undefined
+      method === 'POST' ? createKubernetesStatusResponse(503, 'Unavailable', 'restarting') : undefined
     expect(await sendOrder(createClusterTestRequest())).toMatchObject({ kind: 'failed' })
     api.fault = ({ method, path }) =>
       method === 'POST' && path.endsWith('/clusterrolebindings')
-        ? createStatusResponse(403, 'Forbidden', 'User "trials" cannot create resource "clusterrolebindings"')
+        ? createKubernetesStatusResponse(
+            403,
+            'Forbidden',
+            'User "trials" cannot create resource "clusterrolebindings"',
+          )
         : undefined
     expect(await sendOrder(createClusterTestRequest())).toMatchObject({ kind: 'failed' })
     expect(writes()).toEqual([])

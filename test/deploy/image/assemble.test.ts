@@ -11,12 +11,12 @@ import { fetchMultiPlatformImage } from '../../../src/adapters/image/base-image.
 import {
   computeSha256Digest,
   createImageManifest,
-  encodeOciDocument,
+  encodeOciJsonDocument,
   mediaTypesByImageFormat,
 } from '../../../src/adapters/image/image-documents.ts'
 import { gzipByteChunks } from '../../../src/adapters/image/layer/pack-layer.ts'
-import { openImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
-import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { createImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
@@ -67,8 +67,8 @@ describeImage(['umoci', 'docker-registry', 'skopeo'])('the container image', () 
     directory = createImageTestDirectory()
     server = await startRealRegistry()
     const egress = allowLoopbackRegistries(server.host)
-    registry = openRegistryClient({ clock: systemClock, egress })
-    pusher = openImagePusher({ clock: systemClock, egress, credentials: [] })
+    registry = createRegistryClient({ clock: systemClock, egress })
+    pusher = createImagePusher({ clock: systemClock, egress, credentials: [] })
   }, 30_000)
   afterAll(async () => {
     await registry?.close()
@@ -80,12 +80,15 @@ describeImage(['umoci', 'docker-registry', 'skopeo'])('the container image', () 
   /** Pushes the image without its last layer, the App. */
   async function pushBase(): Promise<string> {
     const { blobPath, config, layers: allLayers } = readImageLayout()
-    const baseConfig = encodeOciDocument(
+    const baseConfig = encodeOciJsonDocument(
       { ...config, rootfs: { type: 'layers', diff_ids: config.rootfs.diff_ids.slice(0, -1) }, history: [] },
       configType,
     )
     const layers = allLayers.slice(0, -1).map(({ mediaType, digest, size }) => ({ mediaType, digest, size }))
-    const baseManifest = encodeOciDocument(createImageManifest('oci', baseConfig, layers, {}), manifestType)
+    const baseManifest = encodeOciJsonDocument(
+      createImageManifest('oci', baseConfig, layers, {}),
+      manifestType,
+    )
     await pusher.push({
       host: server.host,
       repository: 'base',
@@ -111,12 +114,12 @@ describeImage(['umoci', 'docker-registry', 'skopeo'])('the container image', () 
     const layer = { mediaType: layerTypes.gzip, digest: computeSha256Digest(bytes), size: bytes.length }
     console.log(`assembled layer: ${(layer.size / 1_000_000).toFixed(1)} MB`)
     const diffId = computeSha256Digest(joinByteChunks(archive))
-    const config = encodeOciDocument(
+    const config = encodeOciJsonDocument(
       { ...image.config, rootfs: { type: 'layers', diff_ids: [...image.diffIds, diffId] } },
       configType,
     )
     const below = image.manifest.layers
-    const manifest = encodeOciDocument(
+    const manifest = encodeOciJsonDocument(
       createImageManifest('oci', config, [...below, layer], {}),
       manifestType,
     )

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { demoStories } from '../../../sandbox/demo/stories.ts'
 import {
   demoRepositoryName,
-  openDemoEnvironment,
+  startDemoEnvironment,
   type DemoEnvironment,
 } from '../../../sandbox/demo/demo-environment.ts'
 import { waitUntil } from '../../stories/story-environment.ts'
@@ -37,7 +37,7 @@ describeImage(['umoci', 'runc'])('the container image', () => {
     directory = createImageTestDirectory()
     image = readImageLayout()
     bundle = unpackImage(image.path, join(directory, 'bundle'))
-    demo = await openDemoEnvironment({ directory })
+    demo = await startDemoEnvironment({ directory })
     // The App that the setup page creates takes its place.
     demo.github.uninstall(demo.github.installationOn(demoRepositoryName))
     container = startContainer({

@@ -12,7 +12,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { demoStories } from '../../../sandbox/demo/stories.ts'
 import {
   demoRepositoryName,
-  openDemoEnvironment,
+  startDemoEnvironment,
   type DemoEnvironment,
 } from '../../../sandbox/demo/demo-environment.ts'
 import { waitUntil } from '../../stories/story-environment.ts'
@@ -32,7 +32,7 @@ interface RunningBot {
 
 /** A GitHub with a catalog repository, in which no App is installed. */
 async function openEmptySandbox(directory: string): Promise<DemoEnvironment> {
-  const demo = await openDemoEnvironment({ directory })
+  const demo = await startDemoEnvironment({ directory })
   demo.github.uninstall(demo.github.installationOn(demoRepositoryName))
   return demo
 }

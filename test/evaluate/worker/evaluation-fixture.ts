@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { openGitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createSnapshot } from '../../policy/gate-builders.ts'
+import { createTestPullSnapshot } from '../../policy/gate-builders.ts'
 import { createOriginRepository, createTemporaryDirectory } from '../../adapters/git/origin.ts'
 
 export interface EvaluationFixture {
@@ -37,7 +37,7 @@ export async function openEvaluationFixture(): Promise<EvaluationFixture> {
     const pull = toPullNumber(++pulls)
     origin.pull(pull, toCommitSha(head))
     await mirror.fetch('main', pull)
-    return createSnapshot({ pull, base: from, head: toCommitSha(head) })
+    return createTestPullSnapshot({ pull, base: from, head: toCommitSha(head) })
   }
   return {
     mirror: directory,

@@ -29,84 +29,90 @@ const jsonArbitrary = fc.letrec<{ any: UnknownValue }>((tie) => ({
 })).any
 
 /** An object that has each field or not. */
-const optionalFieldsArbitrary = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
+const createOptionalFieldsArbitrary = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
   fc.record(fields, { requiredKeys: [] })
-const shortArrayArbitrary = (item: UnknownArbitrary): UnknownArbitrary => fc.array(item, { maxLength: 3 })
+const createShortArrayArbitrary = (item: UnknownArbitrary): UnknownArbitrary =>
+  fc.array(item, { maxLength: 3 })
 /** Mostly `value`; seldom what its place does not allow. */
-const weightedArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
+const createWeightedArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
   fc.oneof({ weight: 300, arbitrary: value }, { weight: 1, arbitrary: odd })
-const nullableArbitrary = (value: UnknownArbitrary): UnknownArbitrary =>
+const createNullableArbitrary = (value: UnknownArbitrary): UnknownArbitrary =>
   fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) })
 
-const textArbitrary = weightedArbitrary(wordArbitrary, jsonArbitrary)
+const textArbitrary = createWeightedArbitrary(wordArbitrary, jsonArbitrary)
 const apiGroupArbitrary = fc.constantFrom('g.example.com', 'h.example.com', 'g')
 const apiVersionArbitrary = fc.constantFrom('v1', 'v1beta1', 'v2')
 const kindArbitrary = fc.constantFrom('Foo', 'Bar')
-const gvkArbitrary = optionalFieldsArbitrary({
+const gvkArbitrary = createOptionalFieldsArbitrary({
   group: apiGroupArbitrary,
   version: apiVersionArbitrary,
   kind: kindArbitrary,
 })
 
-const descriptorArbitrary = optionalFieldsArbitrary({
+const descriptorArbitrary = createOptionalFieldsArbitrary({
   path: textArbitrary,
   displayName: textArbitrary,
   description: textArbitrary,
-  'x-descriptors': shortArrayArbitrary(wordArbitrary),
+  'x-descriptors': createShortArrayArbitrary(wordArbitrary),
   value: jsonArbitrary,
 })
-const descriptionFields = {
+const apiDescriptionFieldArbitraries = {
   displayName: textArbitrary,
   description: textArbitrary,
-  resources: shortArrayArbitrary(
-    optionalFieldsArbitrary({ kind: textArbitrary, name: textArbitrary, version: textArbitrary }),
+  resources: createShortArrayArbitrary(
+    createOptionalFieldsArbitrary({ kind: textArbitrary, name: textArbitrary, version: textArbitrary }),
   ),
-  specDescriptors: shortArrayArbitrary(descriptorArbitrary),
-  statusDescriptors: shortArrayArbitrary(descriptorArbitrary),
-  actionDescriptors: shortArrayArbitrary(descriptorArbitrary),
+  specDescriptors: createShortArrayArbitrary(descriptorArbitrary),
+  statusDescriptors: createShortArrayArbitrary(descriptorArbitrary),
+  actionDescriptors: createShortArrayArbitrary(descriptorArbitrary),
   unknown: jsonArbitrary,
 }
-const crdNameArbitrary = weightedArbitrary(
+const crdNameArbitrary = createWeightedArbitrary(
   fc.constantFrom('foos.g.example.com', 'bars.h.example.com'),
   fc.constantFrom('foos', '', '.'),
 )
 const requiredCrdArbitrary = fc.record(
-  { name: crdNameArbitrary, version: apiVersionArbitrary, kind: kindArbitrary, ...descriptionFields },
+  {
+    name: crdNameArbitrary,
+    version: apiVersionArbitrary,
+    kind: kindArbitrary,
+    ...apiDescriptionFieldArbitraries,
+  },
   { requiredKeys: ['name'] },
 )
-const apiServiceArbitrary = optionalFieldsArbitrary({
+const apiServiceArbitrary = createOptionalFieldsArbitrary({
   name: textArbitrary,
   group: apiGroupArbitrary,
   version: apiVersionArbitrary,
   kind: kindArbitrary,
   deploymentName: textArbitrary,
-  containerPort: weightedArbitrary(fc.integer({ min: 0, max: 65_535 }), jsonArbitrary),
-  ...descriptionFields,
+  containerPort: createWeightedArbitrary(fc.integer({ min: 0, max: 65_535 }), jsonArbitrary),
+  ...apiDescriptionFieldArbitraries,
 })
-const containerArbitrary = optionalFieldsArbitrary({
+const containerArbitrary = createOptionalFieldsArbitrary({
   name: wordArbitrary,
   image: imageArbitrary,
-  env: shortArrayArbitrary(fc.record({ name: fc.constant('RELATED_IMAGE_X'), value: imageArbitrary })),
+  env: createShortArrayArbitrary(fc.record({ name: fc.constant('RELATED_IMAGE_X'), value: imageArbitrary })),
 })
 const deploymentArbitrary = fc.record({
   name: wordArbitrary,
-  spec: optionalFieldsArbitrary({
+  spec: createOptionalFieldsArbitrary({
     replicas: fc.integer({ min: 0, max: 3 }),
-    template: optionalFieldsArbitrary({
-      spec: optionalFieldsArbitrary({
-        containers: shortArrayArbitrary(containerArbitrary),
-        initContainers: shortArrayArbitrary(containerArbitrary),
+    template: createOptionalFieldsArbitrary({
+      spec: createOptionalFieldsArbitrary({
+        containers: createShortArrayArbitrary(containerArbitrary),
+        initContainers: createShortArrayArbitrary(containerArbitrary),
       }),
     }),
   }),
 })
-const bundlePropertyArbitrary = weightedArbitrary(
+const bundlePropertyArbitrary = createWeightedArbitrary(
   fc.oneof(
     fc.record({ type: fc.constantFrom('custom', 'zzz', 'olm.maxOpenShiftVersion'), value: jsonArbitrary }),
     fc.record({ type: fc.constant('olm.gvk'), value: gvkArbitrary }),
     fc.record({
       type: fc.constant('olm.package'),
-      value: optionalFieldsArbitrary({
+      value: createOptionalFieldsArbitrary({
         packageName: wordArbitrary,
         version: fc.constantFrom('1.0.0', '2.0.0'),
         release: wordArbitrary,
@@ -115,25 +121,28 @@ const bundlePropertyArbitrary = weightedArbitrary(
     }),
   ),
   fc.oneof(
-    optionalFieldsArbitrary({ type: jsonArbitrary, value: jsonArbitrary }),
+    createOptionalFieldsArbitrary({ type: jsonArbitrary, value: jsonArbitrary }),
     fc.record({ type: fc.constant('olm.gvk'), value: jsonArbitrary }),
   ),
 )
-const dependencyArbitrary = weightedArbitrary(
+const dependencyArbitrary = createWeightedArbitrary(
   fc.oneof(
     fc.record({ type: fc.constant('olm.gvk'), value: gvkArbitrary }),
     fc.record({
       type: fc.constant('olm.package'),
-      value: optionalFieldsArbitrary({
+      value: createOptionalFieldsArbitrary({
         packageName: wordArbitrary,
         version: fc.constantFrom('>1.0.0', '1.x'),
       }),
     }),
-    fc.record({ type: fc.constant('olm.label'), value: optionalFieldsArbitrary({ label: wordArbitrary }) }),
+    fc.record({
+      type: fc.constant('olm.label'),
+      value: createOptionalFieldsArbitrary({ label: wordArbitrary }),
+    }),
     fc.record({ type: fc.constant('olm.constraint'), value: jsonArbitrary }),
   ),
   fc.oneof(
-    optionalFieldsArbitrary({ type: jsonArbitrary, value: jsonArbitrary }),
+    createOptionalFieldsArbitrary({ type: jsonArbitrary, value: jsonArbitrary }),
     fc.record({ type: fc.constant('olm.package'), value: jsonArbitrary }),
   ),
 )
@@ -145,75 +154,82 @@ const ownedCrdDescriptions: readonly UnknownValue[] = [
 const csvSpecArbitrary = fc
   .record(
     {
-      version: weightedArbitrary(
+      version: createWeightedArbitrary(
         fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'),
         jsonArbitrary,
       ),
-      release: weightedArbitrary(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
+      release: createWeightedArbitrary(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
       displayName: textArbitrary,
       description: textArbitrary,
       maturity: textArbitrary,
       minKubeVersion: textArbitrary,
       replaces: textArbitrary,
-      skips: shortArrayArbitrary(wordArbitrary),
-      keywords: shortArrayArbitrary(wordArbitrary),
-      maintainers: shortArrayArbitrary(
-        optionalFieldsArbitrary({ name: textArbitrary, email: textArbitrary }),
+      skips: createShortArrayArbitrary(wordArbitrary),
+      keywords: createShortArrayArbitrary(wordArbitrary),
+      maintainers: createShortArrayArbitrary(
+        createOptionalFieldsArbitrary({ name: textArbitrary, email: textArbitrary }),
       ),
-      provider: optionalFieldsArbitrary({ name: textArbitrary, url: textArbitrary }),
-      links: shortArrayArbitrary(optionalFieldsArbitrary({ name: textArbitrary, url: textArbitrary })),
-      icon: shortArrayArbitrary(
-        optionalFieldsArbitrary({ base64data: fc.constant('AAAA'), mediatype: fc.constant('image/png') }),
+      provider: createOptionalFieldsArbitrary({ name: textArbitrary, url: textArbitrary }),
+      links: createShortArrayArbitrary(
+        createOptionalFieldsArbitrary({ name: textArbitrary, url: textArbitrary }),
       ),
-      installModes: shortArrayArbitrary(
-        optionalFieldsArbitrary({
-          type: fc.constantFrom('AllNamespaces', 'OwnNamespace'),
-          supported: weightedArbitrary(fc.boolean(), scalarArbitrary),
+      icon: createShortArrayArbitrary(
+        createOptionalFieldsArbitrary({
+          base64data: fc.constant('AAAA'),
+          mediatype: fc.constant('image/png'),
         }),
       ),
-      nativeAPIs: shortArrayArbitrary(gvkArbitrary),
+      installModes: createShortArrayArbitrary(
+        createOptionalFieldsArbitrary({
+          type: fc.constantFrom('AllNamespaces', 'OwnNamespace'),
+          supported: createWeightedArbitrary(fc.boolean(), scalarArbitrary),
+        }),
+      ),
+      nativeAPIs: createShortArrayArbitrary(gvkArbitrary),
       labels: fc.dictionary(wordArbitrary, wordArbitrary, { maxKeys: 2 }),
-      relatedImages: shortArrayArbitrary(
-        optionalFieldsArbitrary({
+      relatedImages: createShortArrayArbitrary(
+        createOptionalFieldsArbitrary({
           name: textArbitrary,
-          image: weightedArbitrary(imageArbitrary, jsonArbitrary),
+          image: createWeightedArbitrary(imageArbitrary, jsonArbitrary),
           other: jsonArbitrary,
         }),
       ),
-      install: optionalFieldsArbitrary({
+      install: createOptionalFieldsArbitrary({
         strategy: fc.constantFrom('deployment', 'deployment', 'other'),
-        spec: optionalFieldsArbitrary({
-          deployments: shortArrayArbitrary(deploymentArbitrary),
-          permissions: shortArrayArbitrary(optionalFieldsArbitrary({ serviceAccountName: wordArbitrary })),
+        spec: createOptionalFieldsArbitrary({
+          deployments: createShortArrayArbitrary(deploymentArbitrary),
+          permissions: createShortArrayArbitrary(
+            createOptionalFieldsArbitrary({ serviceAccountName: wordArbitrary }),
+          ),
         }),
       }),
-      webhookdefinitions: shortArrayArbitrary(
-        optionalFieldsArbitrary({
+      webhookdefinitions: createShortArrayArbitrary(
+        createOptionalFieldsArbitrary({
           type: fc.constant('ConversionWebhook'),
           generateName: wordArbitrary,
           deploymentName: wordArbitrary,
-          conversionCRDs: shortArrayArbitrary(wordArbitrary),
+          conversionCRDs: createShortArrayArbitrary(wordArbitrary),
           sideEffects: fc.constant('None'),
         }),
       ),
-      customresourcedefinitions: optionalFieldsArbitrary({
+      customresourcedefinitions: createOptionalFieldsArbitrary({
         owned: fc.oneof(
           fc.subarray([...ownedCrdDescriptions]),
-          fc.array(weightedArbitrary(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), {
+          fc.array(createWeightedArbitrary(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), {
             maxLength: 2,
           }),
         ),
-        required: shortArrayArbitrary(requiredCrdArbitrary),
+        required: createShortArrayArbitrary(requiredCrdArbitrary),
       }),
-      apiservicedefinitions: optionalFieldsArbitrary({
-        owned: shortArrayArbitrary(apiServiceArbitrary),
-        required: shortArrayArbitrary(apiServiceArbitrary),
+      apiservicedefinitions: createOptionalFieldsArbitrary({
+        owned: createShortArrayArbitrary(apiServiceArbitrary),
+        required: createShortArrayArbitrary(apiServiceArbitrary),
       }),
       unknown: jsonArbitrary,
     },
     { requiredKeys: ['version'] },
   )
-  .chain((whole) => nullableArbitrary(fc.constant(whole)))
+  .chain((whole) => createNullableArbitrary(fc.constant(whole)))
 
 const createCrdArbitrary = (apiVersion: string): UnknownArbitrary =>
   fc.record({
@@ -229,10 +245,10 @@ const createCrdArbitrary = (apiVersion: string): UnknownArbitrary =>
         versions: fc.array(
           fc.record({
             name: apiVersionArbitrary,
-            served: weightedArbitrary(fc.boolean(), jsonArbitrary),
+            served: createWeightedArbitrary(fc.boolean(), jsonArbitrary),
             storage: fc.boolean(),
             schema: fc.record({
-              openAPIV3Schema: optionalFieldsArbitrary({
+              openAPIV3Schema: createOptionalFieldsArbitrary({
                 type: fc.constant('object'),
                 minimum: fc.constantFrom(1, 1.5),
               }),
@@ -260,17 +276,17 @@ const csvMetadataArbitrary = fc.record(
   {
     name: fc.constant('bundle.v1.0.0'),
     namespace: wordArbitrary,
-    labels: nullableArbitrary(
-      fc.dictionary(wordArbitrary, weightedArbitrary(wordArbitrary, scalarArbitrary), { maxKeys: 2 }),
+    labels: createNullableArbitrary(
+      fc.dictionary(wordArbitrary, createWeightedArbitrary(wordArbitrary, scalarArbitrary), { maxKeys: 2 }),
     ),
-    annotations: nullableArbitrary(
+    annotations: createNullableArbitrary(
       fc.record(
         {
           'olm.properties': fc.oneof(
             fc.array(bundlePropertyArbitrary, { maxLength: 3 }).map((list) => JSON.stringify(list)),
             fc.constantFrom('', '[', '{}', 'null', '[{"type":"a","value": {"b" : 1.0}}]'),
           ),
-          capabilities: weightedArbitrary(wordArbitrary, scalarArbitrary),
+          capabilities: createWeightedArbitrary(wordArbitrary, scalarArbitrary),
           'olm.skipRange': fc.constant('<1.0.0'),
         },
         { requiredKeys: [] },
@@ -283,11 +299,14 @@ const csvMetadataArbitrary = fc.record(
 )
 const csvArbitrary = fc.record(
   {
-    apiVersion: weightedArbitrary(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
+    apiVersion: createWeightedArbitrary(
+      fc.constant('operators.coreos.com/v1alpha1'),
+      fc.constantFrom('v1', ''),
+    ),
     kind: fc.constant('ClusterServiceVersion'),
     metadata: csvMetadataArbitrary,
     spec: csvSpecArbitrary,
-    status: optionalFieldsArbitrary({ phase: wordArbitrary }),
+    status: createOptionalFieldsArbitrary({ phase: wordArbitrary }),
   },
   { requiredKeys: ['apiVersion', 'kind', 'metadata', 'spec'] },
 )
@@ -323,30 +342,33 @@ const manifestArbitrary = fc.oneof(
 const annotationsArbitrary = fc.record(
   {
     [bundleAnnotationKeys.mediaType]: fc.constant('registry+v1'),
-    [bundleAnnotationKeys.package]: weightedArbitrary(fc.constant('pack'), scalarArbitrary),
-    [bundleAnnotationKeys.channels]: weightedArbitrary(fc.constantFrom('stable', 'a,b'), scalarArbitrary),
-    [bundleAnnotationKeys.defaultChannel]: weightedArbitrary(fc.constant('stable'), scalarArbitrary),
+    [bundleAnnotationKeys.package]: createWeightedArbitrary(fc.constant('pack'), scalarArbitrary),
+    [bundleAnnotationKeys.channels]: createWeightedArbitrary(
+      fc.constantFrom('stable', 'a,b'),
+      scalarArbitrary,
+    ),
+    [bundleAnnotationKeys.defaultChannel]: createWeightedArbitrary(fc.constant('stable'), scalarArbitrary),
   },
   { requiredKeys: [bundleAnnotationKeys.mediaType] },
 )
 const metadataFilesArbitrary = fc.record(
   {
-    'metadata/annotations.yaml': weightedArbitrary(
+    'metadata/annotations.yaml': createWeightedArbitrary(
       fc.record({ annotations: annotationsArbitrary }),
       jsonArbitrary,
     ),
-    'metadata/dependencies.yaml': weightedArbitrary(
-      fc.record({ dependencies: nullableArbitrary(shortArrayArbitrary(dependencyArbitrary)) }),
+    'metadata/dependencies.yaml': createWeightedArbitrary(
+      fc.record({ dependencies: createNullableArbitrary(createShortArrayArbitrary(dependencyArbitrary)) }),
       jsonArbitrary,
     ),
-    'metadata/properties.yaml': weightedArbitrary(
-      fc.record({ properties: nullableArbitrary(shortArrayArbitrary(bundlePropertyArbitrary)) }),
+    'metadata/properties.yaml': createWeightedArbitrary(
+      fc.record({ properties: createNullableArbitrary(createShortArrayArbitrary(bundlePropertyArbitrary)) }),
       jsonArbitrary,
     ),
-    'metadata/other.yaml': weightedArbitrary(
+    'metadata/other.yaml': createWeightedArbitrary(
       fc.record({
         annotations: annotationsArbitrary,
-        properties: shortArrayArbitrary(bundlePropertyArbitrary),
+        properties: createShortArrayArbitrary(bundlePropertyArbitrary),
       }),
       jsonArbitrary,
     ),

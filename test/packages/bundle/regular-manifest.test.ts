@@ -1,13 +1,13 @@
 // A manifest has the same content and positions, regardless of which reader reads it.
 import { describe, expect, test } from '@jest/globals'
 import {
-  formatUntypedGoJson,
+  formatUntypedObjectAsGoJson,
   readManifest,
-  parseRegularYamlManifest,
+  tryParseYamlManifestFast,
   createBundleFieldLocator,
 } from '../../../packages/bundle/src/manifest-document.ts'
 import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
-import { suiteNames } from '../../../packages/findings/src/rule.ts'
+import { ruleSuiteNames } from '../../../packages/findings/src/rule.ts'
 import { SeededRandom, createMutatedDocuments } from '../fbc/go/fast/mutated-documents.ts'
 
 /** An arbitrary seed, so that the documents are the same in every run. */
@@ -25,7 +25,7 @@ function readManifestFacts(bytes: Uint8Array) {
   const locations = createBundleFieldLocator(new Map([['a', bytes]]))
   const at = [['metadata', 'name'], ['spec'], ['spec', 'list', 1], ['schema'], ['entries', 0]]
   return {
-    text: formatUntypedGoJson(document.value),
+    text: formatUntypedObjectAsGoJson(document.value),
     documents: document.documents,
     at: at.map((path) => locations('a', path)),
   }
@@ -55,7 +55,7 @@ ${createCrdSchemaYaml('one')}${createCrdSchemaYaml('two')}  list:
 describe('a manifest', () => {
   test('with a repeated block is read as by the exact reader', () => {
     const bytes = encoder.encode(repeatedManifestYaml)
-    expect(parseRegularYamlManifest(bytes)).toBeDefined()
+    expect(tryParseYamlManifestFast(bytes)).toBeDefined()
     expect(readManifestFacts(bytes)).toEqual(readManifestFacts(addTrailingYamlSeparator(bytes)))
   })
 
@@ -66,7 +66,7 @@ describe('a manifest', () => {
       const bytes = createMutatedDocuments(random)
       const [first] = new TextDecoder('latin1').decode(bytes).split('\n---')
       const one = Buffer.from(`${first}\n`, 'latin1')
-      if (parseRegularYamlManifest(one)) fast++
+      if (tryParseYamlManifestFast(one)) fast++
       expect(readManifestFacts(one)).toEqual(readManifestFacts(addTrailingYamlSeparator(one)))
     }
     // Documents that only the exact reader accepts prove nothing.
@@ -78,12 +78,12 @@ describe('a manifest', () => {
     ['after whitespace', '  {"a": "b"}'],
     ['immediately', '{"a": "b"}'],
   ])('that starts with a brace is JSON: %s', (_, text) => {
-    expect(parseRegularYamlManifest(encoder.encode(text))).toBeUndefined()
+    expect(tryParseYamlManifestFast(encoder.encode(text))).toBeUndefined()
   })
 
   test('with several documents is left to the exact reader', () => {
     const bytes = encoder.encode('a: b\n---\nc: d\n')
-    expect(parseRegularYamlManifest(bytes)).toBeUndefined()
+    expect(tryParseYamlManifestFast(bytes)).toBeUndefined()
     expect(readManifest(bytes)).toMatchObject({ documents: 2 })
   })
 })
@@ -130,7 +130,7 @@ ${version('v1')}${version('v2')}${version('v3')}`
         ),
       ],
     ])
-  const findings = (end: string) => validateBundle(files(end), { suites: suiteNames }).findings
+  const findings = (end: string) => validateBundle(files(end), { suites: ruleSuiteNames }).findings
   expect(findings('')).toEqual(findings('---\n'))
   expect(findings('').length).toBeGreaterThan(0)
 })

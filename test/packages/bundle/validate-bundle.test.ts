@@ -308,7 +308,7 @@ const invalidBundleCases: readonly (readonly [rule: string, BundleFiles])[] = [
 const ownedFooCrd = { name: 'foos.example.com', version: 'v1', kind: 'Foo', description: 'A Foo.' }
 const fooAlmExamples = { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' }
 /** A bundle that owns the API Foo and has an example of it. */
-const createBundleOwningFoo = (
+const createBundleOwningFooCrd = (
   shape: SampleBundle = {},
   definition: unknown = createCrd('foos', 'example.com', 'Foo', ['v1']),
 ) =>
@@ -363,8 +363,11 @@ const contentRuleCases: readonly (readonly [
   [
     'broken-crd',
     undefined,
-    createBundleOwningFoo({}, createFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2')] })),
-    createBundleOwningFoo(
+    createBundleOwningFooCrd(
+      {},
+      createFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2')] }),
+    ),
+    createBundleOwningFooCrd(
       {},
       createFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v2', { storage: false })] }),
     ),
@@ -372,37 +375,37 @@ const contentRuleCases: readonly (readonly [
   [
     'broken-crd',
     undefined,
-    createBundleOwningFoo({}, createFooCrd({ versions: [createCrdVersion('v1', { schema: undefined })] })),
-    createBundleOwningFoo(),
+    createBundleOwningFooCrd({}, createFooCrd({ versions: [createCrdVersion('v1', { schema: undefined })] })),
+    createBundleOwningFooCrd(),
   ],
   [
     'broken-crd',
     undefined,
-    createBundleOwningFoo(
+    createBundleOwningFooCrd(
       {},
       createFooCrd({ versions: [createCrdVersion('v1'), createCrdVersion('v1', { storage: false })] }),
     ),
-    createBundleOwningFoo(),
+    createBundleOwningFooCrd(),
   ],
   [
     'broken-crd',
     undefined,
-    createBundleOwningFoo({}, createFooCrd({ scope: 'Everywhere' })),
-    createBundleOwningFoo({}, createFooCrd({ scope: 'Cluster' })),
+    createBundleOwningFooCrd({}, createFooCrd({ scope: 'Everywhere' })),
+    createBundleOwningFooCrd({}, createFooCrd({ scope: 'Cluster' })),
   ],
   [
     'duplicate-crd',
     undefined,
-    createBundleOwningFoo(
+    createBundleOwningFooCrd(
       createManifestFileOverride(createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')),
     ),
-    createBundleOwningFoo(),
+    createBundleOwningFooCrd(),
   ],
   [
     'unserved-owned-crd',
     undefined,
-    createBundleOwningFoo({}, createFooCrd({ versions: [createCrdVersion('v1', { served: false })] })),
-    createBundleOwningFoo(),
+    createBundleOwningFooCrd({}, createFooCrd({ versions: [createCrdVersion('v1', { served: false })] })),
+    createBundleOwningFooCrd(),
   ],
   [
     'unparsable-related-image',
@@ -433,7 +436,7 @@ const contentRuleCases: readonly (readonly [
   [
     'example-of-other-api',
     undefined,
-    createBundleOwningFoo({
+    createBundleOwningFooCrd({
       metadata: {
         annotations: {
           'alm-examples':
@@ -441,22 +444,24 @@ const contentRuleCases: readonly (readonly [
         },
       },
     }),
-    createBundleOwningFoo(),
+    createBundleOwningFooCrd(),
   ],
   [
     'api-without-example',
     'good-practices',
-    createBundleOwningFoo({
+    createBundleOwningFooCrd({
       metadata: { annotations: {} },
       spec: createDeploymentInstallSpec({ containers: [validContainer] }),
     }),
-    createBundleOwningFoo({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
+    createBundleOwningFooCrd({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
   ],
   [
     'two-example-annotations',
     undefined,
-    createBundleOwningFoo({ metadata: { annotations: { ...fooAlmExamples, 'olm.examples': '[]' } } }),
-    createBundleOwningFoo({ metadata: { annotations: { 'olm.examples': fooAlmExamples['alm-examples'] } } }),
+    createBundleOwningFooCrd({ metadata: { annotations: { ...fooAlmExamples, 'olm.examples': '[]' } } }),
+    createBundleOwningFooCrd({
+      metadata: { annotations: { 'olm.examples': fooAlmExamples['alm-examples'] } },
+    }),
   ],
   [
     'misspelt-annotation',
@@ -522,7 +527,7 @@ const contentRuleCases: readonly (readonly [
         conversionCRDs: ['bars.example.com'],
       }),
     }),
-    createBundleOwningFoo({
+    createBundleOwningFooCrd({
       spec: createWebhookInstallSpec({
         generateName: 'a',
         deploymentName: 'web',
@@ -561,13 +566,13 @@ const contentRuleCases: readonly (readonly [
   [
     'undescribed-crd',
     'good-practices',
-    createBundleOwningFoo({
+    createBundleOwningFooCrd({
       spec: {
         ...createDeploymentInstallSpec({ containers: [validContainer] }),
         customresourcedefinitions: { owned: [{ ...ownedFooCrd, description: '' }] },
       },
     }),
-    createBundleOwningFoo({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
+    createBundleOwningFooCrd({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
   ],
   [
     'unconventional-channel',
@@ -665,8 +670,8 @@ const contentRuleCases: readonly (readonly [
   [
     'no-max-openshift-version',
     'community',
-    createBundleOwningFoo({}, createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')),
-    createBundleOwningFoo(
+    createBundleOwningFooCrd({}, createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1')),
+    createBundleOwningFooCrd(
       {
         files: {
           'metadata/properties.yaml': { properties: [{ type: 'olm.maxOpenShiftVersion', value: '4.8' }] },

@@ -7,9 +7,9 @@ import descriptor from 'protobufjs/ext/descriptor/index.js'
 import {
   buildServedCatalog,
   type ServedCatalog,
-  parseServedFile,
+  parseServedCatalogFile,
 } from '../../../packages/fbc/src/api/served-catalog.ts'
-import { openGrpcServer, type GrpcServer } from '../../../packages/fbc-server/src/grpc-server.ts'
+import { startGrpcServer, type GrpcServer } from '../../../packages/fbc-server/src/grpc-server.ts'
 import { getGrpcService, type ProtoMessage } from '../../../packages/fbc-server/src/grpc-services.ts'
 
 const bundleCount = 24
@@ -39,7 +39,7 @@ function createLargeCatalog(): ServedCatalog {
     })),
   ]
   const text = blobs.map((blob) => JSON.stringify(blob)).join('\n')
-  const read = buildServedCatalog([{ path: 'catalog.json', file: parseServedFile(Buffer.from(text)) }])
+  const read = buildServedCatalog([{ path: 'catalog.json', file: parseServedCatalogFile(Buffer.from(text)) }])
   if (!read.ok) throw new Error(read.error)
   return read.value
 }
@@ -49,7 +49,7 @@ let grpcServer: GrpcServer
 let grpcClient: Client
 beforeAll(async () => {
   testCatalog = createLargeCatalog()
-  grpcServer = await openGrpcServer(testCatalog, { host: '127.0.0.1', port: 0 })
+  grpcServer = await startGrpcServer(testCatalog, { host: '127.0.0.1', port: 0 })
   grpcClient = new Client(`127.0.0.1:${grpcServer.port}`, credentials.createInsecure())
 })
 afterAll(async () => {
@@ -158,7 +158,7 @@ describe('a long list', () => {
         return testCatalog.bundle(key)
       },
     }
-    const other = await openGrpcServer(counting, { host: '127.0.0.1', port: 0 })
+    const other = await startGrpcServer(counting, { host: '127.0.0.1', port: 0 })
     const leaving = new Client(`127.0.0.1:${other.port}`, credentials.createInsecure())
     const call = streamBundles(leaving)
     const code = await new Promise((resolve) => {
@@ -174,7 +174,7 @@ describe('a long list', () => {
 })
 
 test('a server that ends completes the running call and accepts no others', async () => {
-  const ending = await openGrpcServer(testCatalog, { host: '127.0.0.1', port: 0 })
+  const ending = await startGrpcServer(testCatalog, { host: '127.0.0.1', port: 0 })
   const reflectionClient = new Client(`127.0.0.1:${ending.port}`, credentials.createInsecure())
   const call = streamBundles(reflectionClient)
   let count = 0
@@ -195,7 +195,7 @@ test('a server that ends completes the running call and accepts no others', asyn
 })
 
 test('an error reports a port that is in use', async () => {
-  await expect(openGrpcServer(testCatalog, { host: '127.0.0.1', port: grpcServer.port })).rejects.toThrow(
+  await expect(startGrpcServer(testCatalog, { host: '127.0.0.1', port: grpcServer.port })).rejects.toThrow(
     'EADDRINUSE',
   )
 })

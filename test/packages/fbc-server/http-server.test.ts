@@ -1,25 +1,25 @@
 // catalogd's HTTP API: all blobs or a selection, conditional requests, and what it rejects with Go's messages.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { request } from 'undici'
-import { parseServedFile } from '../../../packages/fbc/src/api/served-catalog.ts'
+import { parseServedCatalogFile } from '../../../packages/fbc/src/api/served-catalog.ts'
 import {
-  openHttpServer,
+  startHttpServer,
   type HttpServer,
   evaluateConditionalRequest,
 } from '../../../packages/fbc-server/src/http-server.ts'
 import { unusualCatalog } from './unusual-catalog.ts'
 
-const modifiedTime = Date.UTC(2026, 10, 22, 10, 0, 0, 500)
+const catalogModifiedTimeMs = Date.UTC(2026, 10, 22, 10, 0, 0, 500)
 const unusualCatalogBlobs = Object.entries(unusualCatalog)
   .sort(([a], [b]) => (a < b ? -1 : 1))
-  .flatMap(([, text]) => parseServedFile(Buffer.from(text)).blobs)
+  .flatMap(([, text]) => parseServedCatalogFile(Buffer.from(text)).blobs)
 
 let httpServer: HttpServer
 beforeAll(async () => {
-  httpServer = await openHttpServer(unusualCatalogBlobs, {
+  httpServer = await startHttpServer(unusualCatalogBlobs, {
     host: '127.0.0.1',
     port: 0,
-    modified: modifiedTime,
+    modified: catalogModifiedTimeMs,
   })
 })
 afterAll(() => httpServer.close(1000))
@@ -37,11 +37,11 @@ const parseJsonLines = (text: string) =>
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as { schema: string; package?: string; name?: string })
-const allBlobsPath = '/api/v1/all'
+const allBlobsApiPath = '/api/v1/all'
 
 describe('/api/v1/all', () => {
   test('returns every blob as a line of JSON with sorted keys, as opm converts the file', async () => {
-    const { status, headers, text } = await sendHttpRequest(allBlobsPath)
+    const { status, headers, text } = await sendHttpRequest(allBlobsApiPath)
     expect({ status, type: headers['content-type'], date: headers['last-modified'] }).toEqual({
       status: 200,
       type: 'application/jsonl',
@@ -53,7 +53,7 @@ describe('/api/v1/all', () => {
     )
   })
   test('is not sent again to a client that has it', async () => {
-    const { headers } = await sendHttpRequest(allBlobsPath)
+    const { headers } = await sendHttpRequest(allBlobsApiPath)
     const etag = String(headers.etag)
     for (const [condition, status] of [
       [{ 'if-none-match': etag }, 304],
@@ -62,7 +62,7 @@ describe('/api/v1/all', () => {
       [{ 'if-modified-since': 'Sun, 22 Nov 2026 09:59:59 GMT' }, 200],
       [{ 'if-match': '"other"' }, 412],
     ] as const) {
-      const answer = await sendHttpRequest(allBlobsPath, condition)
+      const answer = await sendHttpRequest(allBlobsApiPath, condition)
       expect({ condition, status: answer.status, empty: answer.text === '' }).toEqual({
         condition,
         status,
@@ -72,8 +72,8 @@ describe('/api/v1/all', () => {
   })
   test('returns only the length in response to HEAD', async () => {
     const [head, whole] = await Promise.all([
-      sendHttpRequest(allBlobsPath, {}, 'HEAD'),
-      sendHttpRequest(allBlobsPath),
+      sendHttpRequest(allBlobsApiPath, {}, 'HEAD'),
+      sendHttpRequest(allBlobsApiPath),
     ])
     expect(head).toMatchObject({ status: 200, text: '' })
     expect(head.headers['content-length']).toBe(String(Buffer.byteLength(whole.text)))
@@ -108,7 +108,7 @@ describe('/api/v1/metas', () => {
 test('no other path exists, and nothing can be written', async () => {
   expect(await sendHttpRequest('/api/v1/other')).toMatchObject({ status: 404 })
   expect(await sendHttpRequest('/')).toMatchObject({ status: 404 })
-  expect(await sendHttpRequest(allBlobsPath, {}, 'POST')).toMatchObject({
+  expect(await sendHttpRequest(allBlobsApiPath, {}, 'POST')).toMatchObject({
     status: 405,
     text: 'Method Not Allowed\n',
   })

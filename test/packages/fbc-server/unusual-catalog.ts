@@ -34,7 +34,7 @@ defaultChannel: only
 icon: {base64data: "", mediatype: ""}
 `
 
-const metadataYaml = `---
+const metadataPackageYaml = `---
 schema: olm.channel
 package: metadata
 name: stable
@@ -123,7 +123,7 @@ properties:
 - {type: olm.csv.metadata, value: {description: Its own words}}
 `
 
-const manifestsJson = `{"schema":"olm.channel","package":"manifests","name":"beta","entries":[{"name":"manifests.v1.0.0","skips":null}]}
+const manifestsPackageJson = `{"schema":"olm.channel","package":"manifests","name":"beta","entries":[{"name":"manifests.v1.0.0","skips":null}]}
 {"schema":"olm.bundle","package":"manifests","name":"manifests.v1.0.0","image":"","properties":[
  {"type":"olm.package","value":{"packageName":"manifests","version":"1.0.0"}},
  {"type":"olm.gvk","value":{"group":"example.com","kind":"Thing","version":"v1"}},
@@ -173,8 +173,8 @@ properties:
 /** Its files by path. */
 export const unusualCatalog: Readonly<Record<string, string>> = {
   'packages.yaml': packagesYaml,
-  'sub/metadata.yaml': metadataYaml,
-  'sub/manifests.json': manifestsJson,
+  'sub/metadata.yaml': metadataPackageYaml,
+  'sub/manifests.json': manifestsPackageJson,
   'z.yml': secondPackagesYaml,
 }
 

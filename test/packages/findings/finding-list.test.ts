@@ -17,14 +17,14 @@ const sampleRule: FindingRule<{ name: string }> = {
   },
 }
 const createLocationAtLine = (line: number) => ({ file: 'c.yaml', line, column: 1 })
-const listFindingLines = (findings: readonly Finding[]) => findings.map((found) => found.at?.line)
+const listFindingLineNumbers = (findings: readonly Finding[]) => findings.map((found) => found.at?.line)
 
 test('of each rule the first are kept, in the order of places, whatever order they come in', () => {
   const list = new FindingList(3)
   for (const line of [70, 20, 90, 10, 60, 30, 80, 50, 40])
     list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
   list.add({ ...sampleRule, id: 's' }, createLocationAtLine(5), { name: 'b' })
-  expect(listFindingLines(list.sorted())).toEqual([undefined, 5, 10, 20, 30])
+  expect(listFindingLineNumbers(list.sorted())).toEqual([undefined, 5, 10, 20, 30])
 })
 
 test('the rest are counted, in a finding of the rule and its severity', () => {
@@ -43,14 +43,14 @@ test('words are made of few more than are kept', () => {
   formattedMessageCount = 0
   const list = new FindingList(10)
   for (let line = 1; line <= 100_000; line++) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
-  expect(listFindingLines(list.sorted())).toHaveLength(11)
+  expect(listFindingLineNumbers(list.sorted())).toHaveLength(11)
   expect(formattedMessageCount).toBe(20)
 })
 
 test('nothing is counted as left out where all are kept', () => {
   const list = new FindingList(3)
   for (const line of [3, 1, 2]) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
-  expect(listFindingLines(list.sorted())).toEqual([1, 2, 3])
+  expect(listFindingLineNumbers(list.sorted())).toEqual([1, 2, 3])
   expect(new FindingList(3).sorted()).toEqual([])
 })
 
@@ -87,5 +87,5 @@ test('of findings that are made already no more are kept', () => {
       at: createLocationAtLine(line),
     })),
   )
-  expect(listFindingLines(list.sorted())).toEqual([undefined, 1, 2])
+  expect(listFindingLineNumbers(list.sorted())).toEqual([undefined, 1, 2])
 })

@@ -13,7 +13,7 @@ const createClosedObjectSchema = (properties: object, required: string[] = []) =
   properties,
   required,
 })
-const messageSchema = createClosedObjectSchema({ text: { type: 'string' } }, ['text'])
+const sarifMessageSchema = createClosedObjectSchema({ text: { type: 'string' } }, ['text'])
 const positiveIntegerSchema = { type: 'integer', minimum: 1 }
 const physicalLocationSchema = createClosedObjectSchema(
   {
@@ -30,7 +30,7 @@ const physicalLocationSchema = createClosedObjectSchema(
   },
   ['artifactLocation'],
 )
-const levelSchema = { enum: ['none', 'note', 'warning', 'error'] }
+const sarifLevelSchema = { enum: ['none', 'note', 'warning', 'error'] }
 const sarifSchema = createClosedObjectSchema(
   {
     $schema: { type: 'string' },
@@ -51,9 +51,9 @@ const sarifSchema = createClosedObjectSchema(
                     items: createClosedObjectSchema(
                       {
                         id: { type: 'string' },
-                        shortDescription: messageSchema,
+                        shortDescription: sarifMessageSchema,
                         helpUri: { type: 'string' },
-                        defaultConfiguration: createClosedObjectSchema({ level: levelSchema }),
+                        defaultConfiguration: createClosedObjectSchema({ level: sarifLevelSchema }),
                         properties: { type: 'object' },
                       },
                       ['id'],
@@ -72,8 +72,8 @@ const sarifSchema = createClosedObjectSchema(
               {
                 ruleId: { type: 'string' },
                 ruleIndex: { type: 'integer', minimum: 0 },
-                level: levelSchema,
-                message: messageSchema,
+                level: sarifLevelSchema,
+                message: sarifMessageSchema,
                 locations: {
                   type: 'array',
                   items: createClosedObjectSchema({ physicalLocation: physicalLocationSchema }),
@@ -84,7 +84,7 @@ const sarifSchema = createClosedObjectSchema(
                   items: createClosedObjectSchema({
                     id: { type: 'integer', minimum: 0 },
                     physicalLocation: physicalLocationSchema,
-                    message: messageSchema,
+                    message: sarifMessageSchema,
                   }),
                 },
                 partialFingerprints: { type: 'object', additionalProperties: { type: 'string' } },

@@ -21,11 +21,11 @@ import { ImageError } from '../../../src/adapters/image/catalog-publisher.ts'
 
 const catalogImage = 'quay.io/coast/catalog'
 const baseImageReference = 'quay.io/opm/opm:latest'
-const internalBaseImage = 'registry.inside.example/base'
+const internalBaseImageReference = 'registry.inside.example/base'
 const requestingRepository = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
 
 let fakeRegistries: FakePublisher[]
-let openedPublishEntries: number[]
+let openedPublishEntryIndexes: number[]
 let publisherContext: PublishContext
 
 /** The operator's key, if there is one. */
@@ -40,15 +40,15 @@ const getFirstFakeRegistry = () => fakeRegistries[0] as FakePublisher
 beforeEach(() => {
   fakeRegistries = [new FakePublisher(), new FakePublisher()]
   for (const one of fakeRegistries) one.bases.set(baseImageReference, `sha256:${'b'.repeat(64)}`)
-  openedPublishEntries = []
+  openedPublishEntryIndexes = []
   loadSigningKey = () => Promise.resolve(undefined)
   mirroredImageReferences = new Map()
   publisherContext = {
     targets: parsePushTargets(
-      `[{github: coast/operators, push: [${catalogImage}], bases: [${internalBaseImage}]}, {github: inland/operators, push: [quay.io/inland/catalog]}]`,
+      `[{github: coast/operators, push: [${catalogImage}], bases: [${internalBaseImageReference}]}, {github: inland/operators, push: [quay.io/inland/catalog]}]`,
     ),
     registryFor: (at) => {
-      openedPublishEntries.push(at)
+      openedPublishEntryIndexes.push(at)
       const one = fakeRegistries[at] as FakePublisher
       return Promise.resolve({
         publisher: one,
@@ -358,7 +358,7 @@ describe("the operator's list", () => {
     ],
   ])('rejects an order %s before any registry is opened', async (_name, given) => {
     expect(await runPublishRequest(given)).toMatchObject({ kind: 'refused' })
-    expect(openedPublishEntries).toEqual([])
+    expect(openedPublishEntryIndexes).toEqual([])
   })
 
   test('opens the registry only with the entry of the requesting repository', async () => {
@@ -367,11 +367,11 @@ describe("the operator's list", () => {
       github: { owner: 'inland', name: 'operators' },
       image: 'quay.io/inland/catalog',
     })
-    expect(openedPublishEntries).toEqual([1])
+    expect(openedPublishEntryIndexes).toEqual([1])
   })
 
   test("rejects base images on the operator's network unless the entry allows them", async () => {
-    getFirstFakeRegistry().bases.set(`${internalBaseImage}:1`, `sha256:${'d'.repeat(64)}`)
+    getFirstFakeRegistry().bases.set(`${internalBaseImageReference}:1`, `sha256:${'d'.repeat(64)}`)
     const other = {
       ...publishRequest,
       settings: { ...publishRequest.settings, base: 'registry.inside.example/secret:1' },
@@ -391,7 +391,7 @@ describe("the operator's list", () => {
     ).toMatchObject({ kind: 'refused' })
     const allowed = {
       ...publishRequest,
-      settings: { ...publishRequest.settings, base: `${internalBaseImage}:1` },
+      settings: { ...publishRequest.settings, base: `${internalBaseImageReference}:1` },
     }
     expect(await runPublishRequest(allowed)).toMatchObject({ kind: 'published' })
   })
@@ -422,7 +422,7 @@ describe('previews', () => {
 
   test.each([['latest'], ['v4'], ['pr-x'], ['v4-pr-12'], ['PR-12']])('never move the tag %s', async (tag) => {
     expect(await runPublishRequest({ ...preview, tags: ['pr-12', tag] })).toMatchObject({ kind: 'refused' })
-    expect(openedPublishEntries).toEqual([])
+    expect(openedPublishEntryIndexes).toEqual([])
   })
 
   test('are never moved by a catalog, a rollback or a history tag', async () => {

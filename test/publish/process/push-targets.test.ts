@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   matchesImagePattern,
-  findPushGrant,
+  findImagePushGrant,
   findWebhookGrant,
   parsePushTargets,
 } from '../../../src/publish/process/push-targets.ts'
@@ -22,15 +22,15 @@ const requestingRepository = { github: { owner: 'coast', name: 'operators' }, in
 
 describe("the operator's list", () => {
   test('lets a repository push to the listed images, regardless of the case of its name', () => {
-    expect(findPushGrant(pushTargets, requestingRepository, 'quay.io/coast/catalog')).toMatchObject({
+    expect(findImagePushGrant(pushTargets, requestingRepository, 'quay.io/coast/catalog')).toMatchObject({
       kind: 'granted',
       at: 0,
     })
-    expect(findPushGrant(pushTargets, requestingRepository, 'quay.io/coast/catalogs/v4')).toMatchObject({
+    expect(findImagePushGrant(pushTargets, requestingRepository, 'quay.io/coast/catalogs/v4')).toMatchObject({
       kind: 'granted',
     })
     const otherCaseSource = { github: { owner: 'Coast', name: 'Operators' }, installation: 7 }
-    expect(findPushGrant(pushTargets, otherCaseSource, 'quay.io/coast/catalog')).toMatchObject({
+    expect(findImagePushGrant(pushTargets, otherCaseSource, 'quay.io/coast/catalog')).toMatchObject({
       kind: 'granted',
     })
   })
@@ -49,20 +49,22 @@ describe("the operator's list", () => {
     ['a URL instead of a name', 'https://quay.io/coast/catalog'],
     ['an empty name', ''],
   ])('rejects %s', (_name, image) => {
-    expect(findPushGrant(pushTargets, requestingRepository, image)).toMatchObject({ kind: 'refused' })
+    expect(findImagePushGrant(pushTargets, requestingRepository, image)).toMatchObject({ kind: 'refused' })
   })
 
   test('rejects another GitHub repository, and the same name under another installation', () => {
     const inland = { github: { owner: 'inland', name: 'operators' }, installation: 8 }
-    expect(findPushGrant(pushTargets, inland, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
+    expect(findImagePushGrant(pushTargets, inland, 'quay.io/coast/catalog')).toMatchObject({
+      kind: 'refused',
+    })
     // The repository name was released, and another owner has taken it.
     expect(
-      findPushGrant(pushTargets, { ...requestingRepository, installation: 9 }, 'quay.io/coast/catalog'),
+      findImagePushGrant(pushTargets, { ...requestingRepository, installation: 9 }, 'quay.io/coast/catalog'),
     ).toMatchObject({
       kind: 'refused',
     })
     const fork = { github: { owner: 'mallory', name: 'operators' }, installation: 7 }
-    expect(findPushGrant(pushTargets, fork, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
+    expect(findImagePushGrant(pushTargets, fork, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
   })
 
   test('allows a webhook only at exactly its URL', () => {
@@ -102,7 +104,9 @@ describe("the operator's list", () => {
   })
 
   test('allows no push if it is empty', () => {
-    expect(findPushGrant(parsePushTargets(''), requestingRepository, 'quay.io/coast/catalog')).toMatchObject({
+    expect(
+      findImagePushGrant(parsePushTargets(''), requestingRepository, 'quay.io/coast/catalog'),
+    ).toMatchObject({
       kind: 'refused',
     })
   })

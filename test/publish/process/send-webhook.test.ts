@@ -8,11 +8,14 @@ import type { PublishContext } from '../../../src/publish/process/publish-contex
 import type { PublishRequest } from '../../../src/publish/process/publish-protocol.ts'
 import { parsePushTargets } from '../../../src/publish/process/push-targets.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { openTransport, type Transport } from '../../../src/adapters/registry/transport/transport.ts'
+import {
+  createRegistryTransport,
+  type RegistryTransport,
+} from '../../../src/adapters/registry/transport/transport.ts'
 
 const webhookSecret = 'a secret of the operator'
 let webhookServer: Server
-let transport: Transport
+let webhookTransport: RegistryTransport
 let webhookServerHost: string
 let receivedWebhookRequests: { request: IncomingMessage; body: string }[]
 let webhookServerResponse: { status: number; body: string; headers?: Record<string, string> }
@@ -31,7 +34,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => webhookServer.listen(0, '127.0.0.1', resolve))
   webhookServerHost = `127.0.0.1:${(webhookServer.address() as AddressInfo).port}`
-  transport = openTransport({ egress: allowLoopbackRegistries(webhookServerHost) })
+  webhookTransport = createRegistryTransport({ egress: allowLoopbackRegistries(webhookServerHost) })
   publisherContext = {
     targets: parsePushTargets(
       `[{github: coast/operators, webhooks: [{url: 'http://${webhookServerHost}/hook', secret: hook.secret}, {url: 'http://10.1.2.3/hook', secret: s}]}]`,
@@ -39,7 +42,7 @@ beforeAll(async () => {
     registryFor: () => Promise.reject(new Error('no registry is asked')),
     mirrorAt: () => Promise.reject(new Error('no tree is read')),
     secretOf: (file) => Promise.resolve(file === 'hook.secret' ? webhookSecret : ''),
-    transport,
+    transport: webhookTransport,
     closedHosts: [],
     version: '1.2.3',
     now: () => Date.UTC(2026, 10, 22),
@@ -50,7 +53,7 @@ beforeEach(() => {
   webhookServerResponse = { status: 202, body: '' }
 })
 afterAll(async () => {
-  await transport.close()
+  await webhookTransport.close()
   webhookServer.closeAllConnections()
   await new Promise((resolve) => webhookServer.close(resolve))
 })

@@ -8,7 +8,7 @@ const detectTestLayout = (paths: readonly string[], fbc: (path: string) => boole
 const formatCatalogRoots = (layout: { catalogs: readonly { root: string; version?: string }[] }) =>
   layout.catalogs.map(({ root, version }) => (version === undefined ? root : `${root} = ${version}`))
 
-const layoutCases: [name: string, paths: string[], expected: string[]][] = [
+const repositoryLayoutCases: [name: string, paths: string[], expected: string[]][] = [
   [
     'L1, versions as numbers',
     [
@@ -145,10 +145,10 @@ const layoutCases: [name: string, paths: string[], expected: string[]][] = [
 ]
 
 describe('without any configuration', () => {
-  test.each(layoutCases)('%s is recognized from its paths', (_, paths, expected) => {
+  test.each(repositoryLayoutCases)('%s is recognized from its paths', (_, paths, expected) => {
     expect(formatCatalogRoots(detectLayout(paths, []))).toEqual(expected)
   })
-  test.each(layoutCases)(
+  test.each(repositoryLayoutCases)(
     '%s is recognized in the same way if file content is available',
     (_, paths, expected) => {
       expect(formatCatalogRoots(detectTestLayout(paths))).toEqual(expected)

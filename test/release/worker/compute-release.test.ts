@@ -8,7 +8,7 @@ import {
   catalogYaml,
   createBundleImageContent,
   createFakeDigest,
-  createMergedBundleFiles,
+  createReleasableBundleFiles,
   releaseRepositoryFiles,
   templateYaml,
   templatePath,
@@ -36,7 +36,7 @@ async function expectReadyRelease(files: FileTree) {
   return { ...releaseState, written }
 }
 
-const mergedRepositoryFiles = { ...releaseRepositoryFiles, ...createMergedBundleFiles('1.1.0') }
+const mergedRepositoryFiles = { ...releaseRepositoryFiles, ...createReleasableBundleFiles('1.1.0') }
 
 describe('a release', () => {
   test('adds the bundle by digest only to its template and to the catalogs of that template', async () => {
@@ -94,7 +94,7 @@ describe('a release', () => {
   test('with `merge: false` is not merged automatically', async () => {
     const { isMergedByItself } = await expectReadyRelease({
       ...releaseRepositoryFiles,
-      ...createMergedBundleFiles('1.1.0', 'foo.v1.0.0', 'merge: false\n'),
+      ...createReleasableBundleFiles('1.1.0', 'foo.v1.0.0', 'merge: false\n'),
     })
     expect(isMergedByItself).toBe(false)
   })
@@ -112,7 +112,7 @@ describe('a release', () => {
   test.each<[string, FileTree, string]>([
     [
       'breaks a catalog',
-      createMergedBundleFiles('1.1.0', 'foo.v0.9.0'),
+      createReleasableBundleFiles('1.1.0', 'foo.v0.9.0'),
       'the resulting catalogs would be invalid',
     ],
     [

@@ -67,7 +67,7 @@ fbc:
 }
 
 /** A bundle directory that asks to be released. */
-export function createMergedBundleFiles(version: string, replaces = 'foo.v1.0.0', more = ''): FileTree {
+export function createReleasableBundleFiles(version: string, replaces = 'foo.v1.0.0', more = ''): FileTree {
   return {
     ...createBundleDirectoryFiles(version),
     [`operators/foo/${version}/release-config.yaml`]: `${more}catalog_templates:

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { openDemoEnvironment } from '../../../sandbox/demo/demo-environment.ts'
+import { startDemoEnvironment } from '../../../sandbox/demo/demo-environment.ts'
 
 const countTcpServers = () =>
   process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length
@@ -12,7 +12,7 @@ test('a coast that cannot be furnished leaves no server behind', async () => {
   const before = countTcpServers()
   const bad = 'schema: olm.bundle\nname: x\nimage: a\nrelatedImages: 5\n'
   try {
-    await expect(openDemoEnvironment({ directory, files: { 'catalogs/x.yaml': bad } })).rejects.toThrow(
+    await expect(startDemoEnvironment({ directory, files: { 'catalogs/x.yaml': bad } })).rejects.toThrow(
       /iterable/,
     )
     while (countTcpServers() > before) await new Promise(setImmediate)

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(async () => githubFixture.stop())
 
 const getCurrentTimeSeconds = (): number => Math.floor(Date.now() / 1000)
-const createStatusErrorMatcher = (value: number): object => expect.objectContaining({ status: value })
+const createHttpErrorMatcher = (value: number): object => expect.objectContaining({ status: value })
 
 describe('an app authenticates with a JWT', () => {
   test.each<[string, () => string]>([
@@ -41,16 +41,16 @@ describe('an app authenticates with a JWT', () => {
     ['that is malformed', () => 'a.b.c'],
   ])('a JWT %s is rejected', async (_, make) => {
     await expect(githubFixture.client(make()).rest.apps.getAuthenticated()).rejects.toEqual(
-      createStatusErrorMatcher(401),
+      createHttpErrorMatcher(401),
     )
   })
 
   test('an installation token is not accepted as a JWT, and a JWT cannot access a repository', async () => {
     await expect(githubFixture.octokit.rest.apps.getAuthenticated()).rejects.toEqual(
-      createStatusErrorMatcher(401),
+      createHttpErrorMatcher(401),
     )
     await expect(githubFixture.asApp.rest.pulls.list(repositoryParams)).rejects.toEqual(
-      createStatusErrorMatcher(401),
+      createHttpErrorMatcher(401),
     )
   })
 
@@ -69,7 +69,7 @@ describe('an installation token', () => {
     await githubFixture.client(token).rest.repos.get(repositoryParams)
     currentTimeMs += 3_600_000
     await expect(githubFixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
-      createStatusErrorMatcher(401),
+      createHttpErrorMatcher(401),
     )
     await expect(
       runGit(
@@ -88,13 +88,13 @@ describe('an installation token', () => {
       'Resource not accessible by integration',
     )
     await expect(githubFixture.token({ permissions: { administration: 'write' } })).rejects.toEqual(
-      createStatusErrorMatcher(422),
+      createHttpErrorMatcher(422),
     )
     await expect(githubFixture.token({ permissions: { members: 'write' } })).rejects.toEqual(
-      createStatusErrorMatcher(422),
+      createHttpErrorMatcher(422),
     )
     await expect(githubFixture.token({ repositoryNames: ['not-there'] })).rejects.toEqual(
-      createStatusErrorMatcher(422),
+      createHttpErrorMatcher(422),
     )
   })
 
@@ -106,13 +106,11 @@ describe('an installation token', () => {
       await githubFixture.token({ repositoryNames: ['community'] }),
       await githubFixture.token(),
     ]
-    await expect(githubFixture.client(one).rest.repos.get(other)).rejects.toEqual(
-      createStatusErrorMatcher(404),
-    )
+    await expect(githubFixture.client(one).rest.repos.get(other)).rejects.toEqual(createHttpErrorMatcher(404))
     expect((await githubFixture.client(both).rest.repos.get(other)).data.id).toBe(repo.id)
     githubFixture.github.changeInstallation(githubFixture.installation, [], ['catalogs/other'])
     await expect(githubFixture.client(both).rest.repos.get(other)).rejects.toEqual(
-      createStatusErrorMatcher(404),
+      createHttpErrorMatcher(404),
     )
   })
 
@@ -157,7 +155,7 @@ describe('an installation token', () => {
     if (level === 'read') delete (less as Record<string, string>)[permission]
     const client = githubFixture.client(await githubFixture.token())
     github.setPermissions(installation, less)
-    await expect(call(client)).rejects.toEqual(createStatusErrorMatcher(403))
+    await expect(call(client)).rejects.toEqual(createHttpErrorMatcher(403))
     github.setPermissions(installation, all)
     await call(client).catch((error: { status: number }) => expect(error.status).not.toBe(403))
   })
@@ -166,7 +164,7 @@ describe('an installation token', () => {
     const token = await githubFixture.token()
     githubFixture.github.suspend(githubFixture.installation)
     await expect(githubFixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
-      createStatusErrorMatcher(403),
+      createHttpErrorMatcher(403),
     )
     githubFixture.github.suspend(githubFixture.installation, false)
     await githubFixture.client(token).rest.repos.get(repositoryParams)
@@ -181,7 +179,7 @@ describe('an installation token', () => {
     })
     if (second !== undefined) githubFixture.github.uninstall(second)
     await expect(githubFixture.client(data.token).rest.repos.get(repositoryParams)).rejects.toEqual(
-      createStatusErrorMatcher(401),
+      createHttpErrorMatcher(401),
     )
   })
 })
@@ -190,10 +188,10 @@ test('a user with read access cannot dispatch events or create refs', async () =
   const client = githubFixture.client(githubFixture.github.tokenFor('stranger'))
   await expect(
     client.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
-  ).rejects.toEqual(createStatusErrorMatcher(403))
+  ).rejects.toEqual(createHttpErrorMatcher(403))
   await expect(
     client.rest.git.createRef({ ...repositoryParams, ref: 'refs/heads/x', sha: '0'.repeat(40) }),
-  ).rejects.toEqual(createStatusErrorMatcher(403))
+  ).rejects.toEqual(createHttpErrorMatcher(403))
 })
 
 test('a private repository is not found for users without access', async () => {
@@ -201,7 +199,7 @@ test('a private repository is not found for users without access', async () => {
   const hidden = { owner: 'maintainer', repo: 'hidden' }
   await expect(
     githubFixture.client(githubFixture.github.tokenFor('stranger')).rest.repos.get(hidden),
-  ).rejects.toEqual(createStatusErrorMatcher(404))
+  ).rejects.toEqual(createHttpErrorMatcher(404))
   await githubFixture.client(githubFixture.github.tokenFor('maintainer')).rest.repos.get(hidden)
 })
 
@@ -211,7 +209,7 @@ test('an invalid token is rejected even if no token is required', async () => {
     .rest.users.getByUsername({ username: 'bob' })
   await expect(
     githubFixture.client('ghs_made_up').rest.users.getByUsername({ username: 'bob' }),
-  ).rejects.toEqual(createStatusErrorMatcher(401))
+  ).rejects.toEqual(createHttpErrorMatcher(401))
 })
 
 test('the request log names callers and contains no secrets', () => {

@@ -15,7 +15,7 @@ const sampleGraphqlData = {
     pullRequest: { title: 'x', author: { __typename: 'User', login: 'alice', databaseId: 1 } },
   },
 }
-const checkSampleGraphql = (given: { query?: string; variables?: object; data?: unknown }) =>
+const validateSampleGraphqlExchange = (given: { query?: string; variables?: object; data?: unknown }) =>
   validateGraphqlExchange({
     requestBody: {
       query: given.query ?? sampleGraphqlQuery,
@@ -26,8 +26,8 @@ const checkSampleGraphql = (given: { query?: string; variables?: object; data?: 
 
 describe('the GraphQL validator', () => {
   test('accepts an exchange that matches the schema', () => {
-    expect(checkSampleGraphql({})).toEqual([])
-    expect(checkSampleGraphql({ data: { repository: null } })).toEqual([])
+    expect(validateSampleGraphqlExchange({})).toEqual([])
+    expect(validateSampleGraphqlExchange({ data: { repository: null } })).toEqual([])
   })
   test.each([
     [
@@ -50,6 +50,6 @@ describe('the GraphQL validator', () => {
       'PullRequest.title',
     ],
   ])('reports %s', (_, given, words) => {
-    expect(checkSampleGraphql(given).join('\n')).toContain(words)
+    expect(validateSampleGraphqlExchange(given).join('\n')).toContain(words)
   })
 })

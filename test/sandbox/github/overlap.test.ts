@@ -56,7 +56,7 @@ async function findFreePort(): Promise<number> {
   return port
 }
 
-async function startEmulator(): Promise<GitHubServerUnderTest> {
+async function startGitHubEmulator(): Promise<GitHubServerUnderTest> {
   const receiver = await startWebhookReceiver()
   const app = {
     app_id: 4711,
@@ -110,7 +110,7 @@ async function startEmulator(): Promise<GitHubServerUnderTest> {
 
 describe.each([
   ['the sandbox', startMockGitHubServer],
-  ['emulate', startEmulator],
+  ['emulate', startGitHubEmulator],
 ])('%s', (_, start) => {
   let it: GitHubServerUnderTest
   let octokit: Octokit

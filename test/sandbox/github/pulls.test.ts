@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(async () => githubFixture.stop())
 
 const alphaCatalogPath = 'catalogs/v4.18/alpha/catalog.yaml'
-const openPull = async (more: object = {}): Promise<MockPull> =>
+const openPullRequest = async (more: object = {}): Promise<MockPull> =>
   githubFixture.github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
@@ -43,7 +43,7 @@ const findReceivedWebhookEvent = async (
 
 describe('the head', () => {
   test('moves with a push, and synchronize names the heads before and after', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     const before = pull.headSha
     const after = await githubFixture.github.pushToPull(pull, { 'two.yaml': '2\n' })
     expect(await findReceivedWebhookEvent(pull, 'synchronize')).toMatchObject({
@@ -54,7 +54,7 @@ describe('the head', () => {
   })
 
   test('is replaced by a force push', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     const before = pull.headSha
     const after = await githubFixture.github.forcePush(pull, { 'other.yaml': '2\n' })
     expect(await readPullFromApi(pull)).toMatchObject({ commits: 1, head: { sha: after } })
@@ -64,7 +64,7 @@ describe('the head', () => {
   })
 
   test('stays when the fork is deleted, but has no repository', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     if (pull.headRepo !== null) githubFixture.github.deleteFork(pull.headRepo)
     expect(await readPullFromApi(pull)).toMatchObject({
       state: 'open',
@@ -90,7 +90,7 @@ describe('the head', () => {
 
 describe('the base', () => {
   test('in the pull request does not follow the branch', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     const tip = await githubFixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' })
     const { data } = await githubFixture.octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/main' })
     expect(data.object.sha).toBe(tip)
@@ -98,7 +98,7 @@ describe('the base', () => {
   })
 
   test('can be changed, and edited names the previous base', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     await githubFixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' }, { branch: 'release' })
     await githubFixture.github.retarget(pull, 'release')
     expect(await findReceivedWebhookEvent(pull, 'edited')).toMatchObject({
@@ -108,7 +108,7 @@ describe('the base', () => {
   })
 
   test('makes mergeability unknown when it moves, and false when it conflicts', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     expect(await readPullWithMergeability(pull)).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
     await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'else: 2\n' })
     expect(await readPullFromApi(pull)).toMatchObject({ mergeable: null, mergeable_state: 'unknown' })
@@ -119,7 +119,7 @@ describe('the base', () => {
 describe('users', () => {
   test('keep their id through a rename, and the old login becomes available', async () => {
     const { id } = githubFixture.github.account('alice')
-    const pull = await openPull()
+    const pull = await openPullRequest()
     githubFixture.github.renameUser('alice', 'alicia')
     const squatter = githubFixture.github.createUser('alice')
     expect((await readPullFromApi(pull)).user).toMatchObject({ id, login: 'alicia' })
@@ -130,7 +130,7 @@ describe('users', () => {
   })
 
   test('are null in their pull requests, comments, and reviews after deletion', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     githubFixture.github.comment(pull, 'bob', 'x')
     githubFixture.github.review(pull, 'bob', 'approve')
     githubFixture.github.deleteUser('bob')
@@ -169,7 +169,7 @@ describe('users', () => {
     await expect(
       githubFixture.octokit.rest.repos.checkCollaborator({ ...repositoryParams, username: 'stranger' }),
     ).rejects.toMatchObject({ status: 404 })
-    const request = { ...repositoryParams, pull_number: (await openPull()).number }
+    const request = { ...repositoryParams, pull_number: (await openPullRequest()).number }
     await expect(
       githubFixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['stranger'] }),
     ).rejects.toMatchObject({ status: 422 })
@@ -203,7 +203,7 @@ describe('users', () => {
   })
 
   test('cannot approve their own pull request, and a review is bound to the commit that was reviewed', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     expect(() => githubFixture.github.review(pull, 'alice', 'approve')).toThrow()
     const seen = pull.headSha
     githubFixture.github.review(pull, 'bob', 'approve')
@@ -218,7 +218,7 @@ describe('users', () => {
 
 describe('lists', () => {
   test('of files follow renames and include removals', async () => {
-    const pull = await openPull({
+    const pull = await openPullRequest({
       changes: {
         [alphaCatalogPath]: null,
         'catalogs/v4.18/gamma/catalog.yaml': 'schema: olm.package\nname: alpha\n',
@@ -237,7 +237,7 @@ describe('lists', () => {
   })
 
   test('are paginated by Link headers, with at most 100 items per page', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     for (let count = 0; count < 130; count++) githubFixture.github.comment(pull, 'bob', String(count))
     const issue = { ...repositoryParams, issue_number: pull.number }
     const first = await githubFixture.octokit.rest.issues.listComments({ ...issue, per_page: 500 })
@@ -252,7 +252,7 @@ describe('lists', () => {
   })
 
   test('that have not changed respond to their ETag with 304', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     const first = await githubFixture.octokit.rest.pulls.list(repositoryParams)
     const headers = { 'if-none-match': first.headers.etag ?? '' }
     await expect(
@@ -263,8 +263,8 @@ describe('lists', () => {
   })
 
   test('of pull requests filter by state, base and head', async () => {
-    const pull = await openPull()
-    await openPull({ author: 'bob', title: 'Beta', changes: { b: 'b' } })
+    const pull = await openPullRequest()
+    await openPullRequest({ author: 'bob', title: 'Beta', changes: { b: 'b' } })
     await githubFixture.github.close(pull)
     const numbers = async (query: object): Promise<number[]> =>
       (await githubFixture.octokit.rest.pulls.list({ ...repositoryParams, ...query })).data.map(
@@ -296,7 +296,7 @@ describe('check runs', () => {
     ).data.id
 
   test('accept fifty annotations per request and append later ones', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     const output = (count: number): { title: string; summary: string; annotations: (typeof note)[] } => ({
       title: 't',
       summary: 's',
@@ -329,11 +329,11 @@ describe('check runs', () => {
     ],
     ['completion without a conclusion', { status: 'completed' }],
   ])('reject %s', async (_, more) => {
-    await expect(create(await openPull(), more)).rejects.toMatchObject({ status: 422 })
+    await expect(create(await openPullRequest(), more)).rejects.toMatchObject({ status: 422 })
   })
 
   test('with the same name are listed once, as the newest, or all on request', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     await create(pull, { conclusion: 'failure' })
     const newest = await create(pull, { conclusion: 'success' })
     const listed = async (filter: 'latest' | 'all'): Promise<number[]> =>
@@ -345,7 +345,7 @@ describe('check runs', () => {
   })
 
   test('of a fork name no pull request', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     const check_run_id = await create(pull)
     expect(
       (await githubFixture.octokit.rest.checks.get({ ...repositoryParams, check_run_id })).data.pull_requests,
@@ -361,7 +361,7 @@ describe('check runs', () => {
 
 describe('merging', () => {
   test('the merge endpoint requires the current head, no draft, and no conflict', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     const merge = async (more: object = {}): Promise<unknown> =>
       githubFixture.octokit.rest.pulls.merge({ ...repositoryParams, pull_number: pull.number, ...more })
     await expect(merge({ sha: '1'.repeat(40) })).rejects.toMatchObject({ status: 409 })
@@ -373,13 +373,13 @@ describe('merging', () => {
   })
 
   test('pushing the same content without the commit merges nothing', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'new: 1\n' })
     expect(pull).toMatchObject({ state: 'open', merged: null })
   })
 
   test('a merged pull request cannot be reopened', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     await githubFixture.octokit.rest.git.updateRef({
       ...repositoryParams,
       ref: 'heads/main',
@@ -390,7 +390,7 @@ describe('merging', () => {
   })
 
   test('a ref only moves forward unless the update is forced', async () => {
-    const pull = await openPull()
+    const pull = await openPullRequest()
     await githubFixture.github.pushToBase(fullRepositoryName, { x: 'y' })
     const request = { ...repositoryParams, ref: 'heads/main', sha: pull.headSha }
     await expect(githubFixture.octokit.rest.git.updateRef(request)).rejects.toMatchObject({ status: 422 })
@@ -400,7 +400,7 @@ describe('merging', () => {
 })
 
 test('a pull request cannot be opened twice, without changes, or from a missing branch', async () => {
-  const pull = await openPull()
+  const pull = await openPullRequest()
   const again = { ...repositoryParams, title: 'x', head: `alice:${pull.headRef}`, base: 'main' }
   await expect(githubFixture.octokit.rest.pulls.create(again)).rejects.toMatchObject({ status: 422 })
   await expect(githubFixture.octokit.rest.pulls.create({ ...again, head: 'main' })).rejects.toMatchObject({

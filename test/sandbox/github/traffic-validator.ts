@@ -60,7 +60,7 @@ export function createTrafficValidator(): GitHubTrafficValidator {
   const check = (key: string, schema: JsonSchema, value: unknown): string[] => {
     let validate = compiled.get(key)
     if (validate === undefined) {
-      validate = ajv.compile(resolveSchemaReferences(schema) as JsonSchema)
+      validate = ajv.compile(resolveJsonSchemaReferences(schema) as JsonSchema)
       compiled.set(key, validate)
     }
     if (validate(value) === true) return []
@@ -90,7 +90,10 @@ export function createTrafficValidator(): GitHubTrafficValidator {
     for (const [key, value] of query) {
       const parameter = known.find((it) => it.name === key)
       if (parameter === undefined) found.push(`${name}: no query parameter ${key}`)
-      else found.push(...check(`${name} ?${key}`, parameter.schema, parseParameter(value, parameter.schema)))
+      else
+        found.push(
+          ...check(`${name} ?${key}`, parameter.schema, parseRequestParameter(value, parameter.schema)),
+        )
     }
     // A rejected request was wrong on purpose, or is judged by its response.
     if (status < 400 && operation.body?.schema && (requestBody !== undefined || operation.body.required))
@@ -111,14 +114,14 @@ export function createTrafficValidator(): GitHubTrafficValidator {
   return { checkExchange, checkWebhook }
 }
 
-function resolveSchemaReferences(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(resolveSchemaReferences)
+function resolveJsonSchemaReferences(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(resolveJsonSchemaReferences)
   if (typeof schema !== 'object' || schema === null) return schema
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) =>
       key === '$ref' && typeof value === 'string'
         ? [key, `github${value}`]
-        : [key, resolveSchemaReferences(value)],
+        : [key, resolveJsonSchemaReferences(value)],
     ),
   )
 }
@@ -139,7 +142,7 @@ function findUndocumentedFields(name: string, schema: JsonSchema, body: unknown)
     .map((it) => `${name} request: no field ${it}`)
 }
 
-function parseParameter(value: string, schema: JsonSchema): unknown {
+function parseRequestParameter(value: string, schema: JsonSchema): unknown {
   if (schema['type'] === 'integer' && /^\d+$/.test(value)) return Number(value)
   if (schema['type'] === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
   return value

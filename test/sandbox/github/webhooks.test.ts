@@ -16,7 +16,7 @@ import type { GitHubFixture } from './github-fixture.ts'
 let githubFixture: GitHubFixture
 afterEach(async () => githubFixture.stop())
 
-const openPull = async (title: string): Promise<MockPull> =>
+const openPullRequest = async (title: string): Promise<MockPull> =>
   githubFixture.github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
@@ -32,7 +32,7 @@ describe('configured delivery faults', () => {
   let pull: MockPull
   beforeEach(async () => {
     githubFixture = await openGitHubFixture()
-    pull = await openPull('one')
+    pull = await openPullRequest('one')
     await githubFixture.github.settled()
   })
   const label = async (...names: string[]): Promise<void> => {
@@ -116,7 +116,7 @@ describe('configured delivery faults', () => {
 test('every webhook of the OpenAPI document is sent, in its documented shape', async () => {
   githubFixture = await openGitHubFixture({ validateTraffic: true })
   const { github, installation } = githubFixture
-  const pull = await openPull('one')
+  const pull = await openPullRequest('one')
   await github.pushToPull(pull, { 'more.yaml': 'b: 1\n' })
   await github.draft(pull)
   await github.draft(pull, false)
@@ -246,7 +246,7 @@ test('an app receives subscribed events where it is installed, and reruns only o
   }
   const other = github.installApp(app, [fullRepositoryName])
   await github.createRepository('catalogs', 'elsewhere')
-  const pull = await openPull('one')
+  const pull = await openPullRequest('one')
   const client = githubFixture.client(signJwt({ iss: other.app.id }))
   const { data } = await client.rest.apps.createInstallationAccessToken({
     installation_id: other.installations[0]?.id ?? 0,

@@ -6,9 +6,9 @@ import { readRegistryBundle } from '../../../packages/bundle/src/registry-bundle
 import { renderBundle } from '../../../packages/bundle/src/render/render-bundle.ts'
 import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
 import {
-  parseBundleBlobs,
+  parseOlmBundleBlobs,
   buildBundleImage,
-  type BundleBlob,
+  type OlmBundleBlob,
 } from '../../../sandbox/registry/bundle-image.ts'
 import { buildImage } from '../../../sandbox/registry/registry-image.ts'
 
@@ -25,34 +25,34 @@ const catalogsDirectory = join(
 const catalogPaths = readdirSync(catalogsDirectory, { recursive: true, encoding: 'utf8' }).filter((path) =>
   path.endsWith('.yaml'),
 )
-const getBundleFiles = (blob: BundleBlob) =>
+const buildBundleImageFiles = (blob: OlmBundleBlob) =>
   new Map(
     Object.entries(buildBundleImage(blob).files ?? {}).map(([path, content]) => [path, Buffer.from(content)]),
   )
-function renderBundleImage(blob: BundleBlob) {
-  const { bundle, problem } = readRegistryBundle(getBundleFiles(blob))
+function renderBundleImage(blob: OlmBundleBlob) {
+  const { bundle, problem } = readRegistryBundle(buildBundleImageFiles(blob))
   if (!bundle) throw new Error(problem)
   return renderBundle(bundle, blob.image, { csvMetadata: true })
 }
 /** Keys are sorted in catalogs, and opm sorts lists by their text. */
-const toSortedJson = (list: readonly object[] = []) =>
-  list.map((item) => JSON.stringify(item, sortKeys)).sort()
+const toSortedJsonStrings = (list: readonly object[] = []) =>
+  list.map((item) => JSON.stringify(item, sortObjectKeys)).sort()
 
 describe('a bundle made from its blob', () => {
   const blobs = catalogPaths.flatMap((path) =>
-    parseBundleBlobs(readFileSync(join(catalogsDirectory, path), 'utf8')).map(
+    parseOlmBundleBlobs(readFileSync(join(catalogsDirectory, path), 'utf8')).map(
       (blob) => [path, blob.name, blob] as const,
     ),
   )
   test.each(blobs)('%s, %s: is sound, and rendered it is the blob', (_path, _name, blob) => {
-    expect(validateBundle(getBundleFiles(blob)).findings).toEqual([])
+    expect(validateBundle(buildBundleImageFiles(blob)).findings).toEqual([])
     const again = renderBundleImage(blob)
-    expect(toSortedJson(again.properties)).toEqual(toSortedJson(blob.properties))
-    expect(toSortedJson(again.relatedImages)).toEqual(toSortedJson(blob.relatedImages))
+    expect(toSortedJsonStrings(again.properties)).toEqual(toSortedJsonStrings(blob.properties))
+    expect(toSortedJsonStrings(again.relatedImages)).toEqual(toSortedJsonStrings(blob.relatedImages))
     expect([again.name, again.package]).toEqual([blob.name, blob.package])
   })
 
-  const rich: BundleBlob = {
+  const rich: OlmBundleBlob = {
     name: 'pier-v2.0.0-3',
     package: 'pier',
     image: 'registry.example/pier/bundle:v2.0.0',
@@ -67,19 +67,19 @@ describe('a bundle made from its blob', () => {
   }
   test('versions, requirements and properties of any type survive', () => {
     const { properties } = renderBundleImage(rich)
-    expect(toSortedJson(properties.filter(({ type }) => type !== 'olm.csv.metadata'))).toEqual(
-      toSortedJson(rich.properties),
+    expect(toSortedJsonStrings(properties.filter(({ type }) => type !== 'olm.csv.metadata'))).toEqual(
+      toSortedJsonStrings(rich.properties),
     )
-    expect(validateBundle(getBundleFiles(rich)).findings).toEqual([])
+    expect(validateBundle(buildBundleImageFiles(rich)).findings).toEqual([])
   })
   test('has the same digest each time, and another one for another version', () => {
-    const digest = (blob: BundleBlob) => buildImage(buildBundleImage(blob)).top.digest
+    const digest = (blob: OlmBundleBlob) => buildImage(buildBundleImage(blob)).top.digest
     expect(digest(rich)).toBe(digest(structuredClone(rich)))
     expect(digest(rich)).not.toBe(digest({ ...rich, name: 'pier.v2.0.1' }))
   })
 })
 
-function sortKeys(_key: string, value: unknown): unknown {
+function sortObjectKeys(_key: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value

@@ -11,13 +11,13 @@ import { computeBytesDigest, manifestMediaTypes } from '../../../sandbox/registr
 import { findMissingProgram } from '../../left-out.ts'
 
 const execFileAsync = promisify(execFile)
-const allMediaTypes = Object.values(manifestMediaTypes).join(', ')
+const allManifestMediaTypes = Object.values(manifestMediaTypes).join(', ')
 let mockRegistry: MockRegistry
 const startTestRegistry = async (options: MockRegistryOptions = {}): Promise<MockRegistry> =>
   (mockRegistry = await startMockRegistry(options))
 const fetchFromRegistry = (
   path: string,
-  headers: Record<string, string> = { accept: allMediaTypes },
+  headers: Record<string, string> = { accept: allManifestMediaTypes },
   method = 'GET',
 ): Promise<Response> => fetch(mockRegistry.url + path, { headers, method, redirect: 'manual' })
 afterEach(async () => mockRegistry.stop())
@@ -123,7 +123,7 @@ describe('tokens', () => {
     expect(
       (
         await fetchFromRegistry('/v2/org/public/manifests/v1', {
-          accept: allMediaTypes,
+          accept: allManifestMediaTypes,
           authorization: `Bearer ${token}`,
         })
       ).status,
@@ -144,7 +144,7 @@ describe('tokens', () => {
       expect(
         (
           await fetchFromRegistry('/v2/org/hidden/manifests/v1', {
-            accept: allMediaTypes,
+            accept: allManifestMediaTypes,
             authorization: `Bearer ${token}`,
           })
         ).status,
@@ -154,7 +154,7 @@ describe('tokens', () => {
       expect(
         (
           await fetchFromRegistry('/v2/org/hidden/manifests/v1', {
-            accept: allMediaTypes,
+            accept: allManifestMediaTypes,
             authorization: `Bearer ${good}`,
           })
         ).status,
@@ -171,7 +171,8 @@ describe('tokens', () => {
     )
     const authorization = `Basic ${btoa('robot:pass:word')}`
     expect(
-      (await fetchFromRegistry('/v2/org/one/manifests/v1', { accept: allMediaTypes, authorization })).status,
+      (await fetchFromRegistry('/v2/org/one/manifests/v1', { accept: allManifestMediaTypes, authorization }))
+        .status,
     ).toBe(200)
   })
 })
@@ -182,7 +183,7 @@ describe('faults', () => {
     mockRegistry.putImage('org/one', 'v1')
     mockRegistry.quirks.headStatus = 404
     expect(
-      (await fetchFromRegistry('/v2/org/one/manifests/v1', { accept: allMediaTypes }, 'HEAD')).status,
+      (await fetchFromRegistry('/v2/org/one/manifests/v1', { accept: allManifestMediaTypes }, 'HEAD')).status,
     ).toBe(404)
     expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).status).toBe(200)
   })

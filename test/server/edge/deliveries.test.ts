@@ -5,11 +5,14 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import {
-  createDeliveryHandler,
+  createWebhookDeliveryHandler,
   webhookDeliveryPath,
   hasValidSignature,
 } from '../../../src/server/edge/deliveries.ts'
-import { parsePassingCommitStatus, mapDeliveryToJobs } from '../../../src/server/edge/jobs-of-delivery.ts'
+import {
+  parsePassingCommitStatus,
+  mapWebhookDeliveryToJobs,
+} from '../../../src/server/edge/jobs-of-delivery.ts'
 import type { RecordedHeadPush } from '../../../src/ports/pull-memory.ts'
 import type { WebhookDelivery, Job } from '../../../src/ports/store.ts'
 
@@ -36,7 +39,7 @@ describe('the webhook endpoint', () => {
     []
 
   beforeAll(async () => {
-    const handler = createDeliveryHandler({
+    const handler = createWebhookDeliveryHandler({
       store: {
         accept: (delivery, jobs, push) => {
           const known = accepted.some((other) => other.delivery.guid === delivery.guid)
@@ -196,7 +199,7 @@ describe('the webhook endpoint', () => {
       if (full === 8) filled.resolve()
       await over.promise
     }
-    const handler = createDeliveryHandler({
+    const handler = createWebhookDeliveryHandler({
       store: { accept: () => Promise.resolve('new') },
       secrets: [webhookSecret],
       onAccepted: () => undefined,
@@ -272,26 +275,34 @@ describe('the jobs of a delivery', () => {
     'unlabeled',
   ])('the action %s enqueues the pull request', (action) =>
     expect(
-      mapDeliveryToJobs('pull_request', { ...webhookPayloadBase, action, pull_request: { number: 3 } }),
+      mapWebhookDeliveryToJobs('pull_request', {
+        ...webhookPayloadBase,
+        action,
+        pull_request: { number: 3 },
+      }),
     ).toEqual([pull(3)]),
   )
   test('reviews and comments on a pull request enqueue it; a comment on an issue does not', () => {
     expect(
-      mapDeliveryToJobs('pull_request_review', {
+      mapWebhookDeliveryToJobs('pull_request_review', {
         ...webhookPayloadBase,
         action: 'submitted',
         pull_request: { number: 4 },
       }),
     ).toEqual([pull(4)])
     expect(
-      mapDeliveryToJobs('issue_comment', {
+      mapWebhookDeliveryToJobs('issue_comment', {
         ...webhookPayloadBase,
         action: 'created',
         issue: { number: 4, pull_request: {} },
       }),
     ).toEqual([pull(4)])
     expect(
-      mapDeliveryToJobs('issue_comment', { ...webhookPayloadBase, action: 'created', issue: { number: 4 } }),
+      mapWebhookDeliveryToJobs('issue_comment', {
+        ...webhookPayloadBase,
+        action: 'created',
+        issue: { number: 4 },
+      }),
     ).toEqual([])
   })
   test('ignores only comments that our App itself creates or edits', () => {
@@ -302,8 +313,11 @@ describe('the jobs of a delivery', () => {
     const countCommentJobs = (action: string, sender: object, user: object, app: number | null = 3) => {
       const comment = { user, performed_via_github_app: app === null ? null : { id: app } }
       const issue = { number: 7, pull_request: {} }
-      return mapDeliveryToJobs('issue_comment', { ...webhookPayloadBase, action, issue, comment, sender }, 3)
-        .length
+      return mapWebhookDeliveryToJobs(
+        'issue_comment',
+        { ...webhookPayloadBase, action, issue, comment, sender },
+        3,
+      ).length
     }
     expect([countCommentJobs('created', bot, bot), countCommentJobs('edited', bot, bot)]).toEqual([0, 0])
     expect(countCommentJobs('deleted', bot, bot)).toBe(1)
@@ -320,14 +334,14 @@ describe('the jobs of a delivery', () => {
 
   test('a re-run request enqueues its pull request, or a sweep if GitHub names none, as for forks', () => {
     expect(
-      mapDeliveryToJobs('check_run', {
+      mapWebhookDeliveryToJobs('check_run', {
         ...webhookPayloadBase,
         action: 'rerequested',
         check_run: { pull_requests: [] },
       }),
     ).toEqual([sweep])
     expect(
-      mapDeliveryToJobs('check_suite', {
+      mapWebhookDeliveryToJobs('check_suite', {
         ...webhookPayloadBase,
         action: 'rerequested',
         check_suite: { pull_requests: [{ number: 9 }] },
@@ -336,7 +350,7 @@ describe('the jobs of a delivery', () => {
   })
   test('a review thread event enqueues its pull request', () =>
     expect(
-      mapDeliveryToJobs('pull_request_review_thread', {
+      mapWebhookDeliveryToJobs('pull_request_review_thread', {
         ...webhookPayloadBase,
         action: 'resolved',
         pull_request: { number: 4 },
@@ -364,7 +378,7 @@ describe('the jobs of a delivery', () => {
       parsePassingCommitStatus('push', { ...webhookPayloadBase, sha }),
     ]).toEqual([undefined, undefined])
     expect(
-      mapDeliveryToJobs('check_run', {
+      mapWebhookDeliveryToJobs('check_run', {
         ...webhookPayloadBase,
         action: 'completed',
         check_run: { name: 'build', pull_requests: [{ number: 9 }] },
@@ -372,7 +386,9 @@ describe('the jobs of a delivery', () => {
     ).toEqual([])
   })
   test('a push enqueues its branch and a sweep, except for tags and temporary branches', () => {
-    expect(mapDeliveryToJobs('push', { ...webhookPayloadBase, ref: 'refs/heads/release/4.20' })).toEqual([
+    expect(
+      mapWebhookDeliveryToJobs('push', { ...webhookPayloadBase, ref: 'refs/heads/release/4.20' }),
+    ).toEqual([
       {
         kind: 'branch',
         installation: 5,
@@ -381,14 +397,16 @@ describe('the jobs of a delivery', () => {
       },
       sweep,
     ])
-    expect(mapDeliveryToJobs('push', { ...webhookPayloadBase, ref: 'refs/tags/v1' })).toEqual([])
+    expect(mapWebhookDeliveryToJobs('push', { ...webhookPayloadBase, ref: 'refs/tags/v1' })).toEqual([])
     // Branches on which merges wait for their checks.
     for (const passing of [
       'catalog-bot/tmp-7-main',
       'catalog-bot/add/foo/1.1.0',
       'gh-readonly-queue/main/pr-7-0123',
     ])
-      expect(mapDeliveryToJobs('push', { ...webhookPayloadBase, ref: `refs/heads/${passing}` })).toEqual([])
+      expect(
+        mapWebhookDeliveryToJobs('push', { ...webhookPayloadBase, ref: `refs/heads/${passing}` }),
+      ).toEqual([])
   })
   test('an installation event enqueues a sweep of its repositories', () => {
     const payload = {
@@ -396,9 +414,9 @@ describe('the jobs of a delivery', () => {
       installation: { id: 5 },
       repositories: [{ full_name: 'coast/operators' }],
     }
-    expect(mapDeliveryToJobs('installation', payload)).toEqual([sweep])
+    expect(mapWebhookDeliveryToJobs('installation', payload)).toEqual([sweep])
     expect(
-      mapDeliveryToJobs('installation_repositories', {
+      mapWebhookDeliveryToJobs('installation_repositories', {
         installation: { id: 5 },
         repositories_added: [{ full_name: 'coast/operators' }],
       }),
@@ -423,7 +441,7 @@ describe('the jobs of a delivery', () => {
       'star',
       'constructor',
     ])
-      expect(mapDeliveryToJobs(event, payload)).toEqual([])
+      expect(mapWebhookDeliveryToJobs(event, payload)).toEqual([])
   })
 })
 
@@ -434,19 +452,25 @@ test.each(['a\0b', 'a\ud800', 'a\nb'])('a name that the store cannot hold enqueu
   })
   for (const repository of [of(bad, 'coast'), of('operators', bad)])
     expect(
-      mapDeliveryToJobs('pull_request', { ...repository, action: 'opened', pull_request: { number: 7 } }),
+      mapWebhookDeliveryToJobs('pull_request', {
+        ...repository,
+        action: 'opened',
+        pull_request: { number: 7 },
+      }),
     ).toEqual([])
-  expect(mapDeliveryToJobs('push', { ...webhookPayloadBase, ref: `refs/heads/${bad}` })).toEqual([])
+  expect(mapWebhookDeliveryToJobs('push', { ...webhookPayloadBase, ref: `refs/heads/${bad}` })).toEqual([])
   expect(
-    mapDeliveryToJobs('workflow_run', { ...webhookPayloadBase, workflow_run: { head_branch: bad } }),
+    mapWebhookDeliveryToJobs('workflow_run', { ...webhookPayloadBase, workflow_run: { head_branch: bad } }),
   ).toEqual([])
   expect(
-    mapDeliveryToJobs('merge_group', {
+    mapWebhookDeliveryToJobs('merge_group', {
       ...webhookPayloadBase,
       merge_group: { base_ref: `refs/heads/${bad}` },
     }),
   ).toEqual([])
   const repositories = [{ full_name: `coast/${bad}` }]
   const { installation } = webhookPayloadBase
-  expect(mapDeliveryToJobs('installation', { action: 'created', installation, repositories })).toEqual([])
+  expect(mapWebhookDeliveryToJobs('installation', { action: 'created', installation, repositories })).toEqual(
+    [],
+  )
 })

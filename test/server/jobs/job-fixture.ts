@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { openGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
+import { createGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import {
   openGitHubFixture,
@@ -26,7 +26,7 @@ export interface JobFixture {
 
 export async function openJobFixture(): Promise<JobFixture> {
   const github = await openGitHubFixture({ validateTraffic: true })
-  const app = openGitHubApp({
+  const app = createGitHubApp({
     appId: github.app.id,
     privateKey,
     webhookSecret,

@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
 import { startFromEnvironment } from '../../../src/server/start.ts'
-import { saveCredentials, readSavedCredentials } from '../../../src/jobs/saved-credentials.ts'
+import { saveAppCredentials, readSavedAppCredentials } from '../../../src/jobs/saved-credentials.ts'
 import { getStoreFolder } from '../../../src/jobs/settings.ts'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
 import { reportSkipped } from '../../left-out.ts'
@@ -29,7 +29,7 @@ const outputLines: string[] = []
 let mockGitHub: MockGitHub
 let botServer: Awaited<ReturnType<typeof startFromEnvironment>>
 let browser: Browser
-let page: Page
+let browserPage: Page
 let setupUrl: URL
 
 const dataDirectory = join(temporaryDirectory, 'data')
@@ -62,7 +62,7 @@ beforeAll(async () => {
   setupUrl = new URL(shown ?? 'http://nowhere')
   if (!hasBrowser) return
   browser = await launchBrowser()
-  page = await browser.newPage()
+  browserPage = await browser.newPage()
 }, 60_000)
 
 afterAll(async () => {
@@ -72,7 +72,7 @@ afterAll(async () => {
   rmSync(temporaryDirectory, { recursive: true, force: true })
 })
 
-const readPageBodyText = () => page.locator('body').innerText()
+const readPageBodyText = () => browserPage.locator('body').innerText()
 
 describe('the setup page', () => {
   test.each(['/setup', '/setup?word=wrong', '/setup/created?code=x&state=wrong', '/'])(
@@ -103,45 +103,45 @@ describe('the setup page', () => {
     }
   })
   testIfBrowserInstalled('shows each input error at its field', async () => {
-    await page.goto(setupUrl.href)
-    await page.fill('#organization', 'no such name')
-    await page.fill('#address', 'https://bot.example.org/?x')
-    await page.click('button')
-    expect(await page.locator('[aria-invalid=true]').count()).toBe(2)
+    await browserPage.goto(setupUrl.href)
+    await browserPage.fill('#organization', 'no such name')
+    await browserPage.fill('#address', 'https://bot.example.org/?x')
+    await browserPage.click('button')
+    expect(await browserPage.locator('[aria-invalid=true]').count()).toBe(2)
     expect(await readPageBodyText()).toContain('Remove the query (after ?)')
   })
   testIfBrowserInstalled('shows the error if GitHub rejects the App, and creates nothing', async () => {
-    await page.goto(setupUrl.href)
-    await page.fill('#organization', 'harbour')
+    await browserPage.goto(setupUrl.href)
+    await browserPage.fill('#organization', 'harbour')
     // The page accepts this because this GitHub isn't github.com and could be an enterprise server.
-    await page.fill('#address', 'http://localhost:3000')
-    await page.click('button')
-    await page.click('button')
+    await browserPage.fill('#address', 'http://localhost:3000')
+    await browserPage.click('button')
+    await browserPage.click('button')
     expect(await readPageBodyText()).toContain("isn't reachable over the public Internet")
   })
   testIfBrowserInstalled(
     'creates an App of the organization without a webhook, and lists its installations',
     async () => {
       const started = performance.now()
-      await page.goto(setupUrl.href)
-      await page.fill('#organization', 'harbour')
-      await page.fill('#name', 'Catalog bot of the harbour')
-      await page.click('button')
+      await browserPage.goto(setupUrl.href)
+      await browserPage.fill('#organization', 'harbour')
+      await browserPage.fill('#name', 'Catalog bot of the harbour')
+      await browserPage.click('button')
       expect(await readPageBodyText()).toContain('GitHub sends no webhooks')
-      await page.click('button')
-      await page.click('text=Create GitHub App >> nth=-1')
-      await page.getByText('Install the App on GitHub').click({ timeout: 60_000 })
-      await page.check('[value=catalogs]')
-      await page.click('button')
-      await page.goto(new URL(`/setup/installed${setupUrl.search}`, setupUrl).href)
+      await browserPage.click('button')
+      await browserPage.click('text=Create GitHub App >> nth=-1')
+      await browserPage.getByText('Install the App on GitHub').click({ timeout: 60_000 })
+      await browserPage.check('[value=catalogs]')
+      await browserPage.click('button')
+      await browserPage.goto(new URL(`/setup/installed${setupUrl.search}`, setupUrl).href)
       // The page may briefly show the state before the installation, and then refreshes automatically.
-      await page.getByRole('heading', { name: 'harbour/catalogs' }).waitFor({ timeout: 60_000 })
+      await browserPage.getByRole('heading', { name: 'harbour/catalogs' }).waitFor({ timeout: 60_000 })
       const shown = await readPageBodyText()
       expect(shown).toContain('Branch main')
       expect(shown).not.toContain('harbour/other')
       const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.click('text=catalog-bot B: main requires passing checks'),
+        browserPage.waitForEvent('download'),
+        browserPage.click('text=catalog-bot B: main requires passing checks'),
       ])
       const ruleset = readFileSync((await download.path()) ?? '', 'utf8')
       // The configuration on the branch requires the install check, too.
@@ -201,9 +201,9 @@ describe('the credentials of a new App', () => {
     const file = join(folder, 'credentials.env')
     writeFileSync(file, 'old\n', { mode: 0o644 })
     const reader = openSync(file, 'r')
-    saveCredentials(app, folder)
+    saveAppCredentials(app, folder)
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(readSavedCredentials(folder)).toMatchObject({ APP_ID: '7', WEBHOOK_SECRET: 'a secret' })
+    expect(readSavedAppCredentials(folder)).toMatchObject({ APP_ID: '7', WEBHOOK_SECRET: 'a secret' })
     // A process that had the old file open reads the old content.
     expect(readFileSync(reader, 'utf8')).toBe('old\n')
     closeSync(reader)
@@ -216,7 +216,7 @@ describe('the credentials of a new App', () => {
     const target = join(temporaryDirectory, 'target')
     writeFileSync(target, '')
     symlinkSync(target, join(folder, 'credentials.env'))
-    expect(() => saveCredentials(app, folder)).toThrow('symbolic link')
+    expect(() => saveAppCredentials(app, folder)).toThrow('symbolic link')
     expect(readFileSync(target, 'utf8')).toBe('')
     expect(readdirSync(folder)).toEqual(['credentials.env'])
     const startup = startFromEnvironment({

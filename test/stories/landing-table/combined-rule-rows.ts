@@ -6,19 +6,19 @@ import {
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import type { BranchProtectionRequest } from '../../../sandbox/github/branch-rules/rule-types.ts'
 import {
-  approveAsBob,
+  approvePullAsBob,
   createCiStatusSetter,
   createExpectedMergeResult,
   botCheckNames,
   forcePushPullHead,
   type MergeTableRow,
-  type TableRowRepository,
+  type MergeTableRowRepository,
 } from './table-row.ts'
 
 const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
 
 /** The two recommended rulesets: only the App can update the branch, and the checks bind even the App. */
-const addRecommendedRulesets = (it: TableRowRepository, pullRequest?: Record<string, unknown>): void => {
+const addRecommendedRulesets = (it: MergeTableRowRepository, pullRequest?: Record<string, unknown>): void => {
   const { github, full, app } = it
   const more = pullRequest === undefined ? [] : [createPullRequestRule(pullRequest)]
   github.addRules(full, [{ type: 'update' }], {
@@ -43,7 +43,7 @@ const createRequiredChecksRule = (contexts: readonly string[], strict = false) =
     { strict_required_status_checks_policy: strict },
   )
 
-const createClassicProtection = (protection: BranchProtectionRequest) => (it: TableRowRepository) =>
+const createBranchProtectionSetter = (protection: BranchProtectionRequest) => (it: MergeTableRowRepository) =>
   it.github.protect(it.full, 'main', { enforce_admins: true, ...protection })
 
 export const combinedRuleRows: readonly MergeTableRow[] = [
@@ -59,7 +59,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     source: 'security changes to mergeability: the contents must exactly match',
     set: (it) =>
       addRecommendedRulesets(it, { required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
-    before: approveAsBob,
+    before: approvePullAsBob,
     push: 'accepted',
     bot: createExpectedMergeResult('push'),
   },
@@ -72,7 +72,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     bot: {
       ends: 'waits',
       textPatterns: [/approv/i],
-      fix: approveAsBob,
+      fix: approvePullAsBob,
       then: createExpectedMergeResult('push'),
     },
   },
@@ -104,7 +104,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
         createRequiredChecksRule(botCheckNames),
         createPullRequestRule({ required_approving_review_count: 1 }),
       ]),
-    before: approveAsBob,
+    before: approvePullAsBob,
     push: 'This branch must not contain merge commits.',
     api: { merge: 'This branch must not contain merge commits.', squash: 'accepted' },
     bot: createExpectedMergeResult('linear'),
@@ -211,7 +211,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
   {
     name: 'classic: the App is among those who may push, our checks on an up-to-date branch',
     source: 'about protected branches: listed apps still need the checks',
-    set: createClassicProtection({
+    set: createBranchProtectionSetter({
       required_status_checks: { strict: true, contexts: botCheckNames },
       restrictions: { users: [], teams: [], apps: ['catalog-bot'] },
     }),
@@ -222,44 +222,46 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     name: 'classic: the App is not among those who may push',
     withBot: true,
     source: 'about protected branches: restrict who can push',
-    set: createClassicProtection({ restrictions: { users: [], teams: [], apps: [] } }),
+    set: createBranchProtectionSetter({ restrictions: { users: [], teams: [], apps: [] } }),
     push: "You're not authorized to push to this branch.",
     api: { merge: "You're not authorized to push to this branch." },
     bot: {
       ends: 'waits',
       textPatterns: [/not authorized|may not push|allowed to push|can push|restrict|listed users/i],
-      fix: createClassicProtection({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
+      fix: createBranchProtectionSetter({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
       then: createExpectedMergeResult('push'),
     },
   },
   {
     name: 'classic: an approval that a push ends is there, our checks on an up-to-date branch',
     source: 'security changes to mergeability; the merge contains the base',
-    set: createClassicProtection({
+    set: createBranchProtectionSetter({
       required_status_checks: { strict: true, contexts: botCheckNames },
       required_pull_request_reviews: { required_approving_review_count: 1, dismiss_stale_reviews: true },
     }),
-    before: approveAsBob,
+    before: approvePullAsBob,
     push: 'accepted',
     bot: createExpectedMergeResult('push'),
   },
   {
     name: 'classic: an approval is missing',
     source: 'about protected branches: require pull request reviews',
-    set: createClassicProtection({ required_pull_request_reviews: { required_approving_review_count: 1 } }),
+    set: createBranchProtectionSetter({
+      required_pull_request_reviews: { required_approving_review_count: 1 },
+    }),
     push: approvalRequiredMessage,
     api: { merge: approvalRequiredMessage },
     bot: {
       ends: 'waits',
       textPatterns: [/approv/i],
-      fix: approveAsBob,
+      fix: approvePullAsBob,
       then: createExpectedMergeResult('push'),
     },
   },
   {
     name: 'classic: linear history',
     source: 'about protected branches: linear history',
-    set: createClassicProtection({ required_linear_history: true }),
+    set: createBranchProtectionSetter({ required_linear_history: true }),
     push: 'This branch must not contain merge commits.',
     api: { squash: 'accepted' },
     bot: createExpectedMergeResult('linear'),

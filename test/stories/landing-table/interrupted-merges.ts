@@ -5,10 +5,10 @@ import {
   createExpectedMergeResult,
   botCheckNames,
   type MergeTableRow,
-  type TableRowRepository,
+  type MergeTableRowRepository,
 } from './table-row.ts'
 
-const requireBotChecks = ({ github, full }: TableRowRepository): unknown =>
+const requireBotChecks = ({ github, full }: MergeTableRowRepository): unknown =>
   github.addRules(full, [createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
 
 /** Named like one of catalog-bot's temporary branches, but pushed by a person. */

@@ -1,13 +1,13 @@
 // Whether a row's pull request is merged as it was validated, once, and by a way that is expected.
 import { expect } from '@jest/globals'
-import type { ExpectedMergeResult, MergeRoute } from './table-row.ts'
+import type { ExpectedMergeResult, ObservedMergeMethod } from './table-row.ts'
 import { runGitInDirectory, type PreparedMergeTableRow } from './table-fixture.ts'
 
-async function detectMergeRoute({
+async function detectMergeMethod({
   github,
   full,
   pull: { repo, merged, number },
-}: PreparedMergeTableRow): Promise<MergeRoute> {
+}: PreparedMergeTableRow): Promise<ObservedMergeMethod> {
   const sha = merged?.sha ?? ''
   const parents = (await runGitInDirectory(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
   const queued = /^Merge pull request #\d+ from|gh-readonly-queue/.test(
@@ -44,5 +44,5 @@ export async function expectMergedAsValidated(
   // Once: nothing came after it.
   expect(repo.knownRefs.get('refs/heads/main')).toBe(sha)
   expect(author.login).toBe(it.row.pull?.author ?? 'alice')
-  expect(expected.by).toContain(await detectMergeRoute(it))
+  expect(expected.by).toContain(await detectMergeMethod(it))
 }

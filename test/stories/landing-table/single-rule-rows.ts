@@ -5,56 +5,59 @@ import {
   createMergeQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import {
-  approveAsBob,
+  approvePullAsBob,
   createCiStatusSetter,
   createExpectedMergeResult,
   botCheckNames,
   forcePushPullHead,
-  type TableRowPull,
+  type MergeTableRowPull,
   type MergeTableRow,
-  type TableRowRepository,
+  type MergeTableRowRepository,
 } from './table-row.ts'
 
 const expectedCheckMessage = 'is expected'
 const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
-const createRuleSetter =
-  (...rules: Parameters<TableRowRepository['github']['addRules']>[1]) =>
-  ({ github, full }: TableRowRepository) =>
+const createBranchRuleSetter =
+  (...rules: Parameters<MergeTableRowRepository['github']['addRules']>[1]) =>
+  ({ github, full }: MergeTableRowRepository) =>
     github.addRules(full, rules)
 const requireBotChecks = (strict = false) =>
-  createRuleSetter(
+  createBranchRuleSetter(
     createStatusChecksRule(
       botCheckNames.map((context) => ({ context })),
       { strict_required_status_checks_policy: strict },
     ),
   )
-const requireCheckFromApp = (to: 'app' | 'otherApp') => (it: TableRowRepository) => {
+const requireCheckFromApp = (to: 'app' | 'otherApp') => (it: MergeTableRowRepository) => {
   const [, validation = ''] = botCheckNames
   return it.github.addRules(it.full, [
     createStatusChecksRule([{ context: validation, integration_id: it[to].id }]),
   ])
 }
 const requireCiCheck = (strict = false) =>
-  createRuleSetter(
+  createBranchRuleSetter(
     createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: strict }),
   )
-const createAppBypass = (it: TableRowRepository, bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
+const createAppBypassOptions = (
+  it: MergeTableRowRepository,
+  bypass_mode: 'always' | 'exempt' | 'pull_request',
+) => ({
   bypass_actors: [{ actor_type: 'Integration', actor_id: it.app.id, bypass_mode }] as const,
 })
-const restrictBranchUpdates = (mode: 'always' | 'exempt' | 'pull_request') => (it: TableRowRepository) =>
-  it.github.addRules(it.full, [{ type: 'update' }], createAppBypass(it, mode))
-const removeAllRulesets = (it: TableRowRepository): void => {
+const restrictBranchUpdates = (mode: 'always' | 'exempt' | 'pull_request') => (it: MergeTableRowRepository) =>
+  it.github.addRules(it.full, [{ type: 'update' }], createAppBypassOptions(it, mode))
+const removeAllRulesets = (it: MergeTableRowRepository): void => {
   for (const ruleset of [...it.github.repository(it.full).rulesets.values()])
     it.github.removeRuleset(it.full, ruleset)
 }
 
-const requireWorkflow = createRuleSetter({
+const requireWorkflow = createBranchRuleSetter({
   type: 'workflows',
   parameters: { workflows: [{ path: '.github/workflows/ci.yml', repository_id: 1 }] },
 })
-const runRequiredWorkflow = ({ github, full, pull }: TableRowPull): unknown =>
+const runRequiredWorkflow = ({ github, full, pull }: MergeTableRowPull): unknown =>
   github.runWorkflow(full, 'ci.yml', pull.headSha)
-const requireScanAndDeployment = createRuleSetter(
+const requireScanAndDeployment = createBranchRuleSetter(
   {
     type: 'code_scanning',
     parameters: {
@@ -63,7 +66,7 @@ const requireScanAndDeployment = createRuleSetter(
   },
   { type: 'required_deployments', parameters: { required_deployment_environments: ['staging'] } },
 )
-const addScanAndDeploymentResults = ({ github, full, pull }: TableRowPull): void => {
+const addScanAndDeploymentResults = ({ github, full, pull }: MergeTableRowPull): void => {
   github.analyze(full, pull.headSha, 'CodeQL')
   github.deploy(full, pull.headSha, 'staging')
 }
@@ -81,7 +84,7 @@ const unrestrictedBranchRows: readonly MergeTableRow[] = [
     name: 'nobody may delete or force-push',
     setting: 'none, deletion, non_fast_forward',
     source: 'a push by compare-and-swap is a fast-forward',
-    set: createRuleSetter({ type: 'deletion' }, { type: 'non_fast_forward' }),
+    set: createBranchRuleSetter({ type: 'deletion' }, { type: 'non_fast_forward' }),
     push: 'accepted',
     bot: createExpectedMergeResult('push'),
   },
@@ -231,7 +234,7 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     name: 'a pull request is required, and no approval',
     setting: 'pull_request, 0 approvals',
     source: 'available rules for rulesets: it must be opened, not necessarily approved',
-    set: createRuleSetter(createPullRequestRule()),
+    set: createBranchRuleSetter(createPullRequestRule()),
     push: 'accepted',
     bot: createExpectedMergeResult('push'),
   },
@@ -239,8 +242,8 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     name: 'an approval is required and there',
     setting: 'pull_request, ≥1',
     source: 'rust-bitcoin 766, rocq 8183: the pushed merge of an approved pull request is taken',
-    set: createRuleSetter(createPullRequestRule({ required_approving_review_count: 1 })),
-    before: approveAsBob,
+    set: createBranchRuleSetter(createPullRequestRule({ required_approving_review_count: 1 })),
+    before: approvePullAsBob,
     push: 'accepted',
     bot: createExpectedMergeResult('push'),
   },
@@ -249,13 +252,13 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     withBot: true,
     setting: 'pull_request, ≥1',
     source: 'rocq 8183: could not push without first approving',
-    set: createRuleSetter(createPullRequestRule({ required_approving_review_count: 1 })),
+    set: createBranchRuleSetter(createPullRequestRule({ required_approving_review_count: 1 })),
     push: approvalRequiredMessage,
     api: { merge: approvalRequiredMessage },
     bot: {
       ends: 'waits',
       textPatterns: [/approv/i],
-      fix: approveAsBob,
+      fix: approvePullAsBob,
       then: createExpectedMergeResult('push'),
     },
   },
@@ -263,10 +266,10 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     name: 'an approval ends with the next push, and the merge is the one that GitHub makes',
     setting: '+ dismiss stale / last push',
     source: 'security changes to mergeability: the contents must exactly match',
-    set: createRuleSetter(
+    set: createBranchRuleSetter(
       createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
     ),
-    before: approveAsBob,
+    before: approvePullAsBob,
     push: 'accepted',
     bot: createExpectedMergeResult('push', 'merge'),
   },
@@ -274,10 +277,10 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     name: 'somebody else than the last pusher approved',
     setting: '+ dismiss stale / last push',
     source: 'security changes to mergeability: the contents must exactly match',
-    set: createRuleSetter(
+    set: createBranchRuleSetter(
       createPullRequestRule({ required_approving_review_count: 1, require_last_push_approval: true }),
     ),
-    before: approveAsBob,
+    before: approvePullAsBob,
     push: 'accepted',
     bot: createExpectedMergeResult('push', 'merge'),
   },
@@ -285,9 +288,9 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     name: 'a code owner has to approve and did not',
     setting: 'code owners, conversations',
     source: 'about protected branches: review from code owners',
-    set: createRuleSetter(createPullRequestRule({ require_code_owner_review: true })),
+    set: createBranchRuleSetter(createPullRequestRule({ require_code_owner_review: true })),
     files: { '.github/CODEOWNERS': '* @carol\n' },
-    before: approveAsBob,
+    before: approvePullAsBob,
     push: 'Waiting on code owner review from carol.',
     api: { merge: 'Waiting on code owner review from carol.' },
     bot: {
@@ -301,9 +304,9 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     name: 'one reviewer requests changes although another approves',
     setting: 'pull_request, ≥1',
     source: 'about protected branches: who requests changes must approve, or the review must be dismissed',
-    set: createRuleSetter(createPullRequestRule({ required_approving_review_count: 1 })),
+    set: createBranchRuleSetter(createPullRequestRule({ required_approving_review_count: 1 })),
     before: (it) => {
-      approveAsBob(it)
+      approvePullAsBob(it)
       it.github.review(it.pull, 'carol', 'changes', 'Not yet.')
     },
     push: 'Changes have been requested.',
@@ -319,7 +322,7 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     name: 'a conversation is open',
     setting: 'code owners, conversations',
     source: 'about protected branches: conversation resolution',
-    set: createRuleSetter(createPullRequestRule({ required_review_thread_resolution: true })),
+    set: createBranchRuleSetter(createPullRequestRule({ required_review_thread_resolution: true })),
     before: ({ github, pull }) => github.openConversation(pull),
     push: 'A conversation must be resolved',
     api: { merge: 'A conversation must be resolved' },
@@ -338,7 +341,7 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
     withBot: true,
     setting: '`update` / restricted pushers',
     source: 'available rules for rulesets: restrict updates',
-    set: createRuleSetter({ type: 'update' }),
+    set: createBranchRuleSetter({ type: 'update' }),
     push: 'Cannot update this protected ref.',
     api: { merge: 'Cannot update this protected ref.' },
     bot: {
@@ -386,7 +389,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     withBot: true,
     setting: 'required_linear_history',
     source: 'available rules for rulesets: prevents pushing merge commits',
-    set: createRuleSetter({ type: 'required_linear_history' }),
+    set: createBranchRuleSetter({ type: 'required_linear_history' }),
     push: 'This branch must not contain merge commits.',
     api: { merge: 'This branch must not contain merge commits.', squash: 'accepted' },
     bot: createExpectedMergeResult('linear'),
@@ -397,7 +400,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     source: 'about protected branches: squash or rebase must be allowed',
     set: (it) => {
       it.github.allowMergeMethods(it.full, { squash: false, rebase: false })
-      return createRuleSetter({ type: 'required_linear_history' })(it)
+      return createBranchRuleSetter({ type: 'required_linear_history' })(it)
     },
     push: 'This branch must not contain merge commits.',
     api: {
@@ -417,7 +420,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     setting: '`allowed_merge_methods` without merge',
     source:
       'available rules for rulesets: allowed merge methods; that a pushed merge counts as one is inferred',
-    set: createRuleSetter(createPullRequestRule({ allowed_merge_methods: ['squash'] })),
+    set: createBranchRuleSetter(createPullRequestRule({ allowed_merge_methods: ['squash'] })),
     push: 'Merge commits are not allowed on this repository.',
     api: { merge: 'not allowed', squash: 'accepted' },
     bot: createExpectedMergeResult('linear'),
@@ -427,7 +430,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     setting: '`allowed_merge_methods` without merge',
     source:
       'available rules for rulesets: allowed merge methods; that a pushed merge counts as one is inferred',
-    set: createRuleSetter(createPullRequestRule({ allowed_merge_methods: ['rebase'] })),
+    set: createBranchRuleSetter(createPullRequestRule({ allowed_merge_methods: ['rebase'] })),
     push: 'Merge commits are not allowed on this repository.',
     api: { squash: 'not allowed', rebase: 'accepted' },
     bot: createExpectedMergeResult('linear'),
@@ -446,7 +449,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     withBot: true,
     setting: 'required_signatures',
     source: 'signature verification for bots: commits made by API as the App are signed',
-    set: createRuleSetter({ type: 'required_signatures' }),
+    set: createBranchRuleSetter({ type: 'required_signatures' }),
     pull: { signed: true },
     push: 'Commits must have verified signatures.',
     api: { merge: 'accepted' },
@@ -457,7 +460,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     setting: 'required_signatures',
     source:
       'available rules for rulesets: every commit in the range is checked, and only the author of a pull request can squash it',
-    set: createRuleSetter({ type: 'required_signatures' }),
+    set: createBranchRuleSetter({ type: 'required_signatures' }),
     push: 'Commits must have verified signatures.',
     api: {
       merge: 'Commits must have verified signatures.',
@@ -470,7 +473,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     withBot: true,
     setting: 'merge_queue',
     source: 'managing a merge queue; kargo 5405: PUT merge is refused',
-    set: createRuleSetter(createMergeQueueRule()),
+    set: createBranchRuleSetter(createMergeQueueRule()),
     push: 'Changes must be made through the merge queue',
     api: { merge: 'Changes must be made through the merge queue' },
     // GitHub merges a group as soon as its requirements are met; here, immediately.

@@ -7,19 +7,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { readAppManifest } from '../../../sandbox/demo/bot-environment.ts'
-import { prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
-import { pushCatalogImages, readCatalogFixture } from '../../../sandbox/demo/demo-environment.ts'
+import { addVersionToChannelStart } from '../../../sandbox/demo/catalog-edits.ts'
+import { pushCatalogImages, readDemoCatalogFiles } from '../../../sandbox/demo/demo-environment.ts'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import type { MockApp, Installation } from '../../../sandbox/github/github-data.ts'
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
-import type { TableRowPull, MergeTableRow } from './table-row.ts'
+import type { MergeTableRowPull, MergeTableRow } from './table-row.ts'
 
 const execFileAsync = promisify(execFile)
 const catalogPath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 const organizationName = 'coast'
 
-export interface PreparedMergeTableRow extends TableRowPull {
+export interface PreparedMergeTableRow extends MergeTableRowPull {
   readonly row: MergeTableRow
   /** The base's tip after the setup. */
   readonly base: string
@@ -72,14 +72,14 @@ export async function openMergeTableFixture(): Promise<MergeTableFixture> {
   })
   const installation = github.install(app, github.account(organizationName), [])
 
-  const all = readCatalogFixture(registry.host)
+  const all = readDemoCatalogFiles(registry.host)
   const files = Object.fromEntries(
     Object.entries(all).filter(
       ([path]) => path === catalogPath || /^(config\.yaml|operators\/lighthouse\/)/.test(path),
     ),
   )
   const text = all[catalogPath] ?? ''
-  const changed = prependChannelEntry(text, 'lighthouse', '1.2.0', '1.1.0')
+  const changed = addVersionToChannelStart(text, 'lighthouse', '1.2.0', '1.1.0')
   pushCatalogImages(registry, changed)
 
   return {
@@ -116,7 +116,7 @@ export async function openMergeTableFixture(): Promise<MergeTableFixture> {
       })
       if (row.behind !== false)
         await github.pushToBase(full, { 'NOTES.md': 'Meanwhile.\n' }, { by: 'harbormaster' })
-      const opened: TableRowPull = { github, full, app, otherApp, pull, changes }
+      const opened: MergeTableRowPull = { github, full, app, otherApp, pull, changes }
       await row.set(opened)
       await row.before?.(opened)
       // Last, so that the bot evaluates nothing before the setup is complete.

@@ -8,7 +8,7 @@ import { getRequiredBotChecks } from '../../../src/policy/required-checks.ts'
 import { toPrefixedCheckNames } from '../../../src/report/report-options.ts'
 
 /** The environment of a row: a separate repository. */
-export interface TableRowRepository {
+export interface MergeTableRowRepository {
   readonly github: MockGitHub
   /** `owner/name`. */
   readonly full: string
@@ -17,7 +17,7 @@ export interface TableRowRepository {
   readonly otherApp: MockApp
 }
 
-export interface TableRowPull extends TableRowRepository {
+export interface MergeTableRowPull extends MergeTableRowRepository {
   readonly pull: MockPull
   /** The files that it changes. */
   readonly changes: Readonly<Record<string, string>>
@@ -30,19 +30,19 @@ export type GitHubMergeVerdict = 'accepted' | (string & {})
  * How a pull request got onto its base, as its commit shows: a pushed merge, a merge that GitHub signed for the App, a
  * merge by GitHub's API, or one commit on top of the base (squash or rebase, by API).
  */
-export type MergeRoute = 'push' | 'signed' | 'merge' | 'linear' | 'queue'
+export type ObservedMergeMethod = 'push' | 'signed' | 'merge' | 'linear' | 'queue'
 
 export interface ExpectedMergeResult {
   readonly ends: 'merged'
-  readonly by: readonly MergeRoute[]
+  readonly by: readonly ObservedMergeMethod[]
 }
 
-export interface ExpectedWaitingResult {
+export interface ExpectedMergeWaitResult {
   readonly ends: 'waits'
   /** Each is in the visible text: the comment, a check, or an issue of the bot. */
   readonly textPatterns: readonly RegExp[]
   /** The fix, and how the pull request is merged afterwards without further steps. */
-  readonly fix?: (it: TableRowPull) => unknown
+  readonly fix?: (it: MergeTableRowPull) => unknown
   readonly then?: ExpectedMergeResult
 }
 
@@ -53,13 +53,13 @@ export interface MergeTableRow {
   readonly setting?: string
   /** The evidence: a section of GitHub's documentation, or who observed it. */
   readonly source: string
-  readonly set: (it: TableRowRepository) => unknown
+  readonly set: (it: MergeTableRowRepository) => unknown
   readonly files?: Readonly<Record<string, string>>
   /** Whether the base moved after the pull request was opened. It did unless this is false. */
   readonly behind?: false
   readonly pull?: Partial<CreatePullOptions>
   /** What happened before the first merge attempt: reviews, and results of CI. */
-  readonly before?: (it: TableRowPull) => unknown
+  readonly before?: (it: MergeTableRowPull) => unknown
   /** CI that also runs on our temporary branches. */
   readonly runsOnTemporary?: string
   /** How GitHub responds to a manual merge commit with our successful checks, and to merging by API. */
@@ -72,25 +72,26 @@ export interface MergeTableRow {
   readonly withBot?: true
   /** How the bot reacts; several if the documents leave it open. */
   readonly bot:
-    ExpectedMergeResult | ExpectedWaitingResult | readonly [ExpectedMergeResult, ExpectedWaitingResult]
+    ExpectedMergeResult | ExpectedMergeWaitResult | readonly [ExpectedMergeResult, ExpectedMergeWaitResult]
 }
 
-export const createExpectedMergeResult = (...by: MergeRoute[]): ExpectedMergeResult => ({
+export const createExpectedMergeResult = (...by: ObservedMergeMethod[]): ExpectedMergeResult => ({
   ends: 'merged',
   by,
 })
 
 /** A user with write access approves Alice's pull request. */
-export const approveAsBob = ({ github, pull }: TableRowPull): unknown => github.review(pull, 'bob', 'approve')
+export const approvePullAsBob = ({ github, pull }: MergeTableRowPull): unknown =>
+  github.review(pull, 'bob', 'approve')
 
 /** The result of CI on the pull request's head. */
 export const createCiStatusSetter =
   (state: 'success' | 'failure' | 'pending') =>
-  ({ github, full, pull }: TableRowPull): unknown =>
+  ({ github, full, pull }: MergeTableRowPull): unknown =>
     github.setStatus(full, pull.headSha, 'bob', { context: 'ci', state })
 
 /** The author brings the head up to date, with the same change on the base's tip. */
-export const forcePushPullHead = ({ github, pull, changes }: TableRowPull): Promise<string> =>
+export const forcePushPullHead = ({ github, pull, changes }: MergeTableRowPull): Promise<string> =>
   github.forcePush(pull, changes)
 
 /** The checks that a branch of these tests requires. */

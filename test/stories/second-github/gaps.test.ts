@@ -5,17 +5,22 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createEmulator, type Emulator } from 'emulate'
 import { signJwt } from '../../sandbox/github/github-fixture.ts'
-import { createGaps, type UnpatchedEmulate, type EmulateDelivery, type EmulateGapContext } from './gaps.ts'
-import type { TokenRequestSender } from './served-git.ts'
+import {
+  createEmulateGaps,
+  type UnpatchedEmulateServer,
+  type EmulateWebhookDelivery,
+  type EmulateGapContext,
+} from './gaps.ts'
+import type { AuthenticatedRequestSender } from './served-git.ts'
 
 const repositoryName = 'coast/operators'
 // The probes need none of the replacements.
-const emulateGaps = createGaps({} as EmulateGapContext)
+const emulateGaps = createEmulateGaps({} as EmulateGapContext)
 
 describe('what emulate lacks', () => {
   let emulate: Emulator
-  let bare: UnpatchedEmulate
-  const deliveries: EmulateDelivery[] = []
+  let bare: UnpatchedEmulateServer
+  const deliveries: EmulateWebhookDelivery[] = []
   const receiver = createServer((request, response) => {
     const delivery = {
       event: String(request.headers['x-github-event']),
@@ -54,7 +59,7 @@ describe('what emulate lacks', () => {
         },
       },
     })
-    const ask: TokenRequestSender = async (token, method, path, body) => {
+    const ask: AuthenticatedRequestSender = async (token, method, path, body) => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
         headers: {

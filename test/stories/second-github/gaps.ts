@@ -2,7 +2,7 @@
 // that shows that emulate still has it, and a replacement. `gaps.test.ts` fails when emulate has closed a gap; the
 // story fails when a gap is no longer needed.
 import { randomUUID } from 'node:crypto'
-import type { TokenRequestSender, GitBackend } from './served-git.ts'
+import type { AuthenticatedRequestSender, GitBackend } from './served-git.ts'
 
 export interface EmulateRequest {
   readonly method: string
@@ -17,7 +17,7 @@ export interface EmulateResponse {
   readonly data: unknown
 }
 
-export interface EmulateDelivery {
+export interface EmulateWebhookDelivery {
   readonly event: string
   readonly id: string
   readonly payload: Record<string, unknown>
@@ -29,12 +29,12 @@ export interface EmulateGapContext {
   readonly administratorToken: string
   readonly appId: number
   readonly git: GitBackend
-  readonly ask: TokenRequestSender
+  readonly ask: AuthenticatedRequestSender
   note(name: string): void
 }
 
 /** A separate emulate, without replacements, in which a gap is probed. */
-export interface UnpatchedEmulate {
+export interface UnpatchedEmulateServer {
   readonly repository: string
   readonly person: string
   readonly installation: string
@@ -42,33 +42,33 @@ export interface UnpatchedEmulate {
   readonly outsider: string
   readonly pull: number
   readonly head: string
-  readonly ask: TokenRequestSender
+  readonly ask: AuthenticatedRequestSender
   /** The webhooks that emulate has sent so far. */
-  readonly deliveries: readonly EmulateDelivery[]
+  readonly deliveries: readonly EmulateWebhookDelivery[]
 }
 
 export interface EmulateGap {
   readonly name: string
   readonly sentence: string
   /** Whether emulate alone still has it. */
-  isThere(bare: UnpatchedEmulate): Promise<boolean>
+  isThere(bare: UnpatchedEmulateServer): Promise<boolean>
   /** Responds in place of emulate. */
   answer?(question: EmulateRequest): Promise<EmulateResponse | undefined>
   /** Changes emulate's response; undefined if there is nothing to change. */
   amend?(question: EmulateRequest, answer: EmulateResponse): Promise<unknown>
   /** Changes a webhook. */
-  deliver?(delivery: EmulateDelivery): EmulateDelivery | undefined
+  deliver?(delivery: EmulateWebhookDelivery): EmulateWebhookDelivery | undefined
   /** Called after git accepted a push to this repository. Resolves with true if the gap was needed. */
   pushed?(repository: string): Promise<boolean>
 }
 
 type JsonFields = Record<string, unknown>
 
-export function createGaps(world: EmulateGapContext): EmulateGap[] {
+export function createEmulateGaps(world: EmulateGapContext): EmulateGap[] {
   return [
-    createGitGap(),
+    createGitTransportGap(),
     createForkContentGap(world),
-    createInstallationReposGap(world),
+    createInstallationRepositoriesGap(world),
     createCheckRunAppGap(world),
     createCommentAppGap(world),
     createPullRefsGap(world),
@@ -78,7 +78,7 @@ export function createGaps(world: EmulateGapContext): EmulateGap[] {
   ]
 }
 
-function createGitGap(): EmulateGap {
+function createGitTransportGap(): EmulateGap {
   return {
     name: 'no git',
     sentence:
@@ -113,7 +113,7 @@ function createForkContentGap({ git, ask }: EmulateGapContext): EmulateGap {
   }
 }
 
-function createInstallationReposGap({
+function createInstallationRepositoriesGap({
   organization,
   ask,
   administratorToken,

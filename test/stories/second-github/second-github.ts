@@ -7,10 +7,10 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createEmulator, type Emulator } from 'emulate'
 import { startSmartHttpServer, type SmartHttpServer } from '../../adapters/git/smart-http.ts'
-import { createGaps, type EmulateGap, type EmulateGapContext } from './gaps.ts'
-import { createGitBackend, type TokenRequestSender, type GitBackend } from './served-git.ts'
+import { createEmulateGaps, type EmulateGap, type EmulateGapContext } from './gaps.ts'
+import { createGitBackend, type AuthenticatedRequestSender, type GitBackend } from './served-git.ts'
 
-export interface RecordedRequest {
+export interface RecordedGitHubRequest {
   readonly method: string
   readonly path: string
   readonly token: string
@@ -28,10 +28,10 @@ export interface SecondGitHub {
   /** Names of the gaps that were needed. */
   readonly closedGaps: ReadonlySet<string>
   /** The REST requests and their outcomes. */
-  readonly recordedRequests: readonly RecordedRequest[]
+  readonly recordedRequests: readonly RecordedGitHubRequest[]
   /** Sets the target of webhooks from now on. */
   sendWebhooksTo(url: string): void
-  ask: TokenRequestSender
+  ask: AuthenticatedRequestSender
   stop(): Promise<void>
 }
 
@@ -88,7 +88,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
   })
   const root = join(directory, 'git')
   await mkdir(root, { recursive: true })
-  const ask: TokenRequestSender = async (token, method, path, body) => {
+  const ask: AuthenticatedRequestSender = async (token, method, path, body) => {
     const answer = await fetch(`${inner}${path}`, {
       method,
       headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
@@ -100,7 +100,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
   const git = createGitBackend(root, ask)
   const backend = await startSmartHttpServer(join(root, 'any'))
   const closedGaps = new Set<string>()
-  const recordedRequests: RecordedRequest[] = []
+  const recordedRequests: RecordedGitHubRequest[] = []
   const gapContext: EmulateGapContext = {
     organization,
     administratorToken: createUserToken(administrator),
@@ -109,8 +109,8 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
     ask,
     note: (name) => void closedGaps.add(name),
   }
-  const gaps = createGaps(gapContext)
-  const rest = createRestHandler(inner, gaps, recordedRequests, closedGaps)
+  const gaps = createEmulateGaps(gapContext)
+  const rest = createRestApiHandler(inner, gaps, recordedRequests, closedGaps)
   let receiver: string | undefined
   front.on('request', (request, response) => {
     void (async () => {
@@ -162,10 +162,10 @@ async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-function createRestHandler(
+function createRestApiHandler(
   inner: string,
   gaps: readonly EmulateGap[],
-  asked: RecordedRequest[],
+  asked: RecordedGitHubRequest[],
   closedGaps: Set<string>,
 ) {
   return async (request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> => {

@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Sends emulate a request with this token. Resolves with status and body. */
-export type TokenRequestSender = (
+export type AuthenticatedRequestSender = (
   token: string,
   method: string,
   path: string,
@@ -35,7 +35,7 @@ export interface GitBackend {
 
 const zeroSha = '0'.repeat(40)
 
-export function createGitBackend(root: string, ask: TokenRequestSender): GitBackend {
+export function createGitBackend(root: string, ask: AuthenticatedRequestSender): GitBackend {
   const directoryOf = (repository: string): string => join(root, `${repository}.git`)
 
   const git: GitBackend['git'] = async (repository, args, input) =>

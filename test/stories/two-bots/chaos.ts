@@ -4,7 +4,7 @@ import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { startLocalPostgres } from '../../adapters/store/local-postgres.ts'
 import { SeededRandom } from '../../../simulate/seeded-random.ts'
-import { pickPlanKinds } from './plans.ts'
+import { pickChaosPlanKinds } from './plans.ts'
 import { runChaos } from './run-chaos.ts'
 
 const { values } = parseArgs({
@@ -30,7 +30,7 @@ try {
   const result = await runChaos({
     databaseUrl: await postgresServer.database(),
     seed: Number(values.seed),
-    kinds: pickPlanKinds(Number(values.pulls), new SeededRandom(Number(values.seed) + 1)),
+    kinds: pickChaosPlanKinds(Number(values.pulls), new SeededRandom(Number(values.seed) + 1)),
     kills: Number(values.kills),
     publishes: values.publish,
     pauseUpTo: 3000,

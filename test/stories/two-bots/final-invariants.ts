@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { validateCatalogDirectories } from '../../../src/cli/validate.ts'
 import { checkNamePrefix } from '../../../src/report/report-options.ts'
 import { checkIds } from '../../../packages/findings/src/checks.ts'
-import { runQuery } from '../../adapters/store/local-postgres.ts'
+import { runSqlQuery } from '../../adapters/store/local-postgres.ts'
 import { isOnPath } from '../../is-on-path.ts'
 import type { ChaosPullPlan } from './plans.ts'
 import { getCatalogPath, type TwoBotsEnvironment } from './two-bots.ts'
@@ -17,15 +17,15 @@ export async function findInvariantViolations(
   bots: TwoBotsEnvironment,
 ): Promise<readonly string[]> {
   return [
-    ...plans.flatMap((plan) => findPullViolations(plan, plans, bots)),
-    ...findHistoryViolations(plans, bots),
+    ...plans.flatMap((plan) => findPullInvariantViolations(plan, plans, bots)),
+    ...findBranchHistoryViolations(plans, bots),
     ...findBranchViolations(bots),
     ...(await findDatabaseViolations(bots)),
   ]
 }
 
 /** The allowed outcomes of a pull request, and what its comment and checks must report. */
-function findPullViolations(
+function findPullInvariantViolations(
   plan: ChaosPullPlan,
   plans: readonly ChaosPullPlan[],
   bots: TwoBotsEnvironment,
@@ -88,14 +88,14 @@ function findPullViolations(
 const runGit = (bots: TwoBotsEnvironment, ...args: string[]) =>
   execFileSync('git', ['-C', bots.repository.path, ...args], { encoding: 'utf8' }).trim()
 
-interface BranchMerge {
+interface BranchMergeCommit {
   readonly commit: string
   readonly base: string
   readonly head: string
 }
 
 /** The first-parent history of the branch, oldest first, without its first commit. */
-function readBranchHistory(bots: TwoBotsEnvironment): readonly BranchMerge[] {
+function readBranchHistory(bots: TwoBotsEnvironment): readonly BranchMergeCommit[] {
   const lines = runGit(bots, 'rev-list', '--first-parent', '--reverse', '--parents', 'main').split('\n')
   return lines.slice(1).map((line) => {
     const [commit = '', base = '', head = ''] = line.split(' ')
@@ -104,7 +104,10 @@ function readBranchHistory(bots: TwoBotsEnvironment): readonly BranchMerge[] {
 }
 
 /** The branch consists of merges: each pull request's once, its head and base as parents, their merge as its tree. */
-function findHistoryViolations(plans: readonly ChaosPullPlan[], bots: TwoBotsEnvironment): readonly string[] {
+function findBranchHistoryViolations(
+  plans: readonly ChaosPullPlan[],
+  bots: TwoBotsEnvironment,
+): readonly string[] {
   const faults: string[] = []
   const times = new Map<ChaosPullPlan, number>()
   for (const { commit, base, head } of readBranchHistory(bots)) {
@@ -148,7 +151,7 @@ function findBranchViolations(bots: TwoBotsEnvironment): readonly string[] {
 
 /** Nothing is unfinished, and nothing waits that could continue. */
 async function findDatabaseViolations({ database }: TwoBotsEnvironment): Promise<readonly string[]> {
-  const rows = await runQuery(
+  const rows = await runSqlQuery(
     database,
     `SELECT 'intent of #' || pull || ' is open' AS fault FROM catalog_bot.intent WHERE outcome IS NULL
      UNION ALL SELECT 'lease ' || name || ' is held' FROM catalog_bot.lease WHERE expires_at > clock_timestamp()

@@ -58,7 +58,7 @@ export async function causeProcessDisruption(
       if (children.length === 0)
         return { death: 'kill', description: `killed the ${seat.name}`, ended: await restart([seat]) }
       const child = dice.of(children)
-      const description = `killed ${formatProcess(child)} of the ${seat.name}`
+      const description = `killed ${formatProcessScriptName(child)} of the ${seat.name}`
       sendProcessSignal(child, 'SIGKILL')
       return { death, description, ended: [child] }
     }
@@ -90,7 +90,7 @@ export function findOrphanProcesses(deaths: readonly ProcessDisruptionRecord[]):
   )
 }
 
-function formatProcess(id: number): string {
+function formatProcessScriptName(id: number): string {
   const script = readCommandLine(id)
     .split(' ')
     .find((part) => /\.[cm]?[jt]s$/.test(part))

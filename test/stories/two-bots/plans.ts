@@ -1,6 +1,6 @@
 // The pull requests that are opened while instances die: what each does, and its allowed outcomes. They are generated
 // from a seed. The expected outcome is set here when a pull request is opened, and never read from the bot.
-import { appendChannelEntry, prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
+import { addVersionToChannelEnd, addVersionToChannelStart } from '../../../sandbox/demo/catalog-edits.ts'
 import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-environment.ts'
 import { findBotComment } from '../../../sandbox/demo/story-outcome.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
@@ -22,7 +22,7 @@ export interface ChaosPullPlan {
   readonly isReadyForLater?: () => boolean
 }
 
-const weightByPlanKind = {
+const weightByChaosPlanKind = {
   good: 22,
   rivals: 3,
   stranger: 4,
@@ -34,21 +34,21 @@ const weightByPlanKind = {
   held: 2,
   'held for a while': 3,
 } as const
-export type ChaosPlanKind = keyof typeof weightByPlanKind
+export type ChaosPlanKind = keyof typeof weightByChaosPlanKind
 
-const countPullsOfPlan = (kind: ChaosPlanKind): number => (kind === 'rivals' ? 2 : 1)
+const countPullsInChaosPlan = (kind: ChaosPlanKind): number => (kind === 'rivals' ? 2 : 1)
 
 /** Creates this many pull requests: each kind by its share, the remainder and the order at random. */
-export function pickPlanKinds(count: number, dice: SeededRandom): readonly ChaosPlanKind[] {
+export function pickChaosPlanKinds(count: number, dice: SeededRandom): readonly ChaosPlanKind[] {
   const all: ChaosPlanKind[] = []
-  const weighed = Object.entries(weightByPlanKind) as [ChaosPlanKind, number][]
-  const whole = weighed.reduce((sum, [kind, share]) => sum + share * countPullsOfPlan(kind), 0)
+  const weighed = Object.entries(weightByChaosPlanKind) as [ChaosPlanKind, number][]
+  const whole = weighed.reduce((sum, [kind, share]) => sum + share * countPullsInChaosPlan(kind), 0)
   for (const [kind, share] of weighed)
     for (let made = 0; made < Math.floor((share * count) / whole); made++) all.push(kind)
-  for (let left = count - all.reduce((sum, kind) => sum + countPullsOfPlan(kind), 0); left > 0;) {
-    const kind = dice.pickWeighted(weighed.filter(([one]) => countPullsOfPlan(one) <= left))
+  for (let left = count - all.reduce((sum, kind) => sum + countPullsInChaosPlan(kind), 0); left > 0;) {
+    const kind = dice.pickWeighted(weighed.filter(([one]) => countPullsInChaosPlan(one) <= left))
     all.push(kind)
-    left -= countPullsOfPlan(kind)
+    left -= countPullsInChaosPlan(kind)
   }
   return all
     .map((kind) => ({ kind, place: dice.next() }))
@@ -57,7 +57,7 @@ export function pickPlanKinds(count: number, dice: SeededRandom): readonly Chaos
 }
 
 /** Opens the pull requests of a kind, in a package that no other plan changes. */
-export async function openPlannedPulls(
+export async function openChaosPlanPulls(
   kind: ChaosPlanKind,
   packageName: string,
   bots: TwoBotsEnvironment,
@@ -66,7 +66,7 @@ export async function openPlannedPulls(
   const owner = getPackageOwner(packageName)
   const text = bots.textOf(packageName)
   const path = getCatalogPath(packageName)
-  const good = prependChannelEntry(text, packageName, '1.2.0', '1.1.0')
+  const good = addVersionToChannelStart(text, packageName, '1.2.0', '1.1.0')
   const twoHeads = good.replace(`replaces: ${packageName}.v1.1.0`, `replaces: ${packageName}.v1.0.0`)
   const publish = (of: string, version: string) =>
     pushCatalogImages(registry, of, (bundle) => bundle === `${packageName}.v${version}`)
@@ -95,7 +95,7 @@ export async function openPlannedPulls(
     case 'good':
       return [plan(await open(owner, good), 'lands')]
     case 'rivals': {
-      const other = appendChannelEntry(text, packageName, '1.1.1', '1.1.0')
+      const other = addVersionToChannelEnd(text, packageName, '1.1.1', '1.1.0')
       publish(other, '1.1.1')
       const refusal = { check: 'validation', says: /head/ }
       const first = plan(await open(owner, good), 'one', { refusal })
@@ -145,7 +145,7 @@ export async function openPlannedPulls(
         plan(pull, 'lands', {
           later: async () => void github.comment(pull, owner, '/unhold'),
           // It lifts the hold that was shown.
-          isReadyForLater: () => isReportedOnHold(pull),
+          isReadyForLater: () => isPullReportedOnHold(pull),
         }),
       ]
     }
@@ -153,7 +153,7 @@ export async function openPlannedPulls(
 }
 
 /** Whether the bot's comment reports a hold, which an `/unhold` can follow. */
-export function isReportedOnHold(pull: MockPull): boolean {
+export function isPullReportedOnHold(pull: MockPull): boolean {
   const comment = pull.comments.find(({ body }) => body === findBotComment(pull))
   if (comment === undefined || !/Comment `\/unhold`/.test(comment.body)) return false
   // GitHub's times are whole seconds: an answer within the same second can't be recognized. No user types that fast.

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { verifyPublishedImages } from '../../../sandbox/demo/run-demo.ts'
 import { SeededRandom } from '../../../simulate/seeded-random.ts'
-import { openPlannedPulls, type ChaosPlanKind, type ChaosPullPlan } from './plans.ts'
+import { openChaosPlanPulls, type ChaosPlanKind, type ChaosPullPlan } from './plans.ts'
 import { openTwoBotsEnvironment, type TwoBotsEnvironment } from './two-bots.ts'
 import {
   causeProcessDisruption,
@@ -73,7 +73,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       for (; opened < due; opened++) {
         const [kind, name] = [kinds[opened], packages[opened]]
         if (kind !== undefined && name !== undefined)
-          plans.push(...(await openPlannedPulls(kind, name, bots)))
+          plans.push(...(await openChaosPlanPulls(kind, name, bots)))
       }
       await people.act(round)
       await pause(dice.between(0, options.pauseUpTo))

@@ -1,7 +1,7 @@
 // What two instances use at a moment: memory, descriptors, disk, rows; and whether any of it grows without limit.
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runQuery } from '../../adapters/store/local-postgres.ts'
+import { runSqlQuery } from '../../adapters/store/local-postgres.ts'
 import { countFileDescriptors, readResidentBytes, listProcessTree } from './processes.ts'
 import type { BotInstance, TwoBotsEnvironment } from './two-bots.ts'
 
@@ -33,7 +33,10 @@ export async function takeSoakSample(
   seconds: number,
   pulls: number,
 ): Promise<SoakSample> {
-  const [size] = await runQuery(bots.database, 'SELECT pg_database_size(current_database())::float8 AS bytes')
+  const [size] = await runSqlQuery(
+    bots.database,
+    'SELECT pg_database_size(current_database())::float8 AS bytes',
+  )
   return {
     seconds,
     pulls,
@@ -75,13 +78,13 @@ async function measureDirectoryBytes(directory: string): Promise<number> {
 }
 
 async function countDatabaseRows(database: string): Promise<Readonly<Record<string, number>>> {
-  const tables = await runQuery(
+  const tables = await runSqlQuery(
     database,
     `SELECT table_schema || '.' || table_name AS name FROM information_schema.tables
      WHERE table_schema = 'catalog_bot' OR (table_schema, table_name) = ('catalog_bot_jobs', 'job_common') ORDER BY 1`,
   )
   const names = tables.map(({ name }) => String(name))
-  const [row] = await runQuery(
+  const [row] = await runSqlQuery(
     database,
     `SELECT ${names.map((name) => `(SELECT count(*)::float8 FROM ${name}) AS "${name}"`).join(', ')}`,
   )
@@ -89,7 +92,7 @@ async function countDatabaseRows(database: string): Promise<Readonly<Record<stri
 }
 
 /** When growth is a leak: from the median of the second third of a soak to the median of the last third. */
-export const leakBounds = {
+export const resourceLeakThresholds = {
   /** Resident memory and heap of the process itself, and of its children. */
   memoryShare: 0.15,
   memoryBytes: 24 * 1024 * 1024,
@@ -135,8 +138,8 @@ export function computeGrowthTrends(samples: readonly SoakSample[]): readonly Re
       const before = computeMedian(series.slice(0, half).map(({ value }) => value))
       const after = computeMedian(series.slice(half).map(({ value }) => value))
       const maxAfter = /escriptors/.test(what)
-        ? before + leakBounds.descriptors
-        : before * (1 + leakBounds.memoryShare) + leakBounds.memoryBytes
+        ? before + resourceLeakThresholds.descriptors
+        : before * (1 + resourceLeakThresholds.memoryShare) + resourceLeakThresholds.memoryBytes
       return {
         name: `${seat + 1}. ${what.startsWith('children') ? `${what}, each` : what}`,
         before,

@@ -1,10 +1,10 @@
 // Modest traffic for a soak: a user updates a package every few seconds, sometimes with a hold, a comment, a review, or
 // a mistake. Each pull request ends, and its package is then free for the next one.
-import { prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
+import { addVersionToChannelStart } from '../../../sandbox/demo/catalog-edits.ts'
 import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-environment.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import type { SeededRandom } from '../../../simulate/seeded-random.ts'
-import { isReportedOnHold } from './plans.ts'
+import { isPullReportedOnHold } from './plans.ts'
 import { getPackageOwner, getCatalogPath, type TwoBotsEnvironment } from './two-bots.ts'
 
 export interface SoakTrafficCounts {
@@ -16,7 +16,7 @@ export interface SoakTrafficCounts {
   readonly open: () => readonly MockPull[]
 }
 
-interface PackageTraffic {
+interface PackageTrafficState {
   readonly pull: MockPull
   readonly text: string
   /** What its users do, step by step; the last step is waited for. */
@@ -33,7 +33,7 @@ export function createSoakTraffic(
   const { github, registry } = bots
   const textByPackage = new Map(packages.map((name) => [name, bots.textOf(name)]))
   const newest = new Map(packages.map((name) => [name, 1]))
-  const busy = new Map<string, PackageTraffic>()
+  const busy = new Map<string, PackageTrafficState>()
   const traffic: SoakTrafficCounts = {
     opened: 0,
     merged: 0,
@@ -61,11 +61,11 @@ export function createSoakTraffic(
   }
   return traffic
 
-  async function open(name: string): Promise<PackageTraffic> {
+  async function open(name: string): Promise<PackageTrafficState> {
     const owner = getPackageOwner(name)
     const from = newest.get(name) ?? 1
     const version = `1.${from + 1}.0`
-    const text = prependChannelEntry(textByPackage.get(name) ?? '', name, version, `1.${from}.0`)
+    const text = addVersionToChannelStart(textByPackage.get(name) ?? '', name, version, `1.${from}.0`)
     const twoHeads = text.replace(`replaces: ${name}.v1.${from}.0`, `replaces: ${name}.v1.${from - 1}.0`)
     pushCatalogImages(registry, text, (bundle) => bundle === `${name}.v${version}`)
     const opened = (author: string, content: string, draft = false) =>
@@ -86,7 +86,7 @@ export function createSoakTraffic(
     ] as const)
     if (kind === 'bad') {
       const pull = await opened(owner, twoHeads)
-      return { pull, text, next: [idleStep, () => github.close(pull)] }
+      return { pull, text, next: [noopTrafficStep, () => github.close(pull)] }
     }
     if (kind === 'pushed twice') {
       const pull = await opened(owner, twoHeads)
@@ -95,14 +95,14 @@ export function createSoakTraffic(
     }
     if (kind === 'approved') {
       const pull = await opened('mallory', text)
-      return { pull, text, next: [idleStep, () => void github.review(pull, owner, 'approve')] }
+      return { pull, text, next: [noopTrafficStep, () => void github.review(pull, owner, 'approve')] }
     }
     if (kind === 'held') {
       const pull = await opened(owner, text, true)
       github.comment(pull, owner, '/hold')
       await github.draft(pull, false)
       const next = [() => void github.comment(pull, owner, '/unhold')]
-      return { pull, text, next, sees: () => isReportedOnHold(pull) }
+      return { pull, text, next, sees: () => isPullReportedOnHold(pull) }
     }
     const pull = await opened(owner, text)
     if (kind === 'asked about') github.comment(pull, owner, '/recheck')
@@ -111,4 +111,4 @@ export function createSoakTraffic(
 }
 
 /** A step in which users only wait. */
-const idleStep = () => undefined
+const noopTrafficStep = () => undefined

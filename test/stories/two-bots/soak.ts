@@ -7,7 +7,12 @@ import { findBotComment } from '../../../sandbox/demo/story-outcome.ts'
 import { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { startLocalPostgres } from '../../adapters/store/local-postgres.ts'
 import { createSoakTraffic } from './soak-traffic.ts'
-import { leakBounds, takeSoakSample, computeGrowthTrends, type SoakSample } from './soak-sample.ts'
+import {
+  resourceLeakThresholds,
+  takeSoakSample,
+  computeGrowthTrends,
+  type SoakSample,
+} from './soak-sample.ts'
 import { openTwoBotsEnvironment } from './two-bots.ts'
 
 const { values } = parseArgs({
@@ -125,6 +130,6 @@ function printSoakConclusion(samples: readonly SoakSample[]): void {
     if (!isWithin) process.exitCode = 1
   }
   console.log(
-    `bounds: memory ${leakBounds.memoryShare * 100} % and ${formatMegabytes(leakBounds.memoryBytes)} MB, descriptors ${leakBounds.descriptors}`,
+    `bounds: memory ${resourceLeakThresholds.memoryShare * 100} % and ${formatMegabytes(resourceLeakThresholds.memoryBytes)} MB, descriptors ${resourceLeakThresholds.descriptors}`,
   )
 }

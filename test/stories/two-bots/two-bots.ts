@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startBotProcess, type BotProcess } from '../../../sandbox/demo/bot-process.ts'
-import { openBotEnvironment, type BotEnvironment } from '../../../sandbox/demo/bot-environment.ts'
+import { startBotEnvironment, type BotEnvironment } from '../../../sandbox/demo/bot-environment.ts'
 import {
   pushCatalogImages,
-  readCatalogFixture,
+  readDemoCatalogFiles,
   demoRepositoryName,
 } from '../../../sandbox/demo/demo-environment.ts'
-import { botConfigPath, setUpPublishing } from '../../../sandbox/demo/set-up-publishing.ts'
+import { botConfigPath, setUpCatalogPublishing } from '../../../sandbox/demo/set-up-publishing.ts'
 import type { MockRepository } from '../../../sandbox/github/github-data.ts'
 import { compileCacheDirectory } from '../../compile-cache.ts'
 import { listProcessTree } from './processes.ts'
@@ -50,7 +50,7 @@ export interface TwoBotsEnvironmentOptions {
 export const getPackageOwner = (packageName: string): string => `owner-of-${packageName}`
 export const getCatalogPath = (packageName: string): string => `catalogs/v4.20/${packageName}/catalog.yaml`
 
-const maxLogLines = 3000
+const maxBufferedLogLines = 3000
 
 export async function openTwoBotsEnvironment(
   options: TwoBotsEnvironmentOptions,
@@ -58,7 +58,7 @@ export async function openTwoBotsEnvironment(
   const { packages, databaseUrl: database, sweepSeconds } = options
   const directory = await mkdtemp(join(tmpdir(), 'two-bots-'))
   // The number of requests is reported at the end. Exhausting the hourly limit is another story.
-  const world = await openBotEnvironment({ directory, sweepSeconds, hourlyLimit: 10_000_000 })
+  const world = await startBotEnvironment({ directory, sweepSeconds, hourlyLimit: 10_000_000 })
   const { github, registry } = world
   const instances: BotInstance[] = ['first', 'second'].map((name) => ({
     name,
@@ -78,10 +78,10 @@ export async function openTwoBotsEnvironment(
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
   try {
-    const fixture = readCatalogFixture(registry.host)
+    const fixture = readDemoCatalogFiles(registry.host)
     const textOf = (name: string) =>
       (fixture['catalogs/v4.20/lighthouse/catalog.yaml'] ?? '').replaceAll('lighthouse', name)
-    const publishing = options.publishes ? setUpPublishing(registry, directory) : undefined
+    const publishing = options.publishes ? setUpCatalogPublishing(registry, directory) : undefined
     const files: Record<string, string> = {
       [botConfigPath]: `${fixture[botConfigPath] ?? ''}${publishing?.config ?? ''}`,
       // A second catalog, which no pull request touches.
@@ -121,7 +121,7 @@ export async function openTwoBotsEnvironment(
           environment: { ...environment, DATA_DIR: seat.dataDirectory },
           onLog: (line) => {
             seat.log.push(line)
-            if (seat.log.length > maxLogLines) seat.log.splice(0, maxLogLines / 10)
+            if (seat.log.length > maxBufferedLogLines) seat.log.splice(0, maxBufferedLogLines / 10)
           },
         })
       },

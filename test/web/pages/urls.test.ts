@@ -8,7 +8,7 @@ import {
   formatRepositoryPageUrl,
   formatRulePageUrl,
 } from '../../../src/report/urls.ts'
-import { toSafeSignInRedirectPath } from '../../../src/web/server/sign-in.ts'
+import { sanitizeSignInRedirectPath } from '../../../src/web/server/sign-in.ts'
 
 const sampleRepository = { owner: 'Coast', name: 'operators.x' }
 
@@ -67,4 +67,6 @@ test.each([
   ['/sign-out', '/'],
   ['/metrics', '/'],
   [null, '/'],
-])('a sign-in for %s redirects to %s', (wanted, path) => expect(toSafeSignInRedirectPath(wanted)).toBe(path))
+])('a sign-in for %s redirects to %s', (wanted, path) =>
+  expect(sanitizeSignInRedirectPath(wanted)).toBe(path),
+)

@@ -22,10 +22,10 @@ export const maliciousHtmlText = '<script>alert(1)</script> "><img src=x onerror
 
 export const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-const createSha = (text: string) =>
+const createCommitSha = (text: string) =>
   toCommitSha(Buffer.from(text.padEnd(20, '.')).toString('hex').slice(0, 40))
 
-export function createPullEvaluation(
+export function createEvaluationRecord(
   pull: number,
   verdict: VerdictKind,
   more: Partial<EvaluationRecord> = {},
@@ -36,8 +36,8 @@ export function createPullEvaluation(
     title: `lighthouse 1.${pull}.0`,
     author: 'alice',
     draft: false,
-    head: createSha(`head ${pull}`),
-    base: createSha('base'),
+    head: createCommitSha(`head ${pull}`),
+    base: createCommitSha('base'),
     baseRef: 'main',
     config: 'default',
     openedAt: startTimeMs - pull * hourMs,
@@ -69,10 +69,10 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
     text: 'an owner of tidepool must approve',
     who: ['bob', 'coast/tidepool-owners'],
   } as const
-  await store.recordEvaluation(createPullEvaluation(12, 'merge'))
-  await store.recordEvaluation(createPullEvaluation(13, 'merge', { title: 'buoy 3.2.0', author: 'erin' }))
+  await store.recordEvaluation(createEvaluationRecord(12, 'merge'))
+  await store.recordEvaluation(createEvaluationRecord(13, 'merge', { title: 'buoy 3.2.0', author: 'erin' }))
   await store.recordEvaluation(
-    createPullEvaluation(14, 'wait', {
+    createEvaluationRecord(14, 'wait', {
       title: 'tidepool 0.6.0',
       author: 'mallory',
       reasons: [waits],
@@ -80,7 +80,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
     }),
   )
   await store.recordEvaluation(
-    createPullEvaluation(15, 'blocked', {
+    createEvaluationRecord(15, 'blocked', {
       title: strange,
       author: 'bob',
       reasons: [
@@ -98,7 +98,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
     }),
   )
   await store.recordEvaluation(
-    createPullEvaluation(16, 'unknown', {
+    createEvaluationRecord(16, 'unknown', {
       title: 'breakwater 2.0.0',
       reasons: [{ code: 'unanswered', text: 'the registry does not answer' }],
     }),
@@ -118,7 +118,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
   })
   await recordTestCatalog(store, isTame ? '' : maliciousHtmlText)
   await store.recordEvaluation(
-    createPullEvaluation(3, 'wait', {
+    createEvaluationRecord(3, 'wait', {
       repository: privateRepository,
       title: privateFindingText,
       reasons: [{ code: 'approval', text: `an owner of ${privateFindingText} must approve`, who: ['carol'] }],
@@ -138,10 +138,10 @@ const createPendingMerge = (pull: number) => ({
   repository: publicRepository,
   pull: toPullNumber(pull),
   baseRef: 'main',
-  base: createSha('base'),
-  head: createSha(`head ${pull}`),
-  commit: createSha(`merge ${pull}`),
-  tree: toTreeSha(createSha(`tree ${pull}`)),
+  base: createCommitSha('base'),
+  head: createCommitSha(`head ${pull}`),
+  commit: createCommitSha(`merge ${pull}`),
+  tree: toTreeSha(createCommitSha(`tree ${pull}`)),
   config: 'default',
 })
 
@@ -181,7 +181,7 @@ async function recordPullReport(store: Store, pull: number, kind: VerdictKind, f
 async function recordMergedPull(store: Store): Promise<void> {
   const own = { title: 'lighthouse 1.11.0', openedAt: startTimeMs - 30 * hourMs }
   await store.recordEvaluation(
-    createPullEvaluation(11, 'wait', {
+    createEvaluationRecord(11, 'wait', {
       ...own,
       reasons: [{ code: 'approval', text: 'an owner of lighthouse must approve', who: ['alice'] }],
       at: startTimeMs - 29 * hourMs,
@@ -190,11 +190,11 @@ async function recordMergedPull(store: Store): Promise<void> {
   const approved = {
     login: 'alice',
     state: 'approved',
-    commit: createSha('head 11'),
+    commit: createCommitSha('head 11'),
     at: formatIsoTime(startTimeMs - hourMs),
   } as const
   await store.recordEvaluation(
-    createPullEvaluation(11, 'merge', { ...own, approvals: [approved], at: startTimeMs - minuteMs }),
+    createEvaluationRecord(11, 'merge', { ...own, approvals: [approved], at: startTimeMs - minuteMs }),
   )
   await recordPullReport(store, 11, 'merge', [])
   await store.recordCommand(publicRepository, toPullNumber(11), {
@@ -203,7 +203,7 @@ async function recordMergedPull(store: Store): Promise<void> {
     user: toUserId(2),
     login: 'alice',
     outcome: 'done',
-    head: createSha('head 11'),
+    head: createCommitSha('head 11'),
     baseRef: 'main',
     epoch: 0,
   })
@@ -245,7 +245,7 @@ async function recordTestCatalog(store: Store, words: string): Promise<void> {
         key: 'v4.20',
         root,
         branch: 'main',
-        commit: createSha('base'),
+        commit: createCommitSha('base'),
         version: '4.20',
         content: 'one',
         recordedAt: startTimeMs - hourMs,

@@ -4,7 +4,7 @@ import { createRepositoryAccessChecker } from '../../../src/web/server/repositor
 
 const repository = { owner: 'coast', name: 'secret' }
 const privateRepositoryListing = { repository, installation: 1, isPublic: false, listedAt: 0 }
-const createPageSession = (word: string) => ({ id: 7, login: 'ann', token: `token of ${word}`, word })
+const createWebSession = (word: string) => ({ id: 7, login: 'ann', token: `token of ${word}`, word })
 const checkedAccessTokens: string[] = []
 let isSessionEnded = (_token: string) => false
 
@@ -28,24 +28,24 @@ beforeEach(() => void (checkedAccessTokens.length = 0))
 test('an answer is cached for its session alone', async () => {
   isSessionEnded = (token) => token.includes('two')
   expect(
-    await repositoryAccessChecker.checkRead(createPageSession('one'), repository, privateRepositoryListing),
+    await repositoryAccessChecker.checkRead(createWebSession('one'), repository, privateRepositoryListing),
   ).toBe('yes')
   expect(
-    await repositoryAccessChecker.checkRead(createPageSession('one'), repository, privateRepositoryListing),
+    await repositoryAccessChecker.checkRead(createWebSession('one'), repository, privateRepositoryListing),
   ).toBe('yes')
   expect(checkedAccessTokens).toEqual(['token of one'])
   expect(
-    await repositoryAccessChecker.checkRead(createPageSession('two'), repository, privateRepositoryListing),
+    await repositoryAccessChecker.checkRead(createWebSession('two'), repository, privateRepositoryListing),
   ).toBe('ended')
 })
 
 test('an act is asked about each time', async () => {
   isSessionEnded = () => false
-  expect(await repositoryAccessChecker.checkAction(createPageSession('three'), repository)).toBe('yes')
+  expect(await repositoryAccessChecker.checkAction(createWebSession('three'), repository)).toBe('yes')
   expect(
-    await repositoryAccessChecker.checkRead(createPageSession('three'), repository, privateRepositoryListing),
+    await repositoryAccessChecker.checkRead(createWebSession('three'), repository, privateRepositoryListing),
   ).toBe('yes')
   isSessionEnded = () => true
-  expect(await repositoryAccessChecker.checkAction(createPageSession('three'), repository)).toBe('ended')
+  expect(await repositoryAccessChecker.checkAction(createWebSession('three'), repository)).toBe('ended')
   expect(checkedAccessTokens).toEqual(['token of three', 'token of three'])
 })

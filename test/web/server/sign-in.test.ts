@@ -2,13 +2,13 @@
 import { expect, test } from '@jest/globals'
 import type { IncomingMessage } from 'node:http'
 import { createSignInFlow } from '../../../src/web/server/sign-in.ts'
-import { openInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
+import { createInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
 
 const fakeClockState = { now: 0 }
 const exchangedOAuthCodes: string[] = []
 const revokedTokens: string[] = []
-const store = openInMemoryCache({ now: () => fakeClockState.now })
+const store = createInMemoryCache({ now: () => fakeClockState.now })
 const signInOptions = {
   clientSecret: 'a secret of the App',
   publicUrl: 'https://bot.example.com',
@@ -29,11 +29,11 @@ const startSignIn = () => {
   return { state: new URL(to).searchParams.get('state') ?? '', cookie: cookies[0]?.split(';')[0] ?? '' }
 }
 const createRequestWithCookie = (cookie: string) => ({ headers: { cookie } }) as IncomingMessage
-const createCallbackQuery = (state: string, code = 'abc') => new URLSearchParams({ state, code })
+const createOAuthCallbackQuery = (state: string, code = 'abc') => new URLSearchParams({ state, code })
 
 test('the browser that started signing in returns to its page with a one-hour session', async () => {
   const { state, cookie } = startSignIn()
-  const done = await signInFlow.finish(createRequestWithCookie(cookie), createCallbackQuery(state))
+  const done = await signInFlow.finish(createRequestWithCookie(cookie), createOAuthCallbackQuery(state))
   expect(done?.to).toBe('/r/a/b')
   expect(done?.cookies).toEqual([
     expect.stringMatching(
@@ -48,23 +48,30 @@ test('the browser that started signing in returns to its page with a one-hour se
 })
 
 test.each([
-  ['the state of another browser', () => createCallbackQuery(startSignIn().state)],
+  ['the state of another browser', () => createOAuthCallbackQuery(startSignIn().state)],
   ['no state', () => new URLSearchParams({ code: 'abc' })],
   ['an invalid code', () => undefined],
 ])('sends nothing to GitHub with %s', async (_name, query) => {
   const { state, cookie } = startSignIn()
   exchangedOAuthCodes.length = 0
   expect(
-    await signInFlow.finish(createRequestWithCookie(cookie), query() ?? createCallbackQuery(state, '../x')),
+    await signInFlow.finish(
+      createRequestWithCookie(cookie),
+      query() ?? createOAuthCallbackQuery(state, '../x'),
+    ),
   ).toBeUndefined()
   expect(exchangedOAuthCodes).toEqual([])
 })
 
 test('rejects a browser that took too long or never started', async () => {
   const { state, cookie } = startSignIn()
-  expect(await signInFlow.finish(createRequestWithCookie(''), createCallbackQuery(state))).toBeUndefined()
+  expect(
+    await signInFlow.finish(createRequestWithCookie(''), createOAuthCallbackQuery(state)),
+  ).toBeUndefined()
   fakeClockState.now += 600_001
-  expect(await signInFlow.finish(createRequestWithCookie(cookie), createCallbackQuery(state))).toBeUndefined()
+  expect(
+    await signInFlow.finish(createRequestWithCookie(cookie), createOAuthCallbackQuery(state)),
+  ).toBeUndefined()
 })
 
 test('the cookie of a started sign-in is not accepted as a session', async () => {
@@ -76,7 +83,7 @@ test('the cookie of a started sign-in is not accepted as a session', async () =>
 
 async function completeSignIn(by = signInFlow, also = '') {
   const { state, cookie } = startSignIn()
-  const done = await by.finish(createRequestWithCookie(`${cookie}; ${also}`), createCallbackQuery(state))
+  const done = await by.finish(createRequestWithCookie(`${cookie}; ${also}`), createOAuthCallbackQuery(state))
   return done?.cookies[0]?.split(';')[0] ?? ''
 }
 
@@ -99,7 +106,7 @@ test('rejects a session that the store does not know, even if its seal is valid'
   const mine = await completeSignIn()
   const empty = createSignInFlow({
     ...signInOptions,
-    store: openInMemoryCache({ now: () => fakeClockState.now }),
+    store: createInMemoryCache({ now: () => fakeClockState.now }),
   })
   expect(await empty.readSession(createRequestWithCookie(mine))).toBeUndefined()
 })

@@ -56,14 +56,14 @@ async function submitUnfreezeRequest(
   return { why, ended, done, fetched }
 }
 
-const createRoleAnswerer = (role: string) => (question: ForgeQuestion) =>
+const createRoleQuestionAnswerer = (role: string) => (question: ForgeQuestion) =>
   question.kind === 'role' ? { kind: 'role', role } : { kind: 'unknown', reason: 'x', retryAfter: 1 }
 const maintainerRolesConfig = 'owners:\n  maintainerRoles: [admin, maintain]\n'
 
 test('lets a maintainer by role end the freeze in their name, and enqueues a sweep', async () => {
   const { why, ended, done } = await submitUnfreezeRequest(
     maintainerRolesConfig,
-    createRoleAnswerer('maintain'),
+    createRoleQuestionAnswerer('maintain'),
   )
   expect(why).toBeUndefined()
   expect(ended).toMatchObject([
@@ -73,14 +73,18 @@ test('lets a maintainer by role end the freeze in their name, and enqueues a swe
 })
 
 test.each([
-  ['a user with write access only', maintainerRolesConfig, createRoleAnswerer('write')],
-  ['an admin if roles grant no rights', 'owners:\n  maintainerRoles: []\n', createRoleAnswerer('admin')],
+  ['a user with write access only', maintainerRolesConfig, createRoleQuestionAnswerer('write')],
+  [
+    'an admin if roles grant no rights',
+    'owners:\n  maintainerRoles: []\n',
+    createRoleQuestionAnswerer('admin'),
+  ],
   [
     'any user if GitHub does not answer',
     maintainerRolesConfig,
     () => ({ kind: 'unknown', reason: 'silent', retryAfter: 1 }),
   ],
-  ['any user if the configuration is unreadable', 'owners: [', createRoleAnswerer('admin')],
+  ['any user if the configuration is unreadable', 'owners: [', createRoleQuestionAnswerer('admin')],
 ])('rejects %s', async (_name, config, answers) => {
   const { why, ended, done } = await submitUnfreezeRequest(config, answers)
   expect(why).toMatch(/maintainer/)
@@ -102,7 +106,7 @@ test.each(['main\0', '../x', '-u', 'release', ''.padEnd(5000, 'a')])(
   async (branch) => {
     const { why, ended, fetched } = await submitUnfreezeRequest(
       maintainerRolesConfig,
-      createRoleAnswerer('maintain'),
+      createRoleQuestionAnswerer('maintain'),
       branch,
     )
     expect(why).toBe('This freeze has already ended.')

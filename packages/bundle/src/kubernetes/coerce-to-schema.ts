@@ -10,7 +10,7 @@ import { parseSchemaFields, resolveSchemaType, type SchemaType } from './schemas
 const quantityPattern =
   /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<part>\d*))?(?<suffix>[numkKMGTPE]i?|[eE][+-]?\d+)?$/
 
-const exponentByDecimalSuffix: Readonly<Record<string, number>> = {
+const quantityExponentByDecimalSuffix: Readonly<Record<string, number>> = {
   n: -9,
   u: -6,
   m: -3,
@@ -23,7 +23,7 @@ const exponentByDecimalSuffix: Readonly<Record<string, number>> = {
   E: 18,
 }
 
-const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
+const binaryQuantitySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
 interface ParsedQuantity {
   readonly sign: bigint
@@ -40,7 +40,7 @@ export interface SchemaMismatch {
   readonly found: string
 }
 
-export interface CoercionResult {
+export interface SchemaCoercionResult {
   /** Without values that don't fit. */
   readonly value: Json
   readonly mismatches: readonly SchemaMismatch[]
@@ -53,7 +53,7 @@ const maxCoercionDepth = 200
 /** Aliases can expand without limit. */
 const maxCoercedValues = 400_000
 
-export function coerceToSchema(type: SchemaType, value: ParsedValue): CoercionResult {
+export function coerceToSchema(type: SchemaType, value: ParsedValue): SchemaCoercionResult {
   const fitter = new SchemaCoercer()
   return { value: fitter.coerce(type, value, []) ?? null, mismatches: fitter.mismatches }
 }
@@ -105,7 +105,7 @@ const zeroValueByType: Readonly<Record<string, Json>> = {
 }
 
 /** Go omits these fields if they are 0 or false, because they are `omitempty` and not pointers (k8s.io/api v0.36). */
-const fieldNamesOmittedIfEmpty: ReadonlySet<string> = new Set(
+const goOmitEmptyFieldNames: ReadonlySet<string> = new Set(
   (
     'readOnly partition chapAuthDiscovery chapAuthSession sslEnabled hostPort containerPort initialDelaySeconds ' +
     'timeoutSeconds periodSeconds successThreshold failureThreshold stdin stdinOnce tty hostNetwork hostPID hostIPC ' +
@@ -114,7 +114,7 @@ const fieldNamesOmittedIfEmpty: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 /** Fields with one of these names that are pointers. A ClusterServiceVersion's webhook has no definition. */
-const pointerFieldNames: ReadonlySet<string> = new Set([
+const goPointerFieldNames: ReadonlySet<string> = new Set([
   'core.v1.AzureDiskVolumeSource.readOnly',
   'core.v1.CSIVolumeSource.readOnly',
   'core.v1.PodSpec.priority',
@@ -126,7 +126,7 @@ class SchemaCoercer {
   private remainingValues = maxCoercedValues
 
   coerce(written: SchemaType, value: ParsedValue, path: FieldPath): Json | undefined {
-    const schema = findUnionType(written)
+    const schema = parseSchemaPropsUnionType(written)
     if (schema) return this.union(schema, value, path)
     const type = resolveSchemaType(written)
     if (value.kind === 'null') return undefined
@@ -167,7 +167,7 @@ class SchemaCoercer {
       const fitted = this.coerce(field.type, inner, [...path, key])
       const isZero = (fitted === 0 || fitted === false) && !field.isRequired
       const isOmitted =
-        isZero && fieldNamesOmittedIfEmpty.has(key) && !pointerFieldNames.has(`${definition}.${key}`)
+        isZero && goOmitEmptyFieldNames.has(key) && !goPointerFieldNames.has(`${definition}.${key}`)
       if (fitted !== undefined && !isOmitted) result.push([key, fitted])
     }
     for (const [key, { isRequired }] of fields)
@@ -181,18 +181,18 @@ class SchemaCoercer {
     return Object.fromEntries(
       value.entries.map(({ key, value: inner }) => [
         key,
-        this.coerce(type, inner, [...path, key]) ?? getZeroValue(type),
+        this.coerce(type, inner, [...path, key]) ?? getGoZeroValue(type),
       ]),
     )
   }
 
   private list(type: SchemaType, value: ParsedValue, path: FieldPath): Json | undefined {
     if (value.kind !== 'list') return this.mismatch('a list', value, path)
-    return value.items.map((item, index) => this.coerce(type, item, [...path, index]) ?? getZeroValue(type))
+    return value.items.map((item, index) => this.coerce(type, item, [...path, index]) ?? getGoZeroValue(type))
   }
 
   /** The three JSON schema types with alternative forms, which OpenAPI can't express. */
-  private union(schema: UnionType, value: ParsedValue, path: FieldPath): Json | undefined {
+  private union(schema: SchemaPropsUnionType, value: ParsedValue, path: FieldPath): Json | undefined {
     if (value.kind === 'null') return undefined
     if (value.kind === 'map') return this.coerce(schema.schema, value, path)
     if (value.kind === 'bool' && schema.also === 'bool') return value.value
@@ -202,7 +202,7 @@ class SchemaCoercer {
   }
 
   private mismatch(wanted: string, value: ParsedValue, path: FieldPath): undefined {
-    this.report({ kind: 'type', path, wanted, found: describeValue(value) })
+    this.report({ kind: 'type', path, wanted, found: describeParsedValue(value) })
     return undefined
   }
 
@@ -211,12 +211,12 @@ class SchemaCoercer {
   }
 }
 
-interface UnionType {
+interface SchemaPropsUnionType {
   readonly schema: SchemaType
   readonly also: 'bool' | 'schemas' | 'texts'
 }
 
-function findUnionType(type: SchemaType): UnionType | undefined {
+function parseSchemaPropsUnionType(type: SchemaType): SchemaPropsUnionType | undefined {
   if (typeof type !== 'string') return undefined
   const [schema, of] = type.split('PropsOr')
   const also =
@@ -229,7 +229,7 @@ function isListType(type: SchemaType): type is readonly [SchemaType] {
   return Array.isArray(type)
 }
 
-function getZeroValue(type: SchemaType): Json {
+function getGoZeroValue(type: SchemaType): Json {
   const resolved = resolveSchemaType(type)
   if (typeof resolved === 'string') return zeroValueByType[resolved] ?? null
   return !isListType(resolved) && 'fields' in resolved ? {} : null
@@ -251,7 +251,7 @@ function isRfc3339Time(text: string): boolean {
   )
 }
 
-function describeValue(value: ParsedValue): string {
+function describeParsedValue(value: ParsedValue): string {
   if (value.kind === 'map') return 'an object'
   if (value.kind === 'list') return 'a list'
   if (value.kind === 'string') return `the string ${JSON.stringify(value.value.slice(0, 100))}`
@@ -273,14 +273,15 @@ export function toCanonicalQuantity(text: string): string {
   if (kind === 'binary' && nano % 1_000_000_000n === 0n && nano >= 1024n * 1_000_000_000n) {
     let value = nano / 1_000_000_000n
     let power = 0
-    for (; value % 1024n === 0n && power < binarySuffixes.length - 1; power++) value /= 1024n
-    return `${before}${value}${binarySuffixes[power]}`
+    for (; value % 1024n === 0n && power < binaryQuantitySuffixes.length - 1; power++) value /= 1024n
+    return `${before}${value}${binaryQuantitySuffixes[power]}`
   }
   let value = nano
   let exponent = -9
   for (; value % 1000n === 0n && exponent < 18; exponent += 3) value /= 1000n
   if (kind === 'exponent') return `${before}${value}${exponent === 0 ? '' : `e${exponent}`}`
-  const suffix = Object.entries(exponentByDecimalSuffix).find(([, power]) => power === exponent)?.[0] ?? ''
+  const suffix =
+    Object.entries(quantityExponentByDecimalSuffix).find(([, power]) => power === exponent)?.[0] ?? ''
   return `${before}${value}${suffix}`
 }
 
@@ -296,15 +297,15 @@ function parseQuantity(text: string): ParsedQuantity | undefined {
   if (text.length > 100) return undefined
   const isBinary = suffix.endsWith('i')
   const isExponent = /^[eE]./.test(suffix)
-  if (isBinary && !binarySuffixes.includes(suffix)) return undefined
-  if (!isBinary && !isExponent && !Object.hasOwn(exponentByDecimalSuffix, suffix)) return undefined
+  if (isBinary && !binaryQuantitySuffixes.includes(suffix)) return undefined
+  if (!isBinary && !isExponent && !Object.hasOwn(quantityExponentByDecimalSuffix, suffix)) return undefined
   const exponent = isExponent
     ? Number(suffix.slice(1))
     : isBinary
       ? 0
-      : (exponentByDecimalSuffix[suffix] ?? 0)
+      : (quantityExponentByDecimalSuffix[suffix] ?? 0)
   if (Math.abs(exponent) > 1000) return undefined
-  const factor = isBinary ? 1024n ** BigInt(binarySuffixes.indexOf(suffix)) : 1n
+  const factor = isBinary ? 1024n ** BigInt(binaryQuantitySuffixes.indexOf(suffix)) : 1n
   // Like Kubernetes, rounds up to billionths.
   const digits = BigInt(whole + part || '0') * factor
   const shift = exponent + 9 - part.length

@@ -23,7 +23,7 @@ export type CrdValidationProblem = readonly [FieldPath, string]
 /** `tree` is the whole definition. */
 export function* findCrdProblems(tree: ParsedValue, apiVersion: string): Generator<CrdValidationProblem> {
   // Schemas make up most of the definition, and these checks don't need them.
-  const crd = toPlainJson(replaceSchemasWithTrue(tree))
+  const crd = toPlainJson(replaceOpenApiSchemasWithTrue(tree))
   const isOld = apiVersion.endsWith('/v1beta1')
   const spec = getJsonFieldAtPath(crd, 'spec')
   const group = getStringAtPath(spec, 'group')
@@ -34,7 +34,7 @@ export function* findCrdProblems(tree: ParsedValue, apiVersion: string): Generat
   if (!['Namespaced', 'Cluster'].includes(scope))
     yield [['spec', 'scope'], 'its scope is neither Namespaced nor Cluster']
   yield* findCrdVersionProblems(spec, isOld)
-  yield* findAcceptedNamesProblems(getJsonFieldAtPath(spec, 'names'))
+  yield* findCrdAcceptedNamesProblems(getJsonFieldAtPath(spec, 'names'))
   yield* findPrinterColumnAndScaleProblems(spec, ['spec'], isOld)
   yield* findConversionProblems(spec, isOld)
   yield* findApiApprovalProblems(crd, group)
@@ -48,15 +48,15 @@ export function* findCrdProblems(tree: ParsedValue, apiVersion: string): Generat
 }
 
 /** Replaces each schema with `true`. */
-function replaceSchemasWithTrue(value: ParsedValue): ParsedValue {
-  if (value.kind === 'list') return replaceListItems(value, value.items.map(replaceSchemasWithTrue))
+function replaceOpenApiSchemasWithTrue(value: ParsedValue): ParsedValue {
+  if (value.kind === 'list') return replaceListItems(value, value.items.map(replaceOpenApiSchemasWithTrue))
   if (value.kind !== 'map') return value
   return replaceMapEntries(
     value,
     value.entries.map((entry) =>
       entry.key === 'openAPIV3Schema' && entry.value.kind === 'map' && entry.value.entries.length > 0
         ? { ...entry, value: { kind: 'bool', value: true, start: entry.value.start, end: entry.value.end } }
-        : { ...entry, value: replaceSchemasWithTrue(entry.value) },
+        : { ...entry, value: replaceOpenApiSchemasWithTrue(entry.value) },
     ),
   )
 }
@@ -105,7 +105,7 @@ function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Genera
   }
 }
 
-function* findAcceptedNamesProblems(names: Json | undefined): Generator<CrdValidationProblem> {
+function* findCrdAcceptedNamesProblems(names: Json | undefined): Generator<CrdValidationProblem> {
   const kind = getStringAtPath(names, 'kind')
   const listKind = getStringAtPath(names, 'listKind') || (kind === '' ? '' : `${kind}List`)
   const singular = getStringAtPath(names, 'singular') || kind.toLowerCase()

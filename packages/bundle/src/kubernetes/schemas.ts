@@ -18,7 +18,7 @@ const descriptorsSchema: SchemaType = [
   },
 ]
 
-const apiDescriptionFields = {
+const apiDescriptionSchemaFields = {
   'name*': ':string',
   'version*': ':string',
   'kind*': ':string',
@@ -30,12 +30,12 @@ const apiDescriptionFields = {
   actionDescriptors: descriptorsSchema,
 } satisfies Record<string, SchemaType>
 
-const crdDescriptionsSchema: SchemaType = [{ fields: apiDescriptionFields }]
+const crdDescriptionsSchema: SchemaType = [{ fields: apiDescriptionSchemaFields }]
 
 const apiServiceDescriptionsSchema: SchemaType = [
   {
     fields: {
-      ...apiDescriptionFields,
+      ...apiDescriptionSchemaFields,
       'group*': ':string',
       deploymentName: ':string',
       containerPort: ':int32',

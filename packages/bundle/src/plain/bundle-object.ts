@@ -1,7 +1,7 @@
 // The objects of a bundle as OLM v1 and RukPak read them: every document of every file in `manifests/`, with lists
 // unpacked. opm and OLM v0 read only the first document; see `registry-bundle.ts`.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
+import { readJson, skipJsonWhitespace } from '@catalog-bot/fbc/go/json/read-json'
 import { getMapValue, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { decodeYaml, splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/encoding'
@@ -28,7 +28,7 @@ export interface UnreadableManifest {
   readonly reason: string
 }
 
-export interface ParsedManifestObjects {
+export interface BundleManifestObjectsResult {
   /** Ordered by file and document. */
   readonly objects: readonly ParsedManifestObject[]
   /** Files that OLM v1 and RukPak reject, each with the first reason. */
@@ -41,20 +41,22 @@ interface LocatedManifestDocument {
   readonly end: number
 }
 
-export const readBundleManifestObjects = memoizePerObject((files: BundleFiles): ParsedManifestObjects => {
-  const objects: ParsedManifestObject[] = []
-  const unreadable: UnreadableManifest[] = []
-  for (const [file, bytes] of findFilesInDirectory(files, 'manifests', { hidden: true })) {
-    try {
-      for (const document of parseManifestDocuments(bytes))
-        objects.push(...unpackManifestObjects(file, document))
-    } catch (error) {
-      if (!(error instanceof UnreadableManifestError)) throw error
-      unreadable.push({ file, reason: error.message })
+export const readBundleManifestObjects = memoizePerObject(
+  (files: BundleFiles): BundleManifestObjectsResult => {
+    const objects: ParsedManifestObject[] = []
+    const unreadable: UnreadableManifest[] = []
+    for (const [file, bytes] of findFilesInDirectory(files, 'manifests', { hidden: true })) {
+      try {
+        for (const document of parseManifestDocuments(bytes))
+          objects.push(...unpackManifestObjects(file, document))
+      } catch (error) {
+        if (!(error instanceof UnreadableManifestError)) throw error
+        unreadable.push({ file, reason: error.message })
+      }
     }
-  }
-  return { objects, unreadable }
-})
+    return { objects, unreadable }
+  },
+)
 
 export function createManifestObjectLocator(
   files: BundleFiles,
@@ -85,11 +87,11 @@ function* parseManifestDocuments(bytes: Uint8Array): Generator<LocatedManifestDo
 }
 
 function* parseJsonDocuments(text: string, length: number): Generator<LocatedManifestDocument> {
-  for (let at = skipJsonSpace(text, 0); at < text.length;) {
+  for (let at = skipJsonWhitespace(text, 0); at < text.length;) {
     const { value, end } = parseJsonAtOffset(text, at)
     // Only the first document supports location lookup, because offsets in the others count bytes, not characters.
     yield { value, start: 0, end: length }
-    at = skipJsonSpace(text, end)
+    at = skipJsonWhitespace(text, end)
   }
 }
 

@@ -9,7 +9,7 @@ import {
   getListAtPath,
   getStringAtPath,
 } from '../fields.ts'
-import { formatCertificateName } from './webhooks.ts'
+import { formatDeploymentCertificateName } from './webhooks.ts'
 import { createRenderedObject, type ManifestGeneratorInput } from './csv-view.ts'
 import type { JsonObject, RenderedObject, DeploymentConfig } from './rendering.ts'
 import { toCanonicalJson } from '../upgrade/compare-properties.ts'
@@ -47,7 +47,7 @@ export function generateDeployments(generation: ManifestGeneratorInput): readonl
     const pod = asObjectOrEmpty(template['spec'])
     const mounted =
       certificates !== undefined && served.has(name)
-        ? mountCertificates(pod, formatCertificateName(name))
+        ? mountCertificateVolumes(pod, formatDeploymentCertificateName(name))
         : pod
     const object = createRenderedObject(
       generation,
@@ -69,7 +69,7 @@ export function generateDeployments(generation: ManifestGeneratorInput): readonl
 }
 
 /** Returns the pod with the certificate volumes, which replace any volumes with the same names or mount paths. */
-function mountCertificates(pod: JsonObject, secretName: string): JsonObject {
+function mountCertificateVolumes(pod: JsonObject, secretName: string): JsonObject {
   const containers = asListOrEmpty(pod['containers']).map(asObjectOrEmpty)
   const mountPaths = new Set<string>(certificateVolumeMounts.map(({ mountPath }) => mountPath))
   const replaced = new Set<string>(certificateVolumeMounts.map(({ name }) => name))
@@ -107,7 +107,7 @@ function mountCertificates(pod: JsonObject, secretName: string): JsonObject {
 function applyDeploymentConfig(deployment: RenderedObject, config: DeploymentConfig): RenderedObject {
   const spec = asObjectOrEmpty(deployment.manifest['spec'])
   const template = asObjectOrEmpty(spec['template'])
-  const pod = applyConfigToPod(asObjectOrEmpty(template['spec']), config)
+  const pod = applyDeploymentConfigToPod(asObjectOrEmpty(template['spec']), config)
   const whole = {
     ...deployment.manifest,
     metadata: addAnnotationsToMetadata(deployment.manifest['metadata'], config.annotations),
@@ -123,7 +123,7 @@ function applyDeploymentConfig(deployment: RenderedObject, config: DeploymentCon
   return { ...deployment, manifest: whole }
 }
 
-function applyConfigToPod(pod: JsonObject, config: DeploymentConfig): JsonObject {
+function applyDeploymentConfigToPod(pod: JsonObject, config: DeploymentConfig): JsonObject {
   const { env, envFrom, volumes, volumeMounts, tolerations, resources, nodeSelector, affinity } = config
   const containers = asListOrEmpty(pod['containers']).map((container) => ({
     ...asObjectOrEmpty(container),

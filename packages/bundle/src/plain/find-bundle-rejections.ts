@@ -162,7 +162,7 @@ function* findInvalidWebhookNames(csv: CsvFieldsForRendering): Generator<RenderR
   }
 }
 
-function* findCrdsWithSeveralConversions(csv: CsvFieldsForRendering): Generator<RenderRejection> {
+function* findCrdsWithMultipleConversions(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   const references = getConversionWebhooks(csv).flatMap(({ name, conversionCrds }) =>
     conversionCrds.map((crd) => ({ name, crd })),
   )
@@ -175,7 +175,7 @@ function* findCrdsWithSeveralConversions(csv: CsvFieldsForRendering): Generator<
   }
 }
 
-function* findConversionsOfUnownedCrds(csv: CsvFieldsForRendering): Generator<RenderRejection> {
+function* findUnownedConversionCrds(csv: CsvFieldsForRendering): Generator<RenderRejection> {
   const owned = new Set(csv.ownedCrds)
   for (const webhook of [...getConversionWebhooks(csv)].sort((a, b) => compareCodeUnits(a.name, b.name)))
     for (const crd of [...webhook.conversionCrds].sort(compareCodeUnits))
@@ -216,7 +216,7 @@ function* findForbiddenWebhookRules(csv: CsvFieldsForRendering): Generator<Rende
   }
 }
 
-function* findUnsupportedKinds(
+function* findUnsupportedObjectKinds(
   _csv: CsvFieldsForRendering,
   { others }: RegistryV1Bundle,
 ): Generator<RenderRejection> {
@@ -240,10 +240,10 @@ const registryV1Checks: readonly RegistryV1BundleCheck[] = [
   findWebhooksWithoutDeployment,
   findDuplicateWebhooks,
   findInvalidWebhookNames,
-  findCrdsWithSeveralConversions,
-  findConversionsOfUnownedCrds,
+  findCrdsWithMultipleConversions,
+  findUnownedConversionCrds,
   findForbiddenWebhookRules,
-  findUnsupportedKinds,
+  findUnsupportedObjectKinds,
 ]
 
 function getConversionWebhooks(csv: CsvFieldsForRendering): readonly CsvWebhook[] {

@@ -3,30 +3,35 @@
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 
-const initialHash = [
+const sha224InitialHash = [
   0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4,
 ] as const
 
 /** The first 32 fractional bits of the cube roots of the first 64 primes. */
-const roundConstants = Uint32Array.from(computeFirstPrimes(64), (prime) => computeCubeRootFraction(prime))
+const sha224RoundConstants = Uint32Array.from(computeFirstPrimes(64), (prime) =>
+  computeCubeRootFraction(prime),
+)
 
-const maxNameLength = 63
+const maxObjectNameBytes = 63
 
 /** Truncates the base if both exceed 63 bytes. As in OLM, the dash doesn't count, so the result can have 64 bytes. */
 export function formatObjectNameWithSuffix(base: string, suffix: string): string {
   const bytes = new TextEncoder().encode(base)
-  const isLong = bytes.length + suffix.length > maxNameLength
-  return `${isLong ? decodeUtf8LikeGo(bytes.subarray(0, maxNameLength - suffix.length - 1)) : base}-${suffix}`
+  const isLong = bytes.length + suffix.length > maxObjectNameBytes
+  return `${isLong ? decodeUtf8LikeGo(bytes.subarray(0, maxObjectNameBytes - suffix.length - 1)) : base}-${suffix}`
 }
 
 /** The base with the hash of a value: base 36 of the SHA-224 of Go's JSON and a line feed. */
 export function formatObjectNameWithHash(base: string, value: Json): string {
-  const text = `${formatGoStructJson(value)}\n`
-  return formatObjectNameWithSuffix(base, BigInt(`0x${sha224(new TextEncoder().encode(text))}`).toString(36))
+  const text = `${formatJsonWithGoEscapes(value)}\n`
+  return formatObjectNameWithSuffix(
+    base,
+    BigInt(`0x${computeSha224(new TextEncoder().encode(text))}`).toString(36),
+  )
 }
 
 /** Keeps the order of the fields, because a Go struct is written in the order of its type. */
-function formatGoStructJson(value: Json): string {
+function formatJsonWithGoEscapes(value: Json): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -56,19 +61,19 @@ function computeCubeRootFraction(prime: number): number {
 // SHA-224 (FIPS 180-4) for OLM's generated names. Not for secrets.
 
 /** Returns hexadecimal digits. */
-export function sha224(bytes: Uint8Array): string {
-  const state = Uint32Array.from(initialHash)
+export function computeSha224(bytes: Uint8Array): string {
+  const state = Uint32Array.from(sha224InitialHash)
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64)
   padded.set(bytes)
   padded[bytes.length] = 0x80
   const view = new DataView(padded.buffer)
   view.setUint32(padded.length - 8, Math.floor(bytes.length / 2 ** 29))
   view.setUint32(padded.length - 4, (bytes.length << 3) >>> 0)
-  for (let at = 0; at < padded.length; at += 64) compressBlock(state, view, at)
+  for (let at = 0; at < padded.length; at += 64) compressSha224Block(state, view, at)
   return [...state.subarray(0, 7)].map((word) => word.toString(16).padStart(8, '0')).join('')
 }
 
-function compressBlock(state: Uint32Array, view: DataView, at: number): void {
+function compressSha224Block(state: Uint32Array, view: DataView, at: number): void {
   const words = new Uint32Array(64)
   const word = (index: number) => words[index] as number
   for (let index = 0; index < 16; index++) words[index] = view.getUint32(at + index * 4)
@@ -84,7 +89,7 @@ function compressBlock(state: Uint32Array, view: DataView, at: number): void {
   ]
   for (let index = 0; index < 64; index++) {
     const first = h + (rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25)) + ((e & f) ^ (~e & g))
-    const sum = (first + (roundConstants[index] as number) + word(index)) >>> 0
+    const sum = (first + (sha224RoundConstants[index] as number) + word(index)) >>> 0
     const second =
       (rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))
     ;[h, g, f, e, d, c, b, a] = [g, f, e, (d + sum) >>> 0, c, b, a, (sum + second) >>> 0]

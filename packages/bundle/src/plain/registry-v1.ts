@@ -10,7 +10,7 @@ import { createSliceType, createStructType } from '@catalog-bot/fbc/go/decode/go
 import { decodeYaml } from '@catalog-bot/fbc/go/yaml/encoding'
 import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
 import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
+import { readJson, skipJsonWhitespace } from '@catalog-bot/fbc/go/json/read-json'
 import type { BundleFiles } from '../bundle-files.ts'
 import { annotationsStructType, propertiesStructType } from '../csv-type.ts'
 import { type SchemaType, csvSchema } from '../kubernetes/schemas.ts'
@@ -28,7 +28,7 @@ export interface RegistryV1Bundle {
   readonly others: readonly RenderedObject[]
 }
 
-export type ParsedRegistryV1 =
+export type RegistryV1ParseResult =
   | { readonly bundle: RegistryV1Bundle; readonly rejections: readonly [] }
   | { readonly bundle?: undefined; readonly rejections: readonly RenderRejection[] }
 
@@ -37,10 +37,10 @@ const propertiesFilePath = 'metadata/properties.yaml'
 const crdOpenApiSchemaName = 'apiextensions.v1.CustomResourceDefinition'
 
 /** Reports every reason to reject the bundle. OLM reports only the first. */
-export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegistryV1 => {
+export const parseRegistryV1 = memoizePerObject((files: BundleFiles): RegistryV1ParseResult => {
   const rejections: RenderRejection[] = []
   const packageName = parsePackageName(files, rejections)
-  rejectSubdirectories(files, rejections)
+  rejectManifestSubdirectories(files, rejections)
   const { objects, unreadable } = readBundleManifestObjects(files)
   for (const { file, reason } of unreadable)
     rejections.push({
@@ -65,7 +65,7 @@ export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegi
       })
     return { rejections }
   }
-  rejectInvalidVersions(csv, rejections)
+  rejectInvalidCsvVersions(csv, rejections)
   const named = mergeBundleProperties(csv, files, rejections)
   if (rejections.length > 0) return { rejections }
   return { bundle: { packageName, csv: named, crds, others }, rejections: [] }
@@ -101,7 +101,7 @@ function parsePackageName(files: BundleFiles, rejections: RenderRejection[]): st
 
 const nullValueNode: ParsedValue = { kind: 'null', start: 0, end: 0 }
 
-function rejectSubdirectories(files: BundleFiles, rejections: RenderRejection[]): void {
+function rejectManifestSubdirectories(files: BundleFiles, rejections: RenderRejection[]): void {
   for (const path of files.keys()) {
     const [root, directory, ...more] = path.split('/')
     if (root === 'manifests' && more.length > 0)
@@ -145,7 +145,7 @@ function toRenderedObject(
   }
 }
 
-function rejectInvalidVersions({ manifest, file }: RenderedObject, rejections: RenderRejection[]): void {
+function rejectInvalidCsvVersions({ manifest, file }: RenderedObject, rejections: RenderRejection[]): void {
   for (const field of ['version', 'release'] as const) {
     const text = getJsonFieldAtPath(manifest, 'spec', field)
     if (typeof text !== 'string') continue
@@ -230,8 +230,8 @@ function isParsedValue(value: unknown): value is ParsedValue {
 function parsePropertiesAnnotation(text: string) {
   let list: ParsedValue
   try {
-    const read = readJson(text, skipJsonSpace(text, 0))
-    if (skipJsonSpace(text, read.end) < text.length) return { texts: [], problem: 'more than one value' }
+    const read = readJson(text, skipJsonWhitespace(text, 0))
+    if (skipJsonWhitespace(text, read.end) < text.length) return { texts: [], problem: 'more than one value' }
     list = read.value
   } catch (error) {
     return { texts: [], problem: (error as Error).message }

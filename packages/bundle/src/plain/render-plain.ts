@@ -12,7 +12,7 @@ import { findClusterExtensionRejections, renderRegistryV1 } from './render-regis
 import type {
   JsonObject,
   RenderedObject,
-  PlainRendering,
+  PlainRenderResult,
   PlainRenderOptions,
   RenderRejection,
 } from './rendering.ts'
@@ -21,7 +21,7 @@ import type {
  * Renders registry+v1 by OLM v1's algorithm (operator-controller v1.11) and plain+v0 unchanged. For helm+v3, returns
  * only the CRDs and reports the rest in `open`. Never throws, regardless of the files.
  */
-export function renderPlainManifests(files: BundleFiles, options: PlainRenderOptions): PlainRendering {
+export function renderPlainManifests(files: BundleFiles, options: PlainRenderOptions): PlainRenderResult {
   const format = detectBundleFormat(files)
   if (format === undefined) return { objects: [], rejections: [], findings: [], open: [] }
   const rendered =
@@ -38,10 +38,10 @@ export function renderPlainManifests(files: BundleFiles, options: PlainRenderOpt
   }
 }
 
-type PartialPlainRendering = Pick<PlainRendering, 'objects' | 'rejections'> &
-  Partial<Pick<PlainRendering, 'open'>>
+type PartialPlainRenderResult = Pick<PlainRenderResult, 'objects' | 'rejections'> &
+  Partial<Pick<PlainRenderResult, 'open'>>
 
-function renderRegistryV1Bundle(files: BundleFiles, options: PlainRenderOptions): PartialPlainRendering {
+function renderRegistryV1Bundle(files: BundleFiles, options: PlainRenderOptions): PartialPlainRenderResult {
   const loaded = parseRegistryV1(files)
   if (!loaded.bundle) return { objects: [], rejections: loaded.rejections }
   const extensionRejections = findClusterExtensionRejections(loaded.bundle, options)
@@ -51,7 +51,7 @@ function renderRegistryV1Bundle(files: BundleFiles, options: PlainRenderOptions)
 }
 
 /** RukPak wraps each object in a separate chart. The result of template braces is unknown without Helm. */
-function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
+function renderPlainV0Bundle(files: BundleFiles): PartialPlainRenderResult {
   const { objects, unreadable } = readBundleManifestObjects(files)
   const rejections: readonly RenderRejection[] = unreadable.map(({ file, reason }) => ({
     message: `${file}: ${reason}`,
@@ -80,7 +80,7 @@ function hasTemplateBraces({ manifest }: RenderedObject): boolean {
 }
 
 /** In a chart, only the CRDs aren't templates. */
-function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
+function renderHelmChartBundle(files: BundleFiles): PartialPlainRenderResult {
   const root = findHelmChartDirectory(files) ?? ''
   const crds = new Map(
     [...files].flatMap(([path, bytes]): [string, Uint8Array][] => {

@@ -50,7 +50,7 @@ export interface RenderRejection {
   readonly isAboutOptions?: true
 }
 
-export interface PlainRendering {
+export interface PlainRenderResult {
   /** Absent if the files aren't a bundle. */
   readonly format?: BundleFormat
   /** In the renderer's order. Empty if OLM rejects the bundle. */

@@ -56,7 +56,7 @@ function generateWebhookConfigurations(
         ...Object.fromEntries(fields.flatMap((field) => toObjectEntryIfDefined(field, definition[field]))),
         clientConfig: {
           service: {
-            ...{ namespace: installNamespace, name: formatServiceName(deployment), port },
+            ...{ namespace: installNamespace, name: formatDeploymentServiceName(deployment), port },
             ...(path !== undefined && { path }),
           },
         },
@@ -119,7 +119,7 @@ function addConversionWebhook(
     webhook: {
       clientConfig: {
         service: {
-          ...{ namespace, name: formatServiceName(deployment), port },
+          ...{ namespace, name: formatDeploymentServiceName(deployment), port },
           path: definition['webhookPath'] ?? '/',
         },
       },
@@ -140,7 +140,7 @@ export function generateWebhookServices(generation: ManifestGeneratorInput): rea
     const object = createRenderedObject(
       generation,
       ['v1', 'Service'],
-      { name: formatServiceName(deployment), namespace },
+      { name: formatDeploymentServiceName(deployment), namespace },
       { spec: { ports: toWebhookServicePorts(webhooks), ...(selector !== undefined && { selector }) } },
     )
     return [addServingCertAnnotation(generation, deployment, object)]
@@ -170,12 +170,12 @@ function toWebhookServicePorts(webhooks: readonly CsvWebhook[]): readonly Json[]
 // The service of a deployment with webhooks, and the provider of its certificate: cert-manager or OpenShift.
 
 /** OLM v1 keeps OLM v0's names. */
-function formatServiceName(deployment: string): string {
+function formatDeploymentServiceName(deployment: string): string {
   return formatObjectNameWithSuffix(deployment.replaceAll('.', '-'), 'service')
 }
 
-export function formatCertificateName(deployment: string): string {
-  return formatObjectNameWithSuffix(formatServiceName(deployment), 'cert')
+export function formatDeploymentCertificateName(deployment: string): string {
+  return formatObjectNameWithSuffix(formatDeploymentServiceName(deployment), 'cert')
 }
 
 /** Returns the object with the annotation that makes the provider inject its certificate authority. */
@@ -187,7 +187,7 @@ function addCaInjectionAnnotation(
   const { certificates, installNamespace } = generation
   if (certificates === 'cert-manager')
     return addAnnotations(object, {
-      'cert-manager.io/inject-ca-from': `${installNamespace}/${formatCertificateName(deployment)}`,
+      'cert-manager.io/inject-ca-from': `${installNamespace}/${formatDeploymentCertificateName(deployment)}`,
     })
   if (certificates === 'openshift-service-ca')
     return addAnnotations(object, { 'service.beta.openshift.io/inject-cabundle': 'true' })
@@ -202,7 +202,7 @@ function addServingCertAnnotation(
 ): RenderedObject {
   if (certificates !== 'openshift-service-ca') return service
   return addAnnotations(service, {
-    'service.beta.openshift.io/serving-cert-secret-name': formatCertificateName(deployment),
+    'service.beta.openshift.io/serving-cert-secret-name': formatDeploymentCertificateName(deployment),
   })
 }
 
@@ -218,9 +218,9 @@ export function generateCertificates(generation: ManifestGeneratorInput): readon
   if (generation.certificates !== 'cert-manager') return []
   const deployments = new Set(csv.webhooks.map(({ deployment }) => deployment))
   return [...deployments].sort().flatMap((deployment) => {
-    const name = formatCertificateName(deployment)
+    const name = formatDeploymentCertificateName(deployment)
     const issuer = formatObjectNameWithSuffix(name, 'selfsigned-issuer')
-    const host = `${formatServiceName(deployment)}.${namespace}`
+    const host = `${formatDeploymentServiceName(deployment)}.${namespace}`
     return [
       createRenderedObject(
         generation,

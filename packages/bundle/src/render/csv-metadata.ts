@@ -1,6 +1,6 @@
 // The `olm.csv.metadata` property, which is the part of a ClusterServiceVersion that catalogs store. Contains only
 // fields of the operator API; values of the wrong type are omitted.
-import { type Json, getJsonFieldValues, toPlainJson } from '@catalog-bot/fbc/go/json/json'
+import { type Json, getJsonFieldValuesIgnoringCase, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import {
   type GoType,
   type StructType,
@@ -34,7 +34,7 @@ import {
 /** The values of opm's `--migrate-level`. */
 export type MigrateLevel = 'none' | 'bundle-object-to-csv-metadata'
 
-interface DecodedJsonResult {
+interface GoStructJsonResult {
   readonly json: JsonObject
   /** encoding/json's first error. The value that it concerns is missing from `json`. */
   readonly problem?: string
@@ -79,11 +79,8 @@ function toCsvMetadata(csv: Json): JsonObject {
       filterStringMap(getJsonFieldAtPath(csv, 'metadata', 'annotations')),
     ),
     // These two and the provider are always written, even if empty.
-    apiServiceDefinitions: toOwnedAndRequiredDescriptions(
-      spec['apiservicedefinitions'],
-      toApiServiceDescription,
-    ),
-    crdDescriptions: toOwnedAndRequiredDescriptions(spec['customresourcedefinitions'], toCrdDescription),
+    apiServiceDefinitions: toOwnedAndRequiredApis(spec['apiservicedefinitions'], toApiServiceDescription),
+    crdDescriptions: toOwnedAndRequiredApis(spec['customresourcedefinitions'], toCrdDescription),
     ...pickNonEmptyStringFields(spec, 'description', 'displayName'),
     ...createFieldIfNonEmpty('installModes', asListOrEmpty(spec['installModes']).map(toInstallMode)),
     ...createFieldIfNonEmpty('keywords', filterStringItems(spec['keywords'])),
@@ -111,7 +108,7 @@ function toCsvMetadata(csv: Json): JsonObject {
   }
 }
 
-function toOwnedAndRequiredDescriptions(
+function toOwnedAndRequiredApis(
   value: Json | undefined,
   describe: (entry: JsonObject) => JsonObject,
 ): JsonObject {
@@ -207,7 +204,7 @@ function createFieldIfNonEmpty(key: string, value: readonly Json[] | JsonObject)
 }
 
 /** Fields that are absent in `value` are also absent in the result. Never throws. */
-function decodeGoStructToJson(type: StructType, value: ParsedValue): DecodedJsonResult {
+function decodeGoStructToJson(type: StructType, value: ParsedValue): GoStructJsonResult {
   const { decoded, problems } = decodeGoStruct(type, value)
   const [first] = problems
   return { json: decodedStructToJson(type, decoded), ...(first && { problem: first.message }) }
@@ -313,7 +310,7 @@ function findCsvInBundleProperties(properties: readonly { readonly type: string;
 
 /** The object in the property. opm skips unreadable objects. */
 function parseBundleObjectProperty(value: Json): ParsedValue | undefined {
-  const data = getJsonFieldValues(value, 'data').at(-1)
+  const data = getJsonFieldValuesIgnoringCase(value, 'data').at(-1)
   const bytes = typeof data === 'string' ? decodeBase64(data) : undefined
   if (!(bytes instanceof Uint8Array)) return undefined
   try {
@@ -328,7 +325,7 @@ function parseBundleObjectProperty(value: Json): ParsedValue | undefined {
 // and icon from them, and the substitutes template checks whether a bundle substitutes for another one.
 
 /** The document reduced to these parts, with the same structure. */
-export function reduceCsvToTemplateFields(csv: Json): Json {
+export function pickCsvFieldsForTemplates(csv: Json): Json {
   const substitutes = getJsonFieldAtPath(csv, 'metadata', 'annotations', 'olm.substitutesFor')
   const description = getJsonFieldAtPath(csv, 'spec', 'description')
   return {

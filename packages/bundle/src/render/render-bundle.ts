@@ -3,7 +3,7 @@ import { type Json, toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, sortByBytes } from '@catalog-bot/fbc/go/text'
 import { bundleMetadataPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
 import { parseCsvMetadata } from './csv-metadata.ts'
-import { formatUntypedGoJson } from '../manifest-document.ts'
+import { formatUntypedObjectAsGoJson } from '../manifest-document.ts'
 import type { RegistryBundle, RelatedImage } from '../registry-bundle.ts'
 
 export interface ComparableBundle {
@@ -48,7 +48,7 @@ export function renderBundle(
   const bulky = isMigrated
     ? [{ type: 'olm.csv.metadata', value: parseCsvMetadata(bundle.csv.tree).metadata }]
     : bundle.objects
-        .map(({ tree }) => encodeBase64Text(formatUntypedGoJson(tree)))
+        .map(({ tree }) => encodeBase64Text(formatUntypedObjectAsGoJson(tree)))
         .sort(compareBytes)
         .map((data) => ({ type: 'olm.bundle.object', value: { data } }))
   const related = collectRelatedImages(bundle, image)

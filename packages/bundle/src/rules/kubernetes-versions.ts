@@ -18,7 +18,7 @@ export const apiNeverThere = defineRule<{ api: string; name: string; release: st
     fix: 'Migrate to the API that replaced it.',
   }),
   *find(bundle) {
-    for (const { isCertain, ...use } of findRemovedApiUses(bundle)) if (isCertain) yield use
+    for (const { isCertain, ...use } of findRemovedApiUsages(bundle)) if (isCertain) yield use
   },
 })
 
@@ -34,7 +34,7 @@ export const removedApi = defineRule<{ api: string; name: string; release: strin
     fix: 'Migrate to the API that replaced it.',
   }),
   *find(bundle) {
-    for (const { isCertain, ...use } of findRemovedApiUses(bundle)) if (!isCertain) yield use
+    for (const { isCertain, ...use } of findRemovedApiUsages(bundle)) if (!isCertain) yield use
   },
 })
 
@@ -51,7 +51,7 @@ export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleSign
   }),
   *find({ objects, derivedProperties }) {
     const removed = objects.filter(
-      ({ apiVersion, kind }) => findKubeVersionRemovingApi(apiVersion, kind) === '1.22',
+      ({ apiVersion, kind }) => findApiRemovalKubeVersion(apiVersion, kind) === '1.22',
     )
     if (removed.length === 0) return
     const limit = derivedProperties.find(({ type }) => type === 'olm.maxOpenShiftVersion')?.value
@@ -144,13 +144,13 @@ const removedApisByKubeVersion: Readonly<Record<string, Readonly<Record<string, 
 }
 
 /** The first Kubernetes release without the API. */
-function findKubeVersionRemovingApi(apiVersion: string, kind: string): string | undefined {
+function findApiRemovalKubeVersion(apiVersion: string, kind: string): string | undefined {
   for (const [release, versions] of Object.entries(removedApisByKubeVersion))
     if (Object.hasOwn(versions, apiVersion) && versions[apiVersion]?.includes(kind)) return release
   return undefined
 }
 
-export interface RemovedApiUse {
+export interface RemovedApiUsage {
   /** Defaults to the CSV's file. */
   readonly file?: string
   readonly path: FieldPath
@@ -160,14 +160,14 @@ export interface RemovedApiUse {
 }
 
 /** Uses in manifests, CRDs and requested permissions. */
-function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator<RemovedApiUse> {
+function* findRemovedApiUsages({ csv, objects }: RegistryBundle): Generator<RemovedApiUsage> {
   const needed = parseVersionTolerantly(getStringAtPath(csv.data, 'spec', 'minKubeVersion'))
   const isCertain = (release: string): boolean => {
     const removalVersion = parseVersion(`${release}.0`)
     return needed.ok && removalVersion.ok && compareVersions(needed.value, removalVersion.value) >= 0
   }
   for (const { file, name, apiVersion, kind } of objects) {
-    const release = findKubeVersionRemovingApi(apiVersion, kind)
+    const release = findApiRemovalKubeVersion(apiVersion, kind)
     if (release === undefined) continue
     const data = { api: `${apiVersion} ${kind}`, name, release }
     yield { file, path: ['apiVersion'], data, isCertain: isCertain(release) }
@@ -178,7 +178,7 @@ function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator<Remove
       for (const [position, resource] of getListAtPath(crd, 'resources').entries()) {
         const [apiVersion, kind] = [getStringAtPath(resource, 'version'), getStringAtPath(resource, 'kind')]
         mentioned.add(`${kind.toLowerCase()}s`)
-        if (findKubeVersionRemovingApi(apiVersion, kind) !== '1.25') continue
+        if (findApiRemovalKubeVersion(apiVersion, kind) !== '1.25') continue
         const path = ['spec', 'customresourcedefinitions', list, index, 'resources', position]
         const data = {
           api: `${apiVersion} ${kind}`,

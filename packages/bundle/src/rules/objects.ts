@@ -4,7 +4,7 @@ import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { contentRuleDefaults, type BundleRuleSignature } from '../bundle-rule.ts'
 import { getJsonFieldAtPath, asStringOrEmpty, getListAtPath } from '../fields.ts'
 import { findMetadataProblems } from '../kubernetes/crd-problems.ts'
-import { convertParsedValueToJson, formatUntypedGoJson } from '../manifest-document.ts'
+import { convertParsedValueToJson, formatUntypedObjectAsGoJson } from '../manifest-document.ts'
 import { computeUtf8ByteLength } from '@catalog-bot/fbc/go/utf8'
 
 // etcd's default request limit.
@@ -26,7 +26,7 @@ export const oversizedManifest = defineRule<
   *find({ objects }) {
     for (const { file, tree } of objects) {
       if (computeMaxJsonBytes(tree, maxManifestBytes) <= maxManifestBytes) continue
-      const bytes = computeUtf8ByteLength(formatUntypedGoJson(tree))
+      const bytes = computeUtf8ByteLength(formatUntypedObjectAsGoJson(tree))
       if (bytes > maxManifestBytes) yield { file, data: { file, bytes, limit: maxManifestBytes } }
     }
   },

@@ -77,7 +77,7 @@ const comparatorBySchemaProperty: Readonly<Record<string, SchemaPropertyComparat
   },
 }
 
-const comparedSchemaProperties = new Set([...Object.keys(comparatorBySchemaProperty), 'description'])
+const schemaPropertiesWithComparator = new Set([...Object.keys(comparatorBySchemaProperty), 'description'])
 
 /** Unknown changes count as breaking. */
 export function compareSchemaProperties(
@@ -109,7 +109,7 @@ export function compareSchemaProperties(
 function getUnhandledSchemaProperties(schema: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(schema).filter(
-      ([field, value]) => !comparedSchemaProperties.has(field) && !isEmptySchemaValue(field, value),
+      ([field, value]) => !schemaPropertiesWithComparator.has(field) && !isEmptySchemaValue(field, value),
     ),
   )
 }

@@ -98,10 +98,13 @@ function writeCsvSpec(
   out.field('install', '{"strategy":"deployment","spec":{"deployments":null}}')
   out.field('version', marshalString(content.version))
   text('maturity')
-  out.field('customresourcedefinitions', formatApiDefinitions(metadata, 'crdDescriptions', formatCrd))
+  out.field(
+    'customresourcedefinitions',
+    formatApiDefinitions(metadata, 'crdDescriptions', formatCrdDescription),
+  )
   out.field(
     'apiservicedefinitions',
-    formatApiDefinitions(metadata, 'apiServiceDefinitions', formatApiService),
+    formatApiDefinitions(metadata, 'apiServiceDefinitions', formatApiServiceDescription),
   )
   out.field(...formatCachedStructList(metadata, 'nativeAPIs', formatGvk))
   text('minKubeVersion')
@@ -213,33 +216,33 @@ function formatInstallMode(item: DecodedStruct): string {
   ])
 }
 
-function formatResource(item: DecodedStruct): string {
+function formatApiResourceReference(item: DecodedStruct): string {
   return formatStringFieldsAsJson(item, 'name', 'kind', 'version')
 }
 
-function formatCrd(item: DecodedStruct): string {
+function formatCrdDescription(item: DecodedStruct): string {
   return marshalObject([
     ...toJsonStringFields(item, 'name', 'version', 'kind'),
-    ...formatDescriptionFields(item),
+    ...formatApiDescriptionFields(item),
   ])
 }
 
-function formatApiService(item: DecodedStruct): string {
+function formatApiServiceDescription(item: DecodedStruct): string {
   const port = item.fields.get('containerPort')
   return marshalObject([
     ...toJsonStringFields(item, 'name', 'group', 'version', 'kind'),
     ['deploymentName', marshalNonEmptyString(getDecodedStringField(item, 'deploymentName'))],
     ['containerPort', typeof port === 'number' && port !== 0 ? String(port) : undefined],
-    ...formatDescriptionFields(item),
+    ...formatApiDescriptionFields(item),
   ])
 }
 
-function formatDescriptionFields(item: DecodedStruct): CsvJsonField[] {
+function formatApiDescriptionFields(item: DecodedStruct): CsvJsonField[] {
   const descriptors = (field: string): CsvJsonField => formatCachedStructList(item, field, formatDescriptor)
   return [
     ['displayName', marshalNonEmptyString(getDecodedStringField(item, 'displayName'))],
     ['description', marshalNonEmptyString(getDecodedStringField(item, 'description'))],
-    formatCachedStructList(item, 'resources', formatResource),
+    formatCachedStructList(item, 'resources', formatApiResourceReference),
     descriptors('statusDescriptors'),
     descriptors('specDescriptors'),
     descriptors('actionDescriptors'),

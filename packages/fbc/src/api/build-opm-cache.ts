@@ -7,7 +7,12 @@ import {
   parseBundleContent,
   formatJsonAsStoredByOpm,
 } from './bundle-content.ts'
-import { createBundleEncoder, formatPackageIndex, EscapedJsonCache, type JsonChunks } from './cache-json.ts'
+import {
+  createBundleCacheEncoder,
+  formatPackageIndex,
+  EscapedJsonCache,
+  type JsonByteChunks,
+} from './cache-json.ts'
 import {
   buildPackageIndex,
   type PackageIndex,
@@ -97,7 +102,7 @@ export const opmCacheFileModes: TarTreeFileModes = { directory: 0o750, file: 0o6
 export interface OpmCacheFile {
   /** Relative to `cache/`. */
   readonly path: string
-  readonly pieces: JsonChunks
+  readonly pieces: JsonByteChunks
 }
 
 export type OpmCacheResult =
@@ -112,31 +117,31 @@ export type OpmCacheResult =
 
 const utf8Encoder = new TextEncoder()
 /** The longest file name on the systems that opm runs on, in bytes. */
-const maxFileNameBytes = 255
+const maxCacheFileNameBytes = 255
 
 /** `documents`: all blobs of a catalog that opm finds valid, in any order. */
 export function buildOpmCache(documents: readonly BlobMeta[]): OpmCacheResult {
   try {
-    return { ok: true, ...buildCacheFiles(documents) }
+    return { ok: true, ...buildOpmCacheFiles(documents) }
   } catch (error) {
     if (error instanceof UnservableCatalogError) return { ok: false, error: error.message }
     throw error
   }
 }
 
-function buildCacheFiles(documents: readonly BlobMeta[]): Omit<OpmCacheResult & { ok: true }, 'ok'> {
-  const files = new Map<string, JsonChunks>()
+function buildOpmCacheFiles(documents: readonly BlobMeta[]): Omit<OpmCacheResult & { ok: true }, 'ok'> {
+  const files = new Map<string, JsonByteChunks>()
   const declared: PackageIndexBlobs = { packages: [], channels: [], deprecations: [] }
   const bundles: BlobMeta[] = []
   for (const meta of documents) {
     if (addPackageIndexBlob(declared, meta)) continue
     if (meta.schema === 'olm.bundle') bundles.push(meta)
-    else addCustomBlobFile(files, meta)
+    else addCustomBlobCacheFile(files, meta)
   }
   const index = buildPackageIndex(declared)
   const shared = new EscapedJsonCache()
   for (const bundle of bundles)
-    runWithPackageNameInErrors(bundle.package, () => addBundleCacheFiles(files, bundle, index, shared))
+    prefixErrorsWithPackageName(bundle.package, () => addBundleCacheFiles(files, bundle, index, shared))
   files.set('packages.json', [utf8Encoder.encode(formatPackageIndex(index))])
   return {
     files: [...files].map(([path, pieces]) => ({ path, pieces })),
@@ -146,7 +151,7 @@ function buildCacheFiles(documents: readonly BlobMeta[]): Omit<OpmCacheResult & 
 }
 
 /** opm uses schema and package as directory names. */
-function addCustomBlobFile(files: Map<string, JsonChunks>, blob: BlobMeta): void {
+function addCustomBlobCacheFile(files: Map<string, JsonByteChunks>, blob: BlobMeta): void {
   const problem = findCustomBlobProblem(blob)
   if (problem !== undefined) throw new UnservableCatalogError(problem)
   const content = utf8Encoder.encode(`${formatJsonAsStoredByOpm(blob.value)}\n`)
@@ -157,7 +162,7 @@ function addCustomBlobFile(files: Map<string, JsonChunks>, blob: BlobMeta): void
 }
 
 /** opm processes one package at a time and reports the package that fails. */
-function runWithPackageNameInErrors(name: string, work: () => void): void {
+function prefixErrorsWithPackageName(name: string, work: () => void): void {
   try {
     work()
   } catch (error) {
@@ -168,7 +173,7 @@ function runWithPackageNameInErrors(name: string, work: () => void): void {
 }
 
 function addBundleCacheFiles(
-  files: Map<string, JsonChunks>,
+  files: Map<string, JsonByteChunks>,
   { package: of, value }: BlobMeta,
   index: PackageIndex,
   shared: EscapedJsonCache,
@@ -176,7 +181,7 @@ function addBundleCacheFiles(
   const parent = index.get(of)
   if (!parent) return
   const content = parseBundleContent(value)
-  const inChannel = createBundleEncoder(content, parent, shared)
+  const inChannel = createBundleCacheEncoder(content, parent, shared)
   for (const channel of parent.channels.values()) {
     const line = channel.bundles.get(content.name)
     if (!line) continue
@@ -195,8 +200,8 @@ function addBundleCacheFiles(
 function findCacheFileNameProblem(name: string): string | undefined {
   if (name.includes('/')) return 'the name contains a slash'
   if (name.includes('\0')) return 'the name contains a NUL character'
-  return utf8Encoder.encode(name).length > maxFileNameBytes
-    ? `the name is longer than ${maxFileNameBytes} bytes`
+  return utf8Encoder.encode(name).length > maxCacheFileNameBytes
+    ? `the name is longer than ${maxCacheFileNameBytes} bytes`
     : undefined
 }
 

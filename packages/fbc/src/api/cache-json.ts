@@ -16,7 +16,7 @@ import type { ApiBundleContent } from './bundle-content.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
 
 /** A large piece is the same object in every place where it occurs. */
-export type JsonChunks = readonly ByteChunkTree[]
+export type JsonByteChunks = readonly ByteChunkTree[]
 
 const utf8Encoder = new TextEncoder()
 const doubleQuoteBytes = utf8Encoder.encode('"')
@@ -28,15 +28,15 @@ export class EscapedJsonCache {
   private readonly ofTexts = new Map<string, Uint8Array>()
 
   /** JSON as a JSON string. */
-  quoted(parts: JsonChunkTree): JsonChunks {
+  quoted(parts: JsonChunkTree): JsonByteChunks {
     return [doubleQuoteBytes, ...parts.map((part) => this.piece(part)), doubleQuoteBytes]
   }
 
   private piece(part: JsonChunk): Uint8Array {
-    if (typeof part === 'string') return escapeJson(part)
+    if (typeof part === 'string') return escapeJsonForEmbedding(part)
     return 'json' in part
-      ? getOrCreateCachedBytes(this.ofJson, part.json, escapeJson)
-      : getOrCreateCachedBytes(this.ofTexts, part.text, (text) => escapeJson(marshalString(text)))
+      ? getOrCreateCachedBytes(this.ofJson, part.json, escapeJsonForEmbedding)
+      : getOrCreateCachedBytes(this.ofTexts, part.text, (text) => escapeJsonForEmbedding(marshalString(text)))
   }
 }
 
@@ -100,16 +100,16 @@ function formatIndexDeprecation(deprecation: ApiDeprecation | undefined): string
 type CacheJsonField = readonly [name: string, json: string | ByteChunkTree | undefined]
 
 /** `PACKAGE_CHANNEL_BUNDLE.json`. The parts that are the same in all channels are formatted only once. */
-export function createBundleEncoder(
+export function createBundleCacheEncoder(
   content: ApiBundleContent,
   of: IndexedPackage,
   shared: EscapedJsonCache,
-): (line: IndexedBundle) => JsonChunks {
+): (line: IndexedBundle) => JsonByteChunks {
   const identity: readonly CacheJsonField[] = [
     ['csvName', marshalNonEmptyString(content.name)],
     ['packageName', marshalNonEmptyString(of.name)],
   ]
-  const manifests = toManifestFields(buildBundleManifests(content, of), shared)
+  const manifests = createManifestJsonFields(buildBundleManifests(content, of), shared)
   const apis: readonly CacheJsonField[] = [
     ['bundlePath', marshalNonEmptyString(content.image)],
     ['providedApis', marshalNonEmptyList(content.providedApis.map(formatGroupVersionKind))],
@@ -139,12 +139,12 @@ export function createBundleEncoder(
 }
 
 /** A CSV that is one of the objects uses the same pieces in both places. */
-function toManifestFields(
+function createManifestJsonFields(
   { csv, objects }: BundleManifests,
   shared: EscapedJsonCache,
 ): readonly CacheJsonField[] {
-  const quoted = new Map<JsonChunkTree, JsonChunks>()
-  const quotedOf = (json: JsonChunkTree): JsonChunks => {
+  const quoted = new Map<JsonChunkTree, JsonByteChunks>()
+  const quotedOf = (json: JsonChunkTree): JsonByteChunks => {
     const pieces = quoted.get(json) ?? shared.quoted(json)
     quoted.set(json, pieces)
     return pieces
@@ -162,7 +162,7 @@ const [openList, comma, closeList] = ['[', ',', ']'].map((text) => utf8Encoder.e
   Uint8Array,
 ]
 
-function encodeJsonObject(fields: readonly CacheJsonField[]): JsonChunks {
+function encodeJsonObject(fields: readonly CacheJsonField[]): JsonByteChunks {
   const pieces: ByteChunkTree[] = []
   let pending = ''
   let separator = '{'
@@ -195,7 +195,7 @@ function formatTypedValue({ type, value }: ApiTypedValue): string {
 }
 
 /** The content of a JSON string, without its quotes. */
-function escapeJson(json: string): Uint8Array {
+function escapeJsonForEmbedding(json: string): Uint8Array {
   return utf8Encoder.encode(marshalString(json)).subarray(1, -1)
 }
 

@@ -91,12 +91,12 @@ export interface IndexedBundle {
 export function buildPackageIndex({ packages, channels, deprecations }: PackageIndexBlobs): PackageIndex {
   const deprecated = new Map(
     deprecations.map((one) => [
-      formatCompositeKey(one.package, one.schema, one.name),
+      formatDeprecationKey(one.package, one.schema, one.name),
       { message: one.message },
     ]),
   )
   const deprecationOf = (...of: readonly string[]): { deprecation?: ApiDeprecation } => {
-    const deprecation = deprecated.get(formatCompositeKey(...of))
+    const deprecation = deprecated.get(formatDeprecationKey(...of))
     return deprecation ? { deprecation } : {}
   }
   const ofPackage = Map.groupBy(channels, (channel) => channel.package)
@@ -122,7 +122,7 @@ export function buildPackageIndex({ packages, channels, deprecations }: PackageI
   )
 }
 
-function formatCompositeKey(...parts: readonly string[]): string {
+function formatDeprecationKey(...parts: readonly string[]): string {
   return JSON.stringify(parts)
 }
 

@@ -26,7 +26,7 @@ export interface ApiChannelEntry {
   readonly replaces: string
 }
 
-export interface RequestedApi {
+export interface RequestedGvk {
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -78,7 +78,7 @@ export function getChannelEntriesThatReplace(
     const { replaces } = bundle
     // opm lists a bundle once for each time it skips the name.
     const times =
-      (replaces === name ? 1 : 0) + getSkipsWithoutReplaces(bundle).filter((skip) => skip === name).length
+      (replaces === name ? 1 : 0) + getSkipsExcludingReplaces(bundle).filter((skip) => skip === name).length
     for (let time = 0; time < times; time++) entries.push(toApiChannelEntry(bundle, replaces))
   }
   return entries.length > 0
@@ -105,40 +105,40 @@ export function getBundleThatReplaces(
 
 export function getChannelEntriesThatProvide(
   catalog: ServedCatalog,
-  api: RequestedApi,
+  api: RequestedGvk,
 ): RegistryQueryResult<readonly ApiChannelEntry[]> {
   const entries: ApiChannelEntry[] = []
   for (const bundle of iterateIndexedBundles(catalog.index)) {
-    if (!providesApi(catalog, bundle, api)) continue
+    if (!bundleProvidesApi(catalog, bundle, api)) continue
     entries.push(toApiChannelEntry(bundle, bundle.replaces))
-    for (const skip of getSkipsWithoutReplaces(bundle)) entries.push(toApiChannelEntry(bundle, skip))
+    for (const skip of getSkipsExcludingReplaces(bundle)) entries.push(toApiChannelEntry(bundle, skip))
   }
-  return entries.length > 0 ? createQuerySuccess(entries) : createNoProviderFailure(api)
+  return entries.length > 0 ? createQuerySuccess(entries) : createApiNotProvidedFailure(api)
 }
 
 /** Considers only channel heads, and only those of their skips that are in the channel. */
 export function getLatestChannelEntriesThatProvide(
   catalog: ServedCatalog,
-  api: RequestedApi,
+  api: RequestedGvk,
 ): RegistryQueryResult<readonly ApiChannelEntry[]> {
   const entries: ApiChannelEntry[] = []
   for (const { channel, head } of iterateChannelHeads(catalog.index)) {
-    if (!providesApi(catalog, head, api)) continue
+    if (!bundleProvidesApi(catalog, head, api)) continue
     entries.push(toApiChannelEntry(head, head.replaces))
-    for (const skip of getSkipsWithoutReplaces(head))
+    for (const skip of getSkipsExcludingReplaces(head))
       if (channel.bundles.has(skip)) entries.push(toApiChannelEntry(head, skip))
   }
-  return entries.length > 0 ? createQuerySuccess(entries) : createNoProviderFailure(api)
+  return entries.length > 0 ? createQuerySuccess(entries) : createApiNotProvidedFailure(api)
 }
 
 /** The head of the default channel of the first package, by name, that provides the API there. */
 export function getDefaultBundleThatProvides(
   catalog: ServedCatalog,
-  api: RequestedApi,
+  api: RequestedGvk,
 ): RegistryQueryResult<ApiBundle> {
   let isProvided = false
   for (const { parent, channel, head } of iterateChannelHeads(catalog.index)) {
-    if (!providesApi(catalog, head, api)) continue
+    if (!bundleProvidesApi(catalog, head, api)) continue
     isProvided = true
     if (channel.name === parent.defaultChannel)
       return getBundleWithoutUpgradeEdges(catalog, {
@@ -148,8 +148,8 @@ export function getDefaultBundleThatProvides(
       })
   }
   return isProvided
-    ? createQueryFailure(`no entry found that provides ${formatRequestedApi(api)}`)
-    : createNoProviderFailure(api)
+    ? createQueryFailure(`no entry found that provides ${formatRequestedGvk(api)}`)
+    : createApiNotProvidedFailure(api)
 }
 
 /** All bundles in all channels, in opm's order. Omits the manifests of bundles that have an image. */
@@ -203,11 +203,11 @@ function* iterateChannelHeads(index: PackageIndex): Generator<ChannelHead> {
     }
 }
 
-function getSkipsWithoutReplaces({ skips, replaces }: IndexedBundle): readonly string[] {
+function getSkipsExcludingReplaces({ skips, replaces }: IndexedBundle): readonly string[] {
   return skips.filter((skip) => skip !== replaces)
 }
 
-function providesApi(catalog: ServedCatalog, { package: of, name }: IndexedBundle, api: RequestedApi) {
+function bundleProvidesApi(catalog: ServedCatalog, { package: of, name }: IndexedBundle, api: RequestedGvk) {
   return catalog
     .providedApis(of, name)
     .some(({ group, version, kind }) => group === api.group && version === api.version && kind === api.kind)
@@ -222,11 +222,11 @@ function toApiChannelEntry(bundle: IndexedBundle, replaces: string): ApiChannelE
   }
 }
 
-function createNoProviderFailure(api: RequestedApi): { ok: false; error: string } {
-  return createQueryFailure(`no channel entries found that provide ${formatRequestedApi(api)}`)
+function createApiNotProvidedFailure(api: RequestedGvk): { ok: false; error: string } {
+  return createQueryFailure(`no channel entries found that provide ${formatRequestedGvk(api)}`)
 }
 
-function formatRequestedApi({ group, version, kind }: RequestedApi): string {
+function formatRequestedGvk({ group, version, kind }: RequestedGvk): string {
   return `group:${quoteLikeGo(group)} version:${quoteLikeGo(version)} kind:${quoteLikeGo(kind)}`
 }
 

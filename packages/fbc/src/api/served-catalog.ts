@@ -32,7 +32,7 @@ export interface ServedBlob {
   readonly line: Uint8Array
 }
 
-export interface ServedFile extends PackageIndexBlobs {
+export interface ServedCatalogFile extends PackageIndexBlobs {
   readonly facts: CatalogFileFacts
   readonly blobs: readonly ServedBlob[]
   readonly bundles: readonly ServedBundle[]
@@ -49,7 +49,7 @@ interface ServedBundle {
 
 const utf8Encoder = new TextEncoder()
 
-const createEmptyServedFile = () => ({
+const createEmptyServedCatalogFile = () => ({
   blobs: [] as ServedBlob[],
   bundles: [] as ServedBundle[],
   packages: [],
@@ -57,7 +57,7 @@ const createEmptyServedFile = () => ({
   deprecations: [],
 })
 
-type MutableServedFile = Pick<ServedFile, keyof PackageIndexBlobs> & {
+type MutableServedCatalogFile = Pick<ServedCatalogFile, keyof PackageIndexBlobs> & {
   readonly blobs: ServedBlob[]
   readonly bundles: ServedBundle[]
 }
@@ -85,7 +85,7 @@ export type ServedCatalogResult =
 
 /** `files` can be in any order; paths are relative to the catalog's directory. */
 export function buildServedCatalog(
-  files: Iterable<{ readonly path: string; readonly file: ServedFile }>,
+  files: Iterable<{ readonly path: string; readonly file: ServedCatalogFile }>,
 ): ServedCatalogResult {
   const walked = [...files].sort((a, b) => comparePathsInWalkOrder(a.path, b.path))
   const catalog = assembleCatalog(walked.map(({ path, file }) => ({ path, facts: file.facts })))
@@ -95,7 +95,10 @@ export function buildServedCatalog(
 }
 
 /** Checks each package separately, as opm does. */
-function findUnservableCatalogReason(catalog: Catalog, files: readonly ServedFile[]): string | undefined {
+function findUnservableCatalogReason(
+  catalog: Catalog,
+  files: readonly ServedCatalogFile[],
+): string | undefined {
   const [loadError] = catalog.loadErrors
   if (loadError) return loadError.message
   for (const [name, ofPackage] of splitCatalogByPackage(catalog)) {
@@ -131,7 +134,7 @@ class LazyServedCatalog implements ServedCatalog {
   readonly blobs: readonly ServedBlob[]
   private readonly lines = new Map<string, Map<string, ServedBundle>>()
 
-  constructor(files: readonly ServedFile[]) {
+  constructor(files: readonly ServedCatalogFile[]) {
     this.blobs = files.flatMap(({ blobs }) => blobs)
     this.index = buildPackageIndex({
       packages: files.flatMap(({ packages }) => packages),
@@ -163,19 +166,19 @@ class LazyServedCatalog implements ServedCatalog {
 }
 
 /** Never throws. For a file that opm can't load, only the facts are meaningful. */
-export function parseServedFile(bytes: Uint8Array): ServedFile {
-  const drafted = createEmptyServedFile()
+export function parseServedCatalogFile(bytes: Uint8Array): ServedCatalogFile {
+  const drafted = createEmptyServedCatalogFile()
   let problem: string | undefined
   // Works blob by blob, because the parsed file is several times larger than the file.
   const onMeta = (meta: BlobMeta) => {
-    problem ??= addBlobToServedFile(meta, drafted)
+    problem ??= addBlobToServedCatalogFile(meta, drafted)
   }
   const facts = parseCatalogFile(bytes, { forVerdict: true, onMeta })
-  if (facts.loadError !== undefined) return { facts, ...createEmptyServedFile() }
+  if (facts.loadError !== undefined) return { facts, ...createEmptyServedCatalogFile() }
   return { facts, ...drafted, ...(problem !== undefined && { problem }) }
 }
 
-function addBlobToServedFile(meta: BlobMeta, into: MutableServedFile): string | undefined {
+function addBlobToServedCatalogFile(meta: BlobMeta, into: MutableServedCatalogFile): string | undefined {
   const { schema, name, package: of, value } = meta
   try {
     const blob = {

@@ -1,10 +1,10 @@
 // Go's standard base64: padded, the + and / alphabet, CR and LF ignored anywhere.
 
-const sextetByCharCode = new Int8Array(128).fill(-1)
+const base64ValueByCharCode = new Int8Array(128).fill(-1)
 for (const [at, letter] of [
   ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
 ].entries()) {
-  sextetByCharCode[letter.charCodeAt(0)] = at
+  base64ValueByCharCode[letter.charCodeAt(0)] = at
 }
 
 /** The decoded bytes, or the offset (in UTF-8 bytes) that Go reports. */
@@ -30,7 +30,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
       }
       const c = text.charCodeAt(at)
       at++
-      const value = c < 128 ? (sextetByCharCode[c] as number) : -1
+      const value = c < 128 ? (base64ValueByCharCode[c] as number) : -1
       if (value >= 0) {
         bits = (bits << 6) | value
         count++
@@ -38,7 +38,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
       }
       if (c === 0x0a || c === 0x0d) continue
       if (c !== 0x3d) return countUtf8Bytes(text, at - 1)
-      return decodeBase64AfterPadding(text, at, bits, count, out, size)
+      return decodeBase64Padding(text, at, bits, count, out, size)
     }
     out[size++] = bits >> 16
     out[size++] = bits >> 8
@@ -61,7 +61,7 @@ export function decodeSingleLineBase64(text: string): string | undefined {
 }
 
 /** Checks that only the required padding and line breaks follow the first `=`. */
-function decodeBase64AfterPadding(
+function decodeBase64Padding(
   text: string,
   from: number,
   bits: number,

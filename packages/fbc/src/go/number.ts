@@ -4,9 +4,9 @@
 export function formatJsonNumber(value: number): string {
   if (Object.is(value, -0)) return '-0'
   const size = Math.abs(value)
-  if (size === 0 || (size >= 1e-6 && size < 1e21)) return formatWithoutExponent(value)
+  if (size === 0 || (size >= 1e-6 && size < 1e21)) return formatNumberWithoutExponent(value)
   // Go drops the padding zero of a small negative exponent only: 1e-09 becomes 1e-9.
-  return formatExponentNotation(formatShortestScientific(value), 1)
+  return formatExponentNotation(formatScientificNotation(value), 1)
 }
 
 /** Go's `%v` of a float64: `1e+06` from seven digits on. */
@@ -14,7 +14,7 @@ export function formatGoFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
   if (Object.is(value, -0)) return '-0'
-  return formatShortestFloatG(value, formatShortestScientific(value))
+  return formatFloatAsPercentG(value, formatScientificNotation(value))
 }
 
 /** Go's shortest `%g` of a float32, which the YAML converter uses for number keys. */
@@ -26,17 +26,17 @@ export function formatGoFloat32(value: number): string {
   if (single === 0) return '0'
   for (let digits = 1; digits <= 9; digits++) {
     const text = single.toExponential(digits - 1)
-    if (Math.fround(Number(text)) === single) return formatShortestFloatG(single, text)
+    if (Math.fround(Number(text)) === single) return formatFloatAsPercentG(single, text)
   }
-  return formatShortestFloatG(single, single.toExponential(8))
+  return formatFloatAsPercentG(single, single.toExponential(8))
 }
 
-function formatShortestScientific(value: number): string {
+function formatScientificNotation(value: number): string {
   return value.toExponential()
 }
 
 /** `%g` with the shortest digits: an exponent below -4 and from 6 on. */
-function formatShortestFloatG(value: number, scientific: string): string {
+function formatFloatAsPercentG(value: number, scientific: string): string {
   if (value === 0) return '0'
   const exponent = Number(scientific.slice(scientific.indexOf('e') + 1))
   return exponent < -4 || exponent >= 6
@@ -44,7 +44,7 @@ function formatShortestFloatG(value: number, scientific: string): string {
     : formatFixedNotation(scientific, exponent)
 }
 
-function formatWithoutExponent(value: number): string {
+function formatNumberWithoutExponent(value: number): string {
   const text = String(value)
   return text.includes('e')
     ? formatFixedNotation(value.toExponential(), Number(text.slice(text.indexOf('e') + 1)))

@@ -11,8 +11,8 @@ export interface PositionLookup {
 }
 
 /** Remembers a line after this many lines or this much text, because a text can consist of line breaks only. */
-const maxLinesBetweenCachedStarts = 64
-const maxCharsBetweenCachedStarts = 4096
+const maxLinesBetweenCachedLineStarts = 64
+const maxCharsBetweenCachedLineStarts = 4096
 
 export class TextPositionLookup implements PositionLookup {
   private readonly text: string
@@ -76,8 +76,8 @@ export class TextPositionLookup implements PositionLookup {
     if (lines[at + 1] === line + 1) return starts[at + 1] as number
     const next = findNextLineStart(this.text, this.lineStart)
     const isFar =
-      line + 1 - (lines[at] as number) >= maxLinesBetweenCachedStarts ||
-      next - (starts[at] as number) >= maxCharsBetweenCachedStarts
+      line + 1 - (lines[at] as number) >= maxLinesBetweenCachedLineStarts ||
+      next - (starts[at] as number) >= maxCharsBetweenCachedLineStarts
     if (isFar && at + 1 === starts.length) {
       starts.push(next)
       lines.push(line + 1)

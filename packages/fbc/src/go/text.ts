@@ -17,7 +17,7 @@ const caseFoldExceptions: ReadonlyMap<string, string> = new Map([
 
 // Text functions that behave like Go's, so that messages equal opm's.
 
-const escapeByCharacter: Readonly<Record<string, string>> = {
+const goEscapeByCharacter: Readonly<Record<string, string>> = {
   '\x07': '\\a',
   '\b': '\\b',
   '\f': '\\f',
@@ -29,7 +29,7 @@ const escapeByCharacter: Readonly<Record<string, string>> = {
   '"': '\\"',
 }
 
-const unescapedTextPattern = /^[ !#-[\]-~]*$/
+const textWithoutEscapesPattern = /^[ !#-[\]-~]*$/
 
 /** opm has no limit, but a message doesn't need more than a megabyte of a name. */
 const maxGoQuotedTextLength = 1 << 20
@@ -38,14 +38,14 @@ const maxGoQuotedTextLength = 1 << 20
 export function quoteLikeGo(text: string): string {
   if (text.length > maxGoQuotedTextLength)
     return `${quoteLikeGo(text.slice(0, maxGoQuotedTextLength).toWellFormed()).slice(0, -1)}…"`
-  if (unescapedTextPattern.test(text)) return `"${text}"`
+  if (textWithoutEscapesPattern.test(text)) return `"${text}"`
   let quoted = '"'
-  for (const character of text.toWellFormed()) quoted += escapeCharacter(character)
+  for (const character of text.toWellFormed()) quoted += escapeCharacterLikeGo(character)
   return `${quoted}"`
 }
 
-function escapeCharacter(character: string): string {
-  const named = escapeByCharacter[character]
+function escapeCharacterLikeGo(character: string): string {
+  const named = goEscapeByCharacter[character]
   if (named !== undefined) return named
   const point = character.codePointAt(0) ?? 0
   if (isPrintable(point)) return character
@@ -133,7 +133,7 @@ function swapCase(character: string): string {
 // Prints values up to a length limit without recursion, so that deep, wide or endlessly aliased values are safe.
 
 /** Stops adding text after `limit` code units. */
-export function formatParsedValueWithLimit(
+export function formatTruncatedParsedValue(
   root: ParsedValue,
   { partsOf, scalar }: ParsedValueFormatter,
   limit: number,

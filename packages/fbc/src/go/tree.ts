@@ -5,7 +5,7 @@ const maxLinearSearchKeys = 16
 const emptyInt32Array = new Int32Array(0)
 
 /** After more comparisons per key a Map takes over, so that colliding keys cannot slow the table down. */
-const maxProbesPerKey = 8
+const maxHashProbesPerKey = 8
 
 /** A hash table for the keys of a large map. Filling a Map or Set with a million strings is several times slower. */
 export class StringKeyIndex {
@@ -28,7 +28,7 @@ export class StringKeyIndex {
       this.probes++
       slot = (slot + 1) & (slots.length - 1)
     }
-    if (this.probes > maxProbesPerKey * (keys.length + slots.length)) {
+    if (this.probes > maxHashProbesPerKey * (keys.length + slots.length)) {
       this.indexByKey = new Map(keys.map((known, index) => [known, index]))
       return this.addTo(this.indexByKey, key)
     }
@@ -129,7 +129,7 @@ export interface MapValue extends TextSpan {
   /** One entry per key, in order of first appearance; the last value of a repeated key wins. */
   readonly entries: readonly MapEntry[]
   /** Keys that were repeated, and so lost their earlier value. */
-  readonly repeated?: readonly RepeatedMapKey[]
+  readonly repeated?: readonly DuplicateMapKey[]
   readonly memo?: TextBlockCache
 }
 
@@ -140,7 +140,7 @@ export interface MapEntry {
   readonly value: ParsedValue
 }
 
-export interface RepeatedMapKey extends TextSpan {
+export interface DuplicateMapKey extends TextSpan {
   readonly key: string
 }
 
@@ -176,7 +176,7 @@ export function trimArraySpareCapacity<Item>(items: Item[]): Item[] {
 /** Collects a map's entries; later values of a key replace earlier ones in linear time. */
 export class MapBuilder {
   private readonly entries: MapEntry[] = []
-  private readonly repeated: RepeatedMapKey[] = []
+  private readonly repeated: DuplicateMapKey[] = []
   /** Only for a large map, because a short one is faster to search. */
   private keys: StringKeyIndex | undefined
 

@@ -1,13 +1,13 @@
 // UTF-8 as Go decodes it, and a builder for long texts.
 
 /** In code units. */
-const textChunkCodeUnits = 8192
+const textChunkSizeCodeUnits = 8192
 
 /** Longer pieces are kept by reference; shorter ones are copied. */
-const maxCopiedTextLength = 256
+const maxCopiedStringLength = 256
 
 /** Joins pieces after this many. */
-const maxTextPieces = 1024
+const maxPiecesBeforeJoin = 1024
 
 /** Avoids spreading the typed array, which is ten times slower. */
 const decodeUtf16CodeUnits = (units: Uint16Array) =>
@@ -17,7 +17,7 @@ const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 // Builds a text in chunks, so that a hundred megabytes of one-letter pieces need no object per piece.
 export class TextBuilder {
-  private readonly chunk = new Uint16Array(textChunkCodeUnits)
+  private readonly chunk = new Uint16Array(textChunkSizeCodeUnits)
   private used = 0
   /** All code units of the chunk combined by OR, to detect ASCII. */
   private bits = 0
@@ -36,19 +36,19 @@ export class TextBuilder {
   }
 
   addUnit(unit: number): void {
-    if (this.used === textChunkCodeUnits) this.flush()
+    if (this.used === textChunkSizeCodeUnits) this.flush()
     this.chunk[this.used++] = unit
     this.bits |= unit
   }
 
   add(text: string, start = 0, end = text.length): void {
     const length = end - start
-    if (length > maxCopiedTextLength) {
+    if (length > maxCopiedStringLength) {
       this.flush()
       this.push(text.slice(start, end))
       return
     }
-    if (this.used + length > textChunkCodeUnits) this.flush()
+    if (this.used + length > textChunkSizeCodeUnits) this.flush()
     const { chunk } = this
     let { used, bits } = this
     for (let at = start; at < end; at++) {
@@ -82,7 +82,7 @@ export class TextBuilder {
   }
 
   private push(piece: string): void {
-    if (this.pieces.push(piece) >= maxTextPieces) this.join()
+    if (this.pieces.push(piece) >= maxPiecesBeforeJoin) this.join()
   }
 
   private join(): void {

@@ -2,7 +2,7 @@
 import { getJsonStringField } from '../go/json/json.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
-import { isInRange, parseVersionRange } from '../versions/version-range.ts'
+import { isVersionInRange, parseVersionRange } from '../versions/version-range.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
 
 export interface GraphFilterOptions {
@@ -10,16 +10,16 @@ export interface GraphFilterOptions {
   readonly minimumEdge?: string | undefined
 }
 
-export type BoundedCatalogResult =
+export type FilteredCatalogResult =
   | { readonly ok: true; readonly value: Catalog }
   /** opm's error. */
   | { readonly ok: false; readonly error: string }
 
 /** Fails as opm does if any bundle has no version, even one outside the bounds. */
-export function restrictCatalogToBounds(
+export function filterCatalogForGraph(
   catalog: Catalog,
   { packageName, minimumEdge }: GraphFilterOptions,
-): BoundedCatalogResult {
+): FilteredCatalogResult {
   const versions = parseBundleVersions(catalog)
   if (!versions.ok) return versions
   const floor = minimumEdge === undefined ? undefined : versions.value.get(minimumEdge)
@@ -35,7 +35,7 @@ export function restrictCatalogToBounds(
         ? channel
         : {
             ...channel,
-            entries: restrictChannelEntriesToBounds(channel, minimumEdge, floor, versions.value),
+            entries: filterChannelEntriesByMinimumEdge(channel, minimumEdge, floor, versions.value),
           },
     )
     // Without bounds, opm draws empty channels too.
@@ -43,7 +43,7 @@ export function restrictCatalogToBounds(
   return { ok: true, value: { ...catalog, channels } }
 }
 
-function restrictChannelEntriesToBounds(
+function filterChannelEntriesByMinimumEdge(
   { entries }: ChannelBlob,
   minimumEdge: string | undefined,
   floor: Version,
@@ -59,7 +59,7 @@ function restrictChannelEntriesToBounds(
       ...entry,
       replaces: replaces !== '' && reaches(replaces) ? replaces : '',
       skips: skips.filter(reaches),
-      skipRange: range?.ok === true && isInRange(floor, range.value) ? skipRange : '',
+      skipRange: range?.ok === true && isVersionInRange(floor, range.value) ? skipRange : '',
     }
     const hasEdges = retained.replaces !== '' || retained.skips.length > 0 || retained.skipRange !== ''
     const hadEdges = replaces !== '' || skips.length > 0 || skipRange !== ''

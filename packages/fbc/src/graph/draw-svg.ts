@@ -28,7 +28,7 @@ const maxLabelLength = 60
 /** In characters. This is enough for 40 names of typical length. */
 const maxTooltipLength = 2000
 
-const colors = {
+const svgColors = {
   text: '#1f2328',
   faint: '#656d76',
   border: '#d0d7de',
@@ -44,17 +44,17 @@ const colors = {
 
 const badgeColors: Readonly<Record<DrawingBadge, string>> = {
   default: '#0969da',
-  'now default': colors.added,
-  'was default': colors.removed,
-  'no head': colors.removed,
-  'several heads': colors.removed,
-  head: colors.head,
-  'was head': colors.faint,
+  'now default': svgColors.added,
+  'was default': svgColors.removed,
+  'no head': svgColors.removed,
+  'several heads': svgColors.removed,
+  head: svgColors.head,
+  'was head': svgColors.faint,
   deprecated: '#9a6700',
-  'now deprecated': colors.removed,
-  'was deprecated': colors.added,
-  skipped: colors.skips,
-  'not in channel': colors.faint,
+  'now deprecated': svgColors.removed,
+  'was deprecated': svgColors.added,
+  skipped: svgColors.skips,
+  'not in channel': svgColors.faint,
 }
 
 const signByDiffStatus = { added: '+', removed: '−', kept: '' } as const
@@ -88,7 +88,7 @@ export function drawSvg(drawing: PackageDrawing): string {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bottom + 36}" viewBox="0 0 ${width} ${bottom + 36}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="12">`,
     `<title>${escapeXml(title)}</title>`,
     `<rect width="100%" height="100%" fill="#f6f8fa"/>`,
-    `<text x="${cardGap}" y="34" font-size="17" font-weight="bold" fill="${colors.text}">${escapeXml(title)}</text>`,
+    `<text x="${cardGap}" y="34" font-size="17" font-weight="bold" fill="${svgColors.text}">${escapeXml(title)}</text>`,
     ...parts,
     `<g transform="translate(${cardGap},${bottom + 8})">${legend}</g>`,
     '</svg>',
@@ -135,18 +135,18 @@ function drawChannelCard(channel: DrawnChannel, compares: boolean): ChannelCard 
     computeMaxOrZero([heading.width, ...rows.map((drawn) => drawn.width)]) + cardPadding,
   )
   const height = cardHeaderHeight + channel.rows.length * rowHeight + 10
-  const stroke = channel.status === 'kept' ? colors.border : colors[channel.status]
+  const stroke = channel.status === 'kept' ? svgColors.border : svgColors[channel.status]
   const backs = channel.rows.map((drawn, at) =>
     drawn.status === 'kept'
       ? ''
-      : `<rect x="1" y="${cardHeaderHeight + at * rowHeight}" width="${width - 2}" height="${rowHeight}" fill="${colors[drawn.status]}" opacity="0.1"/>`,
+      : `<rect x="1" y="${cardHeaderHeight + at * rowHeight}" width="${width - 2}" height="${rowHeight}" fill="${svgColors[drawn.status]}" opacity="0.1"/>`,
   )
   return {
     width,
     height,
     body: [
-      `<rect width="${width}" height="${height}" rx="6" fill="${colors.background}" stroke="${stroke}"${channel.status === 'removed' ? ' stroke-dasharray="5 4"' : ''}/>`,
-      `<line x1="0" y1="36" x2="${width}" y2="36" stroke="${colors.border}"/>`,
+      `<rect width="${width}" height="${height}" rx="6" fill="${svgColors.background}" stroke="${stroke}"${channel.status === 'removed' ? ' stroke-dasharray="5 4"' : ''}/>`,
+      `<line x1="0" y1="36" x2="${width}" y2="36" stroke="${svgColors.border}"/>`,
       heading.body,
       ...backs,
       ...links,
@@ -158,10 +158,10 @@ function drawChannelCard(channel: DrawnChannel, compares: boolean): ChannelCard 
 function drawChannelHeading({ name, badges, status, entries, entriesBefore }: DrawnChannel) {
   const label = truncateLabel(name)
   let x = cardPadding
-  const parts = [drawText(x, 23, label, `font-weight="bold" font-size="13" fill="${colors.text}"`, name)]
+  const parts = [drawText(x, 23, label, `font-weight="bold" font-size="13" fill="${svgColors.text}"`, name)]
   x += Math.round(estimateTextWidth(label) * 1.1) + 8
   if (status !== 'kept') {
-    const pill = drawBadge(x, 19, status === 'added' ? 'new' : 'removed', colors[status])
+    const pill = drawBadge(x, 19, status === 'added' ? 'new' : 'removed', svgColors[status])
     parts.push(pill.body)
     x += pill.width + 6
   }
@@ -172,7 +172,7 @@ function drawChannelHeading({ name, badges, status, entries, entriesBefore }: Dr
   }
   const before = entriesBefore === undefined ? '' : `${entriesBefore} → `
   const count = `${before}${entries === 1 ? '1 entry' : `${entries} entries`}`
-  parts.push(drawText(x + 4, 23, count, `fill="${colors.faint}" font-size="11"`))
+  parts.push(drawText(x + 4, 23, count, `fill="${svgColors.faint}" font-size="11"`))
   return { width: x + 4 + estimateTextWidth(count), body: parts.join('') }
 }
 
@@ -190,10 +190,10 @@ function drawChannelRowSvg(
   const shown = (status === 'kept' ? '' : `${signByDiffStatus[status]} `) + truncateLabel(label)
   const color =
     status !== 'kept'
-      ? colors[status]
+      ? svgColors[status]
       : isGroup || badges.includes('not in channel')
-        ? colors.faint
-        : colors.text
+        ? svgColors.faint
+        : svgColors.text
   const style = `fill="${color}"${isGroup ? ' font-style="italic"' : ''}${badges.includes('head') ? ' font-weight="bold"' : ''}`
   parts.push(drawText(x, y + 4, shown, style))
   x += estimateTextWidth(shown) + 8
@@ -211,7 +211,7 @@ function drawChannelRowSvg(
         x,
         y + 4,
         words,
-        `font-size="11" fill="${note.status === 'kept' ? colors.faint : colors[note.status]}"`,
+        `font-size="11" fill="${note.status === 'kept' ? svgColors.faint : svgColors[note.status]}"`,
         note.text,
       ),
     )
@@ -231,14 +231,23 @@ function drawChannelRowNode(
   compares: boolean,
 ): string[] {
   const deprecated = badges.includes('deprecated') || badges.includes('now deprecated')
-  const stroke = status === 'kept' ? (compares ? colors.faint : colors.replaces) : colors[status]
+  const stroke = status === 'kept' ? (compares ? svgColors.faint : svgColors.replaces) : svgColors[status]
   if (names.length > 1)
     return [-5, 0, 5].map(
-      (dy) => `<circle cx="${x}" cy="${y + dy}" r="1.7" fill="${deprecated ? colors.deprecated : stroke}"/>`,
+      (dy) =>
+        `<circle cx="${x}" cy="${y + dy}" r="1.7" fill="${deprecated ? svgColors.deprecated : stroke}"/>`,
     )
-  const fill = badges.includes('head') ? colors.head : deprecated ? colors.deprecated : colors.background
+  const fill = badges.includes('head')
+    ? svgColors.head
+    : deprecated
+      ? svgColors.deprecated
+      : svgColors.background
   const dashes = badges.includes('not in channel') ? ' stroke-dasharray="2 2"' : ''
-  const edge = badges.includes('skipped') ? colors.skips : badges.includes('head') ? colors.head : stroke
+  const edge = badges.includes('skipped')
+    ? svgColors.skips
+    : badges.includes('head')
+      ? svgColors.head
+      : stroke
   return [`<circle cx="${x}" cy="${y}" r="5" fill="${fill}" stroke="${edge}" stroke-width="1.6"${dashes}/>`]
 }
 
@@ -277,7 +286,7 @@ function getEdgeRowSpan({ from, to }: DrawnUpgradeEdge): { top: number; bottom: 
 
 function drawUpgradeEdge(link: DrawnUpgradeEdge, at: number | undefined, nodeX: number, compares: boolean) {
   const { from, to, kind, status } = link
-  const color = status !== 'kept' ? colors[status] : compares ? '#afb8c1' : colors[kind]
+  const color = status !== 'kept' ? svgColors[status] : compares ? '#afb8c1' : svgColors[kind]
   const dashes =
     status === 'removed'
       ? ' stroke-dasharray="4 3"'
@@ -329,35 +338,35 @@ function drawUpgradeEdge(link: DrawnUpgradeEdge, at: number | undefined, nodeX: 
 function drawLegend({ compares, unchanged }: PackageDrawing): { width: number; body: string } {
   const items: [string, string, string][] = compares
     ? [
-        ['added', colors.added, ''],
-        ['removed', colors.removed, '4 3'],
+        ['added', svgColors.added, ''],
+        ['removed', svgColors.removed, '4 3'],
         ['unchanged', '#afb8c1', ''],
       ]
     : [
-        ['replaces', colors.replaces, ''],
-        ['skips', colors.skips, '5 2'],
-        ['skipRange', colors.skipRange, '1.5 2.5'],
+        ['replaces', svgColors.replaces, ''],
+        ['skips', svgColors.skips, '5 2'],
+        ['skipRange', svgColors.skipRange, '1.5 2.5'],
       ]
   let x = 0
   const parts = items.map(([label, color, dashes]) => {
     const line = `<path d="M${x} 6H${x + 24}" stroke="${color}" stroke-width="2"${dashes === '' ? '' : ` stroke-dasharray="${dashes}"`}/>`
-    const item = line + drawText(x + 30, 10, label, `font-size="11" fill="${colors.faint}"`)
+    const item = line + drawText(x + 30, 10, label, `font-size="11" fill="${svgColors.faint}"`)
     x += 30 + estimateTextWidth(label) + 18
     return item
   })
   const dots: [string, string, string][] = [
-    ['head', colors.head, colors.head],
-    ['deprecated', colors.deprecated, colors.replaces],
-    ['skipped', colors.background, colors.skips],
+    ['head', svgColors.head, svgColors.head],
+    ['deprecated', svgColors.deprecated, svgColors.replaces],
+    ['skipped', svgColors.background, svgColors.skips],
   ]
   for (const [label, fill, stroke] of dots) {
     parts.push(`<circle cx="${x + 5}" cy="6" r="5" fill="${fill}" stroke="${stroke}" stroke-width="1.6"/>`)
-    parts.push(drawText(x + 16, 10, label, `font-size="11" fill="${colors.faint}"`))
+    parts.push(drawText(x + 16, 10, label, `font-size="11" fill="${svgColors.faint}"`))
     x += 16 + estimateTextWidth(label) + 18
   }
   if (unchanged > 0) {
     const words = `${unchanged} ${unchanged === 1 ? 'channel' : 'channels'} unchanged`
-    parts.push(drawText(x, 10, words, `font-size="11" fill="${colors.faint}"`))
+    parts.push(drawText(x, 10, words, `font-size="11" fill="${svgColors.faint}"`))
     x += estimateTextWidth(words)
   }
   return { width: x, body: parts.join('') }

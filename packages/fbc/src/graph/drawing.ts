@@ -71,7 +71,7 @@ export function drawPackage(graph: PackageGraph): PackageDrawing {
     badges: computeDiffBadges('deprecated', graph.deprecated, graph.deprecated),
     compares: false,
     channels: [...graph.channels]
-      .sort(compareNaturally)
+      .sort(compareNamesNaturally)
       .map((channel) => drawChannel(undefined, channel, false)),
     unchanged: 0,
   }
@@ -82,7 +82,7 @@ export function drawPackageDiff(
   before: PackageGraph | undefined,
   after: PackageGraph | undefined,
 ): PackageDrawing {
-  const both = [...(before?.channels ?? []), ...(after?.channels ?? [])].sort(compareNaturally)
+  const both = [...(before?.channels ?? []), ...(after?.channels ?? [])].sort(compareNamesNaturally)
   const names = new Set(both.map(({ name }) => name))
   const channels: DrawnChannel[] = []
   let unchanged = 0
@@ -183,7 +183,7 @@ function mergeChannelRows(
       badges: computeNodeBadges(was, is, node, before, after, compares),
     })
   }
-  return rows.sort((a, b) => compareNodes(a.node, b.node))
+  return rows.sort((a, b) => compareNodesNewestFirst(a.node, b.node))
 }
 
 function computeNodeBadges(
@@ -435,7 +435,7 @@ function createNodeLabeler(rows: readonly ChannelRow[]): (name: string) => strin
 }
 
 /** Newest first; names without a version last. */
-function compareNodes(a: GraphNode, b: GraphNode): number {
+function compareNodesNewestFirst(a: GraphNode, b: GraphNode): number {
   const [left, right] = [a.version, b.version].map((text) => {
     const parsed = parseVersion(text ?? '')
     return parsed.ok ? parsed.value : undefined
@@ -445,7 +445,7 @@ function compareNodes(a: GraphNode, b: GraphNode): number {
 }
 
 /** Compares numbers in names by value: stable-3.9 comes before stable-3.10. */
-function compareNaturally(a: { readonly name: string }, b: { readonly name: string }): number {
+function compareNamesNaturally(a: { readonly name: string }, b: { readonly name: string }): number {
   const [left, right] = [a.name, b.name].map((name) => name.split(/(\d+)/))
   for (let at = 0; left && right && at < Math.min(left.length, right.length); at++) {
     const [one = '', other = ''] = [left[at], right[at]]

@@ -31,7 +31,7 @@ import { toPlainJson } from '../go/json/json.ts'
 import { sortMapEntriesByKey } from '../go/json/json-text.ts'
 
 /** In bytes. An SVG can start with a declaration, comments, and a document type. */
-const maxSniffBytes = 4096
+const maxMediaTypeSniffBytes = 4096
 
 const imageSignatures: readonly (readonly [mediatype: string, at: number, bytes: readonly number[]])[] = [
   ['image/png', 0, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
@@ -108,9 +108,9 @@ export function extractPackageFacts({
     typeof icon === 'object' && 'fields' in icon ? extractIconFacts(icon, positions) : undefined
   const blob: PackageBlob = {
     place,
-    name: copyStringField(decoded, 'name'),
-    defaultChannel: copyStringField(decoded, 'defaultChannel'),
-    description: copyStringField(decoded, 'description'),
+    name: copyDecodedStringField(decoded, 'name'),
+    defaultChannel: copyDecodedStringField(decoded, 'defaultChannel'),
+    description: copyDecodedStringField(decoded, 'description'),
     ...(iconFacts && { icon: iconFacts }),
   }
   return { blob, problems, objectProblems: [], moreProblems }
@@ -119,9 +119,9 @@ export function extractPackageFacts({
 function extractIconFacts(icon: DecodedStruct, positions: PositionLookup): PackageBlob['icon'] {
   const data = icon.fields.get('base64data')
   const bytes = data instanceof Uint8Array ? data.length : 0
-  const mediatype = copyStringField(icon, 'mediatype')
+  const mediatype = copyDecodedStringField(icon, 'mediatype')
   if (bytes === 0 && mediatype === '') return undefined
-  const looksLike = data instanceof Uint8Array ? sniffImage(data) : undefined
+  const looksLike = data instanceof Uint8Array ? sniffMediaType(data) : undefined
   return {
     mediatype,
     bytes,
@@ -138,14 +138,14 @@ export function extractChannelFacts({
   const { decoded, problems, moreProblems } = decodeGoStruct(channelStructType, value)
   const blob: ChannelBlob = {
     place,
-    name: copyStringField(decoded, 'name'),
-    package: copyStringField(decoded, 'package'),
+    name: copyDecodedStringField(decoded, 'name'),
+    package: copyDecodedStringField(decoded, 'package'),
     entries: getDecodedStructList(decoded, 'entries').map((entry) => ({
       mark: positions.positionAt(entry.at.start),
-      name: copyStringField(entry, 'name'),
-      replaces: copyStringField(entry, 'replaces'),
+      name: copyDecodedStringField(entry, 'name'),
+      replaces: copyDecodedStringField(entry, 'replaces'),
       skips: getDecodedStringList(entry, 'skips').map(detachStringFromParent),
-      skipRange: copyStringField(entry, 'skipRange'),
+      skipRange: copyDecodedStringField(entry, 'skipRange'),
     })),
   }
   return { blob, problems, objectProblems: [], moreProblems }
@@ -159,14 +159,17 @@ export function extractBundleFacts({
 }: BlobExtractionInput): BlobFactsResult<BundleBlob> {
   const { decoded, problems, ...more } = decodeGoStruct(bundleStructType, value)
   let { moreProblems } = more
-  const names = { name: copyStringField(decoded, 'name'), package: copyStringField(decoded, 'package') }
+  const names = {
+    name: copyDecodedStringField(decoded, 'name'),
+    package: copyDecodedStringField(decoded, 'package'),
+  }
   const objectProblems: BundleObjectProblem[] = []
   let lastObject: (() => Uint8Array) | undefined
   const properties = getDecodedStructList(decoded, 'properties').map((property, index): Property => {
     const mark = positions.positionAt(property.at.start)
     const memo = property.at.kind === 'map' ? property.at.memo : undefined
     if (memo?.property) return { mark, ...(memo.property as PropertyWithoutPosition) }
-    const type = copyStringField(property, 'type')
+    const type = copyDecodedStringField(property, 'type')
     const inner = property.sources.get('value')
     if (type !== 'olm.bundle.object') {
       const bare: PropertyWithoutPosition = { type, ...extractProperty(type, inner, forVerdict) }
@@ -186,13 +189,13 @@ export function extractBundleFacts({
   const blob: BundleBlob = {
     place,
     ...names,
-    image: copyStringField(decoded, 'image'),
+    image: copyDecodedStringField(decoded, 'image'),
     ...(image && { imageMark: positions.positionAt(image.start) }),
     properties,
     relatedImages: getDecodedStructList(decoded, 'relatedImages').map((related) => ({
       mark: positions.positionAt(related.at.start),
-      name: copyStringField(related, 'name'),
-      image: copyStringField(related, 'image'),
+      name: copyDecodedStringField(related, 'name'),
+      image: copyDecodedStringField(related, 'image'),
     })),
   }
   return { blob, problems, objectProblems, moreProblems }
@@ -227,22 +230,22 @@ export function extractDeprecationFacts({
   const { decoded, problems, moreProblems } = decodeGoStruct(deprecationStructType, value)
   const blob: DeprecationBlob = {
     place,
-    package: copyStringField(decoded, 'package'),
+    package: copyDecodedStringField(decoded, 'package'),
     entries: getDecodedStructList(decoded, 'entries').map((entry) => {
       const reference = entry.fields.get('reference')
       const isStruct = typeof reference === 'object' && 'fields' in reference
       return {
         mark: positions.positionAt(entry.at.start),
-        schema: isStruct ? copyStringField(reference, 'schema') : '',
-        name: isStruct ? copyStringField(reference, 'name') : '',
-        message: copyStringField(entry, 'message'),
+        schema: isStruct ? copyDecodedStringField(reference, 'schema') : '',
+        name: isStruct ? copyDecodedStringField(reference, 'name') : '',
+        message: copyDecodedStringField(entry, 'message'),
       }
     }),
   }
   return { blob, problems, objectProblems: [], moreProblems }
 }
 
-function copyStringField(decoded: DecodedStruct, field: string): string {
+function copyDecodedStringField(decoded: DecodedStruct, field: string): string {
   return detachStringFromParent(getDecodedStringField(decoded, field))
 }
 
@@ -279,12 +282,12 @@ function pickRetainedCsvAnnotations(decoded: DecodedStruct): [string, string][] 
 // Detects an image's media type from its first bytes, as browsers do.
 
 /** Can also return `text/html` and `application/gzip`, because catalogs contain both. */
-export function sniffImage(bytes: Uint8Array): string | undefined {
+export function sniffMediaType(bytes: Uint8Array): string | undefined {
   for (const [mediatype, at, wanted] of imageSignatures) {
     if (wanted.every((byte, index) => bytes[at + index] === byte)) return mediatype
   }
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'application/gzip'
-  const text = new TextDecoder().decode(bytes.subarray(0, maxSniffBytes)).trimStart()
+  const text = new TextDecoder().decode(bytes.subarray(0, maxMediaTypeSniffBytes)).trimStart()
   if (!text.startsWith('<')) return undefined
   const root = /<(?![!?])(?:[\w-]+:)?([a-z]+)/i.exec(text.replace(/<!--[\s\S]*?(?:-->|$)/g, ''))
   return mediaTypeByRootElement[root?.[1]?.toLowerCase() ?? '']

@@ -2,7 +2,7 @@
 // the three common keys.
 import { quoteLikeGo, sortByBytes, foldCase } from '../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../go/json/json-text.ts'
-import { markJsonError, formatJsonErrorWithMarker } from '../go/json/read-json.ts'
+import { markJsonErrorPosition, formatJsonErrorWithMarker } from '../go/json/read-json.ts'
 import { type MapEntry, type MapValue, type ParsedValue, StringKeyIndex } from '../go/tree.ts'
 import { getJsonTypeName, formatAsGoBool, formatGoValue } from '../go/decode/go-type.ts'
 import { computeUtf8ByteLength } from '../go/utf8.ts'
@@ -108,7 +108,7 @@ function createNotAnObjectProblem(value: ParsedValue, raw: string | undefined): 
   const found = getJsonTypeName(value)
   const offset = value.kind === 'list' ? 1 : computeUtf8ByteLength(json)
   const detail = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`
-  const marked = markJsonError(json, value.kind === 'list' ? 1 : json.length)
+  const marked = markJsonErrorPosition(json, value.kind === 'list' ? 1 : json.length)
   return {
     kind: 'not-an-object',
     message: formatJsonErrorWithMarker(detail, offset, marked),

@@ -19,7 +19,7 @@ import {
 import type { DecodeProblem } from '../go/decode/decode.ts'
 import {
   type CatalogDocument,
-  type DocumentProblem,
+  type CatalogDocumentProblem,
   type SplitDocumentsOptions,
   splitDocuments,
 } from './split-documents.ts'
@@ -34,13 +34,13 @@ import { detachStringFromParent } from '../go/utf8.ts'
 const maxFindingsPerFile = 100
 
 /** After this many problems, parsing stops. */
-const maxProblemsBeforeAbort = 10_000
+const maxParseProblemsPerFile = 10_000
 
 /** In bytes. A larger document isn't parsed again just to find where the invalid part ends. */
 const maxReparsedDocumentBytes = 1024 * 1024
 
 /** In characters. This is enough to recognize the text. */
-const maxQuotedDroppedTextLength = 100
+const maxDroppedTextExcerptChars = 100
 
 export interface ParseCatalogFileOptions extends SplitDocumentsOptions {
   /** Omits leniencies and `olm.csv.metadata` summaries. Use such facts only for `validateCatalog`. */
@@ -91,7 +91,7 @@ class CatalogFileParser {
     for (const document of splitDocuments(this.bytes, this.options)) {
       this.readDocument(document, index)
       index++
-      if (this.leftOut > maxProblemsBeforeAbort) break
+      if (this.leftOut > maxParseProblemsPerFile) break
     }
     if (this.leftOut > 0)
       this.findings.push(createFinding(rules.moreProblems, undefined, { count: this.leftOut }))
@@ -188,7 +188,7 @@ class CatalogFileParser {
     this.leftOut += moreProblems
   }
 
-  private rejectDocument(problem: DocumentProblem, positions: PositionLookup): void {
+  private rejectDocument(problem: CatalogDocumentProblem, positions: PositionLookup): void {
     this.loadError ??= problem.message
     const { detail, at } = problem
     const span = { start: at, end: problem.end ?? at }
@@ -235,7 +235,7 @@ class CatalogFileParser {
       schema: detachStringFromParent(meta?.schema ?? ''),
       package: detachStringFromParent(meta?.package ?? ''),
       name: detachStringFromParent(meta?.name ?? ''),
-      text: detachStringFromParent(positions.textFrom(unread, maxQuotedDroppedTextLength)),
+      text: detachStringFromParent(positions.textFrom(unread, maxDroppedTextExcerptChars)),
     })
   }
 
@@ -249,11 +249,11 @@ class CatalogFileParser {
       this.leftOut++
       return
     }
-    this.findings.push(createFinding(rule, createSpanLocation(positions, span), data))
+    this.findings.push(createFinding(rule, createLocationFromSpan(positions, span), data))
   }
 }
 
-function createSpanLocation(
+function createLocationFromSpan(
   positions: PositionLookup,
   { start, end }: { start: number; end: number },
 ): Location {

@@ -32,9 +32,9 @@ interface BundleObjectResult {
 
 const createEmptyBytes = (): Uint8Array => new Uint8Array()
 
-export const gvkFields = { group: stringType, kind: stringType, version: stringType }
+export const gvkStructFields = { group: stringType, kind: stringType, version: stringType }
 
-const descriptorFields = {
+const descriptorStructFields = {
   path: stringType,
   displayName: stringType,
   description: stringType,
@@ -42,7 +42,7 @@ const descriptorFields = {
   value: rawMessageType,
 }
 
-const crdDescriptionFields = {
+const crdDescriptionStructFields = {
   name: stringType,
   version: stringType,
   kind: stringType,
@@ -55,18 +55,21 @@ const crdDescriptionFields = {
       version: stringType,
     }),
   ),
-  statusDescriptors: createSliceType(createStructType('v1alpha1.StatusDescriptor', descriptorFields)),
-  specDescriptors: createSliceType(createStructType('v1alpha1.SpecDescriptor', descriptorFields)),
-  actionDescriptors: createSliceType(createStructType('v1alpha1.ActionDescriptor', descriptorFields)),
+  statusDescriptors: createSliceType(createStructType('v1alpha1.StatusDescriptor', descriptorStructFields)),
+  specDescriptors: createSliceType(createStructType('v1alpha1.SpecDescriptor', descriptorStructFields)),
+  actionDescriptors: createSliceType(createStructType('v1alpha1.ActionDescriptor', descriptorStructFields)),
 }
 
 export const apiServiceDescriptionStructType = createStructType('v1alpha1.APIServiceDescription', {
-  ...crdDescriptionFields,
+  ...crdDescriptionStructFields,
   group: stringType,
   deploymentName: stringType,
   containerPort: int32Type,
 })
-export const crdDescriptionStructType = createStructType('v1alpha1.CRDDescription', crdDescriptionFields)
+export const crdDescriptionStructType = createStructType(
+  'v1alpha1.CRDDescription',
+  crdDescriptionStructFields,
+)
 export const appLinkStructType = createStructType('v1alpha1.AppLink', { name: stringType, url: stringType })
 
 export const installModesType = createSliceType(
@@ -98,7 +101,7 @@ const csvMetadataStructType = createStructType('property.CSVMetadata', {
   maintainers: maintainersType,
   maturity: stringType,
   minKubeVersion: stringType,
-  nativeAPIs: createSliceType(createStructType('v1.GroupVersionKind', gvkFields)),
+  nativeAPIs: createSliceType(createStructType('v1.GroupVersionKind', gvkStructFields)),
   provider: appLinkStructType,
 })
 
@@ -118,8 +121,8 @@ export const structTypeByPropertyType: ReadonlyMap<string, StructType> = new Map
     createStructType('property.PackageRequired', { packageName: stringType, versionRange: stringType }),
   ],
   ['olm.channel', createStructType('property.Channel', { channelName: stringType })],
-  ['olm.gvk', createStructType('property.GVK', gvkFields)],
-  ['olm.gvk.required', createStructType('property.GVKRequired', gvkFields)],
+  ['olm.gvk', createStructType('property.GVK', gvkStructFields)],
+  ['olm.gvk.required', createStructType('property.GVKRequired', gvkStructFields)],
   ['olm.bundle.object', bundleObjectStructType],
   ['olm.csv.metadata', csvMetadataStructType],
 ])

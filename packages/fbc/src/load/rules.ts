@@ -16,10 +16,10 @@ import {
 } from './load-rules.ts'
 
 /** The rules of ./file-rules.ts, as they stand there. */
-export const fileRules: readonly FindingRuleWithoutFormatter[] = [fileUnreadable, linkLeadsOut]
+export const catalogFileRules: readonly FindingRuleWithoutFormatter[] = [fileUnreadable, linkLeadsOut]
 
 /** The rules of ./load-rules.ts, as they stand there. */
-export const loadRules: readonly FindingRuleWithoutFormatter[] = [
+export const catalogLoadRules: readonly FindingRuleWithoutFormatter[] = [
   unreadableFile,
   yamlSyntax,
   jsonSyntax,

@@ -143,10 +143,13 @@ function matchesIgnorePattern(pattern: IgnorePattern, path: readonly string[]): 
   const { domain } = pattern
   if (path.length <= domain.length || domain.some((component, at) => component !== path[at])) return false
   const below = path.slice(domain.length)
-  return pattern.isPath ? matchesPath(pattern, below) : matchesAnyPathSegment(pattern, below)
+  return pattern.isPath ? matchesPatternFromRoot(pattern, below) : matchesPatternAtAnyDepth(pattern, below)
 }
 
-function matchesAnyPathSegment({ segments, directoryOnly }: IgnorePattern, path: readonly string[]): boolean {
+function matchesPatternAtAnyDepth(
+  { segments, directoryOnly }: IgnorePattern,
+  path: readonly string[],
+): boolean {
   const glob = segments[0]?.glob
   if (!glob) return false
   const found = path.findIndex((component) => matchesGlob(glob, component))
@@ -154,7 +157,10 @@ function matchesAnyPathSegment({ segments, directoryOnly }: IgnorePattern, path:
 }
 
 /** Matches from the domain's root; the rest of the path is free. */
-function matchesPath({ segments, directoryOnly }: IgnorePattern, path: readonly string[]): boolean {
+function matchesPatternFromRoot(
+  { segments, directoryOnly }: IgnorePattern,
+  path: readonly string[],
+): boolean {
   let matched = false
   let skipsAhead = false
   let at = 0

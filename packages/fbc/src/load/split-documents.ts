@@ -1,12 +1,12 @@
 // Splits a file into documents as opm's stream decoder does, which guesses between JSON and YAML and can switch. Unlike
 // opm, continues after an invalid document.
-import { type RegularYamlDocument, RegularYamlReader } from '../go/fast/regular-yaml.ts'
-import { RegularJsonReader, type RegularJsonObject } from '../go/fast/regular-json.ts'
+import { type FastParsedYamlDocument, FastYamlReader } from '../go/fast/regular-yaml.ts'
+import { FastJsonReader, type FastParsedJsonObject } from '../go/fast/regular-json.ts'
 import {
   type ReadJsonResult,
   readJson,
   JsonError,
-  markJsonError,
+  markJsonErrorPosition,
   formatJsonErrorWithMarker,
 } from '../go/json/read-json.ts'
 import { quoteLikeGo, trimSpaceLikeGo } from '../go/text.ts'
@@ -40,7 +40,7 @@ export interface CatalogDocument {
   readonly value?: ParsedValue
   /** The text that offsets in `value` refer to, for JSON. */
   readonly json?: string
-  readonly problem?: DocumentProblem
+  readonly problem?: CatalogDocumentProblem
   /** Reads the document with the exact reader, which reports problems. */
   readonly exactly?: () => CatalogDocument
   /** The offset, in the text of `positions`, of text that opm silently ignores. */
@@ -54,7 +54,7 @@ export interface SplitDocumentsOptions {
   readonly asValues?: boolean
 }
 
-export interface DocumentProblem {
+export interface CatalogDocumentProblem {
   readonly kind: 'yaml' | 'json' | 'separator' | 'missing-schema' | 'meta'
   /** opm's full error message. */
   readonly message: string
@@ -86,9 +86,9 @@ function* splitYamlDocuments(
 ): Generator<CatalogDocument> {
   const end = findEndOfLastReadableLine(whole, from)
   const bytes = whole.subarray(0, end)
-  let regular: RegularYamlDocument | undefined
-  const reader = exact || asValues ? undefined : new RegularYamlReader(bytes)
-  const skipRegular = (start: number): RegularYamlDocument | undefined => {
+  let regular: FastParsedYamlDocument | undefined
+  const reader = exact || asValues ? undefined : new FastYamlReader(bytes)
+  const skipRegular = (start: number): FastParsedYamlDocument | undefined => {
     regular = reader?.read(start)
     return regular
   }
@@ -96,7 +96,7 @@ function* splitYamlDocuments(
     if (chunk.badSeparator) yield createBadSeparatorDocument(bytes, chunk)
     if (chunk.end === chunk.start) continue
     const exactly = () => parseYamlDocument(bytes, chunk, chunk.start === from ? column : 0, asValues)
-    const document = regular && chunk.badSeparator === undefined && parseRegularYamlDocument(regular, chunk)
+    const document = regular && chunk.badSeparator === undefined && toCatalogDocumentIfValid(regular, chunk)
     yield document ? { ...document, exactly } : exactly()
   }
   if (end === whole.length) return
@@ -107,7 +107,7 @@ function* splitYamlDocuments(
 }
 
 /** Go's line reader returns long lines in pieces of this many bytes. */
-const goLineBufferBytes = 4096
+const goLineReaderBufferBytes = 4096
 
 /**
  * The end of the last line that opm reads. opm silently ignores an unterminated last line if its bytes exactly fill the
@@ -117,8 +117,8 @@ function findEndOfLastReadableLine(bytes: Uint8Array, from: number): number {
   const start = Math.max(bytes.lastIndexOf(0x0a) + 1, from)
   let at = start
   // A carriage return at the end of a piece waits for the next piece, because it might be half of a CRLF.
-  while (bytes.length - at >= goLineBufferBytes)
-    at += goLineBufferBytes - (bytes[at + goLineBufferBytes - 1] === 0x0d ? 1 : 0)
+  while (bytes.length - at >= goLineReaderBufferBytes)
+    at += goLineReaderBufferBytes - (bytes[at + goLineReaderBufferBytes - 1] === 0x0d ? 1 : 0)
   const isLost = at === bytes.length && at > start
   // The reader checks for a separator before it checks for the end of the file.
   const isSeparator = bytes[start] === 0x2d && bytes[start + 1] === 0x2d && bytes[start + 2] === 0x2d
@@ -132,7 +132,7 @@ function countLines(bytes: Uint8Array, from: number): number {
 }
 
 /** Returns undefined if the document has a problem. */
-function parseRegularYamlDocument({ tree, lines }: RegularYamlDocument, chunk: YamlChunk) {
+function toCatalogDocumentIfValid({ tree, lines }: FastParsedYamlDocument, chunk: YamlChunk) {
   const found = parseBlobMeta(tree, undefined)
   if ('problems' in found || found.meta.schema === '') return undefined
   const { start, end, line } = chunk
@@ -212,7 +212,7 @@ function toBlobMetaOrProblem(
 
 function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions): Generator<CatalogDocument> {
   const asValues = options.asValues === true
-  const reader = options.exact === true || asValues ? undefined : new RegularJsonReader(bytes)
+  const reader = options.exact === true || asValues ? undefined : new FastJsonReader(bytes)
   let whole: DecodedJsonText | undefined
   let handedOver = 0
   let at = 0
@@ -220,7 +220,7 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
     const start = skipJsonWhitespace(bytes, at)
     if (start >= bytes.length) return
     const regular = handedOver < maxConsecutiveFastParseFailures ? reader?.read(start) : undefined
-    const meta = regular && parseRegularJsonMeta(regular)
+    const meta = regular && toBlobMetaIfValid(regular)
     handedOver = meta ? 0 : handedOver + 1
     if (meta) {
       const { end, lines, firstLine } = regular
@@ -283,7 +283,7 @@ function skipJsonWhitespace(bytes: Uint8Array, from: number): number {
 }
 
 /** Returns undefined if the object has a problem. */
-function parseRegularJsonMeta({ tree }: RegularJsonObject): BlobMeta | undefined {
+function toBlobMetaIfValid({ tree }: FastParsedJsonObject): BlobMeta | undefined {
   const found = parseBlobMeta(tree, undefined)
   return 'problems' in found || found.meta.schema === '' ? undefined : found.meta
 }
@@ -307,7 +307,7 @@ function parseJsonDocumentExactly(
 
 type JsonDocumentProblem =
   | { readonly kind: 'syntax'; readonly error: JsonError }
-  | { readonly kind: 'meta'; readonly problem: DocumentProblem }
+  | { readonly kind: 'meta'; readonly problem: CatalogDocumentProblem }
 
 function parseJsonDocument(
   bytes: Uint8Array,
@@ -327,9 +327,11 @@ function parseJsonDocument(
   const { value, end, hugeNumber } = result
   if (asValue) return { refused: undefined, end, document: { value, json: text } }
   if (hugeNumber && value.kind === 'map')
-    return { refused: { kind: 'meta', problem: createHugeNumberProblem(bytes, text, from, end, hugeNumber) } }
+    return {
+      refused: { kind: 'meta', problem: createNumberOverflowProblem(bytes, text, from, end, hugeNumber) },
+    }
   if (value.kind === 'null') {
-    const problem: DocumentProblem = {
+    const problem: CatalogDocumentProblem = {
       kind: 'missing-schema',
       message: formatMissingSchemaError(value),
       detail: '',
@@ -342,23 +344,23 @@ function parseJsonDocument(
   return { refused: undefined, end, document: found }
 }
 
-function createHugeNumberProblem(
+function createNumberOverflowProblem(
   bytes: Uint8Array,
   text: string,
   from: number,
   end: number,
   number: NonNullable<ReadJsonResult['hugeNumber']>,
-): DocumentProblem {
+): CatalogDocumentProblem {
   const offsets = new ByteOffsetLookup(bytes, text)
   const start = offsets.at(from)
   const bytesBefore = (unit: number): number => offsets.at(from + unit) - start
   const at = { text: number.text, end: number.end - from }
-  const { message, detail } = formatHugeNumberError(text.slice(from, end), at, bytesBefore)
+  const { message, detail } = formatNumberOverflowError(text.slice(from, end), at, bytesBefore)
   return { kind: 'json', message, detail, at: number.end - number.text.length, end: number.end }
 }
 
 /** Go's error for a number that doesn't fit a float. */
-export function formatHugeNumberError(
+export function formatNumberOverflowError(
   raw: string,
   number: NonNullable<ReadJsonResult['hugeNumber']>,
   bytesBefore: (unit: number) => number,
@@ -367,7 +369,7 @@ export function formatHugeNumberError(
   // Go's position is one character after the number.
   const offset = number.end + 1
   return {
-    message: formatJsonErrorWithMarker(detail, bytesBefore(offset), markJsonError(raw, offset)),
+    message: formatJsonErrorWithMarker(detail, bytesBefore(offset), markJsonErrorPosition(raw, offset)),
     detail,
   }
 }
@@ -377,7 +379,7 @@ function createJsonDocumentProblem(
   bytes: Uint8Array,
   text: string,
   withOffset: boolean,
-): DocumentProblem {
+): CatalogDocumentProblem {
   if (rejection.kind === 'meta') return rejection.problem
   const { error } = rejection
   if (error.kind === 'end')

@@ -10,7 +10,7 @@ import type {
 } from '../facts/catalog.ts'
 import type { TextPosition } from '../go/position-lookup.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import { type Json, getJsonStringField, getJsonFieldValues } from '../go/json/json.ts'
+import { type Json, getJsonStringField, getJsonFieldValuesIgnoringCase } from '../go/json/json.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
 import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
 import { findPullSpecError } from '../go/reference/image-reference.ts'
@@ -207,7 +207,9 @@ function parseBundleVersion(
 /** Go's error for a priority that isn't an integer. */
 function findChannelPriorityError(property: Property): string | undefined {
   if (property.type !== 'olm.channel') return undefined
-  const wrong = getJsonFieldValues(property.value, 'priority').find((value) => !isDecodableAsGoInt(value))
+  const wrong = getJsonFieldValuesIgnoringCase(property.value, 'priority').find(
+    (value) => !isDecodableAsGoInt(value),
+  )
   if (wrong === undefined) return undefined
   return `json: cannot unmarshal ${describeJsonTypeLikeGo(wrong)} into Go struct field Channel.priority of type int`
 }

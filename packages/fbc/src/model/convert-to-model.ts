@@ -25,7 +25,7 @@ const dnsLabelSyntaxError =
   "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 
-export interface ModelConversion {
+export interface ModelConversionResult {
   readonly packages: ReadonlyMap<string, ModelPackage>
   /** opm's message for the first problem. */
   readonly message?: string
@@ -36,7 +36,7 @@ export function convertToModel(
   catalog: Catalog,
   ruleSet: OpmRuleSet,
   findings: FindingList,
-): ModelConversion {
+): ModelConversionResult {
   const problems = new ProblemCollector(findings)
   const draft: ModelConversionState = {
     ruleSet,

@@ -38,10 +38,10 @@ const firstOpmReleaseByRule: Readonly<Record<OpmRuleName, string>> = {
 
 /** Older releases don't check case-variant keys when loading, which the facts can't show. */
 const oldestSupportedOpmRelease = '1.28.0'
-const lastReleaseWithChannelPriority = '1.73.0'
+const lastOpmReleaseWithChannelPriority = '1.73.0'
 
 /** The rules of `--profile opm`. */
-export const defaultRuleSet: OpmRuleSet = createOpmRuleSet('opm-v1.73', '1.73.0')
+export const defaultOpmRuleSet: OpmRuleSet = createOpmRuleSet('opm-v1.73', '1.73.0')
 
 /** `release` is `1.60.0` or `v1.60.0`. Returns undefined for invalid strings and releases before v1.28.0. */
 export function findOpmRuleSet(release: string): OpmRuleSet | undefined {
@@ -63,6 +63,6 @@ function createOpmRuleSet(id: string, release: string): OpmRuleSet {
     releases: isEnabled('releases'),
     pullSpecs: isEnabled('pullSpecs'),
     skipRangeSyntax: isEnabled('skipRangeSyntax'),
-    integerPriority: compare(release, lastReleaseWithChannelPriority) <= 0,
+    integerPriority: compare(release, lastOpmReleaseWithChannelPriority) <= 0,
   }
 }

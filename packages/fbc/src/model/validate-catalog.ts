@@ -6,7 +6,7 @@ import { unknownDeprecatedObject } from './rules/deprecation-rules.ts'
 import { bundleInNoChannel } from './rules/bundle-rules.ts'
 import { entryWithoutBundle, unknownPackage } from './rules/channel-rules.ts'
 import { packageWithoutChannel, unknownDefaultChannel } from './rules/package-rules.ts'
-import { defaultRuleSet, type OpmRuleSet } from './rule-set.ts'
+import { defaultOpmRuleSet, type OpmRuleSet } from './rule-set.ts'
 import { formatErrorTree } from './model.ts'
 import { convertToModel } from './convert-to-model.ts'
 import { validateModel } from './validate-model.ts'
@@ -48,7 +48,7 @@ export function validateCatalog(
   catalog: Catalog,
   options: { readonly ruleSet?: OpmRuleSet; readonly profile?: ValidationProfile } = {},
 ): CatalogVerdict {
-  const model = validateAsOpm(catalog, options.ruleSet ?? defaultRuleSet)
+  const model = validateAsOpm(catalog, options.ruleSet ?? defaultOpmRuleSet)
   const [loadError] = catalog.loadErrors
   const whole = loadError === undefined
   const ofFiles = new FindingList()
@@ -67,7 +67,10 @@ export function validateCatalog(
 // opm's verdict and message, plus all problems instead of only the first. validateCatalog adds load errors.
 
 /** Never throws. */
-export function validateAsOpm(catalog: Catalog, ruleSet: OpmRuleSet = defaultRuleSet): OpmValidationResult {
+export function validateAsOpm(
+  catalog: Catalog,
+  ruleSet: OpmRuleSet = defaultOpmRuleSet,
+): OpmValidationResult {
   const findings = new FindingList()
   const { packages, message: flat } = convertToModel(catalog, ruleSet, findings)
   const tree = validateModel(packages, ruleSet, findings)

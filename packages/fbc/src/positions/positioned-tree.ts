@@ -12,8 +12,8 @@ import {
 } from '../go/fast/byte-classes.ts'
 import { TextPositionLookup, type PositionLookup, type TextPosition } from '../go/position-lookup.ts'
 import type { DocumentLines } from '../go/fast/line-starts.ts'
-import { RegularJsonReader } from '../go/fast/regular-json.ts'
-import { RegularYamlReader } from '../go/fast/regular-yaml.ts'
+import { FastJsonReader } from '../go/fast/regular-json.ts'
+import { FastYamlReader } from '../go/fast/regular-yaml.ts'
 import { parseDocumentTree, type DocumentTree } from '../go/yaml/read-yaml.ts'
 import type { ParsedValue, MapEntry, TextSpan } from '../go/tree.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/encoding.ts'
@@ -61,13 +61,13 @@ export interface PositionedTree {
 /** Call in file order. Uses the fast readers where possible. */
 export class PositionedTreeReader {
   private readonly bytes: Uint8Array
-  private readonly yaml: RegularYamlReader
-  private readonly json: RegularJsonReader
+  private readonly yaml: FastYamlReader
+  private readonly json: FastJsonReader
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
-    this.yaml = new RegularYamlReader(bytes)
-    this.json = new RegularJsonReader(bytes)
+    this.yaml = new FastYamlReader(bytes)
+    this.json = new FastJsonReader(bytes)
   }
 
   /** `from` is where the document begins. Returns undefined if it is unreadable or empty. */

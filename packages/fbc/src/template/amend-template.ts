@@ -18,7 +18,7 @@ export interface BundleReleaseInput {
 export type TemplateType = 'olm.template.basic' | 'olm.semver'
 
 /** Creates the template if it does not exist. Does not change its existing content. */
-export function amendTemplate(
+export function addBundleToTemplate(
   bytes: Uint8Array | undefined,
   type: TemplateType,
   release: BundleReleaseInput,
@@ -26,7 +26,7 @@ export function amendTemplate(
   if (bytes === undefined)
     return formatNewTemplateBytes(
       type === 'olm.semver'
-        ? amendSemverTemplate(emptySemverTemplate, release)
+        ? addBundleToSemverTemplate(emptySemverTemplate, release)
         : createBasicTemplateFields(release),
     )
   const value = parseTemplateFields(bytes)
@@ -34,7 +34,9 @@ export function amendTemplate(
   const { schema, fields } = value.value
   if (schema !== type) return { ok: false, error: `its template type is ${schema}, not ${type}` }
   const wanted =
-    type === 'olm.semver' ? amendSemverTemplate(fields, release) : amendBasicTemplate(fields, release)
+    type === 'olm.semver'
+      ? addBundleToSemverTemplate(fields, release)
+      : addBundleToBasicTemplate(fields, release)
   if (areJsonValuesEqual(fields, wanted)) return { ok: true, value: bytes }
   const text = decodeUtf8(bytes)
   if (text === undefined) return { ok: false, error: 'it is not valid UTF-8' }
@@ -85,10 +87,10 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 function createBasicTemplateFields(release: BundleReleaseInput): TemplateFields {
   const [first = ''] = release.channels
   const described = { schema: 'olm.package', name: release.package, defaultChannel: first }
-  return amendBasicTemplate({ schema: 'olm.template.basic', entries: [described] }, release)
+  return addBundleToBasicTemplate({ schema: 'olm.template.basic', entries: [described] }, release)
 }
 
-function amendBasicTemplate(template: TemplateFields, release: BundleReleaseInput): TemplateFields {
+function addBundleToBasicTemplate(template: TemplateFields, release: BundleReleaseInput): TemplateFields {
   const listed = toJsonArrayOrEmpty(template['entries'])
   const has = (schema: string, field: string, value: string) =>
     listed.some((entry) => isJsonObject(entry) && entry['schema'] === schema && entry[field] === value)
@@ -99,10 +101,8 @@ function amendBasicTemplate(template: TemplateFields, release: BundleReleaseInpu
     ? []
     : [{ schema: 'olm.bundle', image: release.image }]
   const entries = [...listed, ...channels, ...bundle].map((entry) =>
-    isJsonObject(entry) &&
-    entry['schema'] === 'olm.channel' &&
-    isStringInNames(entry['name'], release.channels)
-      ? addChannelEntry(entry, toTemplateChannelEntry(release))
+    isJsonObject(entry) && entry['schema'] === 'olm.channel' && isNameInList(entry['name'], release.channels)
+      ? addTemplateChannelEntry(entry, toTemplateChannelEntry(release))
       : entry,
   )
   return { ...template, entries }
@@ -118,7 +118,7 @@ function toTemplateChannelEntry({ name, replaces, skips, skipRange }: BundleRele
 }
 
 /** Does not change an existing entry of the bundle. */
-function addChannelEntry(channel: TemplateFields, entry: TemplateFields): TemplateFields {
+function addTemplateChannelEntry(channel: TemplateFields, entry: TemplateFields): TemplateFields {
   const entries = toJsonArrayOrEmpty(channel['entries'])
   const isThere = entries.some((one) => isJsonObject(one) && one['name'] === entry['name'])
   return isThere ? channel : { ...channel, entries: [...entries, entry] }
@@ -131,7 +131,7 @@ const emptySemverTemplate: TemplateFields = {
 }
 
 /** Semver template keys are case-insensitive, so this reuses the spelling of existing keys. */
-function amendSemverTemplate(template: TemplateFields, { channels, image }: BundleReleaseInput) {
+function addBundleToSemverTemplate(template: TemplateFields, { channels, image }: BundleReleaseInput) {
   const isCapital = 'Schema' in template
   const existingKey = (fields: TemplateFields | undefined, name: string) =>
     findKeyIgnoringCase(fields ?? {}, name) ??
@@ -158,7 +158,7 @@ function findKeyIgnoringCase(fields: TemplateFields, name: string): string | und
   return Object.keys(fields).findLast((key) => key.toLowerCase() === wanted)
 }
 
-function isStringInNames(name: Json | undefined, names: readonly string[]): boolean {
+function isNameInList(name: Json | undefined, names: readonly string[]): boolean {
   return typeof name === 'string' && names.includes(name)
 }
 

@@ -52,7 +52,9 @@ export function findPropertyErrors(blob: WritableBundle): readonly BundlePropert
 }
 
 /** Empty if the bundle has no ClusterServiceVersion. */
-export function getPackageDescription(bundle: RenderedBundle): Pick<WritablePackage, 'description' | 'icon'> {
+export function getPackageDescriptionAndIcon(
+  bundle: RenderedBundle,
+): Pick<WritablePackage, 'description' | 'icon'> {
   const csv = findRenderedBundleCsv(bundle)
   const spec = csv && isDecodableCsv(csv) ? getMapValue(csv, 'spec') : undefined
   const description = getMapValue(spec, 'description')

@@ -33,7 +33,7 @@ export const bundleMetadataPropertyTypes: ReadonlySet<string> = new Set([
 ])
 
 /** Packages first, then channels, bundles, deprecations, and other blobs, each sorted by name. */
-export function findDrift(
+export function computeTemplateDrift(
   rendered: WritableCatalog,
   checkedIn: Catalog,
   options: TemplateDriftOptions,

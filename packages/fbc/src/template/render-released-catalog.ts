@@ -88,7 +88,7 @@ function detectSemverEdgeStyle(
     return rendered.ok ? [{ edges, channels: rendered.value.channels }] : []
   })
   // Both styles can give the same edges in a different order.
-  for (const textOf of [formatChannels, formatChannelsIgnoringOrder]) {
+  for (const textOf of [formatChannelsForComparison, formatChannelsIgnoringOrder]) {
     const wanted = textOf(channels)
     const found = candidates.find((candidate) => textOf(candidate.channels) === wanted)
     if (found) return found.edges
@@ -96,7 +96,7 @@ function detectSemverEdgeStyle(
   return undefined
 }
 
-function formatChannels(channels: WritableCatalog['channels']): string {
+function formatChannelsForComparison(channels: WritableCatalog['channels']): string {
   return JSON.stringify(channels.map(({ name, entries }) => [name, (entries ?? []).map(formatChannelEntry)]))
 }
 
@@ -107,7 +107,7 @@ function formatChannelsIgnoringOrder(channels: WritableCatalog['channels']): str
       .map((entry) => ({ ...entry, skips: (entry.skips ?? []).toSorted() }))
       .sort(compareByName),
   }))
-  return formatChannels(sorted.sort(compareByName))
+  return formatChannelsForComparison(sorted.sort(compareByName))
 }
 
 function formatChannelEntry({ name, replaces = '', skipRange = '', skips = [] }: WritableChannelEntry) {

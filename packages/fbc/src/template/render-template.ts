@@ -88,7 +88,7 @@ function renderBasicTemplate(
   if (!catalog.ok) return catalog
   const bundles: WritableBundle[] = []
   for (const bundle of catalog.value.bundles) {
-    if (!hasOnlyImageAndName(bundle)) return unexpectedFieldsError
+    if (!isImageOnlyBundle(bundle)) return unexpectedFieldsError
     const rendered = source(bundle.image)
     if (!rendered.ok) return rendered
     bundles.push(...rendered.value.map(({ blob }) => blob))
@@ -100,7 +100,7 @@ function renderBasicTemplate(
 function getBasicTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
   const catalog = parseBasicTemplate(template)
   if (!catalog.ok) return catalog
-  if (!catalog.value.bundles.every(hasOnlyImageAndName)) return unexpectedFieldsError
+  if (!catalog.value.bundles.every(isImageOnlyBundle)) return unexpectedFieldsError
   return { ok: true, value: [...new Set(catalog.value.bundles.map(({ image }) => image))] }
 }
 
@@ -110,7 +110,7 @@ function parseBasicTemplate(template: TemplateDocument): CatalogReadResult<Writa
 }
 
 /** A name is ignored. Any other field would be lost silently. */
-function hasOnlyImageAndName(bundle: WritableBundle): boolean {
+function isImageOnlyBundle(bundle: WritableBundle): boolean {
   return (
     bundle.image !== '' &&
     bundle.package === undefined &&

@@ -19,7 +19,7 @@ import {
   findPropertyErrors,
   type RenderedBundleLookup,
   type RenderedBundle,
-  getPackageDescription,
+  getPackageDescriptionAndIcon,
 } from './bundle-source.ts'
 import {
   channelArchetypes,
@@ -96,7 +96,12 @@ export function renderSemverTemplate(
     ok: true,
     value: {
       packages: [
-        { schema: 'olm.package', name, defaultChannel, ...(headBundle && getPackageDescription(headBundle)) },
+        {
+          schema: 'olm.package',
+          name,
+          defaultChannel,
+          ...(headBundle && getPackageDescriptionAndIcon(headBundle)),
+        },
       ],
       channels,
       bundles: [...rendered.values()].map(({ blob }) => blob),

@@ -134,7 +134,9 @@ function applySubstitution(
     )
   const result = {
     ...catalog,
-    channels: catalog.channels.map((channel) => substituteInChannel(channel, base, bundle.blob.name ?? '')),
+    channels: catalog.channels.map((channel) =>
+      substituteBundleInChannel(channel, base, bundle.blob.name ?? ''),
+    ),
     bundles: [...catalog.bundles, bundle.blob],
   }
   const complaint = findOpmValidationError(formatCatalogAsJsonLines(result))
@@ -147,7 +149,7 @@ function applySubstitution(
  * The new bundle takes over the base's edges and skips the base. Entries that replaced the base replace the new bundle
  * and skip the base too. Entries that skipped the base skip the new bundle instead.
  */
-function substituteInChannel(channel: WritableChannel, base: string, name: string): WritableChannel {
+function substituteBundleInChannel(channel: WritableChannel, base: string, name: string): WritableChannel {
   const entries = channel.entries ?? []
   const added: WritableChannelEntry[] = entries
     .filter((entry) => entry.name === base)

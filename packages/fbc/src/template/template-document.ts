@@ -8,7 +8,7 @@ import {
   getDecodedStringField,
   type DecodeResult,
 } from '../go/decode/decode.ts'
-import { splitDocuments, formatHugeNumberError } from '../load/split-documents.ts'
+import { splitDocuments, formatNumberOverflowError } from '../load/split-documents.ts'
 import { createSliceType, stringType, createStructType, type StructType } from '../go/decode/go-type.ts'
 import { joinProblemMessages, parseBlobMeta, type BlobMeta } from '../load/meta.ts'
 import type { ParsedValue } from '../go/tree.ts'
@@ -47,10 +47,10 @@ export interface TemplateDocument {
   readonly bytes: Uint8Array
 }
 
-const schemaField = { schema: stringType }
+const schemaStructFields = { schema: stringType }
 const schemaDetectionStructType = createStructType(
   'struct { Schema string "json:\\"schema\\"" }',
-  schemaField,
+  schemaStructFields,
 )
 
 /** The field that contains a template's blobs. */
@@ -64,7 +64,7 @@ export function parseTemplateDocument(bytes: Uint8Array): CatalogReadResult<Temp
     // Go produces empty JSON if the YAML is null.
     if (value.kind === 'null')
       return createTemplateTypeDetectionError('unmarshalling template schema: unexpected end of JSON input')
-    const { decoded, problems } = decodeTemplate(schemaDetectionStructType, { value, json })
+    const { decoded, problems } = decodeTemplateStruct(schemaDetectionStructType, { value, json })
     if (problems[0])
       return createTemplateTypeDetectionError(`unmarshalling template schema: ${problems[0].message}`)
     const schema = getDecodedStringField(decoded, 'schema')
@@ -80,7 +80,7 @@ function createTemplateTypeDetectionError(error: string): { ok: false; error: st
 }
 
 /** Decodes a template to a Go type. JSON is decoded as written. YAML is first converted to JSON with sorted keys. */
-function decodeTemplate(type: StructType, { value, json }: Pick<TemplateDocument, 'value' | 'json'>) {
+function decodeTemplateStruct(type: StructType, { value, json }: Pick<TemplateDocument, 'value' | 'json'>) {
   return decodeGoStruct(type, value, { inTextOrder: json !== undefined })
 }
 
@@ -92,7 +92,7 @@ export function decodeTemplateWithBlobs(
   template: TemplateDocument,
 ): CatalogReadResult<DecodeResult['decoded'] & { readonly blobs: readonly BlobMeta[] }> {
   const { value } = template
-  const { decoded, problems } = decodeTemplate(type, template)
+  const { decoded, problems } = decodeTemplateStruct(type, template)
   const used = decoded.fields.get('entries')
   let blobs: readonly BlobMeta[] = []
   const fields = value.kind === 'map' ? value.entries : []
@@ -121,7 +121,7 @@ function parseTemplateEntries(
     const huge = raw === undefined ? undefined : readJson(raw, 0).hugeNumber
     if (raw !== undefined && huge)
       return blobFailure(
-        formatHugeNumberError(raw, huge, (unit) => new TextEncoder().encode(raw.slice(0, unit)).length)
+        formatNumberOverflowError(raw, huge, (unit) => new TextEncoder().encode(raw.slice(0, unit)).length)
           .message,
       )
     const read = parseBlobMeta(item, raw)
@@ -169,7 +169,7 @@ export function convertToTemplate(
 /** An item of a block list, without the last line feed. */
 function formatBlockListItem(value: Json, column: number, style: TemplateTextStyle): string {
   const dash = `${' '.repeat(column)}-${style.gap}`
-  if (!isJsonObject(value)) return dash + formatScalar(value)
+  if (!isJsonObject(value)) return dash + formatTemplateScalar(value)
   const inner = column + 1 + style.gap.length
   return dash + formatBlockMapping(value, inner, style).slice(inner)
 }
@@ -183,7 +183,7 @@ function formatBlockMapping(
   const indent = ' '.repeat(column)
   return Object.entries(value)
     .map(([key, its]) => {
-      const name = `${indent}${formatScalar(key)}:`
+      const name = `${indent}${formatTemplateScalar(key)}:`
       if (Array.isArray(its)) {
         const items = its as readonly Json[]
         if (items.length === 0) return `${name} []`
@@ -192,7 +192,7 @@ function formatBlockMapping(
         )
       }
       if (isJsonObject(its)) return `${name}\n${formatBlockMapping(its, column + 2, style)}`
-      return `${name} ${formatScalar(its, style.quotes?.get(key))}`
+      return `${name} ${formatTemplateScalar(its, style.quotes?.get(key))}`
     })
     .join('\n')
 }
@@ -206,14 +206,14 @@ function formatFlowValue(value: Json, isJson = false): string {
       .map(([key, its]) => formatFlowMappingEntry(key, its, false))
       .join(', ')}}`
   // In flow style, commas and brackets end a plain scalar.
-  const text = formatScalar(value)
+  const text = formatTemplateScalar(value)
   return /[,[\]{}]/.test(text) && !/^['"]/.test(text) ? JSON.stringify(value) : text
 }
 
 function formatFlowMappingEntry(key: string, value: Json, isJson: boolean): string {
   return isJson
     ? `${JSON.stringify(key)}: ${formatSingleLineJson(value)}`
-    : `${formatScalar(key)}: ${formatFlowValue(value)}`
+    : `${formatTemplateScalar(key)}: ${formatFlowValue(value)}`
 }
 
 /** Multiline JSON. The caller has already indented the first line. */
@@ -230,7 +230,7 @@ function formatSingleLineJson(value: Json): string {
 }
 
 /** On one line, in opm's style unless `quoted` gives the neighbor's. */
-function formatScalar(value: Json, quoted?: string): string {
+function formatTemplateScalar(value: Json, quoted?: string): string {
   if (typeof value === 'string') {
     if (quoted === 'QUOTE_DOUBLE') return JSON.stringify(value)
     if (quoted === 'QUOTE_SINGLE' && /^[ -~]*$/.test(value)) return `'${value.replaceAll("'", "''")}'`

@@ -120,7 +120,7 @@ export interface VersionRange {
   readonly alternatives: readonly (readonly VersionComparator[])[]
 }
 
-const operatorBySymbol: Readonly<Record<string, ComparisonOperator>> = {
+const comparisonOperatorBySymbol: Readonly<Record<string, ComparisonOperator>> = {
   '': '=',
   '=': '=',
   '==': '=',
@@ -160,14 +160,15 @@ export function parseVersionRange(text: string): VersionParseResult<VersionRange
 }
 
 /** Whether the version is in the range. Unlike in npm's ranges, prereleases count like any other version. */
-export function isInRange(version: Version, range: VersionRange): boolean {
+export function isVersionInRange(version: Version, range: VersionRange): boolean {
   return range.alternatives.some(
     (comparators) =>
-      comparators.length > 0 && comparators.every((comparator) => satisfiesComparator(version, comparator)),
+      comparators.length > 0 &&
+      comparators.every((comparator) => satisfiesVersionComparator(version, comparator)),
   )
 }
 
-function satisfiesComparator(version: Version, comparator: VersionComparator): boolean {
+function satisfiesVersionComparator(version: Version, comparator: VersionComparator): boolean {
   const order = compareVersions(version, comparator.version)
   switch (comparator.operator) {
     case '=':
@@ -225,7 +226,7 @@ function splitAtOrOperators(terms: readonly string[]): VersionParseResult<string
 }
 
 /** The operator, and the rest starting with the first digit. */
-function splitComparatorOperator(term: string): VersionParseResult<[operator: string, version: string]> {
+function splitOperatorAndVersion(term: string): VersionParseResult<[operator: string, version: string]> {
   const digit = term.search(/\p{Nd}/u)
   if (digit < 0) return { ok: false, error: `Could not get version from string: ${quoteLikeGo(term)}` }
   return { ok: true, value: [term.slice(0, digit).trim(), term.slice(digit)] }
@@ -237,11 +238,11 @@ function splitComparatorOperator(term: string): VersionParseResult<[operator: st
  */
 function expandVersionWildcards(term: string): VersionParseResult<string[]> {
   if (!term.includes('x')) return { ok: true, value: [term] }
-  const parts = splitComparatorOperator(term)
+  const parts = splitOperatorAndVersion(term)
   if (!parts.ok) return parts
   const [operator, wildcard] = parts.value
-  const lowest = replaceWildcards(wildcard)
-  const next = incrementWildcard(lowest, wildcard)
+  const lowest = replaceVersionWildcards(wildcard)
+  const next = incrementWildcardVersion(lowest, wildcard)
   switch (operator) {
     case '>':
       return { ok: true, value: [`>=${next}`] }
@@ -263,7 +264,7 @@ function expandVersionWildcards(term: string): VersionParseResult<string[]> {
   }
 }
 
-function replaceWildcards(version: string): string {
+function replaceVersionWildcards(version: string): string {
   const flat = version.replace('.x.x', '.x').replace('.x', '.0')
   return flat.split('.').length === 2 ? `${flat}.0` : flat
 }
@@ -271,17 +272,17 @@ function replaceWildcards(version: string): string {
 /**
  * The bound above a wildcard. `1.x` increments the first number, and `1.2.x` (and, incorrectly, `1.x.x`) the second.
  */
-function incrementWildcard(lowest: string, wildcard: string): string {
+function incrementWildcardVersion(lowest: string, wildcard: string): string {
   const shape = wildcard.split('.')
   if (shape.at(-1) !== 'x') return ''
   const raised = shape.length === 2 ? 0 : shape.length === 3 ? 1 : -1
   const parts = lowest.split('.')
-  const increment = incrementInt64(parts[raised] ?? '')
+  const increment = incrementInt64String(parts[raised] ?? '')
   return increment === undefined ? '' : parts.with(raised, increment).join('.')
 }
 
 /** Go's Atoi, plus one, wrapping at 64 bits. */
-function incrementInt64(text: string): string | undefined {
+function incrementInt64String(text: string): string | undefined {
   if (!/^[+-]?[0-9]+$/.test(text)) return undefined
   const digits = text.replace(/^[+-]?0*/, '')
   if (digits.length > 19) return undefined
@@ -291,10 +292,12 @@ function incrementInt64(text: string): string | undefined {
 }
 
 function parseComparator(term: string): VersionParseResult<VersionComparator> {
-  const parts = splitComparatorOperator(term)
+  const parts = splitOperatorAndVersion(term)
   if (!parts.ok) return parts
   const [sign, text] = parts.value
-  const operator = Object.hasOwn(operatorBySymbol, sign) ? operatorBySymbol[sign] : undefined
+  const operator = Object.hasOwn(comparisonOperatorBySymbol, sign)
+    ? comparisonOperatorBySymbol[sign]
+    : undefined
   const written = sign + text
   if (operator === undefined) {
     const why = `Could not parse comparator ${quoteLikeGo(sign)} in ${quoteLikeGo(written)}`

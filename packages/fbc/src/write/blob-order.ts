@@ -3,8 +3,8 @@ import { compareBytes } from '../go/text.ts'
 import type { JsonObject, WritableCatalog, WritableBundle } from './writable-catalog.ts'
 
 const bundleMetadataPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
-const letterPattern = /^\p{L}$/u
-const digitPattern = /^\p{Nd}$/u
+const singleLetterPattern = /^\p{L}$/u
+const singleDigitPattern = /^\p{Nd}$/u
 
 /**
  * Sorts packages by name. Each package has its package blob, channels by name, bundles by name, other blobs by schema,
@@ -59,7 +59,7 @@ export function compareYamlKeys(a: string, b: string): number {
   for (let at = 0; at < left.length && at < right.length; at++) {
     const [one = '', other = ''] = [left[at], right[at]]
     if (one === other) continue
-    const [isLetter, otherIsLetter] = [letterPattern.test(one), letterPattern.test(other)]
+    const [isLetter, otherIsLetter] = [singleLetterPattern.test(one), singleLetterPattern.test(other)]
     if (isLetter && otherIsLetter) return getCodePoint(one) - getCodePoint(other)
     if (isLetter || otherIsLetter) return otherIsLetter ? -1 : 1
     const [first, second] = [parseNaturalSortNumber(left, right, at), parseNaturalSortNumber(right, left, at)]
@@ -76,13 +76,13 @@ export function compareYamlKeys(a: string, b: string): number {
 function parseNaturalSortNumber(text: readonly string[], other: readonly string[], at: number) {
   let value = 0n
   if (text[at] === '0' || other[at] === '0')
-    for (let before = at - 1; before >= 0 && digitPattern.test(text[before] ?? ''); before--)
+    for (let before = at - 1; before >= 0 && singleDigitPattern.test(text[before] ?? ''); before--)
       if (text[before] !== '0') {
         value = 1n
         break
       }
   let end = at
-  for (; end < text.length && digitPattern.test(text[end] ?? ''); end++)
+  for (; end < text.length && singleDigitPattern.test(text[end] ?? ''); end++)
     // As wide as Go's int64, which wraps around.
     value = BigInt.asIntN(64, value * 10n + BigInt(getCodePoint(text[end] ?? '') - 0x30))
   return { value, end }

@@ -98,7 +98,7 @@ export type CatalogReadResult<Value> =
 /** The depth and size limits for rendering a blob. Aliases can expand a short document without limit. */
 const maxRenderedBlobDepth = 500
 const maxRenderedBlobValues = 5_000_000
-const tooManyValuesError = 'the catalog has too many values, or they are nested too deeply'
+const catalogTooLargeMessage = 'the catalog has too many values, or they are nested too deeply'
 
 /** Reads files' bytes (in walk order) as `opm render` does. Fails with the first load error. */
 export function parseWritableCatalog(files: Iterable<Uint8Array>): CatalogReadResult<WritableCatalog> {
@@ -123,7 +123,7 @@ export function toWritableCatalog(metas: Iterable<BlobMeta>): CatalogReadResult<
   for (const meta of metas) {
     const error = addWritableBlob(meta, catalog, budget)
     if (error !== undefined) return { ok: false, error }
-    if (budget.left <= 0) return { ok: false, error: tooManyValuesError }
+    if (budget.left <= 0) return { ok: false, error: catalogTooLargeMessage }
   }
   return { ok: true, value: catalog }
 }
@@ -167,7 +167,7 @@ function addWritablePackage(value: ParsedValue, into: MutableCatalog, budget: Js
         mediatype: getDecodedStringField(icon, 'mediatype'),
       },
     }),
-    ...pickNonEmptyTextField(decoded, 'description'),
+    ...pickNonEmptyStringField(decoded, 'description'),
     ...toWritableProperties(decoded, budget),
   })
   return problems[0] && `parse package: ${problems[0].message}`
@@ -183,9 +183,9 @@ function addWritableChannel(value: ParsedValue, into: MutableCatalog, budget: Js
       const skips = getDecodedStringList(entry, 'skips')
       return {
         name: getDecodedStringField(entry, 'name'),
-        ...pickNonEmptyTextField(entry, 'replaces'),
+        ...pickNonEmptyStringField(entry, 'replaces'),
         ...(skips.length > 0 && { skips }),
-        ...pickNonEmptyTextField(entry, 'skipRange'),
+        ...pickNonEmptyStringField(entry, 'skipRange'),
       }
     }),
     ...toWritableProperties(decoded, budget),
@@ -198,8 +198,8 @@ function addWritableBundle(value: ParsedValue, into: MutableCatalog, budget: Jso
   const related = getDecodedStructList(decoded, 'relatedImages')
   into.bundles.push({
     schema: 'olm.bundle',
-    ...pickNonEmptyTextField(decoded, 'name'),
-    ...pickNonEmptyTextField(decoded, 'package'),
+    ...pickNonEmptyStringField(decoded, 'name'),
+    ...pickNonEmptyStringField(decoded, 'package'),
     image: getDecodedStringField(decoded, 'image'),
     ...toWritableProperties(decoded, budget),
     ...(related.length > 0 && {
@@ -223,7 +223,7 @@ function addWritableDeprecation(value: ParsedValue, into: MutableCatalog): strin
         reference: reference
           ? {
               schema: getDecodedStringField(reference, 'schema'),
-              ...pickNonEmptyTextField(reference, 'name'),
+              ...pickNonEmptyStringField(reference, 'name'),
             }
           : { schema: '' },
         message: getDecodedStringField(entry, 'message'),
@@ -257,7 +257,7 @@ function findBundleObjectProblem(bundle: DecodedStruct): string | undefined {
 }
 
 /** Omits empty fields. */
-function pickNonEmptyTextField<Name extends string>(decoded: DecodedStruct, name: Name) {
+function pickNonEmptyStringField<Name extends string>(decoded: DecodedStruct, name: Name) {
   const found = getDecodedStringField(decoded, name)
   return (found === '' ? {} : { [name]: found }) as { [_ in Name]?: string }
 }
@@ -289,7 +289,7 @@ export function toJsonWithSizeLimit(value: ParsedValue): CatalogReadResult<Json>
   const budget = { left: maxRenderedBlobValues }
   const json = toJsonWithinBudget(value, 0, budget)
   if (budget.left > 0) return { ok: true, value: json }
-  return { ok: false, error: tooManyValuesError }
+  return { ok: false, error: catalogTooLargeMessage }
 }
 
 /** The value with keys sorted by bytes, as opm stores it. Parts become null when the budget is exhausted. */

@@ -11,7 +11,7 @@ import { parseRateLimitQuota, parseRateLimitRejection, type RateLimitQuota } fro
 import type { RequestBudget } from './request-budget.ts'
 import {
   type RequestWaitReason,
-  type WorkClass,
+  type WorkPriorityClass,
   computeRequestCost,
   type RateLimitResource,
 } from './request-limits.ts'
@@ -43,13 +43,13 @@ export const throttledRequestHeader = 'x-catalog-bot-held'
 
 export interface BudgetedFetchListeners {
   onQuota(quota: RateLimitQuota & { readonly resource: RateLimitResource }): void
-  onAnswer(how: 'sent' | 'unchanged' | 'refused' | 'held', work: WorkClass): void
+  onAnswer(how: 'sent' | 'unchanged' | 'refused' | 'held', work: WorkPriorityClass): void
 }
 
 export interface BudgetedFetchOptions {
   readonly budget: RequestBudget
   readonly cache: ResponseCache
-  readonly work: WorkClass
+  readonly work: WorkPriorityClass
   /** Milliseconds since the epoch. */
   readonly now: () => number
   readonly events: BudgetedFetchListeners

@@ -3,7 +3,7 @@ import type { ProbotOctokit as Octokit } from 'probot'
 import { formatRateLimit } from '../../../report/format-rate-limit.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { ForgeError } from '../forge-error.ts'
-import { getThrottledWorkClasses, createRequestBudget, type RequestBudget } from './request-budget.ts'
+import { getThrottledPriorityClasses, createRequestBudget, type RequestBudget } from './request-budget.ts'
 import {
   createBudgetedFetch,
   throttledRequestHeader,
@@ -12,9 +12,9 @@ import {
   type ResponseCache,
 } from './budgeted-fetch.ts'
 import {
-  workClasses,
-  type QuotaReserveByWorkClass,
-  type WorkClass,
+  workPriorityClasses,
+  type QuotaReserveByPriorityClass,
+  type WorkPriorityClass,
   type GitHubRateLimits,
   type RateLimitResource,
 } from './request-limits.ts'
@@ -33,7 +33,7 @@ export interface RemainingRateLimit {
 export interface InstallationBudgetsOptions {
   readonly clock: Clock
   readonly limits: GitHubRateLimits
-  readonly reserves: QuotaReserveByWorkClass
+  readonly reserves: QuotaReserveByPriorityClass
   readonly onRemaining?: ((left: RemainingRateLimit) => void) | undefined
   readonly onAnswer?: BudgetedFetchListeners['onAnswer'] | undefined
 }
@@ -41,7 +41,7 @@ export interface InstallationBudgetsOptions {
 /** An installation with work waiting for GitHub's limit. */
 export interface ThrottledInstallation {
   readonly installation: number
-  readonly works: readonly WorkClass[]
+  readonly works: readonly WorkPriorityClass[]
   /** When all its work continues, in milliseconds since the epoch. */
   readonly until: number
 }
@@ -53,11 +53,11 @@ export interface InstallationBudgets {
   attach(
     octokit: Pick<Octokit, 'hook'>,
     account: InstallationIdOrApp,
-    work: WorkClass,
+    work: WorkPriorityClass,
     onSent?: () => void,
   ): void
   /** Requests waiting now. */
-  waiting(): Readonly<Record<WorkClass, number>>
+  waiting(): Readonly<Record<WorkPriorityClass, number>>
   held(): readonly ThrottledInstallation[]
 }
 
@@ -120,13 +120,16 @@ export function createInstallationBudgets({
     waiting() {
       const all = [...accounts.values()]
       return Object.fromEntries(
-        workClasses.map((work) => [work, all.reduce((sum, { budget }) => sum + budget.waiting(work), 0)]),
-      ) as Record<WorkClass, number>
+        workPriorityClasses.map((work) => [
+          work,
+          all.reduce((sum, { budget }) => sum + budget.waiting(work), 0),
+        ]),
+      ) as Record<WorkPriorityClass, number>
     },
     held: () =>
       [...accounts].flatMap(([installation, { budget }]) => {
         if (installation === 'app') return []
-        const { works, milliseconds } = getThrottledWorkClasses(budget)
+        const { works, milliseconds } = getThrottledPriorityClasses(budget)
         return works.length === 0 ? [] : [{ installation, works, until: clock.now() + milliseconds }]
       }),
   }

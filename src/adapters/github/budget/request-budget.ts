@@ -4,16 +4,16 @@ import type { Clock } from '../../../ports/clock.ts'
 import { defaultRateLimitWaitSeconds, type RateLimitQuota, type RateLimitRejection } from '../forge-error.ts'
 import {
   decideRequestThrottling,
-  getNextObstacleCheckTime,
+  getNextThrottleCheckTime,
   type ThrottledRequest,
   type RequestWaitReason,
-  type RequestWaitObstacle,
+  type RequestThrottle,
   type WaitingRequest,
   type BudgetedRequest,
-  getWorkClassRank,
-  workClasses,
-  type QuotaReserveByWorkClass,
-  type WorkClass,
+  getWorkPriorityRank,
+  workPriorityClasses,
+  type QuotaReserveByPriorityClass,
+  type WorkPriorityClass,
   type GitHubRateLimits,
   type RateLimitResource,
 } from './request-limits.ts'
@@ -28,7 +28,7 @@ const rateLimitIntervalMsByResource: Readonly<Record<RateLimitResource, number>>
 /** Seconds by which reset times of the same hour can differ. */
 const rateLimitResetToleranceSeconds = 5
 
-interface RecordedQuota {
+interface RecordedRateLimitQuota {
   readonly limit: number
   remaining: number
   readonly reset: number
@@ -38,7 +38,7 @@ interface RecordedQuota {
 
 /** The rest of an installation's hourly limits, and how far each class may use it. */
 class RateLimitQuotas {
-  readonly #known = new Map<RateLimitResource, RecordedQuota>()
+  readonly #known = new Map<RateLimitResource, RecordedRateLimitQuota>()
   readonly #underWay = new Map<RateLimitResource, number>()
 
   /** Answers can overtake each other, so the lowest value of an hour counts, and earlier hours are ignored. */
@@ -89,7 +89,7 @@ class RateLimitQuotas {
     )
   }
 
-  #current(resource: RateLimitResource, now: number): RecordedQuota | undefined {
+  #current(resource: RateLimitResource, now: number): RecordedRateLimitQuota | undefined {
     const known = this.#known.get(resource)
     return known === undefined || known.resetAt <= now ? undefined : known
   }
@@ -149,14 +149,14 @@ export interface RequestSendPermit {
 
 export interface RequestBudget {
   acquirePass(request: BudgetedRequest): Promise<RequestSendPermit | ThrottledRequest>
-  waiting(work: WorkClass): number
+  waiting(work: WorkPriorityClass): number
   /** Milliseconds until a job of this class can start; 0: now. */
-  getDelay(work: WorkClass): number
+  getDelay(work: WorkPriorityClass): number
 }
 
 export interface RequestBudgetOptions {
   readonly limits: GitHubRateLimits
-  readonly reserves: QuotaReserveByWorkClass
+  readonly reserves: QuotaReserveByPriorityClass
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'sleep'>
 }
 
@@ -235,8 +235,8 @@ class InstallationRequestBudget implements RequestBudget {
     return hasBegun ? this.#reserves[work] / 2 : this.#reserves[work]
   }
 
-  #findObstacles(request: BudgetedRequest, now: number): readonly RequestWaitObstacle[] {
-    const obstacles: RequestWaitObstacle[] = []
+  #findObstacles(request: BudgetedRequest, now: number): readonly RequestThrottle[] {
+    const obstacles: RequestThrottle[] = []
     const add = (why: RequestWaitReason, until: number) => {
       if (until > now) obstacles.push({ why, until })
     }
@@ -311,7 +311,7 @@ class InstallationRequestBudget implements RequestBudget {
     /** A request for five points must not starve behind later ones for one. */
     const short = new Set<object>()
     for (const one of this.#line.toSorted(
-      (a, b) => getWorkClassRank(a.request.work) - getWorkClassRank(b.request.work),
+      (a, b) => getWorkPriorityRank(a.request.work) - getWorkPriorityRank(b.request.work),
     )) {
       const { request, onDecision } = one
       const obstacles = [...this.#findObstacles(request, now)]
@@ -324,7 +324,7 @@ class InstallationRequestBudget implements RequestBudget {
         continue
       }
       const held = decideRequestThrottling(one, obstacles, now)
-      if (held === undefined) soonest = Math.min(soonest, getNextObstacleCheckTime(one, obstacles))
+      if (held === undefined) soonest = Math.min(soonest, getNextThrottleCheckTime(one, obstacles))
       else {
         this.#line.splice(this.#line.indexOf(one), 1)
         onDecision(held)
@@ -340,10 +340,10 @@ class InstallationRequestBudget implements RequestBudget {
 }
 
 /** The waiting classes and the longest wait. */
-export function getThrottledWorkClasses(budget: RequestBudget): {
-  readonly works: readonly WorkClass[]
+export function getThrottledPriorityClasses(budget: RequestBudget): {
+  readonly works: readonly WorkPriorityClass[]
   readonly milliseconds: number
 } {
-  const works = workClasses.filter((work) => budget.getDelay(work) > 0)
+  const works = workPriorityClasses.filter((work) => budget.getDelay(work) > 0)
   return { works, milliseconds: Math.max(0, ...works.map((work) => budget.getDelay(work))) }
 }

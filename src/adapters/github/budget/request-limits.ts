@@ -67,26 +67,31 @@ export const noGitHubRateLimits: GitHubRateLimits = {
 }
 
 /** Highest priority first: merging, pull requests people look at, the sweep, image scans. */
-export const workClasses = ['landing', 'look', 'sweep', 'scan'] as const
+export const workPriorityClasses = ['landing', 'look', 'sweep', 'scan'] as const
 
 /** The classes of requests to GitHub, by priority. */
-export type WorkClass = (typeof workClasses)[number]
+export type WorkPriorityClass = (typeof workPriorityClasses)[number]
 
-export const getWorkClassRank = (work: WorkClass): number => workClasses.indexOf(work)
+export const getWorkPriorityRank = (work: WorkPriorityClass): number => workPriorityClasses.indexOf(work)
 
 /**
  * The fraction of a limit reserved from each class for higher ones. A merge may use the last request. A tenth allows
  * 33 merges an hour at 15 requests. The sweep repeats every few minutes and a scan has a day, so they leave more.
  */
-export type QuotaReserveByWorkClass = Readonly<Record<WorkClass, number>>
+export type QuotaReserveByPriorityClass = Readonly<Record<WorkPriorityClass, number>>
 
-export const defaultQuotaReserves: QuotaReserveByWorkClass = { landing: 0, look: 0.1, sweep: 0.3, scan: 0.5 }
+export const defaultQuotaReserves: QuotaReserveByPriorityClass = {
+  landing: 0,
+  look: 0.1,
+  sweep: 0.3,
+  scan: 0.5,
+}
 
 export interface BudgetedRequest extends Pick<
   RequestCost,
   'resource' | 'isWrite' | 'createsContent' | 'points' | 'isForToken'
 > {
-  readonly work: WorkClass
+  readonly work: WorkPriorityClass
   /** Its job has started, so coming back would repeat its reads. */
   readonly hasBegun: boolean
 }
@@ -103,7 +108,7 @@ export interface ThrottledRequest {
   readonly milliseconds: number
 }
 
-export interface RequestWaitObstacle {
+export interface RequestThrottle {
   readonly why: RequestWaitReason
   /** Infinity: unknown, until another request ends. */
   readonly until: number
@@ -115,44 +120,48 @@ export interface WaitingRequest {
 }
 
 /** Milliseconds to wait for a known end. A merge holds a lease and would start over; a sweep has hardly started. */
-const waitTimeoutMsByWorkClass: Readonly<Record<WorkClass, number>> = {
+const waitTimeoutMsByPriorityClass: Readonly<Record<WorkPriorityClass, number>> = {
   landing: 20_000,
   look: 10_000,
   sweep: 5_000,
   scan: 5_000,
 }
 /** For jobs that do not block others or are half done, because requeuing would repeat their requests. */
-const longWaitTimeoutMs = 60_000
+const longRequestWaitTimeoutMs = 60_000
 /** Milliseconds until a request that waited in vain tries again. */
-const requestSlotRetryMs = 5_000
-const getWaitTimeoutMs = ({ work, hasBegun }: BudgetedRequest, why: RequestWaitReason): number =>
+const timedOutRequestRetryMs = 5_000
+const getRequestWaitTimeoutMs = ({ work, hasBegun }: BudgetedRequest, why: RequestWaitReason): number =>
   why === 'slots' || why === 'writes' || (why === 'points' && hasBegun)
-    ? longWaitTimeoutMs
-    : waitTimeoutMsByWorkClass[work]
+    ? longRequestWaitTimeoutMs
+    : waitTimeoutMsByPriorityClass[work]
 
 /** Defined for a waiter that has waited, or would wait, too long. */
 export function decideRequestThrottling(
   { request, since }: WaitingRequest,
-  obstacles: readonly RequestWaitObstacle[],
+  obstacles: readonly RequestThrottle[],
   now: number,
 ): ThrottledRequest | undefined {
-  const isOver = ({ why, until }: RequestWaitObstacle): boolean => {
-    const deadline = since + getWaitTimeoutMs(request, why)
+  const isOver = ({ why, until }: RequestThrottle): boolean => {
+    const deadline = since + getRequestWaitTimeoutMs(request, why)
     return now >= deadline || (until < Infinity && until > deadline)
   }
   const reason = obstacles.find(isOver)
   if (reason === undefined) return undefined
   const ends = obstacles.map(({ until }) => until).filter((until) => until < Infinity)
-  return { kind: 'held', why: reason.why, milliseconds: Math.max(...ends, now + requestSlotRetryMs) - now }
+  return {
+    kind: 'held',
+    why: reason.why,
+    milliseconds: Math.max(...ends, now + timedOutRequestRetryMs) - now,
+  }
 }
 
 /** When to check again if nothing else happens. */
-export function getNextObstacleCheckTime(
+export function getNextThrottleCheckTime(
   { request, since }: WaitingRequest,
-  obstacles: readonly RequestWaitObstacle[],
+  obstacles: readonly RequestThrottle[],
 ): number {
   const free = Math.max(...obstacles.map(({ until }) => until))
-  return Math.min(free, ...obstacles.map(({ why }) => since + getWaitTimeoutMs(request, why)))
+  return Math.min(free, ...obstacles.map(({ why }) => since + getRequestWaitTimeoutMs(request, why)))
 }
 
 export function computeRequestCost(method: string, url: string, body: unknown): RequestCost {

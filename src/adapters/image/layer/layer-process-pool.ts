@@ -1,16 +1,16 @@
 // Packs each layer in a separate process, because a catalog fills its memory. Runs at most two processes at once.
 import { extname } from 'node:path'
 import { WorkerFault } from '../../workers/start-worker.ts'
-import { openWorkerPool } from '../../workers/worker-pool.ts'
+import { createWorkerPool } from '../../workers/worker-pool.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { type CatalogImageFile, ImageError, type ListedBundle } from '../catalog-publisher.ts'
+import { type CatalogImageFile, ImageError, type CatalogBundleSummary } from '../catalog-publisher.ts'
 import type { LayerWorkerResponse, LayerWorkerRequest, RenderImageRequest } from './layer-process.ts'
 import type { PackLayerRequest, PackedCatalogLayer } from './pack-layer.ts'
 
 const workerScriptUrl = new URL(`./layer-process${extname(import.meta.url)}`, import.meta.url)
 
 // Public catalogs have up to 200 MB, and parsing takes several times as much.
-const layerWorkerPool = openWorkerPool<LayerWorkerRequest, LayerWorkerResponse>({
+const layerWorkerPool = createWorkerPool<LayerWorkerRequest, LayerWorkerResponse>({
   script: workerScriptUrl,
   heap: 2048,
   processes: 2,
@@ -31,7 +31,7 @@ export async function packLayerInWorkerProcess(order: PackLayerRequest): Promise
 
 export async function listBundlesInWorkerProcess(
   files: readonly CatalogImageFile[],
-): Promise<readonly ListedBundle[]> {
+): Promise<readonly CatalogBundleSummary[]> {
   const answer = await runLayerWorker({ list: files }, 'the catalog')
   if (!('listed' in answer)) throw new Error('listing returned no bundles')
   return answer.listed

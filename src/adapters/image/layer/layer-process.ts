@@ -6,14 +6,14 @@ import {
   type CatalogImageFile,
   ImageError,
   type ImageErrorCode,
-  type ListedBundle,
+  type CatalogBundleSummary,
 } from '../catalog-publisher.ts'
 import { renderImage, type PulledImageFiles } from '../render-image.ts'
 import {
   packLayer,
   type PackLayerRequest,
   type PackedCatalogLayer,
-  extractListedBundles,
+  listBundlesInCatalogFiles,
 } from './pack-layer.ts'
 
 export interface RenderImageRequest extends PulledImageFiles {
@@ -27,14 +27,14 @@ export type LayerWorkerRequest =
 
 export type LayerWorkerResponse =
   | { readonly layer: PackedCatalogLayer }
-  | { readonly listed: readonly ListedBundle[] }
+  | { readonly listed: readonly CatalogBundleSummary[] }
   | { readonly text: string }
   | { readonly refused: { readonly code: ImageErrorCode; readonly message: string } }
 
-async function handleLayerRequest(order: LayerWorkerRequest): Promise<LayerWorkerResponse> {
+async function handleLayerWorkerRequest(order: LayerWorkerRequest): Promise<LayerWorkerResponse> {
   try {
     if ('pack' in order) return { layer: await packLayer(order.pack) }
-    if ('list' in order) return { listed: extractListedBundles(order.list) }
+    if ('list' in order) return { listed: listBundlesInCatalogFiles(order.list) }
     const { reference, ...image } = order.render
     const rendered = renderImage(image, reference)
     if (!rendered.ok) throw new ImageError('invalid-catalog', rendered.error)
@@ -45,4 +45,4 @@ async function handleLayerRequest(order: LayerWorkerRequest): Promise<LayerWorke
   }
 }
 
-serveWorkerRequests(handleLayerRequest)
+serveWorkerRequests(handleLayerWorkerRequest)

@@ -20,8 +20,8 @@ import {
   type CatalogImageFile,
   type CatalogLayerSummary,
   ImageError,
-  listBundles,
-  type ListedBundle,
+  listCatalogBundles,
+  type CatalogBundleSummary,
 } from '../catalog-publisher.ts'
 
 /** The directory in opm's Dockerfile. */
@@ -40,7 +40,7 @@ interface CatalogLayerContent {
   readonly archive: readonly ByteChunkTree[]
   readonly packages: readonly string[]
   readonly bundles: number
-  readonly listed: readonly ListedBundle[]
+  readonly listed: readonly CatalogBundleSummary[]
   readonly cacheDigest?: string
 }
 
@@ -53,13 +53,13 @@ const maxArchivePathLength = 4096
  * Sharing shorter pieces costs more than compressing them again, because parts cannot refer to each other. With 8192,
  * layers of public catalogs were 40% larger and took three times as long in the waiting thread.
  */
-const minSharedDeflateBytes = 65_536
+const minReusedDeflateChunkBytes = 65_536
 
 /** Uses all processors with almost no increase in size. */
 const deflateInputBlockBytes = 512 * 1024
 
 /** Shorter parts are compressed inline, because a thread handoff costs as much. */
-const minThreadedDeflateBytes = 65_536
+const minBytesForThreadedDeflate = 65_536
 
 /** The fastest level. A catalog's cache is mostly base64 images, which higher levels hardly reduce. */
 const deflateOptions: ZlibOptions = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
@@ -114,7 +114,7 @@ export async function packLayer(order: PackLayerRequest): Promise<PackedCatalogL
 /** Compresses an archive in parallel, and repeated pieces only once. Parts are byte-aligned and independent, so they can be concatenated (RFC 1951, section 3.2.4; RFC 1952). The output depends only on the pieces and Node's zlib. */
 export async function gzipByteChunks(pieces: readonly ByteChunkTree[]): Promise<Buffer> {
   const counts = new Map<ByteChunkTree, number>()
-  for (const piece of pieces) countByteChunkUses(piece, counts)
+  for (const piece of pieces) countByteChunkOccurrences(piece, counts)
   const parts = deflateByteChunks(pieces, counts, new Map())
   let crc = 0
   let size = 0
@@ -128,11 +128,11 @@ export async function gzipByteChunks(pieces: readonly ByteChunkTree[]): Promise<
   return Buffer.concat([gzipHeader, ...(await Promise.all(parts)), finalDeflateBlock, trailer])
 }
 
-function countByteChunkUses(piece: ByteChunkTree, counts: Map<ByteChunkTree, number>): void {
+function countByteChunkOccurrences(piece: ByteChunkTree, counts: Map<ByteChunkTree, number>): void {
   const known = counts.get(piece) ?? 0
   counts.set(piece, known + 1)
   if (known === 0 && !(piece instanceof Uint8Array))
-    for (const part of piece) countByteChunkUses(part, counts)
+    for (const part of piece) countByteChunkOccurrences(part, counts)
 }
 
 function deflateByteChunks(
@@ -158,7 +158,7 @@ function deflateByteChunks(
     }
   }
   const appendPiece = (piece: ByteChunkTree): void => {
-    if ((counts.get(piece) ?? 0) > 1 && getByteChunkTreeLength(piece) >= minSharedDeflateBytes) {
+    if ((counts.get(piece) ?? 0) > 1 && getByteChunkTreeLength(piece) >= minReusedDeflateChunkBytes) {
       flushRun()
       let own = shared.get(piece)
       if (!own) {
@@ -175,7 +175,7 @@ function deflateByteChunks(
 }
 
 async function deflateBytes(bytes: Uint8Array): Promise<Uint8Array> {
-  return bytes.length < minThreadedDeflateBytes
+  return bytes.length < minBytesForThreadedDeflate
     ? deflateRawSync(bytes, deflateOptions)
     : deflateRawAsync(bytes, deflateOptions)
 }
@@ -222,13 +222,15 @@ function formatArchivePath(folder: string, path: string, kind: 'file' | 'directo
 }
 
 /** Throws an ImageError for a catalog that opm would not serve. */
-export function extractListedBundles(files: readonly CatalogImageFile[]): readonly ListedBundle[] {
+export function listBundlesInCatalogFiles(
+  files: readonly CatalogImageFile[],
+): readonly CatalogBundleSummary[] {
   return parseValidCatalog(files).listed
 }
 
 function parseValidCatalog(files: readonly CatalogImageFile[]): {
   readonly documents: readonly BlobMeta[]
-  readonly listed: readonly ListedBundle[]
+  readonly listed: readonly CatalogBundleSummary[]
 } {
   const byPath = new Map(files.map(({ path, bytes }) => [path, bytes]))
   const ignores = files
@@ -246,7 +248,7 @@ function parseValidCatalog(files: readonly CatalogImageFile[]): {
   const catalog = assembleCatalog(read)
   const { message } = validateAsOpm(catalog)
   if (message !== undefined) throw new ImageError('invalid-catalog', message)
-  return { documents, listed: listBundles(catalog) }
+  return { documents, listed: listCatalogBundles(catalog) }
 }
 
 function validateArchivePaths(files: readonly CatalogImageFile[]): void {

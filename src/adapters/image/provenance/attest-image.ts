@@ -3,14 +3,14 @@
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { parseImageReferenceOrThrow, type OciDocument } from '../base-image.ts'
+import { parseImageReferenceOrThrow, type OciJsonDocument } from '../base-image.ts'
 import type {
   BuiltCatalogImage,
   CatalogPublisher,
   ImagePublishResult,
   ImagePublishTarget,
   ImageAttachment,
-  ListedBundle,
+  CatalogBundleSummary,
 } from '../catalog-publisher.ts'
 import {
   fetchArtifactSubject,
@@ -39,7 +39,7 @@ import { fetchAttestation, fetchSignedLayers } from './verify-image.ts'
 
 interface ProvenanceOptions {
   readonly image: ArtifactSubject
-  readonly listed: readonly ListedBundle[]
+  readonly listed: readonly CatalogBundleSummary[]
   readonly build: ImageBuildRecord
   /** Default: no signatures. */
   readonly key?: SigningKey
@@ -49,7 +49,7 @@ interface ProvenanceOptions {
 
 type ProvenanceReader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
 
-export interface AttestationContext {
+export interface ImageAttestationContext {
   readonly publisher: Pick<CatalogPublisher, 'push' | 'attach' | 'attached'>
   /** Reads published images without using mirrors. */
   readonly registry: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
@@ -64,7 +64,7 @@ export interface AttestationContext {
  * Otherwise, the local build replaces it despite equal content, because other software may read its layers differently.
  */
 export async function ensureSignableImage(
-  { publisher, registry, key }: AttestationContext,
+  { publisher, registry, key }: ImageAttestationContext,
   published: ImagePublishResult,
   built: () => Promise<BuiltCatalogImage>,
   target: ImagePublishTarget,
@@ -83,14 +83,14 @@ export interface AttestationRequest {
   readonly digest: string
   /** Called only if an attachment is missing, because it may have to read the image. */
   readonly loadBuild: () => Promise<{
-    readonly listed: readonly ListedBundle[]
+    readonly listed: readonly CatalogBundleSummary[]
     readonly build: ImageBuildRecord
   }>
 }
 
 /** Attaches only what is missing. Returns true if it attached anything. */
 export async function attestImage(
-  { publisher, registry, key, signPlatforms }: AttestationContext,
+  { publisher, registry, key, signPlatforms }: ImageAttestationContext,
   { repository, digest, loadBuild }: AttestationRequest,
 ): Promise<boolean> {
   const image = await fetchArtifactSubject(registry, { ...parseImageReferenceOrThrow(repository), digest })
@@ -143,9 +143,9 @@ async function isSameImageExceptAnnotations(
 
 /** Drops image digests from an index, because annotations change them. The images are compared separately. */
 function stripAnnotations(bytes: Uint8Array): string {
-  const { annotations: _, ...document } = JSON.parse(new TextDecoder().decode(bytes)) as OciDocument
+  const { annotations: _, ...document } = JSON.parse(new TextDecoder().decode(bytes)) as OciJsonDocument
   if (!Array.isArray(document['manifests'])) return JSON.stringify(document)
-  const manifests = (document['manifests'] as readonly OciDocument[]).map(
+  const manifests = (document['manifests'] as readonly OciJsonDocument[]).map(
     ({ digest: _digest, size: _size, ...entry }) => entry,
   )
   return JSON.stringify({ ...document, manifests })

@@ -1,5 +1,5 @@
 // Builds the OCI manifests that refer to an image: SBOM, provenance, and cosign's artifacts.
-import { type ListedBundle } from '../catalog-publisher.ts'
+import { type CatalogBundleSummary } from '../catalog-publisher.ts'
 import { createHash } from 'node:crypto'
 import { type ImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { compareBytes } from '@catalog-bot/fbc/go/text'
@@ -222,7 +222,7 @@ export function computeSha256Digest(bytes: Uint8Array): string {
 
 export function createImageSbom(
   image: SignedImage,
-  listed: readonly ListedBundle[],
+  listed: readonly CatalogBundleSummary[],
   version: string,
 ): Uint8Array {
   const top = `${image.repository}@${image.digest}`

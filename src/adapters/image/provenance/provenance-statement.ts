@@ -1,6 +1,6 @@
 // SLSA provenance v1 as an in-toto statement. Pure.
 import type { JsonShape } from '../../registry/strict-json.ts'
-import { type SignedImage, parseJsonClaim } from './signature-formats.ts'
+import { type SignedImage, parseProvenanceJson } from './signature-formats.ts'
 
 export const slsaProvenanceType = 'https://slsa.dev/provenance/v1'
 const inTotoStatementType = 'https://in-toto.io/Statement/v1'
@@ -75,7 +75,7 @@ function formatIsoTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-const inTotoStatementShape: JsonShape = {
+const inTotoStatementJsonShape: JsonShape = {
   fields: {
     _type: 'string',
     predicateType: 'string',
@@ -108,7 +108,7 @@ export function parseProvenance(
   bytes: Uint8Array,
   image: SignedImage,
 ): { readonly provenance: ImageProvenance } | { readonly problem: string } {
-  const read = parseJsonClaim<InTotoStatement>(bytes, inTotoStatementShape, 'its statement')
+  const read = parseProvenanceJson<InTotoStatement>(bytes, inTotoStatementJsonShape, 'its statement')
   if ('problem' in read) return read
   const { claim: statement } = read
   if (!acceptedInTotoStatementTypes.has(statement._type)) return { problem: 'it is not an in-toto statement' }

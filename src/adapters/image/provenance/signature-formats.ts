@@ -16,7 +16,7 @@ export interface SignedImage {
   readonly digest: string
 }
 
-const signingPayloadShape: JsonShape = {
+const signingPayloadJsonShape: JsonShape = {
   fields: {
     critical: {
       fields: {
@@ -56,7 +56,7 @@ export function createSignedEnvelope(statement: Uint8Array, key: SigningKey): Ui
   return Buffer.from(JSON.stringify(envelope))
 }
 
-const dsseEnvelopeShape: JsonShape = {
+const dsseEnvelopeJsonShape: JsonShape = {
   fields: {
     payloadType: 'string',
     payload: 'string',
@@ -75,7 +75,7 @@ export function verifyEnvelope(
   bytes: Uint8Array,
   key: VerifyingKey,
 ): { readonly statement: Uint8Array } | { readonly problem: string } {
-  const read = parseJsonClaim<DsseEnvelope>(bytes, dsseEnvelopeShape, 'its envelope')
+  const read = parseProvenanceJson<DsseEnvelope>(bytes, dsseEnvelopeJsonShape, 'its envelope')
   if ('problem' in read) return read
   const { claim: envelope } = read
   if (envelope.payloadType !== inTotoMediaType)
@@ -115,26 +115,26 @@ export function createSigningPayload({ repository, digest }: SignedImage): Uint8
  * name. A signature for one repository must not count for another with the same bytes.
  */
 export function findSigningPayloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
-  const read = parseJsonClaim<SimpleSigningPayload>(payload, signingPayloadShape, 'its payload')
+  const read = parseProvenanceJson<SimpleSigningPayload>(payload, signingPayloadJsonShape, 'its payload')
   if ('problem' in read) return read.problem
   const { type, image: signed, identity } = read.claim.critical ?? {}
   if (type !== cosignSignatureType) return 'its payload is not an image signature'
   const digest = signed?.['docker-manifest-digest']
   if (digest !== image.digest) return `it signs ${digest ?? 'no digest'}`
   const name = identity?.['docker-reference'] ?? ''
-  if (parseRepositoryName(name) !== parseRepositoryName(image.repository))
+  if (parseImageRepositoryName(name) !== parseImageRepositoryName(image.repository))
     return `it is for ${name === '' ? 'no image name' : name}`
   return undefined
 }
 
 /** The full name without tag and digest, because a repository name can be written in several ways. */
-export function parseRepositoryName(name: string): string | undefined {
+export function parseImageRepositoryName(name: string): string | undefined {
   const { reference } = parseImageReference(name)
   return reference && formatImageReference({ host: reference.host, repository: reference.repository })
 }
 
 /** Strictly parses untrusted attachments and rejects anything ambiguous. */
-export function parseJsonClaim<Claim extends object>(
+export function parseProvenanceJson<Claim extends object>(
   bytes: Uint8Array,
   shape: JsonShape,
   label: string,

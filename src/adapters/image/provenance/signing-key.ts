@@ -93,7 +93,7 @@ function parsePem(pem: string): { readonly label: string; readonly body: Uint8Ar
   return { label, body: Buffer.from(body, 'base64') }
 }
 
-const encryptedKeyShape: JsonShape = {
+const encryptedKeyJsonShape: JsonShape = {
   fields: {
     kdf: {
       fields: {
@@ -123,7 +123,7 @@ const allowedScryptParameters: ReadonlySet<string> = new Set(['32768,8,1', '6553
 async function decryptPrivateKey(body: Uint8Array, password: string): Promise<Uint8Array> {
   let file: EncryptedKey
   try {
-    file = parseStrictJson(body, encryptedKeyShape)
+    file = parseStrictJson(body, encryptedKeyJsonShape)
   } catch {
     throw new SigningKeyError('the file is not an encrypted cosign key')
   }

@@ -28,7 +28,7 @@ const maxSignedLayers = 1000
 /** The total size of all payloads. A hundred signatures and attestations take about a megabyte. */
 const maxTotalSignedPayloadBytes = 64 * 1024 * 1024
 
-const signedLayersShape: JsonShape = {
+const signedLayersJsonShape: JsonShape = {
   fields: {
     layers: {
       list: {
@@ -44,7 +44,7 @@ const signedLayersShape: JsonShape = {
 }
 
 /** Failures that concern one layer only. */
-const singleLayerErrorCodes: ReadonlySet<string> = new Set([
+const layerSpecificErrorCodes: ReadonlySet<string> = new Set([
   'missing',
   'digest-mismatch',
   'too-large',
@@ -195,7 +195,7 @@ export async function fetchSignedLayers(
       `the tag ${reference.tag} points to an index instead of signatures`,
     )
   // The manifest already passed the strict parser. Only the annotations are parsed here.
-  const { layers = [] } = parseStrictJson(found.bytes, signedLayersShape) as {
+  const { layers = [] } = parseStrictJson(found.bytes, signedLayersJsonShape) as {
     layers?: readonly ArtifactLayer[]
   }
   if (layers.length > maxSignedLayers)
@@ -217,7 +217,7 @@ async function fetchSignedLayerPayload(
   try {
     return await registry.fetchBlob(at, layer)
   } catch (error) {
-    if (!(error instanceof RegistryError) || !singleLayerErrorCodes.has(error.code)) throw error
+    if (!(error instanceof RegistryError) || !layerSpecificErrorCodes.has(error.code)) throw error
     return { problem: `its payload is unavailable: ${error.message}` }
   }
 }

@@ -5,12 +5,16 @@ import {
   findCredential,
   type RegistryCredential,
   type CredentialSource,
-  computeCredentialIdentity,
+  computeCredentialFingerprint,
 } from './credentials.ts'
 import type { RegistryEndpoint } from '../registries-conf.ts'
 import { RegistryError } from '../registry-error.ts'
-import { formatBasicAuthorization, type RegistryTokenRequest, type TokenService } from './token-service.ts'
-import type { TransportRequest, TransportReply, Transport } from '../transport/transport.ts'
+import {
+  formatBasicAuthorization,
+  type RegistryTokenRequest,
+  type RegistryTokenService,
+} from './token-service.ts'
+import type { TransportRequest, TransportReply, RegistryTransport } from '../transport/transport.ts'
 
 interface AuthChallenge {
   readonly scheme: string
@@ -50,13 +54,13 @@ type RegistryAuthScheme =
   | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string }
 
 /** The maximum rights of a token, even if the registry's challenge asks for more. */
-export type RegistryTokenRights = 'pull' | 'pull,push' | 'delete'
+export type RegistryTokenActions = 'pull' | 'pull,push' | 'delete'
 
 export function createAuthorizedRegistryExchange(
-  transport: Transport,
-  tokens: TokenService,
+  transport: RegistryTransport,
+  tokens: RegistryTokenService,
   sources: readonly CredentialSource[],
-  rights: RegistryTokenRights = 'pull',
+  rights: RegistryTokenActions = 'pull',
 ): AuthorizedRegistryExchange {
   // The challenge of each host, so that a token is ready before the first request to the next repository.
   const knownSchemes = new Map<string, RegistryAuthScheme>()
@@ -65,7 +69,7 @@ export function createAuthorizedRegistryExchange(
   return async (request) => {
     const { endpoint, signal } = request
     const credential = await findCredential(sources, endpoint.name, endpoint.repository)
-    const memory = `${endpoint.host} ${computeCredentialIdentity(credential)}`
+    const memory = `${endpoint.host} ${computeCredentialFingerprint(credential)}`
     const origin = originOf(endpoint.host)
     const url = toRequestUrl(request, origin)
     const authorization = new RequestAuthorization(
@@ -113,8 +117,8 @@ function toRequestUrl({ endpoint, path }: RegistryHttpRequest, origin: string): 
 class RequestAuthorization {
   readonly #request: RegistryHttpRequest
   readonly #credential: RegistryCredential
-  readonly #rights: RegistryTokenRights
-  readonly #tokens: TokenService
+  readonly #rights: RegistryTokenActions
+  readonly #tokens: RegistryTokenService
   #known: RegistryAuthScheme | undefined
   #used: RegistryTokenRequest | undefined
   readonly #attempted = new Set<string>()
@@ -122,8 +126,8 @@ class RequestAuthorization {
   constructor(
     request: RegistryHttpRequest,
     credential: RegistryCredential,
-    rights: RegistryTokenRights,
-    tokens: TokenService,
+    rights: RegistryTokenActions,
+    tokens: RegistryTokenService,
     known: RegistryAuthScheme | undefined,
   ) {
     this.#request = request
@@ -189,7 +193,7 @@ class RequestAuthorization {
 }
 
 async function findChallenge(
-  transport: Transport,
+  transport: RegistryTransport,
   reply: TransportReply,
   origin: string,
   signal: AbortSignalLike | undefined,
@@ -214,7 +218,7 @@ async function findChallenge(
 const maxCachedRegistryOrigins = 1000
 
 /** Maps `quay.io` to `https://quay.io`. Throws `blocked` unless it is a plain host name. */
-function createRegistryOriginResolver(transport: Transport): (host: string) => string {
+function createRegistryOriginResolver(transport: RegistryTransport): (host: string) => string {
   const known = new Map<string, string>()
   return (host) => {
     const found = known.get(host)
@@ -230,7 +234,7 @@ function createRegistryOriginResolver(transport: Transport): (host: string) => s
 }
 
 /** The part of a challenge's scope that is within `rights`; empty if nothing is left. */
-function restrictTokenScope(scope: string, rights: RegistryTokenRights): string {
+function restrictTokenScope(scope: string, rights: RegistryTokenActions): string {
   const wanted = rights.split(',')
   return scope
     .split(' ')

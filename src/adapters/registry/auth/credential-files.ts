@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import {
   type CredentialSource,
-  createCachedHelperQuery,
+  createCachedCredentialHelperQuery,
   type CredentialHelperQuery,
   type CredentialHelperOptions,
   type RegistryCredential,
@@ -40,7 +40,7 @@ export async function loadSystemCredentials(
   const home = environment['HOME'] ?? homedir()
   const configHome = environment['XDG_CONFIG_HOME'] ?? join(home, '.config')
   const runtime = environment['XDG_RUNTIME_DIR']
-  const queryHelper = createCachedHelperQuery(options)
+  const queryHelper = createCachedCredentialHelperQuery(options)
   const secrets = environment['PULL_SECRETS']
   const sources = secrets ? [...(await loadMountedPullSecrets(secrets, options))] : []
   const inline = environment['DOCKER_AUTH_CONFIG']
@@ -54,7 +54,7 @@ export async function loadSystemCredentials(
     join(home, '.dockercfg'),
   ]
   for (const path of paths) {
-    const source = path ? await openCredentialFile(path, queryHelper, options.now) : undefined
+    const source = path ? await createReloadingCredentialSource(path, queryHelper, options.now) : undefined
     if (source) sources.push(source)
   }
   return sources
@@ -69,7 +69,7 @@ export async function loadMountedPullSecrets(
   options: CredentialHelperOptions = {},
 ): Promise<readonly CredentialSource[]> {
   // A helper named in a cluster secret runs as a local program like any other.
-  const queryHelper = createCachedHelperQuery(options)
+  const queryHelper = createCachedCredentialHelperQuery(options)
   const folders = [
     directory,
     ...(await listVisibleDirectoryNames(directory)).map((folder) => join(directory, folder)),
@@ -77,7 +77,7 @@ export async function loadMountedPullSecrets(
   const sources: CredentialSource[] = []
   for (const folder of folders)
     for (const name of ['.dockerconfigjson', '.dockercfg']) {
-      const source = await openCredentialFile(join(folder, name), queryHelper, options.now)
+      const source = await createReloadingCredentialSource(join(folder, name), queryHelper, options.now)
       if (source) sources.push(source)
     }
   if (sources.length === 0)
@@ -93,13 +93,17 @@ export async function loadCredentialFile(
   path: string,
   options: CredentialHelperOptions = {},
 ): Promise<CredentialSource> {
-  const source = await openCredentialFile(path, createCachedHelperQuery(options), options.now)
+  const source = await createReloadingCredentialSource(
+    path,
+    createCachedCredentialHelperQuery(options),
+    options.now,
+  )
   if (source === undefined) throw new RegistryError('credentials', `${path} does not exist`)
   return source
 }
 
 /** Undefined if the file does not exist. Rejects if it cannot be used. */
-async function openCredentialFile(
+async function createReloadingCredentialSource(
   path: string,
   queryHelper: CredentialHelperQuery,
   now: () => number = () => performance.now(),
@@ -198,7 +202,7 @@ export function parseDockerConfig(text: string, name: string): DockerConfig {
 /** Looks in `credHelpers`, then `credsStore`, then at the most specific key of `auths`. */
 export function createDockerConfigCredentials(
   config: DockerConfig,
-  queryHelper: CredentialHelperQuery = createCachedHelperQuery(),
+  queryHelper: CredentialHelperQuery = createCachedCredentialHelperQuery(),
 ): CredentialSource {
   return {
     async find(host, repository) {

@@ -14,12 +14,12 @@ export interface CredentialHelperOptions {
 export type CredentialHelperQuery = (name: string, server: string) => Promise<RegistryCredential>
 
 // Cloud helpers call their cloud for each query. Cloud tokens are valid for 12 hours.
-const helperCredentialTtlMs = 3_600_000
+const credentialHelperSuccessTtlMs = 3_600_000
 
 // Long enough that a catalog's references do not each wait for the same broken program.
-const helperFailureTtlMs = 5_000
+const credentialHelperFailureTtlMs = 5_000
 
-const maxHelperOutputBytes = 65_536
+const maxCredentialHelperOutputBytes = 65_536
 
 // Credentials go from a source only to the token service or the registry, never into logs or answers.
 
@@ -60,13 +60,15 @@ export function createStaticCredentialSource(
 }
 
 /** `anonymous`, or 32 hex digits of a digest over the credential. */
-export function computeCredentialIdentity(credential: RegistryCredential): string {
+export function computeCredentialFingerprint(credential: RegistryCredential): string {
   if (credential.kind === 'anonymous') return 'anonymous'
   return createHash('sha256').update(JSON.stringify(credential)).digest('hex').slice(0, 32)
 }
 
 /** Caches each server's answer for an hour, and a failure for five seconds. */
-export function createCachedHelperQuery(options: CredentialHelperOptions = {}): CredentialHelperQuery {
+export function createCachedCredentialHelperQuery(
+  options: CredentialHelperOptions = {},
+): CredentialHelperQuery {
   const now = options.now ?? (() => performance.now())
   const known = new Map<string, { readonly answer: Promise<RegistryCredential>; until: number }>()
   return (name, server) => {
@@ -75,11 +77,11 @@ export function createCachedHelperQuery(options: CredentialHelperOptions = {}): 
     if (found && found.until > now()) return found.answer
     const entry = {
       answer: queryCredentialHelper(name, server, options),
-      until: now() + helperCredentialTtlMs,
+      until: now() + credentialHelperSuccessTtlMs,
     }
     known.set(key, entry)
     // The caller handles the failure; this only shortens how long it is cached.
-    entry.answer.catch(() => (entry.until = now() + helperFailureTtlMs))
+    entry.answer.catch(() => (entry.until = now() + credentialHelperFailureTtlMs))
     return entry.answer
   }
 }
@@ -131,12 +133,12 @@ function runCredentialHelper(
     let length = 0
     child.stdout.on('data', (piece: Buffer) => {
       length += piece.length
-      if (length > maxHelperOutputBytes) child.kill('SIGKILL')
+      if (length > maxCredentialHelperOutputBytes) child.kill('SIGKILL')
       else pieces.push(piece)
     })
     child.on('error', (cause) => reject(new RegistryError('credentials', `cannot run ${program}`, { cause })))
     child.on('close', (code, signal) => {
-      if (signal !== null || length > maxHelperOutputBytes)
+      if (signal !== null || length > maxCredentialHelperOutputBytes)
         reject(new RegistryError('credentials', `${program} timed out or produced too much output`))
       else resolve({ code: code ?? 1, output: Buffer.concat(pieces).toString('utf8') })
     })

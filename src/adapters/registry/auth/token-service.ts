@@ -2,10 +2,10 @@
 // realms that the egress policy accepts for the registry.
 import type { Clock } from '../../../ports/clock.ts'
 import type { AbortSignalLike } from '../../../ports/registry.ts'
-import { type RegistryCredential, computeCredentialIdentity } from './credentials.ts'
+import { type RegistryCredential, computeCredentialFingerprint } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import { parseRegistryErrorBody, toRegistryReplyError } from '../transport/reply-error.ts'
-import type { TransportReply, Transport } from '../transport/transport.ts'
+import type { TransportReply, RegistryTransport } from '../transport/transport.ts'
 
 export interface RegistryTokenRequest {
   readonly host: string
@@ -16,7 +16,7 @@ export interface RegistryTokenRequest {
   readonly credential: RegistryCredential
 }
 
-export interface TokenService {
+export interface RegistryTokenService {
   /** Rejects with a RegistryError; `private` if the service denies an anonymous token. */
   token(request: RegistryTokenRequest, signal?: AbortSignalLike): Promise<string>
   /** Drops a token that a registry no longer accepts. */
@@ -33,22 +33,22 @@ const tokenEarlyRefreshSeconds = 30
 // A catalog has a few thousand repositories. Expired tokens are evicted first.
 const maxCachedTokens = 10_000
 
-export function openTokenService(transport: Transport, clock: Clock): TokenService {
+export function createRegistryTokenService(transport: RegistryTransport, clock: Clock): RegistryTokenService {
   return new CachingTokenService(transport, clock)
 }
 
-class CachingTokenService implements TokenService {
-  readonly #transport: Transport
+class CachingTokenService implements RegistryTokenService {
+  readonly #transport: RegistryTransport
   readonly #clock: Clock
   readonly #cachedTokens = new Map<string, { readonly token: string; readonly until: number }>()
   readonly #pendingTokens = new Map<string, Promise<string>>()
 
-  constructor(transport: Transport, clock: Clock) {
+  constructor(transport: RegistryTransport, clock: Clock) {
     this.#transport = transport
     this.#clock = clock
   }
 
-  readonly token: TokenService['token'] = (request) => {
+  readonly token: RegistryTokenService['token'] = (request) => {
     const key = toTokenCacheKey(request)
     const known = this.#cachedTokens.get(key)
     if (known && known.until > this.#clock.now()) return Promise.resolve(known.token)
@@ -60,7 +60,7 @@ class CachingTokenService implements TokenService {
     return pending
   }
 
-  readonly invalidate: TokenService['invalidate'] = (request) =>
+  readonly invalidate: RegistryTokenService['invalidate'] = (request) =>
     void this.#cachedTokens.delete(toTokenCacheKey(request))
 
   get size() {
@@ -181,7 +181,7 @@ function toTokenCacheKey(request: RegistryTokenRequest): string {
     request.realm,
     request.service,
     [...request.scopes].sort(),
-    computeCredentialIdentity(request.credential),
+    computeCredentialFingerprint(request.credential),
   ])
 }
 

@@ -12,16 +12,16 @@ import type { ProxyServer } from '../../../ports/proxy.ts'
 const maxProxyResponseHeaderBytes = 16 * 1024
 
 /** Every address of a name, in the order to try them. Rejects if the name has no address. */
-export type ResolveHostname = (hostname: string) => Promise<readonly string[]>
+export type HostnameResolver = (hostname: string) => Promise<readonly string[]>
 
 // IPv4 first: without an IPv6 route, each such address would cost a failed attempt.
-const resolveHostnameWithSystem: ResolveHostname = async (hostname) =>
+const resolveHostnameWithSystem: HostnameResolver = async (hostname) =>
   (await lookup(hostname, { all: true, order: 'ipv4first' })).map(({ address }) => address)
 
 /** A connector for undici's Agent. Fails with RegistryErrors `blocked`, `dns`, or the socket's own errors. */
-export function createGuardedConnector(
+export function createEgressPolicyConnector(
   policy: EgressPolicy,
-  options: { readonly connectTimeout: number; readonly resolve?: ResolveHostname | undefined },
+  options: { readonly connectTimeout: number; readonly resolve?: HostnameResolver | undefined },
 ): buildConnector.connector {
   const resolve = options.resolve ?? resolveHostnameWithSystem
   const connectors = new Map<string, buildConnector.connector>()
@@ -51,7 +51,7 @@ export function createGuardedConnector(
     const proxyRoute = target.protocol === 'https:' ? policy.proxyTo(hostname, port) : undefined
     // The policy has already checked the name. The proxy resolves it.
     const isNamed = proxyRoute?.by === 'name' && !isIP(hostname)
-    const addresses = isNamed || isIP(hostname) ? [hostname] : await resolveAddresses(hostname, resolve)
+    const addresses = isNamed || isIP(hostname) ? [hostname] : await resolveHostAddresses(hostname, resolve)
     if (!isNamed) policy.checkAddresses(hostname, port, addresses)
     let failure: Error = new RegistryError('dns', `${hostname} has no address`)
     for (const address of addresses) {
@@ -91,7 +91,7 @@ export function createGuardedConnector(
   }
 }
 
-async function resolveAddresses(hostname: string, resolve: ResolveHostname): Promise<readonly string[]> {
+async function resolveHostAddresses(hostname: string, resolve: HostnameResolver): Promise<readonly string[]> {
   try {
     return await resolve(hostname)
   } catch (cause) {
@@ -118,7 +118,7 @@ async function openProxyTunnel(
       socket.once('error', reject)
       socket.once('close', () => reject(new RegistryError('network', 'the proxy closed the connection')))
       socket.once(isTls ? 'secureConnect' : 'connect', () =>
-        socket.write(formatConnectRequest(proxy, target)),
+        socket.write(formatProxyConnectRequest(proxy, target)),
       )
       let head = Buffer.alloc(0)
       const onData = (piece: Buffer) => {
@@ -153,7 +153,7 @@ async function openProxyTunnel(
   }
 }
 
-function formatConnectRequest(
+function formatProxyConnectRequest(
   { credential }: ProxyServer,
   { host, port }: { host: string; port: number },
 ): string {

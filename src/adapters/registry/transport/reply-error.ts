@@ -26,14 +26,14 @@ export function toRegistryReplyError(
       'missing',
       // Blobs, tokens, and uploads can be missing too.
       reply.url.pathname.includes('/manifests/')
-        ? `${registryName} doesn't have this image (404${formatErrorCodes(codes)})`
-        : `${registryName} returned 404${formatErrorCodes(codes)}`,
+        ? `${registryName} doesn't have this image (404${formatRegistryErrorCodes(codes)})`
+        : `${registryName} returned 404${formatRegistryErrorCodes(codes)}`,
       { status },
     )
   if (status === 401 || status === 403)
     return new RegistryError(
       'private',
-      `${registryName} denied access (${status}${formatErrorCodes(codes)})${detail}`,
+      `${registryName} denied access (${status}${formatRegistryErrorCodes(codes)})${detail}`,
       {
         status,
       },
@@ -45,7 +45,7 @@ export function toRegistryReplyError(
     })
   return new RegistryError(
     'bad-reply',
-    `${registryName} returned ${status}${formatErrorCodes(codes)}${detail}`,
+    `${registryName} returned ${status}${formatRegistryErrorCodes(codes)}${detail}`,
     { status },
   )
 }
@@ -85,7 +85,7 @@ export function parseRegistryErrorBody(reply: TransportReply): { codes: readonly
   }
 }
 
-function formatErrorCodes(codes: readonly string[]): string {
+function formatRegistryErrorCodes(codes: readonly string[]): string {
   return codes.length === 0 ? '' : ` ${codes.join(', ')}`
 }
 

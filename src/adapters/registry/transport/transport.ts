@@ -3,7 +3,7 @@
 import { Agent, errors, type Dispatcher } from 'undici'
 import type { AbortSignalLike } from '../../../ports/registry.ts'
 import { createEgressPolicy, type EgressOptions, type EgressPolicy } from './egress-policy.ts'
-import { createGuardedConnector, type ResolveHostname } from './guarded-connector.ts'
+import { createEgressPolicyConnector, type HostnameResolver } from './guarded-connector.ts'
 import { RegistryError } from '../registry-error.ts'
 
 export interface TransportRequest {
@@ -50,7 +50,7 @@ const defaultTransportLimits: TransportLimits = {
   connections: 64,
 }
 
-export interface Transport {
+export interface RegistryTransport {
   readonly policy: EgressPolicy
   exchange(exchange: TransportRequest): Promise<TransportReply>
   close(): Promise<void>
@@ -62,16 +62,16 @@ const maxErrorBodyBytes = 65_536
 export interface TransportOptions {
   readonly egress?: EgressOptions
   readonly limits?: Partial<TransportLimits> | undefined
-  readonly resolve?: ResolveHostname | undefined
+  readonly resolve?: HostnameResolver | undefined
   /** False restores undici's default of closing the connection after a HEAD, for the benchmark. */
   readonly keepAliveAfterHead?: boolean | undefined
 }
 
-export function openTransport(options: TransportOptions = {}): Transport {
+export function createRegistryTransport(options: TransportOptions = {}): RegistryTransport {
   return new UndiciTransport(options)
 }
 
-class UndiciTransport implements Transport {
+class UndiciTransport implements RegistryTransport {
   readonly policy: EgressPolicy
   readonly #keepAliveAfterHead
   readonly #limits
@@ -87,14 +87,14 @@ class UndiciTransport implements Transport {
       headersTimeout: this.#limits.headersTimeout,
       bodyTimeout: this.#limits.bodyTimeout,
       keepAliveTimeout: 30_000,
-      connect: createGuardedConnector(this.policy, {
+      connect: createEgressPolicyConnector(this.policy, {
         connectTimeout: this.#limits.connectTimeout,
         resolve: options.resolve,
       }),
     })
   }
 
-  readonly exchange: Transport['exchange'] = async (exchange) => {
+  readonly exchange: RegistryTransport['exchange'] = async (exchange) => {
     const run: ExchangeAbortHandle = { stop: undefined, stopped: undefined }
     const abortExchange = (error: RegistryError) => {
       run.stopped ??= error
@@ -119,7 +119,7 @@ class UndiciTransport implements Transport {
     }
   }
 
-  readonly close: Transport['close'] = () => this.#agent.destroy()
+  readonly close: RegistryTransport['close'] = () => this.#agent.destroy()
 
   // undici's dispatch instead of request() avoids a stream, signal and iterator per reply, which halves the cost of a
   // check.
@@ -232,7 +232,7 @@ function toReplyHeaders(map: Readonly<Record<string, string | string[] | undefin
   }
 }
 
-const networkErrorMessages: Readonly<Record<string, string>> = {
+const networkErrorMessageByCode: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'did not accept the connection',
   ECONNRESET: 'closed the connection',
   EHOSTUNREACH: 'is unreachable',
@@ -255,7 +255,7 @@ function toTransportError(error: unknown, host: string): RegistryError {
     return new RegistryError('tls', `the TLS connection to ${host} failed: ${code}`, { cause: error })
   return new RegistryError(
     'network',
-    `${host} ${networkErrorMessages[code] ?? `cannot be queried (${code || message})`}`,
+    `${host} ${networkErrorMessageByCode[code] ?? `cannot be queried (${code || message})`}`,
     {
       cause: error,
     },

@@ -17,8 +17,8 @@ type LayerTreeNode = (LayerLeafNode | LayerDirectoryNode) & { layer: number }
 /** Longer link chains are loops or abuse. */
 const maxSymlinkDepth = 8
 
-const opaqueWhiteout = '.wh..wh..opq'
-const whiteoutPrefix = '.wh.'
+const opaqueWhiteoutFileName = '.wh..wh..opq'
+const whiteoutFilePrefix = '.wh.'
 
 export interface LayeredFiles {
   /** Starts the next layer, from the bottom up. */
@@ -34,7 +34,7 @@ export interface LayeredFiles {
   filesBelow(directories: readonly string[]): ReadonlyMap<string, Uint8Array>
 }
 
-export function createLayeredFiles(): LayeredFiles {
+export function createLayeredFileTree(): LayeredFiles {
   return new LayeredFileTree()
 }
 
@@ -60,11 +60,11 @@ class LayeredFileTree implements LayeredFiles {
     const name = getBaseName(path)
     if (entry.kind === 'global') {
       // opm removes entries with the name of such a header.
-      if (path === '' || name.startsWith(whiteoutPrefix) || this.#ensureParent(path).children.has(name))
+      if (path === '' || name.startsWith(whiteoutFilePrefix) || this.#ensureParent(path).children.has(name))
         throw createRejectedArchiveError(`a global header has the invalid name ${JSON.stringify(path)}`)
       this.#entered.add(path)
-    } else if (name === opaqueWhiteout) this.#applyOpaqueWhiteout(path)
-    else if (name.startsWith(whiteoutPrefix)) this.#applyWhiteout(path, name)
+    } else if (name === opaqueWhiteoutFileName) this.#applyOpaqueWhiteout(path)
+    else if (name.startsWith(whiteoutFilePrefix)) this.#applyWhiteout(path, name)
     else if (entry.kind === 'hardlink') this.#hardLink(path, entry.target)
     else this.#put(path, entry)
   }
@@ -77,7 +77,7 @@ class LayeredFileTree implements LayeredFiles {
       const start = this.#resolvePath(directory)
       if (!start) {
         // A missing directory is allowed. A dangling link is not, because it may resolve elsewhere.
-        if (!isPathMissingWithoutSymlink(this.#root, directory))
+        if (!isPathMissingAndSymlinkFree(this.#root, directory))
           throw createRejectedArchiveError(`${JSON.stringify(directory)} is a dangling link`)
         continue
       }
@@ -98,7 +98,7 @@ class LayeredFileTree implements LayeredFiles {
     const parts = path.split('/')
     for (const [index, part] of parts.slice(0, -1).entries()) {
       const quotedPath = () => JSON.stringify(parts.slice(0, index + 1).join('/'))
-      if (part.startsWith(whiteoutPrefix))
+      if (part.startsWith(whiteoutFilePrefix))
         throw createRejectedArchiveError(`${quotedPath()} has the name of a whiteout but has content`)
       let child = directory.children.get(part)
       if (!child)
@@ -140,7 +140,7 @@ class LayeredFileTree implements LayeredFiles {
 
   /** Hides lower layers' entries. Rejects one from the same layer, because opm's result would depend on the order. */
   #applyWhiteout(path: string, name: string): void {
-    const hidden = name.slice(whiteoutPrefix.length)
+    const hidden = name.slice(whiteoutFilePrefix.length)
     if (hidden === '' || hidden === '.' || hidden === '..')
       throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} hides nothing`)
     const { children } = this.#ensureParent(path)
@@ -152,7 +152,7 @@ class LayeredFileTree implements LayeredFiles {
   }
 
   #applyOpaqueWhiteout(path: string): void {
-    const directory = path.slice(0, -opaqueWhiteout.length)
+    const directory = path.slice(0, -opaqueWhiteoutFileName.length)
     if (this.#madeOpaque.has(directory))
       throw createRejectedArchiveError(`the whiteout ${JSON.stringify(path)} appears twice`)
     this.#madeOpaque.add(directory)
@@ -222,7 +222,7 @@ function* listDescendantPaths(directory: LayerDirectoryNode, prefix: string): Ge
 }
 
 /** Whether a path is missing without any link along it. */
-function isPathMissingWithoutSymlink(root: LayerDirectoryNode, path: string): boolean {
+function isPathMissingAndSymlinkFree(root: LayerDirectoryNode, path: string): boolean {
   let node: LayerTreeNode | LayerDirectoryNode | undefined = root
   for (const part of path.split('/')) {
     if (node?.kind === 'symlink') return false

@@ -1,10 +1,10 @@
 // Renders a bundle's files and finds their problems. Depends only on the image's digest and this code, so results can
 // be cached. Runs in unpack-process.ts.
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
-import { createFinding, suiteNames } from '@catalog-bot/findings/rule'
+import { createFinding, ruleSuiteNames } from '@catalog-bot/findings/rule'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/csv-metadata'
+import { pickCsvFieldsForTemplates } from '@catalog-bot/bundle/render/csv-metadata'
 import { optInBundleRuleIds } from '@catalog-bot/bundle/content-rules'
 import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
@@ -34,7 +34,7 @@ export type BundleReadResult = Omit<
  * The result of one pull: the content, and the outcome of installing it. Cached separately because few callers need
  * both.
  */
-export interface BundleReadAndInstallResult extends BundleReadResult {
+export interface BundleReadResultWithInstallFacts extends BundleReadResult {
   readonly install: BundleInstallFacts
 }
 
@@ -43,15 +43,15 @@ export interface BundleReadAndInstallResult extends BundleReadResult {
 const maxBundleFindings = 100
 /** Characters of JSON, separately for content and findings. */
 const maxBundleJsonCharacters = 512 * 1024
-const maxQuotedTextLength = 1000
+const maxQuotedBundleTextLength = 1000
 
 export function readBundleFiles(
   files: BundleFiles,
   labels: Readonly<Record<string, string>> = {},
-): BundleReadAndInstallResult {
+): BundleReadResultWithInstallFacts {
   return {
     ...toBundleReadResult(files),
-    install: truncateInstallFacts(
+    install: truncateBundleInstallFacts(
       computeBundleInstallFacts(files, {
         labels,
         packedSize: computeGzippedSize,
@@ -65,7 +65,7 @@ function toBundleReadResult(files: BundleFiles): BundleReadResult {
   const { format, findings } = validateBundle(files, {
     packedSize: computeGzippedSize,
     // The configuration determines later which suites count.
-    suites: suiteNames,
+    suites: ruleSuiteNames,
   })
   const [optional, usual] = [true, false].map((wanted) =>
     findings.filter(({ rule }) => optInBundleRuleIds.has(rule) === wanted),
@@ -84,7 +84,7 @@ function toBundleReadResult(files: BundleFiles): BundleReadResult {
     properties: properties.filter(({ type }) => !bundleMetadataPropertyTypes.has(type)),
     relatedImages,
   }
-  const csv = reduceCsvToTemplateFields(bundle.csv.data)
+  const csv = pickCsvFieldsForTemplates(bundle.csv.data)
   const described = { ...reading, ...(JSON.stringify(csv).length <= maxBundleJsonCharacters && { csv }) }
   if (JSON.stringify(content).length <= maxBundleJsonCharacters) return { ...described, content }
   const reason = `its properties and related images are larger than ${maxBundleJsonCharacters} characters`
@@ -92,9 +92,9 @@ function toBundleReadResult(files: BundleFiles): BundleReadResult {
 }
 
 /** Facts can be as long as the text that they quote. */
-function truncateInstallFacts(facts: BundleInstallFacts): BundleInstallFacts {
+function truncateBundleInstallFacts(facts: BundleInstallFacts): BundleInstallFacts {
   const truncate = (text: string) =>
-    text.length <= maxQuotedTextLength ? text : `${text.slice(0, maxQuotedTextLength)}…`
+    text.length <= maxQuotedBundleTextLength ? text : `${text.slice(0, maxQuotedBundleTextLength)}…`
   const truncateList = (strings: readonly string[]) => strings.slice(0, maxBundleFindings).map(truncate)
   const { unpacked, statement, invalid, manifests, examples, rendering, rukPak, ...others } = facts
   const truncateFindings = (all: readonly Finding[]) => all.slice(0, maxBundleFindings).map(truncateFinding)
@@ -132,8 +132,8 @@ function truncateFinding(one: Finding): Finding {
   const { data: _, at, what, ...rest } = one
   return {
     ...rest,
-    what: `${what.slice(0, maxQuotedTextLength)}…`,
-    ...(at && { at: { ...at, file: at.file.slice(0, maxQuotedTextLength) } }),
+    what: `${what.slice(0, maxQuotedBundleTextLength)}…`,
+    ...(at && { at: { ...at, file: at.file.slice(0, maxQuotedBundleTextLength) } }),
   }
 }
 

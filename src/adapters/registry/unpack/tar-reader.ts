@@ -84,7 +84,7 @@ class StreamingTarReader implements TarReader {
   readonly push = (piece: Uint8Array): void => {
     let at = 0
     while (at < piece.length) {
-      if (this.#ended) return rejectTrailingData(piece.subarray(at))
+      if (this.#ended) return rejectDataAfterTarEnd(piece.subarray(at))
       if (this.#dataLeft > 0) {
         const take = Math.min(this.#dataLeft, piece.length - at)
         this.#sink?.pieces?.push(piece.slice(at, at + take))
@@ -161,7 +161,7 @@ class StreamingTarReader implements TarReader {
       else if (type === 'K') this.#longLink = decodeGnuLongName(bytes)
       else {
         checkGlobalPaxRecords(bytes)
-        this.#onEntry({ kind: 'global', path: normalizeEntryPath(decodeUtf8(name)) })
+        this.#onEntry({ kind: 'global', path: normalizeTarEntryPath(decodeUtf8(name)) })
       }
     })
   }
@@ -172,7 +172,7 @@ class StreamingTarReader implements TarReader {
       throw createRejectedArchiveError('an entry has two different sizes')
     const written = this.#pax?.path ?? this.#longName ?? decodeUtf8(name)
     const target = () => this.#pax?.linkpath ?? this.#longLink ?? decodeUtf8(link)
-    const path = normalizeEntryPath(written)
+    const path = normalizeTarEntryPath(written)
     const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
     // Go reads these as files without the slash. Others read them as directories.
     if (type === '0' && written.endsWith('/'))
@@ -185,7 +185,7 @@ class StreamingTarReader implements TarReader {
   /** Entries without content. If they have a size, some readers skip that many bytes. Go does not. */
   #readBodiless(type: string, path: string, size: number, target: () => string): void {
     if (type === 'S') throw createRejectedArchiveError('it contains sparse files')
-    const kind = bodilessEntryKindByTypeflag[type]
+    const kind = bodilessTarEntryKindByTypeflag[type]
     if (kind === undefined)
       throw createRejectedArchiveError(`${quotePath(path)} has the unsupported type ${quotePath(type)}`)
     if (size !== 0)
@@ -194,7 +194,7 @@ class StreamingTarReader implements TarReader {
       )
     if (path === '') {
       if (kind !== 'directory') throw createRejectedArchiveError('a link or device has no name')
-    } else if (kind === 'hardlink') this.#onEntry({ kind, path, target: normalizeEntryPath(target()) })
+    } else if (kind === 'hardlink') this.#onEntry({ kind, path, target: normalizeTarEntryPath(target()) })
     else if (kind === 'symlink') this.#onEntry({ kind, path, target: checkLinkTarget(path, target()) })
     else this.#onEntry({ kind, path })
   }
@@ -217,7 +217,7 @@ class StreamingTarReader implements TarReader {
   }
 }
 
-const bodilessEntryKindByTypeflag: Readonly<
+const bodilessTarEntryKindByTypeflag: Readonly<
   Record<string, 'hardlink' | 'symlink' | 'special' | 'directory'>
 > = {
   '1': 'hardlink',
@@ -231,7 +231,7 @@ const bodilessEntryKindByTypeflag: Readonly<
 }
 
 /** Rejects anything but zeros after the archive, because some readers would continue. */
-function rejectTrailingData(bytes: Uint8Array): void {
+function rejectDataAfterTarEnd(bytes: Uint8Array): void {
   if (bytes.some((byte) => byte !== 0)) throw createRejectedArchiveError('it contains data after its end')
 }
 
@@ -251,7 +251,7 @@ function checkLinkTarget(path: string, target: string): string {
 }
 
 /** Removes `.//`, leading `/`, and double slashes. Returns '' for the root. Throws if the path leaves the root. */
-function normalizeEntryPath(name: string): string {
+function normalizeTarEntryPath(name: string): string {
   if (name.length > maxTarPathLength)
     throw createRejectedArchiveError(`a name is longer than ${maxTarPathLength} characters`)
   if (name.includes('\0')) throw createRejectedArchiveError('a name contains a NUL')

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
-import { createLayeredFiles } from './layered-files.ts'
+import { createLayeredFileTree } from './layered-files.ts'
 import { RegistryError } from '../registry-error.ts'
 import { isTarHeader, createRejectedArchiveError, tarBlockBytes } from './tar-header.ts'
 import { defaultTarLimits, createTarReader, type TarLimits } from './tar-reader.ts'
@@ -22,7 +22,7 @@ const zstdMagic = 0xfd2fb528
 /** Lazy-pulling formats use a frame per 64 KB, so this allows layers of a few gigabytes. Each frame needs a decoder. */
 const maxZstdFrames = 50_000
 
-const createDamagedCompressionError = (why: string) =>
+const createCorruptCompressionError = (why: string) =>
   createRejectedArchiveError(`its compression is damaged (${why})`)
 
 export interface CompressedLayer {
@@ -67,7 +67,7 @@ export async function unpackLayers(
   /** Additional directories, chosen when all paths are known. Files that exceed the budget are missing. */
   furtherDirectories: (paths: Iterable<string>) => readonly string[] = () => [],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
-  const files = createLayeredFiles()
+  const files = createLayeredFileTree()
   let imageBytes = 0
   let retainedBytes = 0
   const isWanted = (path: string) => directories.some((directory) => path.startsWith(`${directory}/`))
@@ -199,19 +199,19 @@ function splitZstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const frames: ZstdFrame[] = []
   for (let at = 0; at < bytes.length;) {
-    if (at + 8 > bytes.length) throw createDamagedCompressionError('data after the end')
+    if (at + 8 > bytes.length) throw createCorruptCompressionError('data after the end')
     const first = view.getUint32(at, true)
     // A skippable frame's size does not include its header.
     if (first >>> 4 === 0x184d2a5) {
       at += 8 + view.getUint32(at + 4, true)
-      if (at > bytes.length) throw createDamagedCompressionError('truncated data')
+      if (at > bytes.length) throw createCorruptCompressionError('truncated data')
     } else if (first === zstdMagic) {
       if (frames.length === maxZstdFrames)
         throw createRejectedArchiveError(`it is compressed in more than ${maxZstdFrames} frames`)
       const frame = parseZstdFrame(view, at)
       frames.push(frame)
       at = frame.end
-    } else throw createDamagedCompressionError('data after the end')
+    } else throw createCorruptCompressionError('data after the end')
   }
   return frames
 }
@@ -233,7 +233,7 @@ function parseZstdFrame(view: DataView, start: number): ZstdFrame {
   const dictionaryBytes = [0, 1, 2, 4][flags & 3] ?? 0
   const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0
   if (at + dictionaryBytes + sizeBytes > view.byteLength)
-    throw createDamagedCompressionError('truncated data')
+    throw createCorruptCompressionError('truncated data')
   for (let index = 0; index < dictionaryBytes; index += 1)
     if (view.getUint8(at + index) !== 0) throw createRejectedArchiveError('it requires a zstd dictionary')
   at += dictionaryBytes
@@ -242,14 +242,14 @@ function parseZstdFrame(view: DataView, start: number): ZstdFrame {
   if (isSingle) window = content ?? 0
   at += sizeBytes
   for (let isLast = false; !isLast;) {
-    if (at + 3 > view.byteLength) throw createDamagedCompressionError('truncated data')
+    if (at + 3 > view.byteLength) throw createCorruptCompressionError('truncated data')
     const header = view.getUint16(at, true) + view.getUint8(at + 2) * 0x10000
     isLast = (header & 1) === 1
     // A run (type 1) stores one byte regardless of its length.
     at += 3 + (((header >> 1) & 3) === 1 ? 1 : header >> 3)
   }
   const end = at + ((flags & 4) === 0 ? 0 : 4)
-  if (end > view.byteLength) throw createDamagedCompressionError('truncated data')
+  if (end > view.byteLength) throw createCorruptCompressionError('truncated data')
   return { start, end, window, content }
 }
 

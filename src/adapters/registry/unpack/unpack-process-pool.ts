@@ -1,7 +1,7 @@
 // Reuses a process that reads bundles, because starting one costs more than reading most bundles. Unpacking without
 // reading uses a fresh process per archive.
 import { extname } from 'node:path'
-import { openWorkerPool } from '../../workers/worker-pool.ts'
+import { createWorkerPool } from '../../workers/worker-pool.ts'
 import { WorkerFault } from '../../workers/start-worker.ts'
 import { RegistryError } from '../registry-error.ts'
 import type { UnpackRequest, UnpackResult } from './unpack-process.ts'
@@ -11,12 +11,12 @@ const workerScriptUrl = new URL(`./unpack-process${extname(import.meta.url)}`, i
 // Files are outside the heap and have a budget. Parsed content is inside the heap and many times as large. Callers
 // limit concurrency, because each waiting order holds its layers in memory.
 const sharedWorkerPoolOptions = { script: workerScriptUrl, processes: 4, maxWaiting: 100, maxIdleMs: 10_000 }
-const unpackWorkerPool = openWorkerPool<UnpackRequest, UnpackResult>({
+const unpackWorkerPool = createWorkerPool<UnpackRequest, UnpackResult>({
   ...sharedWorkerPoolOptions,
   heap: 128,
   maxOrders: 1,
 })
-const bundleReaderWorkerPool = openWorkerPool<UnpackRequest, UnpackResult>({
+const bundleReaderWorkerPool = createWorkerPool<UnpackRequest, UnpackResult>({
   ...sharedWorkerPoolOptions,
   heap: 512,
   maxOrders: 50,

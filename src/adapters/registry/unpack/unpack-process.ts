@@ -1,6 +1,6 @@
 // Unpacks untrusted archives in a separate process, so that they cannot exhaust the main process.
 import { serveWorkerRequests } from '../../workers/answer-orders.ts'
-import type { BundleReadAndInstallResult } from './read-bundle-files.ts'
+import type { BundleReadResultWithInstallFacts } from './read-bundle-files.ts'
 import { RegistryError } from '../registry-error.ts'
 import { unpackLayers, type CompressedLayer, type UnpackLimits } from './unpack-layers.ts'
 
@@ -14,7 +14,7 @@ export interface UnpackRequest {
 
 export type UnpackResult =
   | { readonly files: ReadonlyMap<string, Uint8Array> }
-  | { readonly reading: BundleReadAndInstallResult }
+  | { readonly reading: BundleReadResultWithInstallFacts }
   | { readonly code: 'unsupported' | 'digest-mismatch'; readonly message: string }
 
 async function handleUnpackRequest({

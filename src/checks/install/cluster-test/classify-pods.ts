@@ -25,15 +25,17 @@ export interface PodFailureCodes {
 const maxContainerRestarts = 3
 
 /** Failures that might be temporary, such as a registry error or a crash. The stage waits until its deadline. */
-const temporaryFailureCodes: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>([
-  'registry-failing',
-  'api-unreachable',
-  'unschedulable',
-  'deployment-not-available',
-  'crash-loop',
-  'catalog-crash',
-  'unpack-failed',
-])
+const temporaryClusterTestFailureCodes: ReadonlySet<ClusterTestFailureCode> = new Set<ClusterTestFailureCode>(
+  [
+    'registry-failing',
+    'api-unreachable',
+    'unschedulable',
+    'deployment-not-available',
+    'crash-loop',
+    'catalog-crash',
+    'unpack-failed',
+  ],
+)
 
 const imagePullFailureReasons: ReadonlySet<string> = new Set([
   'ErrImagePull',
@@ -49,7 +51,7 @@ const containerConfigErrorReasons: ReadonlySet<string> = new Set([
 ])
 
 export function isPermanentFailure(failure: ClusterTestFailure | undefined): failure is ClusterTestFailure {
-  return failure !== undefined && !temporaryFailureCodes.has(failure.code)
+  return failure !== undefined && !temporaryClusterTestFailureCodes.has(failure.code)
 }
 
 /** Returns the first permanent failure, or else the first temporary failure. */
@@ -225,7 +227,7 @@ export const catalogPodFailureCodes: PodFailureCodes = {
   imageMissing: 'catalog-image-missing',
   crash: 'catalog-crash',
 }
-export const unpackPodFailureCodes: PodFailureCodes = {
+export const bundleUnpackPodFailureCodes: PodFailureCodes = {
   label: 'the unpack pod',
   imageMissing: 'bundle-image-missing',
   crash: 'unpack-failed',

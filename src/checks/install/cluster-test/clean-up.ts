@@ -4,7 +4,7 @@ import type { ClusterTestEvent, ClusterTestDeadlines } from './cluster-test-stat
 import {
   toKubeObjectQuery,
   toKubeQueryKey,
-  getObservedObjects,
+  getObservedKubeObjects,
   type ClusterAction,
   type KubeObject,
   type KubeQuery,
@@ -71,15 +71,15 @@ interface CleanUpPhase {
 }
 
 const formatTestLabelSelector = (state: CleanUpState) => `${clusterTestLabelKey}=${state.id}`
-const computeLongPhaseTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
-const computeShortPhaseTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
+const computeLongCleanUpTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
+const computeShortCleanUpTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
 
 /** Ordered so that an Operator still runs during its own clean-up, and the namespace is deleted last. */
 const cleanUpPhases: readonly CleanUpPhase[] = [
   {
     label: 'Subscriptions',
     queries: createPerNamespaceQueryLister(olmApiVersion, 'Subscription'),
-    timeoutMs: computeShortPhaseTimeoutMs,
+    timeoutMs: computeShortCleanUpTimeoutMs,
   },
   {
     label: 'extensions',
@@ -91,7 +91,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
         labels: formatTestLabelSelector(state),
       })),
     ],
-    timeoutMs: computeLongPhaseTimeoutMs,
+    timeoutMs: computeLongCleanUpTimeoutMs,
   },
   {
     // The garbage collector deletes it after the BundleDeployment; the next test must not see it.
@@ -105,13 +105,13 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
       ]
     },
     isDeletedByController: true,
-    timeoutMs: computeLongPhaseTimeoutMs,
+    timeoutMs: computeLongCleanUpTimeoutMs,
   },
   {
     label: 'ClusterServiceVersions',
     queries: createPerNamespaceQueryLister(olmApiVersion, 'ClusterServiceVersion'),
     isOurs: isNonCopiedCsv,
-    timeoutMs: computeLongPhaseTimeoutMs,
+    timeoutMs: computeLongCleanUpTimeoutMs,
   },
   {
     label: 'catalogs and plans',
@@ -121,7 +121,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
       ...createPerNamespaceQueryLister(operatorGroupApiVersion, 'OperatorGroup')(state),
       { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: formatTestLabelSelector(state) },
     ],
-    timeoutMs: computeShortPhaseTimeoutMs,
+    timeoutMs: computeShortCleanUpTimeoutMs,
   },
   {
     label: 'cluster-scoped OLM objects',
@@ -136,20 +136,20 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
           ] as const
         ).map(([apiVersion, kind]) => ({ apiVersion, kind, labels: `olm.owner.namespace=${namespace}` })),
       ),
-    timeoutMs: computeShortPhaseTimeoutMs,
+    timeoutMs: computeShortCleanUpTimeoutMs,
   },
   {
     label: 'CRDs',
     queries: ({ crds }) => crds.map((name) => ({ ...crdApiVersionAndKind, name })),
     isOurs: isInstalledByTest,
-    timeoutMs: computeLongPhaseTimeoutMs,
+    timeoutMs: computeLongCleanUpTimeoutMs,
   },
   {
     label: 'ClusterRoleBindings',
     queries: (state) => [
       { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: formatTestLabelSelector(state) },
     ],
-    timeoutMs: computeShortPhaseTimeoutMs,
+    timeoutMs: computeShortCleanUpTimeoutMs,
   },
   {
     label: 'namespaces',
@@ -163,7 +163,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
     isOurs: ({ metadata }, { namespaces }) =>
       namespaces.some((namespace) => metadata.name.endsWith(`.${namespace}`)),
     // Controllers recreate these until their last part is gone, and they do no harm.
-    timeoutMs: computeShortPhaseTimeoutMs,
+    timeoutMs: computeShortCleanUpTimeoutMs,
   },
 ]
 
@@ -190,7 +190,7 @@ export function advanceCleanUp(
   if (isBlind && !isOverdue && now - known.since < deadlines.unreachable)
     return { state: known, actions: [], waitsFor: `the Kubernetes API to list ${group.label}`, isDone: false }
   const there = queries
-    .flatMap((query) => getObservedObjects(observation, query))
+    .flatMap((query) => getObservedKubeObjects(observation, query))
     .filter((object) => group.isOurs?.(object, known) ?? true)
   const unseen = blind.map(({ look, says }) => `${look.kind} objects could not be listed: ${says}`)
   if (there.length === 0) return toNextCleanUpPhase(known, now, unseen, group.label)
@@ -251,7 +251,7 @@ function findFailedQueries(queries: readonly KubeQuery[], { queryResults }: Clus
 
 /** Records the data that is readable only while the namespace exists. */
 function addTestObjectsToCleanUpState(state: CleanUpState, observation: ClusterObservation): CleanUpState {
-  const found = getObservedObjects(observation, {
+  const found = getObservedKubeObjects(observation, {
     apiVersion: 'v1',
     kind: 'Namespace',
     labels: formatTestLabelSelector(state),
@@ -347,7 +347,7 @@ export const abandonedClusterTestQueries: readonly KubeQuery[] = [
 export function findExpiredClusterTestIds(observation: ClusterObservation, now: number): readonly string[] {
   const times = new Map<string, number>()
   for (const { metadata } of abandonedClusterTestQueries.flatMap((query) =>
-    getObservedObjects(observation, query),
+    getObservedKubeObjects(observation, query),
   )) {
     const id = metadata.labels?.[clusterTestLabelKey] ?? ''
     const expires = metadata.labels?.[expirationLabelKey] ?? ''

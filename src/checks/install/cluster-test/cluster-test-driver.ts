@@ -2,8 +2,8 @@
 // timeout, missing permissions, and an unreachable API.
 import type { InstallTarget } from '../install-targets.ts'
 import {
-  createFailedTestProgress,
-  createWaitingTestProgress,
+  createFailedClusterTestProgress,
+  createWaitingClusterTestProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -29,7 +29,7 @@ export interface DiscoveredClusterApis {
   readonly groupVersions: readonly string[]
 }
 
-export function selectTestDriver(
+export function selectClusterTestDriver(
   plan: ClusterTestPlan,
   deadlines: ClusterTestDeadlines,
   { groupVersions }: Pick<DiscoveredClusterApis, 'groupVersions'>,
@@ -70,7 +70,7 @@ export function listSupportedInstallTargets({
 }
 
 /** Evaluates one observation. Never treats an object that it could not read as absent. */
-export function computeNextTestProgress(
+export function computeNextClusterTestProgress(
   kind: ClusterTestDriver,
   state: ClusterTestState,
   observation: ClusterObservation,
@@ -80,7 +80,7 @@ export function computeNextTestProgress(
   const rejected = observation.rejectedActions
     .map(classifyRejectedClusterAction)
     .find((one) => one !== undefined)
-  if (rejected) return createFailedTestProgress(state, now, rejected)
+  if (rejected) return createFailedClusterTestProgress(state, now, rejected)
   const blind = kind
     .queries(state)
     .flatMap((query): { readonly code: KubeQueryFailure; readonly says: string }[] => {
@@ -90,7 +90,7 @@ export function computeNextTestProgress(
     })
   const forbidden = blind.find(({ code }) => code === 'forbidden')
   if (forbidden)
-    return createFailedTestProgress(state, now, {
+    return createFailedClusterTestProgress(state, now, {
       code: 'forbidden',
       says: `the kubeconfig account has no read permission: ${forbidden.says}`,
     })
@@ -98,11 +98,11 @@ export function computeNextTestProgress(
   if (first) {
     const since = Number(state.memory['blindSince'] ?? now)
     if (now - since >= deadlines.unreachable)
-      return createFailedTestProgress(state, now, {
+      return createFailedClusterTestProgress(state, now, {
         code: 'api-unreachable',
         says: `the Kubernetes API does not respond: ${first.says}`,
       })
-    return createWaitingTestProgress(
+    return createWaitingClusterTestProgress(
       { ...state, memory: { ...state.memory, blindSince: since } },
       `the Kubernetes API to respond: ${first.says}`,
     )
@@ -110,7 +110,7 @@ export function computeNextTestProgress(
   const { blindSince: _, ...memory } = state.memory
   const progress = kind.next({ ...state, memory }, observation, now)
   if (progress.outcome || now - state.started < deadlines.whole) return progress
-  return createFailedTestProgress(progress.state, now, {
+  return createFailedClusterTestProgress(progress.state, now, {
     code: 'too-slow',
     says: `the install test timed out while waiting for ${progress.waitsFor}`,
   })

@@ -10,7 +10,7 @@ import {
   toTestNamespaceName,
   toTargetNamespaceName,
   clusterTestLabelKey,
-  type TestCatalogSource,
+  type ClusterTestCatalogSource,
   type ClusterTestAllowedEgress,
   type ClusterTestPlan,
   type ClusterTestStep,
@@ -73,7 +73,14 @@ export function createPrerequisiteObjects(
       ],
     }),
     ...(plan.network
-      ? [own(networkingApiVersion, 'NetworkPolicy', 'trial', createEgressPolicySpec(plan, plan.network))]
+      ? [
+          own(
+            networkingApiVersion,
+            'NetworkPolicy',
+            'trial',
+            createEgressNetworkPolicySpec(plan, plan.network),
+          ),
+        ]
       : []),
   ]
 }
@@ -91,7 +98,7 @@ export function listPrerequisiteQueries(plan: ClusterTestPlan): readonly KubeQue
  * Allows an untrusted Operator to connect only to the Kubernetes API, cluster DNS, the test's pods, and `reaches`.
  * Ingress is open because the API server can call webhooks from any address.
  */
-function createEgressPolicySpec(
+function createEgressNetworkPolicySpec(
   plan: ClusterTestPlan,
   { api, reaches }: ClusterTestAllowedEgress,
 ): KubeObjectSpec {
@@ -148,7 +155,11 @@ export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject
   )
 }
 
-export function createCatalogSource(plan: ClusterTestPlan, namespace: KubeObject, from: TestCatalogSource) {
+export function createCatalogSource(
+  plan: ClusterTestPlan,
+  namespace: KubeObject,
+  from: ClusterTestCatalogSource,
+) {
   const { pullSecret } = plan
   return createNamespacedObjectFactory(plan, namespace)(olmApiVersion, 'CatalogSource', catalogSourceName, {
     sourceType: 'grpc',
@@ -162,7 +173,7 @@ export function createCatalogSource(plan: ClusterTestPlan, namespace: KubeObject
 }
 
 /** `image` and `address` are mutually exclusive. */
-export function createCatalogSourceSpec(from: TestCatalogSource): KubeObjectSpec {
+export function createCatalogSourceSpec(from: ClusterTestCatalogSource): KubeObjectSpec {
   return 'image' in from ? { image: from.image } : { address: from.address }
 }
 
@@ -177,33 +188,33 @@ export function createSubscription(plan: ClusterTestPlan, namespace: KubeObject)
   })
 }
 
-export type BaseOrHeadCatalog = 'base' | 'head'
-const baseOrHeadCatalogLabelKey = 'catalog-bot.io/catalog'
+export type CatalogRevision = 'base' | 'head'
+const catalogRevisionLabelKey = 'catalog-bot.io/catalog'
 
-export const toClusterCatalogName = (plan: ClusterTestPlan, side: BaseOrHeadCatalog): string =>
+export const toClusterCatalogName = (plan: ClusterTestPlan, side: CatalogRevision): string =>
   `${toClusterScopedObjectName(plan)}-${side}`
 
 export function createClusterCatalog(
   plan: ClusterTestPlan,
   namespace: KubeObject,
-  side: BaseOrHeadCatalog,
+  side: CatalogRevision,
   ref: string,
 ): KubeObject {
-  return createClusterScopedMetadata(plan, namespace)(
+  return createClusterScopedObjectFactory(plan, namespace)(
     olmV1ApiVersion,
     'ClusterCatalog',
     toClusterCatalogName(plan, side),
     { priority: 0, availabilityMode: 'Available', source: { type: 'Image', image: { ref } } },
-    { [baseOrHeadCatalogLabelKey]: side },
+    { [catalogRevisionLabelKey]: side },
   )
 }
 
 export function createClusterExtension(
   plan: ClusterTestPlan,
   namespace: KubeObject,
-  side: BaseOrHeadCatalog,
+  side: CatalogRevision,
 ): KubeObject {
-  return createClusterScopedMetadata(plan, namespace)(
+  return createClusterScopedObjectFactory(plan, namespace)(
     olmV1ApiVersion,
     'ClusterExtension',
     toClusterScopedObjectName(plan),
@@ -223,11 +234,14 @@ export function createClusterExtension(
 }
 
 /** Requires both labels, so that it never selects another user's catalog. */
-export function createCatalogLabelSelector({ id }: ClusterTestPlan, side: BaseOrHeadCatalog): KubeObjectSpec {
-  return { matchLabels: { [clusterTestLabelKey]: id, [baseOrHeadCatalogLabelKey]: side } }
+export function createCatalogLabelSelector({ id }: ClusterTestPlan, side: CatalogRevision): KubeObjectSpec {
+  return { matchLabels: { [clusterTestLabelKey]: id, [catalogRevisionLabelKey]: side } }
 }
 
-export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObject): readonly KubeObject[] {
+export function createInstallerRbacObjects(
+  plan: ClusterTestPlan,
+  namespace: KubeObject,
+): readonly KubeObject[] {
   return [
     createNamespacedObjectFactory(plan, namespace)(
       'v1',
@@ -236,7 +250,7 @@ export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObj
       undefined,
     ),
     {
-      ...createClusterScopedMetadata(plan, namespace)(
+      ...createClusterScopedObjectFactory(plan, namespace)(
         rbacApiVersion,
         'ClusterRoleBinding',
         toClusterScopedObjectName(plan),
@@ -250,13 +264,13 @@ export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObj
   ]
 }
 
-const provisionerClassesByTarget = {
+const provisionerClassesByRukPakTarget = {
   'RukPak plain': ['core-rukpak-io-plain', 'core-rukpak-io-plain'],
   'RukPak registry': ['core-rukpak-io-plain', 'core-rukpak-io-registry'],
   'RukPak helm': ['core-rukpak-io-helm', 'core-rukpak-io-helm'],
 } as const
 
-export type RukPakTarget = keyof typeof provisionerClassesByTarget
+export type RukPakTarget = keyof typeof provisionerClassesByRukPakTarget
 
 /** The two RukPak versions use different fields. */
 export function createRukPakBundleDeployment(
@@ -265,9 +279,9 @@ export function createRukPakBundleDeployment(
   target: RukPakTarget,
   { apiVersion, step }: { readonly apiVersion: string; readonly step: ClusterTestStep },
 ): KubeObject {
-  const [deploying, unpacking] = provisionerClassesByTarget[target]
+  const [deploying, unpacking] = provisionerClassesByRukPakTarget[target]
   const source = createBundleImageSource(plan, step)
-  return createClusterScopedMetadata(plan, namespace)(
+  return createClusterScopedObjectFactory(plan, namespace)(
     apiVersion,
     'BundleDeployment',
     toClusterScopedObjectName(plan),
@@ -323,7 +337,7 @@ function createNamespacedObjectFactory(plan: ClusterTestPlan, namespace: KubeObj
   })
 }
 
-function createClusterScopedMetadata(plan: ClusterTestPlan, namespace: KubeObject) {
+function createClusterScopedObjectFactory(plan: ClusterTestPlan, namespace: KubeObject) {
   return (
     apiVersion: string,
     kind: string,

@@ -1,6 +1,6 @@
 // The outcome of an install test. The table shows who must act: only failures that the author can fix count as no.
 
-export const failureClassByCode = {
+export const clusterTestFailureClassByCode = {
   // The bundles and their requirements.
   'resolution-unsatisfiable': 'content',
   'resolver-mismatch': 'content',
@@ -50,8 +50,8 @@ export const failureClassByCode = {
   internal: 'infra',
 } as const
 
-export type ClusterTestFailureCode = keyof typeof failureClassByCode
-export type ClusterTestFailureClass = (typeof failureClassByCode)[ClusterTestFailureCode]
+export type ClusterTestFailureCode = keyof typeof clusterTestFailureClassByCode
+export type ClusterTestFailureClass = (typeof clusterTestFailureClassByCode)[ClusterTestFailureCode]
 
 export type ClusterTestVerdict = 'installs' | 'does not install' | 'could not be found out'
 
@@ -76,7 +76,7 @@ export function createFailedTestOutcome(
   message: string,
 ): ClusterTestOutcome & ClusterTestFailure {
   return {
-    verdict: verdictByFailureClass[failureClassByCode[code]],
+    verdict: verdictByFailureClass[clusterTestFailureClassByCode[code]],
     code,
     says: message.slice(0, maxFailureMessageLength),
   }
@@ -87,13 +87,13 @@ export const transientErrorPattern =
   /\bEOF\b|i\/o timeout|timed out|deadline exceeded|Client\.Timeout|TLS handshake|context canceled|connection (?:refused|reset|lost)|reset by peer|broken pipe|no route to host|no such host|network is unreachable|no endpoints available|too ?many ?requests|rate limit|etcdserver|object has been modified|server is currently unable|server was unable|\b50[0234] (?:Internal|Bad Gateway|Service|Gateway)|status ?(?:code)?:? ?5\d\d|x509/i
 
 /** Whether the author must act. Call it only for a failure that is final or that has lasted. */
-export function isAuthorFailureCode(code: ClusterTestFailureCode): boolean {
-  return verdictByFailureClass[failureClassByCode[code]] === 'does not install'
+export function isAuthorCausedFailureCode(code: ClusterTestFailureCode): boolean {
+  return verdictByFailureClass[clusterTestFailureClassByCode[code]] === 'does not install'
 }
 
 /** Returns true only for infrastructure failures. */
 export function isRetryableOutcome(outcome: ClusterTestOutcome): boolean {
-  return 'code' in outcome && failureClassByCode[outcome.code] === 'infra'
+  return 'code' in outcome && clusterTestFailureClassByCode[outcome.code] === 'infra'
 }
 
 /** In characters. OLM's messages can list long chains of constraints. */

@@ -40,7 +40,7 @@ export const initiallyAbsentCrdsAnnotation = 'catalog-bot.io/absent-before'
 
 export type InstallMode = 'AllNamespaces' | 'OwnNamespace' | 'SingleNamespace' | 'MultiNamespace'
 
-export type TestCatalogSource = { readonly address: string } | { readonly image: string }
+export type ClusterTestCatalogSource = { readonly address: string } | { readonly image: string }
 
 export interface ClusterTestPlan {
   /** Eight letters and digits that are part of every name and label of the test. */
@@ -49,9 +49,9 @@ export interface ClusterTestPlan {
   readonly package: string
   readonly channel: string
   readonly mode: InstallMode
-  readonly catalog: TestCatalogSource
+  readonly catalog: ClusterTestCatalogSource
   /** The previous catalog, for an upgrade. */
-  readonly base?: TestCatalogSource
+  readonly base?: ClusterTestCatalogSource
   /**
    * The first step installs, and later steps upgrade. OLM v0's InstallPlans must name exactly these bundles; OLM v1 and
    * RukPak install one bundle per step.
@@ -169,14 +169,14 @@ function planOlmV0Tests(request: ClusterTestRequest): readonly PlannedClusterTes
   ]
   const plans = test.upgradePlans(packageName, channel)
   if (plans && plans.length > 1) {
-    const steps = createRootPackageTestSteps(plans, request)
+    const steps = createClusterTestStepsForPackage(plans, request)
     tests.push({ ...common, steps, crds: listBundleCrdNames(plans.flat(), request), isUpgrade: true })
   }
   return tests
 }
 
 /** Omits plans that update only dependencies. */
-function createRootPackageTestSteps(
+function createClusterTestStepsForPackage(
   plans: readonly (readonly string[])[],
   { package: packageName, blobNamed }: ClusterTestRequest,
 ): readonly ClusterTestStep[] {

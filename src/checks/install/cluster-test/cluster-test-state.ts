@@ -87,14 +87,14 @@ export interface ClusterTestDriver<Stage extends string = string> {
   ) => ClusterTestProgress<Stage>
 }
 
-export function createInitialTestState<Stage extends string>(
+export function createInitialClusterTestState<Stage extends string>(
   stage: Stage,
   now: number,
 ): ClusterTestState<Stage> {
   return { stage, started: now, since: now, step: 0, events: [], memory: {} }
 }
 
-export function createWaitingTestProgress<Stage extends string>(
+export function createWaitingClusterTestProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   waitsFor: string,
   actions: readonly ClusterAction[] = [],
@@ -102,7 +102,7 @@ export function createWaitingTestProgress<Stage extends string>(
   return { state, actions, waitsFor }
 }
 
-export function transitionToStage<Stage extends string>(
+export function transitionToClusterTestStage<Stage extends string>(
   state: ClusterTestState<Stage>,
   stage: Stage,
   now: number,
@@ -122,7 +122,7 @@ export function transitionToStage<Stage extends string>(
   }
 }
 
-export function createFinalTestProgress<Stage extends string>(
+export function createFinalClusterTestProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   now: number,
   outcome: ClusterTestOutcome,
@@ -131,15 +131,15 @@ export function createFinalTestProgress<Stage extends string>(
   return { state: addClusterTestEvent(state, now, message), actions: [], waitsFor: message, outcome }
 }
 
-export function createFailedTestProgress<Stage extends string>(
+export function createFailedClusterTestProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   now: number,
   { code, says }: { readonly code: ClusterTestFailureCode; readonly says: string },
 ): ClusterTestProgress<Stage> {
-  return createFinalTestProgress(state, now, createFailedTestOutcome(code, says))
+  return createFinalClusterTestProgress(state, now, createFailedTestOutcome(code, says))
 }
 
-export function updateTestStateVariables<Stage extends string>(
+export function updateClusterTestStateValues<Stage extends string>(
   state: ClusterTestState<Stage>,
   memory: ClusterTestState['memory'],
 ): ClusterTestState<Stage> {
@@ -157,7 +157,7 @@ export function measureFailureDuration<Stage extends string>(
 ): { readonly state: ClusterTestState<Stage>; readonly milliseconds: number } {
   if ((state.memory['failure'] ?? '') !== (code ?? ''))
     return {
-      state: updateTestStateVariables(state, { failure: code ?? '', failingSince: now }),
+      state: updateClusterTestStateValues(state, { failure: code ?? '', failingSince: now }),
       milliseconds: 0,
     }
   return { state, milliseconds: now - Number(state.memory['failingSince'] ?? now) }

@@ -81,13 +81,19 @@ export function toKubeQueryKey({ apiVersion, kind, namespace = '', name = '', la
 }
 
 /** Empty if the API does not exist or the query was not made. */
-export function getObservedObjects(observation: ClusterObservation, query: KubeQuery): readonly KubeObject[] {
+export function getObservedKubeObjects(
+  observation: ClusterObservation,
+  query: KubeQuery,
+): readonly KubeObject[] {
   const sighting = observation.queryResults.get(toKubeQueryKey(query))
   return sighting?.kind === 'found' ? sighting.objects : []
 }
 
-export function getObservedObject(observation: ClusterObservation, query: KubeQuery): KubeObject | undefined {
-  return getObservedObjects(observation, query)[0]
+export function getObservedKubeObject(
+  observation: ClusterObservation,
+  query: KubeQuery,
+): KubeObject | undefined {
+  return getObservedKubeObjects(observation, query)[0]
 }
 
 export function toKubeObjectQuery({

@@ -9,7 +9,7 @@ import {
   classifyBundleUnpackFailure,
 } from './classify-olm-v0.ts'
 import {
-  updateTestStateVariables,
+  updateClusterTestStateValues,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -20,7 +20,7 @@ import {
   classifyOverdueDeployments,
   findPodFailure,
   isPermanentFailure,
-  unpackPodFailureCodes,
+  bundleUnpackPodFailureCodes,
 } from './classify-pods.ts'
 import {
   getValueAtPath,
@@ -44,7 +44,7 @@ import {
   subscriptionName,
   createTargetNamespace,
 } from './cluster-test-objects.ts'
-import { isAuthorFailureCode, type ClusterTestFailure } from './cluster-test-outcome.ts'
+import { isAuthorCausedFailureCode, type ClusterTestFailure } from './cluster-test-outcome.ts'
 import {
   initiallyAbsentCrdsAnnotation,
   parseJsonNameList,
@@ -133,7 +133,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
     const isGrouped = getListAtPath(this.find(queries.group)?.status, 'namespaces').length > 0
     const trouble = this.#findCatalogFailure()
     if (isPermanentFailure(trouble)) return this.fail(trouble)
-    const readiness = getCatalogSourceConnection(catalog)
+    const readiness = getCatalogSourceConnectionState(catalog)
     if (readiness.isReady && isGrouped)
       return this.moveTo(
         'resolution',
@@ -200,7 +200,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
     if (!isConnected)
       return this.fail({
         code: 'catalog-not-connected',
-        says: `OLM did not connect to the changed catalog: ${getCatalogSourceConnection(this.find(this.queries.catalog)).state}`,
+        says: `OLM did not connect to the changed catalog: ${getCatalogSourceConnectionState(this.find(this.queries.catalog)).state}`,
       })
     if (resolution)
       return this.fail({
@@ -253,7 +253,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
   #isConnectedToCatalog(): boolean {
     const before = this.state.memory['connected']
     if (before === undefined) return true
-    const { isReady, address, connected } = getCatalogSourceConnection(this.find(this.queries.catalog))
+    const { isReady, address, connected } = getCatalogSourceConnectionState(this.find(this.queries.catalog))
     if ('address' in this.plan.catalog) return isReady && address === this.plan.catalog.address
     // The Service exists before the new pod does, so only OLM's connection time shows that the catalog was replaced.
     return isReady && connected !== before
@@ -264,7 +264,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
       ({ metadata }) => metadata.labels?.[bundleUnpackLabel] !== undefined,
     )
     const failedAlready = getKubeCondition(subscription, 'BundleUnpackFailed')
-    const pod = findPodFailure(pods, unpackPodFailureCodes)
+    const pod = findPodFailure(pods, bundleUnpackPodFailureCodes)
     // The Job restarts its pods, so only a permanent failure ends the test early.
     if (failedAlready?.status !== 'True') return isPermanentFailure(pod) ? pod : undefined
     if (pod) return pod
@@ -339,7 +339,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
         found && message !== ''
           ? classifyInstallPlanFailure(found)
           : { code: 'olm-silent', says: `InstallPlan ${name} remains in phase ${phase || '(none)'}` }
-      return this.fail({ code: isAuthorFailureCode(code) ? 'too-slow' : code, says })
+      return this.fail({ code: isAuthorCausedFailureCode(code) ? 'too-slow' : code, says })
     }
     // A conflict can reject the approval, so the approval is repeated until it succeeds.
     const isApproved = getValueAtPath(found?.spec, 'approved') === true
@@ -364,7 +364,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
     if (open < 0 && operator.isInstalled && operator.isReplaced && operator.unavailable.length === 0)
       return this.#completeStep(known)
     const what = describeOpenWork(operator)
-    const goesOn = open < 0 ? updateTestStateVariables(known, { failing: 0, words: '' }) : known
+    const goesOn = open < 0 ? updateClusterTestStateValues(known, { failing: 0, words: '' }) : known
     if (this.waited < this.deadlines.operator) return this.wait(what, [], goesOn)
     return this.fail(this.#explainOverdueOperator(operator, what), known)
   }
@@ -416,11 +416,11 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
     const { state, now } = this
     const failure = csv && classifyCsvFailure(csv)
     const isOlms = isUnrecoverableCsvReason(getStringAtPath(csv?.status, 'reason'))
-    if (!failure || (!isAuthorFailureCode(failure.code) && !isOlms)) return { state }
+    if (!failure || (!isAuthorCausedFailureCode(failure.code) && !isOlms)) return { state }
     // The first message contains the cause. Later messages often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
     const firstMessage = state.memory['words'] || failure.says
-    const known = updateTestStateVariables(state, { failing, words: firstMessage })
+    const known = updateClusterTestStateValues(state, { failing, words: firstMessage })
     if (!isOlms && now - failing < this.deadlines.retryWindow) return { state: known }
     const message =
       firstMessage === failure.says ? failure.says : `${failure.says} (first error: ${firstMessage})`
@@ -458,7 +458,7 @@ class OlmV0Stages extends TestStages<OlmV0Stage, ReturnType<typeof createOlmV0Qu
       'resolution',
       `${done} is running; switching to the changed catalog`,
       [{ kind: 'patch', at: queries.catalog, patch: { spec: createCatalogSourceSpec(plan.catalog) } }],
-      { connected: getCatalogSourceConnection(catalog).connected },
+      { connected: getCatalogSourceConnectionState(catalog).connected },
       following,
     )
   }
@@ -502,7 +502,7 @@ function createOlmV0Queries(plan: ClusterTestPlan) {
   }
 }
 
-function getCatalogSourceConnection(catalog: KubeObject | undefined) {
+function getCatalogSourceConnectionState(catalog: KubeObject | undefined) {
   const state = getStringAtPath(catalog?.status, 'connectionState', 'lastObservedState')
   return {
     state,

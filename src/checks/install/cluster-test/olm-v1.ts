@@ -24,13 +24,13 @@ import {
   listPrerequisiteQueries,
   createPrerequisiteObjects,
   installerServiceAccountName,
-  createInstallerObjects,
+  createInstallerRbacObjects,
   olmV1ApiVersion,
   rbacApiVersion,
-  type BaseOrHeadCatalog,
+  type CatalogRevision,
 } from './cluster-test-objects.ts'
 import {
-  isAuthorFailureCode,
+  isAuthorCausedFailureCode,
   transientErrorPattern,
   type ClusterTestFailureCode,
   type ClusterTestFailure,
@@ -67,7 +67,7 @@ class OlmV1Stages extends TestStages<OlmV1Stage, ReturnType<typeof createOlmV1Qu
     }
   }
 
-  get #sides(): readonly BaseOrHeadCatalog[] {
+  get #sides(): readonly CatalogRevision[] {
     return this.plan.base === undefined ? ['head'] : ['base', 'head']
   }
 
@@ -93,7 +93,7 @@ class OlmV1Stages extends TestStages<OlmV1Stage, ReturnType<typeof createOlmV1Qu
     if (!namespace) return this.wait('the namespace')
     const incomplete = this.createMissing([
       ...createPrerequisiteObjects(plan, namespace),
-      ...(this.state.memory['installer'] === 1 ? createInstallerObjects(plan, namespace) : []),
+      ...(this.state.memory['installer'] === 1 ? createInstallerRbacObjects(plan, namespace) : []),
       ...this.#sides.map((side) => createClusterCatalog(plan, namespace, side, this.#getImage(side))),
     ])
     if (incomplete) return incomplete
@@ -122,7 +122,7 @@ class OlmV1Stages extends TestStages<OlmV1Stage, ReturnType<typeof createOlmV1Qu
         says: 'OLM v1 did not process the ClusterCatalog. Check whether its controllers are running.',
       })
     const isFinal =
-      code !== undefined && (!isAuthorFailureCode(code) || milliseconds >= deadlines.retryWindow)
+      code !== undefined && (!isAuthorCausedFailureCode(code) || milliseconds >= deadlines.retryWindow)
     return this.fail({ code: isFinal ? code : 'catalog-not-connected', says: message })
   }
 
@@ -235,7 +235,7 @@ class OlmV1Stages extends TestStages<OlmV1Stage, ReturnType<typeof createOlmV1Qu
     return { kind: 'create', object } as const
   }
 
-  #getImage(side: BaseOrHeadCatalog): string {
+  #getImage(side: CatalogRevision): string {
     const from = side === 'base' ? this.plan.base : this.plan.catalog
     return from && 'image' in from ? from.image : ''
   }
@@ -291,7 +291,7 @@ function createOlmV1Queries(plan: ClusterTestPlan) {
     kind: 'CustomResourceDefinition',
     name,
   })
-  const catalog = (side: BaseOrHeadCatalog) =>
+  const catalog = (side: CatalogRevision) =>
     ({ apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', name: toClusterCatalogName(plan, side) }) as const
   const catalogs = { base: catalog('base'), head: catalog('head') }
   const queries = {

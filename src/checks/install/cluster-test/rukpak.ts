@@ -2,7 +2,7 @@
 // replaces the bundle (the pivot).
 import {
   measureFailureDuration,
-  updateTestStateVariables,
+  updateClusterTestStateValues,
   type ClusterTestProgress,
   type ClusterTestDriver,
   type ClusterTestState,
@@ -13,7 +13,7 @@ import {
   findPodFailure,
   classifyImagePullFailure,
   isPermanentFailure,
-  unpackPodFailureCodes,
+  bundleUnpackPodFailureCodes,
 } from './classify-pods.ts'
 import {
   getKubeCondition,
@@ -31,7 +31,7 @@ import {
   type RukPakTarget,
 } from './cluster-test-objects.ts'
 import {
-  isAuthorFailureCode,
+  isAuthorCausedFailureCode,
   transientErrorPattern,
   type ClusterTestFailure,
 } from './cluster-test-outcome.ts'
@@ -142,7 +142,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
     const { state: followed, milliseconds } = measureFailureDuration(state, failure?.code, now)
     // RukPak retries every failure. A failure is final if it outlasts the retries and RukPak did not cause it.
     const isFinal = failure !== undefined && milliseconds >= this.deadlines.retryWindow
-    if (isFinal && (isAuthorFailureCode(failure.code) || isPermanentFailure(failure)))
+    if (isFinal && (isAuthorCausedFailureCode(failure.code) || isPermanentFailure(failure)))
       return this.fail(failure, followed)
     const { elsewhere, ...workloads } = this.#observeWorkloads()
     const isHealthy = healthy === undefined || healthy.status === 'True'
@@ -153,7 +153,11 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
     if (isPermanentFailure(workloads.failure)) return this.fail(workloads.failure)
     const what = describeOpenWork(bundle)
     if (this.waited < (isInstalled ? this.deadlines.operator : this.deadlines.extension))
-      return this.wait(what, [], updateTestStateVariables(followed, { elsewhere: JSON.stringify(elsewhere) }))
+      return this.wait(
+        what,
+        [],
+        updateClusterTestStateValues(followed, { elsewhere: JSON.stringify(elsewhere) }),
+      )
     return this.fail(this.#explainOverdueBundle(bundle, workloads, what))
   }
 
@@ -171,7 +175,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
     const unpacking = this.list(this.queries.unpackPods).filter(
       ({ metadata }) => metadata.name === bundle?.metadata.name,
     )
-    const unpackFailure = findPodFailure(unpacking, unpackPodFailureCodes)
+    const unpackFailure = findPodFailure(unpacking, bundleUnpackPodFailureCodes)
     const active = getStringAtPath(found.status, 'activeBundle')
     const isActive = !hasBundles || (bundle !== undefined && active === bundle.metadata.name)
     // `v1alpha2` sets HasValidBundle only on invalid bundles.
@@ -219,7 +223,7 @@ class RukPakStages extends TestStages<RukPakStage, ReturnType<typeof createRukPa
     const { root, failure, unpackFailure, active, old } = bundle
     const cause = workloads.failure ?? failure ?? unpackFailure
     // The rejection is recent, so the next attempt might succeed.
-    const isOpen = cause === failure && cause !== undefined && isAuthorFailureCode(cause.code)
+    const isOpen = cause === failure && cause !== undefined && isAuthorCausedFailureCode(cause.code)
     if (cause) return isOpen ? { ...cause, code: 'too-slow' } : cause
     if (old.length > 0)
       return {
@@ -335,7 +339,7 @@ function classifyRukPakFailure(message: string, reason: string): ClusterTestFail
     return { code: reason === 'UnpackFailed' ? 'registry-failing' : 'api-unreachable', says: description }
   if (reason === 'UnpackFailed')
     return {
-      code: classifyImagePullFailure(message, unpackPodFailureCodes) ?? 'unpack-failed',
+      code: classifyImagePullFailure(message, bundleUnpackPodFailureCodes) ?? 'unpack-failed',
       says: description,
     }
   if (/no matches for kind|could not find the requested resource/.test(message))

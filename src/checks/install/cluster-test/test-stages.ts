@@ -1,9 +1,9 @@
 // What the stages of all kinds of install tests share: reading one observation, and the possible results of a stage.
 import {
-  createFailedTestProgress,
-  createFinalTestProgress,
-  createWaitingTestProgress,
-  transitionToStage,
+  createFailedClusterTestProgress,
+  createFinalClusterTestProgress,
+  createWaitingClusterTestProgress,
+  transitionToClusterTestStage,
   type ClusterTestDeadlines,
   type ClusterTestProgress,
   type ClusterTestState,
@@ -19,8 +19,8 @@ import { createTestNamespace } from './cluster-test-objects.ts'
 import type { ClusterTestFailure, ClusterTestOutcome } from './cluster-test-outcome.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
 import {
-  getObservedObject,
-  getObservedObjects,
+  getObservedKubeObject,
+  getObservedKubeObjects,
   toKubeObjectQuery,
   type ClusterAction,
   type ClusterObservation,
@@ -83,23 +83,23 @@ export class TestStages<
   }
 
   protected find(query: KubeQuery): KubeObject | undefined {
-    return getObservedObject(this.observation, query)
+    return getObservedKubeObject(this.observation, query)
   }
 
   protected list(query: KubeQuery): readonly KubeObject[] {
-    return getObservedObjects(this.observation, query)
+    return getObservedKubeObjects(this.observation, query)
   }
 
   protected wait(waitsFor: string, actions: readonly ClusterAction[] = [], state = this.state) {
-    return createWaitingTestProgress(state, waitsFor, actions)
+    return createWaitingClusterTestProgress(state, waitsFor, actions)
   }
 
   protected fail(failure: ClusterTestFailure, state = this.state) {
-    return createFailedTestProgress(state, this.now, failure)
+    return createFailedClusterTestProgress(state, this.now, failure)
   }
 
   protected finish(outcome: ClusterTestOutcome, state = this.state) {
-    return createFinalTestProgress(state, this.now, outcome)
+    return createFinalClusterTestProgress(state, this.now, outcome)
   }
 
   protected moveTo(
@@ -109,7 +109,7 @@ export class TestStages<
     memory: ClusterTestState['memory'] = {},
     state = this.state,
   ) {
-    return transitionToStage(state, stage, this.now, message, actions, memory)
+    return transitionToClusterTestStage(state, stage, this.now, message, actions, memory)
   }
 
   /** Fails if the test would change existing objects. `consequence`: what would happen to an existing CRD. */

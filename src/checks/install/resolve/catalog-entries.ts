@@ -18,7 +18,7 @@ import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
  * OLM v0's order of preference in a channel: from the head along `replaces`, without skipped entries. Errors use
  * OLM's text (OLM: resolver.go, sortChannel).
  */
-type ChannelOrder =
+type ChannelEntryOrder =
   | { readonly ok: true; readonly entries: readonly OperatorEntry[] }
   | { readonly ok: false; readonly error: string }
 
@@ -28,7 +28,7 @@ export interface ChannelOperatorEntries {
   readonly name: string
   readonly isDefault: boolean
   readonly entries: readonly OperatorEntry[]
-  readonly order: () => ChannelOrder
+  readonly order: () => ChannelEntryOrder
 }
 
 export interface PackageOperatorEntries {
@@ -101,14 +101,14 @@ function createChannelOperatorEntries(
         name: blob.name,
         isDefault,
         entries,
-        order: memoizeOnce(() => computeChannelOrder(entries)),
+        order: memoizeOnce(() => computeChannelEntryOrder(entries)),
       }
     })
-    .sort(compareChannels)
+    .sort(compareChannelsByPreference)
 }
 
 /** The default channel first, then by package and name in Go's string order. */
-export function compareChannels(
+export function compareChannelsByPreference(
   a: Pick<ChannelOperatorEntries, 'isDefault' | 'package' | 'name'>,
   b: Pick<ChannelOperatorEntries, 'isDefault' | 'package' | 'name'>,
 ): number {
@@ -122,11 +122,11 @@ const getCatalogOperatorFacts = memoizePerObject((blob: BundleBlob): OperatorFac
     ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
   )
   const facts = computeOperatorFacts(blob.name, own)
-  return { ...facts, properties: [...own, ...own.flatMap(toServedDependencyProperties)] }
+  return { ...facts, properties: [...own, ...own.flatMap(toOpmDependencyProperties)] }
 })
 
 /** opm also serves requirements as dependencies. OLM converts those back to properties, so a CEL rule sees both. */
-function toServedDependencyProperties({ type, value }: OperatorProperty): readonly OperatorProperty[] {
+function toOpmDependencyProperties({ type, value }: OperatorProperty): readonly OperatorProperty[] {
   const fields = (...names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, getJsonStringField(value, name)]))
   if (type === 'olm.gvk.required') return [{ type, value: fields('group', 'version', 'kind') }]
@@ -188,7 +188,7 @@ function indexPackagesByProvidedApi(bundles: readonly BundleBlob[]) {
 }
 
 /** All entries must be of one package and channel. */
-export function computeChannelOrder(entries: readonly OperatorEntry[]): ChannelOrder {
+export function computeChannelEntryOrder(entries: readonly OperatorEntry[]): ChannelEntryOrder {
   const [any] = entries
   if (any === undefined) return { ok: true, entries: [] }
   const where = `in channel ${quoteLikeGo(any.channel)} of package ${quoteLikeGo(any.package)}`

@@ -2,7 +2,7 @@ import type { VersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { type Version, compareVersions, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 import { Environment } from '@marcbachmann/cel-js'
-import { findCelRuleProblem } from '../../validation/view/constraint.ts'
+import { findCelExpressionProblem } from '../../validation/view/constraint.ts'
 
 // Evaluates a CEL rule of an `olm.constraint` as OLM does: an error means false. Rules are untrusted, so expensive
 // rules are rejected.
@@ -79,7 +79,7 @@ export function compareStrings(a: string, b: string): number {
 
 /** @throws ResolverError if OLM rejects the rule. */
 export function compileCelRule(rule: string): (properties: readonly OperatorProperty[]) => boolean {
-  const problem = findCelRuleProblem(rule)
+  const problem = findCelExpressionProblem(rule)
   if (problem !== undefined) throw new ResolverError(`its constraint ${problem}`)
   let evaluate: (context: { readonly properties: readonly OperatorProperty[] }) => unknown
   try {

@@ -1,7 +1,7 @@
 import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
-import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
+import { isVersionInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import {
   toGvkKey,
@@ -73,7 +73,7 @@ export function createInstalledOperatorFromCsv({
 }
 
 /** A catalog entry after installation. OLM keeps its properties and discards its edges. */
-export const getMemoizedInstalledEntry = memoizePerObject(
+export const getInstalledOperatorEntry = memoizePerObject(
   ({ name, package: packageName, version, facts }: OperatorEntry): OperatorEntry =>
     createInstalledOperatorEntry(name, packageName, version, facts),
 )
@@ -140,8 +140,8 @@ function createPackageRequirement(name: string, versionRange: string): BundleReq
     only: { package: name },
     isMetBy: ({ facts, version, package: own }) =>
       (own === name || facts.packages.some((its) => its.name === name)) &&
-      (facts.packages.some((its) => its.version && isInRange(its.version, range.value)) ||
-        (version !== undefined && isInRange(version, range.value))),
+      (facts.packages.some((its) => its.version && isVersionInRange(its.version, range.value)) ||
+        (version !== undefined && isVersionInRange(version, range.value))),
   }
 }
 

@@ -1,6 +1,6 @@
 // OLM v0's resolution of one namespace. Passes the same problem to the solver as OLM, with the same wording (OLM:
 // resolver.go, variable_types.go).
-import { isInRange } from '@catalog-bot/fbc/versions/version-range'
+import { isVersionInRange } from '@catalog-bot/fbc/versions/version-range'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import {
   solveBundleSelection,
@@ -17,10 +17,10 @@ import {
   CelEvaluationError,
 } from './operator-entry.ts'
 import {
-  compareChannels,
+  compareChannelsByPreference,
   type CatalogOperatorEntries,
   type ChannelOperatorEntries,
-  computeChannelOrder,
+  computeChannelEntryOrder,
 } from './catalog-entries.ts'
 
 /** A CatalogSource. The simulation puts all of them in one namespace. */
@@ -61,7 +61,7 @@ export interface ChosenBundle {
 }
 
 /** The conflict in a form that a reader can act on. */
-export type UnsatisfiableCause =
+export type ResolutionConflict =
   /**
    * Each bundle of `unmet` requires something that no catalog provides. `candidates`: what the Subscription may
    * install, newest first.
@@ -83,7 +83,7 @@ export type NamespaceResolution =
       readonly kind: 'not satisfiable'
       readonly chain: readonly string[]
       readonly message: string
-      readonly cause: UnsatisfiableCause
+      readonly cause: ResolutionConflict
     }
   /** OLM reports `message` on the Subscription and retries. */
   | { readonly kind: 'error'; readonly message: string }
@@ -164,7 +164,7 @@ class ResolutionSolver {
         if (!(error instanceof ResolverError)) throw error
         problems.push(error.message)
       }
-    if (problems.length > 0) throw new ResolverError(joinDistinctErrors(problems))
+    if (problems.length > 0) throw new ResolverError(joinUniqueErrorMessages(problems))
     const quick = this.chooseQuickly(wanted)
     if (quick) return { kind: 'resolved', bundles: quick }
     this.addBundles(installed)
@@ -277,12 +277,12 @@ class ResolutionSolver {
       const conflict = replacing.get(entry)
       if (conflict && chosen.has(conflict)) return false
       for (const other of chosen.keys()) if (replacing.get(other) === entry) return false
-      const keys = listExclusiveEntryKeys(entry)
+      const keys = listEntryUniquenessKeys(entry)
       return new Set(keys).size === keys.length && !keys.some((key) => taken.has(key))
     }
     const take = (entry: OperatorEntry): void => {
       chosen.set(entry, replacing.get(entry)?.name ?? '')
-      for (const key of listExclusiveEntryKeys(entry)) taken.add(key)
+      for (const key of listEntryUniquenessKeys(entry)) taken.add(key)
       for (const requirement of entry.facts.requirements()) {
         const candidates = this.candidatesFor(requirement, entry)
         choices.push(candidates)
@@ -413,7 +413,7 @@ class ResolutionSolver {
     )
     const offered = this.reach.candidatesFor(requirement, dependent, () =>
       this.catalogsFor(dependent).flatMap(({ entries }) =>
-        findEntriesMeetingRequirement(entries, requirement),
+        findEntriesSatisfyingRequirement(entries, requirement),
       ),
     )
     return found.length === 0 ? offered : [...found, ...offered]
@@ -475,9 +475,9 @@ function createSubscriptionExistsConstraint({ name }: Subscription): SolverConst
 }
 
 /** Keys that only one bundle of a namespace can have. */
-const listExclusiveEntryKeys = (entry: OperatorEntry): readonly string[] =>
-  listExclusiveOperatorKeys(entry.facts)
-const listExclusiveOperatorKeys = memoizePerObject((facts: OperatorFacts): readonly string[] => [
+const listEntryUniquenessKeys = (entry: OperatorEntry): readonly string[] =>
+  listOperatorUniquenessKeys(entry.facts)
+const listOperatorUniquenessKeys = memoizePerObject((facts: OperatorFacts): readonly string[] => [
   ...facts.provided.map((api) => `api ${api}`),
   ...facts.packages.map(({ name }) => `package ${name}`),
 ])
@@ -487,14 +487,16 @@ function toSolverVariableId({ catalog, channel, name }: OperatorEntry): string {
 }
 
 function sortEntriesInChannelOrder(entries: ChannelOperatorEntries | readonly OperatorEntry[]) {
-  const order = 'order' in entries ? entries.order() : computeChannelOrder(entries)
+  const order = 'order' in entries ? entries.order() : computeChannelEntryOrder(entries)
   if (!order.ok) throw new ResolverError(order.error)
   return order.entries
 }
 
 function canUpgradeFromCurrentEntry({ skipRange, replaces, skips }: OperatorEntry, current: OperatorEntry) {
   return (
-    (skipRange !== undefined && current.version !== undefined && isInRange(current.version, skipRange)) ||
+    (skipRange !== undefined &&
+      current.version !== undefined &&
+      isVersionInRange(current.version, skipRange)) ||
     replaces === current.name ||
     skips.includes(current.name)
   )
@@ -508,7 +510,7 @@ function sortInstalledOperatorEntries(entries: readonly OperatorEntry[]): Operat
     .flatMap(sortEntriesInChannelOrder)
 }
 
-function findEntriesMeetingRequirement(catalog: CatalogOperatorEntries, requirement: BundleRequirement) {
+function findEntriesSatisfyingRequirement(catalog: CatalogOperatorEntries, requirement: BundleRequirement) {
   const { only } = requirement
   const packages =
     only === undefined
@@ -519,7 +521,7 @@ function findEntriesMeetingRequirement(catalog: CatalogOperatorEntries, requirem
   return packages
     .flatMap(({ channels }) => channels)
     .filter(({ entries }) => entries.some((entry) => requirement.isMetBy(entry)))
-    .sort(compareChannels)
+    .sort(compareChannelsByPreference)
     .flatMap((channel) => sortEntriesInChannelOrder(channel).filter((entry) => requirement.isMetBy(entry)))
 }
 
@@ -560,11 +562,11 @@ function createUnsatisfiableResult(constraints: readonly AppliedConstraint[]): N
     // A bundle has the same constraints in each of its channels.
     chain: [...new Set(messages)],
     message: `constraints not satisfiable: ${messages.toSorted(compareStrings).join(', ')}`,
-    cause: findUnsatisfiableCause(constraints),
+    cause: findResolutionConflict(constraints),
   }
 }
 
-function findUnsatisfiableCause(constraints: readonly AppliedConstraint[]): UnsatisfiableCause {
+function findResolutionConflict(constraints: readonly AppliedConstraint[]): ResolutionConflict {
   const candidates: string[] = []
   const unmet: { bundle: string; requirement: string }[] = []
   let exclusive: string | undefined
@@ -583,7 +585,7 @@ function findUnsatisfiableCause(constraints: readonly AppliedConstraint[]): Unsa
 const getBundleNameFromVariableId = (id: string): string => id.slice(id.lastIndexOf('/') + 1)
 
 /** Joins messages as Kubernetes does. */
-function joinDistinctErrors(messages: readonly string[]): string {
+function joinUniqueErrorMessages(messages: readonly string[]): string {
   const different = [...new Set(messages)]
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`
 }

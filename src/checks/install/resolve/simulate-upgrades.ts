@@ -1,7 +1,7 @@
 // Follows a namespace from the first install through every OLM step until nothing changes. Resolves each state once.
 import { type CatalogOperatorEntries } from './catalog-entries.ts'
 import { type OperatorEntry } from './operator-entry.ts'
-import { getMemoizedInstalledEntry } from './operator-facts.ts'
+import { getInstalledOperatorEntry } from './operator-facts.ts'
 import {
   resolveNamespace,
   type CatalogSource,
@@ -104,7 +104,7 @@ export class UpgradeSimulation {
   }: SimulatedNamespaceState): SimulatedNamespaceState | FailedNamespaceResolution | undefined {
     const subscriptions = operators.map(({ subscription }) => subscription)
     const installed = operators.map(({ entry }): InstalledOperator => ({
-      entry: getMemoizedInstalledEntry(entry),
+      entry: getInstalledOperatorEntry(entry),
       isSubscribed: true,
     }))
     const resolution = resolveNamespace({ catalogs: this.catalogs, installed, subscriptions })

@@ -38,7 +38,7 @@ interface ReadableInstallTargetBundle extends InstallTargetBundle {
   readonly content: Extract<InstallBundleContent, { readonly kind: 'bundle' }>
 }
 
-const classifyWithOriginalSeverity: InstallFindingClassifier = ({ severity }) => ({
+const keepOriginalFindingSeverity: InstallFindingClassifier = ({ severity }) => ({
   severity,
   isShown: false,
 })
@@ -50,7 +50,7 @@ export function createBundleContentSteps(
   format: BundleFormat | undefined,
   {
     sha256,
-    classify = classifyWithOriginalSeverity,
+    classify = keepOriginalFindingSeverity,
   }: InstallSimulationPorts & { readonly classify?: InstallFindingClassifier },
 ): readonly InstallStep[] {
   const mine = format === undefined ? installTargets : listInstallTargetsForFormat(format)
@@ -65,10 +65,10 @@ export function createBundleContentSteps(
   const [root] = concerned
   const steps = [
     content,
-    ...(mine.includes('OLM v0') ? [createUnpackingStep(readable, sha256)] : []),
+    ...(mine.includes('OLM v0') ? [createBundleUnpackingStep(readable, sha256)] : []),
     createBundleValidationStep(readable),
     createManifestRenderStep(readable, classify),
-    createObjectSchemaStep(readable, classify),
+    createKubeObjectSchemaStep(readable, classify),
     createCrdUpgradeStep(concerned.find((one) => one.targets.includes('OLM v1')) ?? root, before, classify),
   ]
   if (opened.length === 0)
@@ -134,7 +134,7 @@ function createCatalogMismatchNotes({
   )
 }
 
-function createUnpackingStep(
+function createBundleUnpackingStep(
   readable: readonly ReadableInstallTargetBundle[],
   sha256: InstallSimulationPorts['sha256'],
 ): InstallStep {
@@ -192,7 +192,7 @@ const olmV0BlockingRuleIds: ReadonlySet<string> = new Set([
   'several-documents-in-manifest',
 ])
 /** The unpacking step reports these. */
-const ruleIdsReportedByUnpacking: ReadonlySet<string> = new Set([
+const unpackingStepRuleIds: ReadonlySet<string> = new Set([
   'colliding-file-names',
   'misnamed-annotations-file',
   'nested-bundle-directory',
@@ -203,7 +203,7 @@ function createBundleValidationStep(readable: readonly ReadableInstallTargetBund
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) =>
     // The unpacking step reports the size.
     facts.invalid
-      .filter(({ rule }) => !ruleIdsReportedByUnpacking.has(rule))
+      .filter(({ rule }) => !unpackingStepRuleIds.has(rule))
       .map((finding): InstallNote => {
         const message = formatBundleFinding(blob, finding)
         if (olmV0BlockingRuleIds.has(finding.rule))
@@ -243,16 +243,16 @@ function createManifestRenderStep(
     for (const problem of rukPak)
       remarks.push({ kind: 'refused', says: `${blob.name}: ${problem}`, targets: converter })
     if (rendering.refusals.length === 0)
-      facts.push(`${blob.name}: ${formatObjectKindCounts(rendering.kinds)}`)
+      facts.push(`${blob.name}: ${formatKubeObjectKindCounts(rendering.kinds)}`)
   }
   return createInstallStep('rendering', "The installer can render the bundle's objects", facts, remarks)
 }
 
-function formatObjectKindCounts(kinds: readonly (readonly [kind: string, count: number])[]): string {
+function formatKubeObjectKindCounts(kinds: readonly (readonly [kind: string, count: number])[]): string {
   return kinds.length === 0 ? 'no objects' : kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')
 }
 
-function createObjectSchemaStep(
+function createKubeObjectSchemaStep(
   readable: readonly ReadableInstallTargetBundle[],
   classify: InstallFindingClassifier,
 ): InstallStep {

@@ -6,15 +6,15 @@ import {
   createSkippedInstallStep,
   createInstallStep,
 } from '../install-report.ts'
-import { doesUpgradePathEndAtHead, type ChannelInstallResolution } from '../resolutions.ts'
-import type { NamespaceResolution, UnsatisfiableCause } from '../resolve/resolve-namespace.ts'
+import { doesUpgradePathEndAtChannelHead, type ChannelInstallResolution } from '../resolutions.ts'
+import type { NamespaceResolution, ResolutionConflict } from '../resolve/resolve-namespace.ts'
 import type { UpgradePath } from '../resolve/simulate-upgrades.ts'
 import { listInstallTargetsForFormat } from '../install-targets.ts'
 
 /** Only OLM v0 has Subscriptions and resolves. */
-const olmV0Targets = ['OLM v0'] as const
-const olmV1Targets = ['OLM v1'] as const
-const registryV1Targets = listInstallTargetsForFormat('registry+v1')
+const olmV0InstallTargets = ['OLM v0'] as const
+const olmV1InstallTargets = ['OLM v1'] as const
+const registryV1InstallTargets = listInstallTargetsForFormat('registry+v1')
 
 /** Larger groups list only the first few versions. */
 const maxListedUpgradeVersions = 8
@@ -26,14 +26,14 @@ export function createUpgradeGraphStep({ channel, head, v1: newest }: ChannelIns
     remarks.push({
       kind: 'refused',
       says: `Channel ${quoteLikeGo(channel)} doesn't have exactly one head.`,
-      targets: olmV0Targets,
+      targets: olmV0InstallTargets,
     })
   const best = newest.bundle?.name
   if (head !== undefined && best !== undefined && best !== head)
     remarks.push({
       kind: 'warning',
       says: `OLM v0 installs the head, ${head}, but OLM v1 installs the highest version, ${best}.`,
-      targets: olmV1Targets,
+      targets: olmV1InstallTargets,
     })
   return createInstallStep(
     'graph',
@@ -80,7 +80,7 @@ export function createChannelHeadInstallStep({
       {
         kind: 'refused',
         says: `OLM v0 installs ${fresh.root.name} from channel ${quoteLikeGo(channel)}, not its head ${head}, because no catalog provides what the head requires.`,
-        targets: olmV0Targets,
+        targets: olmV0InstallTargets,
       },
     ],
   )
@@ -88,7 +88,7 @@ export function createChannelHeadInstallStep({
 
 export function createUpgradePathsStep(resolution: ChannelInstallResolution): InstallStep {
   const { head, upgrades, unreachable, stuckBefore, skippedVersions, v1Upgrade, oldHead } = resolution
-  const arrived = upgrades.filter((path) => doesUpgradePathEndAtHead(path, head))
+  const arrived = upgrades.filter((path) => doesUpgradePathEndAtChannelHead(path, head))
   const hops = Math.max(0, ...arrived.map((path) => path.hops.length))
   const facts = [
     upgrades.length === 0
@@ -117,13 +117,13 @@ export function createUpgradePathsStep(resolution: ChannelInstallResolution): In
     remarks.push({
       kind: 'unknown',
       says: `Upgrades from the ${skippedVersions} oldest versions were not simulated.`,
-      targets: olmV0Targets,
+      targets: olmV0InstallTargets,
     })
   if (v1Upgrade?.kind === 'refused' && oldHead)
     remarks.push({
       kind: 'refused',
       says: `OLM v1 can't upgrade from ${oldHead.name}: ${v1Upgrade.message}`,
-      targets: olmV1Targets,
+      targets: olmV1InstallTargets,
     })
   const title = 'Every installable version can be upgraded to the head'
   const isDone = upgrades.length > 0 || remarks.length > 0
@@ -145,11 +145,11 @@ function createStuckUpgradeNotes(
       {
         kind: 'refused',
         says: `Upgrades from ${from} stop at ${end.at}, because no edge leads from it to ${resolution.head ?? 'a head'}.`,
-        targets: olmV0Targets,
+        targets: olmV0InstallTargets,
       },
     ]
   if (end.kind === 'circle')
-    return [{ kind: 'refused', says: `Upgrades from ${from} form a cycle.`, targets: olmV0Targets }]
+    return [{ kind: 'refused', says: `Upgrades from ${from} form a cycle.`, targets: olmV0InstallTargets }]
   return createResolutionFailureNotes(end, resolution, from)
 }
 
@@ -164,27 +164,29 @@ function createResolutionFailureNotes(
       return [
         {
           kind: 'refused',
-          says: formatUnsatisfiableCause(failure.cause, resolution, from),
+          says: formatResolutionConflict(failure.cause, resolution, from),
           detail: failure.chain.join('; '),
           ...(failure.cause.kind === 'unmet' && {
             hint: 'Add the catalog that contains it with --beside DIR.',
           }),
-          targets: olmV0Targets,
+          targets: olmV0InstallTargets,
         },
       ]
     case 'error': {
       const failed = from === undefined ? 'resolve the channel' : `upgrade from ${from}`
-      return [{ kind: 'refused', says: `OLM v0 can't ${failed}: ${failure.message}`, targets: olmV0Targets }]
+      return [
+        { kind: 'refused', says: `OLM v0 can't ${failed}: ${failure.message}`, targets: olmV0InstallTargets },
+      ]
     }
     case 'unknown': {
       const upgrade = from === undefined ? '' : `Upgrades from ${from} could not be simulated: `
-      return [{ kind: 'unknown', says: `${upgrade}${failure.reason}`, targets: registryV1Targets }]
+      return [{ kind: 'unknown', says: `${upgrade}${failure.reason}`, targets: registryV1InstallTargets }]
     }
   }
 }
 
-function formatUnsatisfiableCause(
-  cause: UnsatisfiableCause,
+function formatResolutionConflict(
+  cause: ResolutionConflict,
   { package: packageName, channel }: ChannelInstallResolution,
   from: string | undefined,
 ): string {
@@ -203,7 +205,7 @@ function formatUnsatisfiableCause(
 }
 
 function formatUnmetRequirements(
-  { candidates, unmet }: Extract<UnsatisfiableCause, { readonly kind: 'unmet' }>,
+  { candidates, unmet }: Extract<ResolutionConflict, { readonly kind: 'unmet' }>,
   packageName: string,
 ): string {
   const byRequirement = Map.groupBy(unmet, ({ requirement }) => requirement)
@@ -236,12 +238,16 @@ function createOlmV1RejectionNote({
   dependency,
 }: Extract<ChannelInstallResolution['v1'], { readonly kind: 'refused' }>): InstallNote {
   if (bundle === undefined || dependency === undefined)
-    return { kind: 'refused', says: `OLM v1 finds nothing to install: ${message}`, targets: olmV1Targets }
+    return {
+      kind: 'refused',
+      says: `OLM v1 finds nothing to install: ${message}`,
+      targets: olmV1InstallTargets,
+    }
   return {
     kind: 'refused',
     says: `OLM v1 doesn't install ${bundle.name}, because OLM v1 doesn't support dependencies (${dependency}).`,
     detail: message,
-    targets: olmV1Targets,
+    targets: olmV1InstallTargets,
   }
 }
 

@@ -46,7 +46,7 @@ export function parseCodeownersFile(
 export function findCodeowners(path: string, lines: readonly CodeownersLine[]): readonly Principal[] {
   const parts = path.split('/')
   let last = -1
-  for (const at of findCandidateLineNumbers(lines, parts))
+  for (const at of findPossibleMatchLineNumbers(lines, parts))
     if (at > last && matchesCodeownersPathPattern(lines[at]?.segments ?? [], parts)) last = at
   return lines[last]?.owners ?? []
 }
@@ -57,7 +57,7 @@ interface CodeownersIndex {
   readonly others: readonly number[]
 }
 
-function* findCandidateLineNumbers(
+function* findPossibleMatchLineNumbers(
   lines: readonly CodeownersLine[],
   parts: readonly string[],
 ): Generator<number> {
@@ -100,7 +100,7 @@ function parseCodeownersLine(line: string): CodeownersLine | string | undefined 
   if (pattern.startsWith('\\#')) return 'a pattern cannot start with an escaped #'
   if (pattern.includes('#')) return 'a # in a pattern could start a comment'
   if (/(?<!\\)(?:\\\\)*\\$/.test(pattern)) return 'a pattern cannot end with a backslash'
-  const segments = splitPatternSegments(pattern)
+  const segments = splitCodeownersPattern(pattern)
   if (segments === undefined) return `${JSON.stringify(pattern)} is not a valid pattern`
   const principals: Principal[] = []
   for (const owner of owners) {
@@ -143,7 +143,7 @@ function parseCodeownersOwner(text: string): Principal | undefined {
  * The pattern as segments from the root. A slash before the end anchors the pattern. A slash at the end matches
  * everything below.
  */
-function splitPatternSegments(pattern: string): readonly string[] | undefined {
+function splitCodeownersPattern(pattern: string): readonly string[] | undefined {
   if (pattern === '/') return undefined
   const anchored = pattern.slice(0, -1).includes('/')
   const directory = pattern.endsWith('/')

@@ -23,11 +23,11 @@ interface OwnershipCiYaml {
 }
 
 /** `merge` disables merging, `cert_project_id` selects a partner's rules. */
-const ruleSelectingCiYamlKeys = ['merge', 'cert_project_id'] as const
+const ciYamlKeysAffectingRules = ['merge', 'cert_project_id'] as const
 
 // `CATALOG_OWNERS`: approvers and reviewers of a directory and everything below. Only approvers have authority.
 // Reviewers are parsed only to detect invalid lists.
-const knownCatalogOwnersKeys = ['approvers', 'reviewers']
+const catalogOwnersFileKeys = ['approvers', 'reviewers']
 
 export interface OwnerSourceProblem {
   readonly at: Location
@@ -39,7 +39,10 @@ export type OwnerSourceReadResult<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'broken'; readonly problems: readonly [OwnerSourceProblem, ...OwnerSourceProblem[]] }
 
-export const createBrokenOwnerSource = (at: Location, problem: string): OwnerSourceReadResult<never> => ({
+export const createBrokenOwnerSourceResult = (
+  at: Location,
+  problem: string,
+): OwnerSourceReadResult<never> => ({
   kind: 'broken',
   problems: [{ at, problem }],
 })
@@ -82,28 +85,28 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
     return offset === undefined ? start : locateOffset(offset)
   }
   const [document, ...more] = Array.isArray(documents) ? documents : []
-  if (more.length > 0) return createBrokenOwnerSource(start, 'it contains more than one document')
+  if (more.length > 0) return createBrokenOwnerSourceResult(start, 'it contains more than one document')
   if (document === undefined)
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
   const error = document.errors[0] ?? document.warnings[0]
   if (error !== undefined)
-    return createBrokenOwnerSource(
+    return createBrokenOwnerSourceResult(
       locateOffset(error.pos[0]),
       error.message.split('\n')[0] ?? 'it is not valid YAML',
     )
   // YAML versions differ: 1.1 does not parse `no` as a string.
   if (document.directives?.yaml.explicit === true)
-    return createBrokenOwnerSource(start, 'it has a %YAML directive')
+    return createBrokenOwnerSourceResult(start, 'it has a %YAML directive')
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
   const problem = findAmbiguousNode(document)
-  if (problem !== undefined) return createBrokenOwnerSource(locate(problem.node), problem.says)
-  if (!isMap(root)) return createBrokenOwnerSource(locate(root), 'it must be a mapping')
+  if (problem !== undefined) return createBrokenOwnerSourceResult(locate(problem.node), problem.says)
+  if (!isMap(root)) return createBrokenOwnerSourceResult(locate(root), 'it must be a mapping')
   const entries = new Map<string, Node | null>()
   for (const pair of root.items) {
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string')
-      return createBrokenOwnerSource(locate(pair.key), 'its keys must be plain strings')
+      return createBrokenOwnerSourceResult(locate(pair.key), 'its keys must be plain strings')
     entries.set(pair.key.value, pair.value)
   }
   return {
@@ -123,11 +126,11 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
 function findOwnerTextProblem(file: string, text: string): OwnerSourceReadResult<never> | undefined {
   const start: Location = { file, line: 1, column: 1 }
   if (text.length > maxOwnerFileBytes)
-    return createBrokenOwnerSource(start, `it is larger than ${maxOwnerFileBytes / 1024} KiB`)
+    return createBrokenOwnerSourceResult(start, `it is larger than ${maxOwnerFileBytes / 1024} KiB`)
   const divided = findAmbiguousLineBreak(text)
   if (divided === undefined) return undefined
   const before = text.slice(0, divided.offset).split('\n')
-  return createBrokenOwnerSource(
+  return createBrokenOwnerSourceResult(
     { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 },
     `it contains ${divided.name}, which some parsers treat as the end of a line or of the file`,
   )
@@ -158,11 +161,11 @@ function findAmbiguousNode(
 }
 
 /** Unquoted scalars that YAML 1.1 or 1.2 does not parse as strings: null, booleans, numbers, dates. */
-const ambiguousScalarPattern =
+const ambiguousYamlScalarPattern =
   /^(?:~|null|true|false|yes|no|on|off|y|n|[-+]?(?:0x[0-9a-f_]+|0[bo][0-7_]+|[0-9][0-9_]*(?:e[-+]?[0-9]+)?)|\d{4}-\d{1,2}-\d{1,2})$/i
 
 /** The strings of a list at a key; empty if absent. A single string instead of a list is an error. */
-export function parseStringListByKey(
+export function parseYamlStringListField(
   document: OwnerYamlDocument,
   key: string,
 ): OwnerSourceReadResult<readonly { text: string; at: Location }[]> {
@@ -171,30 +174,30 @@ export function parseStringListByKey(
     (other) => other !== key && normalizeYamlKeyForComparison(other) === normalizeYamlKeyForComparison(key),
   )
   if (alike !== undefined)
-    return createBrokenOwnerSource(
+    return createBrokenOwnerSourceResult(
       document.locate(document.entry(alike)?.node),
       `the key ${JSON.stringify(alike)} could be mistaken for ${key}`,
     )
   const entry = document.entry(key)
   if (entry === undefined) return { kind: 'read', value: [] }
-  return parseStringListNode(document, entry.node, key)
+  return parseYamlStringList(document, entry.node, key)
 }
 
-/** Like parseStringListByKey, for a given node. `key` is its name in messages. */
-export function parseStringListNode(
+/** Like parseYamlStringListField, for a given node. `key` is its name in messages. */
+export function parseYamlStringList(
   document: OwnerYamlDocument,
   node: Node | null,
   key: string,
 ): OwnerSourceReadResult<readonly { text: string; at: Location }[]> {
   if (node === null || (isScalar(node) && (node.value === null || node.value === '')))
     return { kind: 'read', value: [] }
-  if (!isSeq(node)) return createBrokenOwnerSource(document.locate(node), `${key} must be a list`)
+  if (!isSeq(node)) return createBrokenOwnerSourceResult(document.locate(node), `${key} must be a list`)
   const strings: { text: string; at: Location }[] = []
   for (const item of node.items) {
     if (!isScalar(item) || typeof item.value !== 'string' || item.value === '')
-      return createBrokenOwnerSource(document.locate(item), `${key} must contain plain names`)
-    if (item.type === 'PLAIN' && ambiguousScalarPattern.test(item.value))
-      return createBrokenOwnerSource(
+      return createBrokenOwnerSourceResult(document.locate(item), `${key} must contain plain names`)
+    if (item.type === 'PLAIN' && ambiguousYamlScalarPattern.test(item.value))
+      return createBrokenOwnerSourceResult(
         document.locate(item),
         `${key} contains ${item.value}, which is a string only if it is quoted`,
       )
@@ -209,13 +212,16 @@ export function parsePrincipalList(
   key: string,
   parse: (text: string) => Principal | undefined = parseUserPrincipal,
 ): OwnerSourceReadResult<readonly Principal[]> {
-  const strings = parseStringListByKey(document, key)
+  const strings = parseYamlStringListField(document, key)
   if (strings.kind === 'broken') return strings
   const people: Principal[] = []
   for (const { text, at } of strings.value) {
     const principal = parse(text)
     if (principal === undefined)
-      return createBrokenOwnerSource(at, `${key} contains ${JSON.stringify(text)}, which is not a login`)
+      return createBrokenOwnerSourceResult(
+        at,
+        `${key} contains ${JSON.stringify(text)}, which is not a login`,
+      )
     people.push(principal)
   }
   return { kind: 'read', value: people }
@@ -225,7 +231,7 @@ export function parsePrincipalList(
 export function parseCatalogOwners(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = document.value.keys.find((key) => !knownCatalogOwnersKeys.includes(key))
+  const stray = document.value.keys.find((key) => !catalogOwnersFileKeys.includes(key))
   if (stray !== undefined)
     return {
       kind: 'broken',
@@ -248,7 +254,7 @@ export function parseOwnershipCiYaml(file: string, text: string): OwnerSourceRea
   const reviewers = parsePrincipalList(document.value, 'reviewers')
   if (reviewers.kind === 'broken') return reviewers
   const switches = new Map<string, string>()
-  for (const key of ruleSelectingCiYamlKeys) {
+  for (const key of ciYamlKeysAffectingRules) {
     const node = document.value.entry(key)?.node
     if (node !== undefined) switches.set(key, isScalar(node) ? String(node.value) : 'not a plain value')
   }

@@ -2,11 +2,11 @@
 // invalid file removes authority below it. Neither parents' approvers nor alias names replace it.
 import { isMap, isScalar } from 'yaml'
 import {
-  createBrokenOwnerSource,
+  createBrokenOwnerSourceResult,
   parseOwnerYaml,
   parsePrincipalList,
-  parseStringListByKey,
-  parseStringListNode,
+  parseYamlStringListField,
+  parseYamlStringList,
   type OwnerYamlDocument,
   type OwnerSourceReadResult,
 } from './owner-source.ts'
@@ -16,7 +16,7 @@ import { generateAncestorDirectories } from '../../../pull-request/layout/layout
 /** The path is relative to the OWNERS file's directory. */
 type OwnersPathFilter = (relative: string) => boolean
 
-const unsupportedFilterCharacterPattern = /[\\.+*?()|[\]{}^$]/
+const unsupportedRegexCharacterPattern = /[\\.+*?()|[\]{}^$]/
 
 export const ownersFileName = 'OWNERS'
 export const ownersAliasesPath = 'OWNERS_ALIASES'
@@ -57,18 +57,18 @@ const knownOwnersOptionKeys = ['no_parent_owners', 'auto_approve_unowned_subfold
 export function parseOwnersFile(file: string, text: string): OwnerSourceReadResult<OwnersFile> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = findUnknownOwnersKeyError(document.value, knownOwnersFileKeys)
+  const stray = findUnknownKeyInOwnersFile(document.value, knownOwnersFileKeys)
   if (stray !== undefined) return stray
   const options = parseOwnersOptions(document.value)
   if (options.kind === 'broken') return options
   const filters = document.value.entry('filters')
   const approvers =
     filters === undefined
-      ? parseApproversForAllPaths(document.value)
+      ? parseUnfilteredApprovers(document.value)
       : parseOwnersFilters(document.value, filters.node)
   if (approvers.kind === 'broken') return approvers
   if (filters !== undefined && document.value.entry('approvers') !== undefined)
-    return createBrokenOwnerSource(
+    return createBrokenOwnerSourceResult(
       document.value.locate(filters.node),
       'approvers and filters are mutually exclusive',
     )
@@ -80,26 +80,30 @@ export function parseOwnersFile(file: string, text: string): OwnerSourceReadResu
 export function parseOwnersAliases(file: string, text: string): OwnerSourceReadResult<OwnersAliases> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = findUnknownOwnersKeyError(document.value, ['aliases'])
+  const stray = findUnknownKeyInOwnersFile(document.value, ['aliases'])
   if (stray !== undefined) return stray
   const node = document.value.entry('aliases')?.node
   const aliases = new Map<string, readonly Principal[]>()
   if (node === undefined || node === null || (isScalar(node) && !node.value))
     return { kind: 'read', value: aliases }
-  if (!isMap(node)) return createBrokenOwnerSource(document.value.locate(node), 'aliases must be a mapping')
+  if (!isMap(node))
+    return createBrokenOwnerSourceResult(document.value.locate(node), 'aliases must be a mapping')
   for (const pair of node.items) {
     const name = isScalar(pair.key) ? String(pair.key.value).toLowerCase() : ''
-    const strings = parseStringListNode(document.value, pair.value as never, `aliases.${name}`)
+    const strings = parseYamlStringList(document.value, pair.value as never, `aliases.${name}`)
     if (strings.kind === 'broken') return strings
     const members: Principal[] = []
     for (const { text: member, at } of strings.value) {
       const principal = parseUserPrincipal(member)
       if (principal === undefined)
-        return createBrokenOwnerSource(at, `${JSON.stringify(member)} is not a login`)
+        return createBrokenOwnerSourceResult(at, `${JSON.stringify(member)} is not a login`)
       members.push(principal)
     }
     if (name === '' || aliases.has(name))
-      return createBrokenOwnerSource(document.value.locate(pair.key), 'each alias must have a unique name')
+      return createBrokenOwnerSourceResult(
+        document.value.locate(pair.key),
+        'each alias must have a unique name',
+      )
     aliases.set(name, members)
   }
   return { kind: 'read', value: aliases }
@@ -134,17 +138,17 @@ function resolveOwnersAlias(name: string, aliases: OwnersAliases): readonly Prin
   return person === undefined ? [] : [person]
 }
 
-function findUnknownOwnersKeyError(document: OwnerYamlDocument, known: readonly string[]) {
+function findUnknownKeyInOwnersFile(document: OwnerYamlDocument, known: readonly string[]) {
   const stray = document.keys.find((key) => !known.includes(key))
   return stray === undefined
     ? undefined
-    : createBrokenOwnerSource(
+    : createBrokenOwnerSourceResult(
         document.locate(document.entry(stray)?.node),
         `the key ${JSON.stringify(stray)} is unknown`,
       )
 }
 
-function parseApproversForAllPaths(
+function parseUnfilteredApprovers(
   document: OwnerYamlDocument,
 ): OwnerSourceReadResult<OwnersFile['approvers']> {
   const names = parseApproverNames(document, 'approvers')
@@ -159,7 +163,7 @@ function parseApproverNames(
 ): OwnerSourceReadResult<readonly string[]> {
   const checked = parsePrincipalList(document, key)
   if (checked.kind === 'broken') return checked
-  const strings = parseStringListByKey(document, key)
+  const strings = parseYamlStringListField(document, key)
   return strings.kind === 'broken'
     ? strings
     : { kind: 'read', value: strings.value.map(({ text }) => text.toLowerCase()) }
@@ -168,13 +172,13 @@ function parseApproverNames(
 function parseOwnersOptions(document: OwnerYamlDocument): OwnerSourceReadResult<{ noParentOwners: boolean }> {
   const node = document.entry('options')?.node
   if (node === undefined || node === null) return { kind: 'read', value: { noParentOwners: false } }
-  if (!isMap(node)) return createBrokenOwnerSource(document.locate(node), 'options must be a mapping')
+  if (!isMap(node)) return createBrokenOwnerSourceResult(document.locate(node), 'options must be a mapping')
   let noParentOwners = false
   for (const pair of node.items) {
     const key = isScalar(pair.key) ? String(pair.key.value) : ''
     const value = isScalar(pair.value) ? String(pair.value.value) : ''
     if (!knownOwnersOptionKeys.includes(key) || !['true', 'false'].includes(value))
-      return createBrokenOwnerSource(
+      return createBrokenOwnerSourceResult(
         document.locate(pair.key),
         `the option ${JSON.stringify(key)} is unknown, or its value is not true or false`,
       )
@@ -187,18 +191,21 @@ function parseOwnersFilters(
   document: OwnerYamlDocument,
   node: unknown,
 ): OwnerSourceReadResult<OwnersFile['approvers']> {
-  if (!isMap(node)) return createBrokenOwnerSource(document.locate(node), 'filters must be a mapping')
+  if (!isMap(node)) return createBrokenOwnerSourceResult(document.locate(node), 'filters must be a mapping')
   const approvers: { matches: OwnersPathFilter; names: readonly string[] }[] = []
   for (const pair of node.items) {
     const pattern = isScalar(pair.key) ? String(pair.key.value) : ''
     const matches = parsePathFilter(pattern)
     if (matches === undefined)
-      return createBrokenOwnerSource(
+      return createBrokenOwnerSourceResult(
         document.locate(pair.key),
         `the filter ${JSON.stringify(pattern)} contains something other than literal text, .*, ^, and $`,
       )
     if (!isMap(pair.value))
-      return createBrokenOwnerSource(document.locate(pair.value), 'a filter must contain lists of approvers')
+      return createBrokenOwnerSourceResult(
+        document.locate(pair.value),
+        'a filter must contain lists of approvers',
+      )
     const entries = new Map(
       pair.value.items.map((item) => [isScalar(item.key) ? String(item.key.value) : '', item.value]),
     )
@@ -207,7 +214,7 @@ function parseOwnersFilters(
       keys: [...entries.keys()],
       entry: (key) => (entries.has(key) ? { key, node: entries.get(key) as never } : undefined),
     }
-    const stray = findUnknownOwnersKeyError(inner, knownOwnersFilterKeys)
+    const stray = findUnknownKeyInOwnersFile(inner, knownOwnersFilterKeys)
     if (stray !== undefined) return stray
     const names = parseApproverNames(inner, 'approvers')
     if (names.kind === 'broken') return names
@@ -230,17 +237,17 @@ export function parsePathFilter(pattern: string): OwnersPathFilter | undefined {
     } else if (
       char === '\\' &&
       at + 1 < body.length &&
-      unsupportedFilterCharacterPattern.test(body.charAt(at + 1))
+      unsupportedRegexCharacterPattern.test(body.charAt(at + 1))
     ) {
       pieces.push(pieces.pop() + body.charAt(at + 1))
       at += 1
-    } else if (unsupportedFilterCharacterPattern.test(char)) return undefined
+    } else if (unsupportedRegexCharacterPattern.test(char)) return undefined
     else pieces.push(pieces.pop() + char)
   }
-  return (relative) => matchesPathFilterLiterals(relative, pieces, anchoredStart, anchoredEnd)
+  return (relative) => containsLiteralsInOrder(relative, pieces, anchoredStart, anchoredEnd)
 }
 
-function matchesPathFilterLiterals(text: string, pieces: readonly string[], start: boolean, end: boolean) {
+function containsLiteralsInOrder(text: string, pieces: readonly string[], start: boolean, end: boolean) {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''
   if (pieces.length === 1) {
@@ -248,15 +255,15 @@ function matchesPathFilterLiterals(text: string, pieces: readonly string[], star
     if (start) return text.startsWith(first)
     return end ? text.endsWith(first) : text.includes(first)
   }
-  let from = start ? (text.startsWith(first) ? first.length : -1) : findEndOfFilterLiteral(text, first, 0)
-  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = findEndOfFilterLiteral(text, piece, from)
+  let from = start ? (text.startsWith(first) ? first.length : -1) : findLiteralEnd(text, first, 0)
+  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = findLiteralEnd(text, piece, from)
   if (from < 0) return false
   return end
     ? text.length - last.length >= from && text.endsWith(last)
-    : findEndOfFilterLiteral(text, last, from) >= 0
+    : findLiteralEnd(text, last, from) >= 0
 }
 
-function findEndOfFilterLiteral(text: string, piece: string, from: number): number {
+function findLiteralEnd(text: string, piece: string, from: number): number {
   const at = text.indexOf(piece, from)
   return at < 0 ? -1 : at + piece.length
 }

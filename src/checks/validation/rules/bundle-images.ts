@@ -1,5 +1,5 @@
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
-import { listParserLeniencies } from '../view/catalog-view.ts'
+import { listOpmLeniencies } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
 
 /** A related image without a reference. Often, the reference is under `value`, as in the bundle's annotations. */
@@ -21,7 +21,7 @@ export const relatedImageEmpty = defineRule<{
   }),
   *find(catalog) {
     const values = new Set(
-      listParserLeniencies(catalog, 'unknown-field')
+      listOpmLeniencies(catalog, 'unknown-field')
         .filter(({ path }) => /^relatedImages\[\d+\]\.value$/i.test(path))
         .map(({ package: inPackage, name, path }) => JSON.stringify([inPackage, name, path.split('.')[0]])),
     )

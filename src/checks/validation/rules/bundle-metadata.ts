@@ -1,4 +1,4 @@
-import { installableKinds } from '@catalog-bot/bundle/plain/supported-kinds'
+import { installableObjectKinds } from '@catalog-bot/bundle/plain/supported-kinds'
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { listCsvMetadata, getStringField, type BundleView } from '../view/catalog-view.ts'
 import { listBundlesWithPackages } from '../requirements.ts'
@@ -43,7 +43,7 @@ export const unsupportedKind = defineRule<{ bundle: string; kind: string; name: 
     for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       for (const { value, mark } of bundle.properties('olm.bundle.object')) {
         const [kind, name] = [getStringField(value, 'kind'), getStringField(value, 'name')]
-        if (kind === '' || installableKinds.has(kind)) continue
+        if (kind === '' || installableObjectKinds.has(kind)) continue
         yield {
           at: toFindingLocation(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, kind, name],

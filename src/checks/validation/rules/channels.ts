@@ -1,5 +1,5 @@
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
-import { findBundleNewerThanHead, type BundleView, getStringField } from '../view/catalog-view.ts'
+import { findBundleNewerThanChannelHead, type BundleView, getStringField } from '../view/catalog-view.ts'
 
 /** A channel whose head is older than another entry. Subscribers get the older version. */
 export const headNotHighest = defineRule<{
@@ -21,7 +21,7 @@ export const headNotHighest = defineRule<{
     for (const its of catalog.packages) {
       for (const channel of its.channels) {
         const { blob, head } = channel
-        const highest = findBundleNewerThanHead(its, channel)
+        const highest = findBundleNewerThanChannelHead(its, channel)
         const own = head && its.bundle(head.name)
         if (head === undefined || own === undefined || highest === undefined) continue
         yield {

@@ -6,11 +6,7 @@ import {
 } from '@catalog-bot/fbc/load/find-leniencies'
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
-import {
-  toParserLeniencyRuleHit,
-  listParserLeniencies,
-  findEnclosingPropertyType,
-} from '../view/catalog-view.ts'
+import { toOpmLeniencyRuleHit, listOpmLeniencies, findEnclosingPropertyType } from '../view/catalog-view.ts'
 
 /** A field that is a typo away from one that opm knows. opm ignores it. */
 export const misspelledField = defineRule<{ path: string; field: string; known: string; schema: string }>({
@@ -23,14 +19,14 @@ export const misspelledField = defineRule<{ path: string; field: string; known: 
     fix: `Rename it to "${known}", or remove it.`,
   }),
   *find(catalog) {
-    for (const leniency of listParserLeniencies(catalog, 'unknown-field')) {
+    for (const leniency of listOpmLeniencies(catalog, 'unknown-field')) {
       if (!Object.hasOwn(fieldShapesByBlobSchema, leniency.schema)) continue
       const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
       const type = findEnclosingPropertyType(catalog, leniency)
       const known = findSimilarName(field, findKnownFieldNames(leniency.schema, leniency.path, type))
       if (known === undefined) continue
       const data = { path: leniency.path, field, known, schema: type ?? leniency.schema }
-      yield { ...toParserLeniencyRuleHit(leniency, leniency.path), data }
+      yield { ...toOpmLeniencyRuleHit(leniency, leniency.path), data }
     }
   },
 })
@@ -51,22 +47,22 @@ export const unknownField = defineRule<{
     fix: 'Remove the field. If its value is only for human readers, use a comment instead.',
   }),
   *find(catalog) {
-    for (const leniency of listParserLeniencies(catalog, 'unknown-field')) {
+    for (const leniency of listOpmLeniencies(catalog, 'unknown-field')) {
       if (!Object.hasOwn(fieldShapesByBlobSchema, leniency.schema)) continue
       const field = leniency.path.slice(leniency.path.lastIndexOf('.') + 1)
       const type = findEnclosingPropertyType(catalog, leniency)
       const known = findKnownFieldNames(leniency.schema, leniency.path, type)
       // Other rules cover these with better advice.
-      if (findSimilarName(field, known) !== undefined || isRelatedImagesValuePath(leniency.path)) continue
+      if (findSimilarName(field, known) !== undefined || isRelatedImageValueField(leniency.path)) continue
       yield {
-        ...toParserLeniencyRuleHit(leniency, leniency.path),
+        ...toOpmLeniencyRuleHit(leniency, leniency.path),
         data: { path: leniency.path, field, schema: type ?? leniency.schema, known },
       }
     }
   },
 })
 
-function isRelatedImagesValuePath(path: string): boolean {
+function isRelatedImageValueField(path: string): boolean {
   return /^relatedImages\[\d+\]\.value$/i.test(path)
 }
 
@@ -83,9 +79,9 @@ export const concatenatedJson = defineRule<{ name: string }>({
     fix: 'Remove everything before the first "{" (a comment, "---", or a byte order mark), or put "---" between the objects.',
   }),
   *find(catalog) {
-    for (const leniency of listParserLeniencies(catalog, 'dropped-text')) {
+    for (const leniency of listOpmLeniencies(catalog, 'dropped-text')) {
       if (!leniency.text.trimStart().startsWith('{')) continue
-      yield { ...toParserLeniencyRuleHit(leniency, 'objects'), data: { name: leniency.name } }
+      yield { ...toOpmLeniencyRuleHit(leniency, 'objects'), data: { name: leniency.name } }
     }
   },
 })
@@ -96,20 +92,20 @@ export const droppedText = defineRule<{ text: string }>({
   severity: 'error',
   title: 'opm reads every line of a file',
   format: ({ text }) => ({
-    what: `opm drops everything from here to the end of the document: ${quoteTruncatedFirstLine(text)}`,
+    what: `opm drops everything from here to the end of the document: ${quoteFirstLine(text)}`,
     why: 'opm reads one value from each document and ignores the rest, so this part is missing from the catalog.',
     fix: 'Put "---" on a separate line before this part, indent this part like the lines above it, or remove this part.',
   }),
   *find(catalog) {
-    for (const leniency of listParserLeniencies(catalog, 'dropped-text')) {
+    for (const leniency of listOpmLeniencies(catalog, 'dropped-text')) {
       // The rule concatenated-json covers these.
       if (leniency.text.trimStart().startsWith('{')) continue
-      yield { ...toParserLeniencyRuleHit(leniency, leniency.text), data: { text: leniency.text } }
+      yield { ...toOpmLeniencyRuleHit(leniency, leniency.text), data: { text: leniency.text } }
     }
   },
 })
 
-function quoteTruncatedFirstLine(text: string): string {
+function quoteFirstLine(text: string): string {
   const line = text.trim().split('\n')[0] ?? ''
   return JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}...` : line)
 }
@@ -125,8 +121,8 @@ export const repeatedKey = defineRule<{ path: string }>({
     fix: 'Merge them into a single key.',
   }),
   *find(catalog) {
-    for (const leniency of listParserLeniencies(catalog, 'repeated-key'))
-      yield { ...toParserLeniencyRuleHit(leniency, leniency.path), data: { path: leniency.path } }
+    for (const leniency of listOpmLeniencies(catalog, 'repeated-key'))
+      yield { ...toOpmLeniencyRuleHit(leniency, leniency.path), data: { path: leniency.path } }
   },
 })
 
@@ -144,14 +140,14 @@ export const misreadScalar = defineRule<{ path: string; text: string; value: num
     fix: `If the value is a string, write '${text}' in quotes. If it is a ${typeof value}, write ${String(value)}.`,
   }),
   *find(catalog) {
-    for (const leniency of listParserLeniencies(catalog, 'scalar')) {
+    for (const leniency of listOpmLeniencies(catalog, 'scalar')) {
       // max-openshift-version covers the platform's version.
       const index = /^properties\[(\d+)\]\.value$/i.exec(leniency.path)?.[1]
       const bundle =
         index === undefined ? undefined : catalog.package(leniency.package)?.bundle(leniency.name)
       if (bundle?.blob.properties[Number(index)]?.type === 'olm.maxOpenShiftVersion') continue
       const { path, text, value } = leniency
-      yield { ...toParserLeniencyRuleHit(leniency, path), data: { path, text, value } }
+      yield { ...toOpmLeniencyRuleHit(leniency, path), data: { path, text, value } }
     }
   },
 })

@@ -70,7 +70,7 @@ export const misspelledPropertyType = defineRule<{ bundle: string; type: string;
 })
 
 /** The catalog stores only a summary of the first two, which cannot prove equality. Each type has separate rules. */
-const duplicateCheckExemptPropertyTypes = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
+const propertyTypesWithoutDuplicateCheck = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
 /** A bundle has the same property and value twice. opm checks only olm.package. */
 export const duplicateProperty = defineRule<{ bundle: string; type: string }>({
@@ -86,7 +86,7 @@ export const duplicateProperty = defineRule<{ bundle: string; type: string }>({
     for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const seen = new Set<string>()
       for (const { type, value, mark } of bundle.blob.properties) {
-        if (duplicateCheckExemptPropertyTypes.has(type)) continue
+        if (propertyTypesWithoutDuplicateCheck.has(type)) continue
         const key = `${type} ${JSON.stringify(value)}`
         if (seen.has(key))
           yield {

@@ -3,7 +3,7 @@ import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName } from '../names.ts'
 import { isTemplateSchemaName } from './file-format.ts'
 
-const servableSchemaOrPackagePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
+const servableNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
 /** Names of custom blobs that `opm serve` rejects although `opm validate` accepts them (since opm v1.69.0). */
 export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }>({
@@ -18,9 +18,9 @@ export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value:
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {
       const about = [inPackage, schema, name]
-      if (!servableSchemaOrPackagePattern.test(schema))
+      if (!servableNamePattern.test(schema))
         yield { at: toFindingLocation(place), about, data: { field: 'schema', value: schema } }
-      if (inPackage !== '' && !servableSchemaOrPackagePattern.test(inPackage))
+      if (inPackage !== '' && !servableNamePattern.test(inPackage))
         yield { at: toFindingLocation(place), about, data: { field: 'package', value: inPackage } }
     }
   },

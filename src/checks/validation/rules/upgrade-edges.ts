@@ -1,10 +1,10 @@
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
-import { isInRange, VersionIndex } from '@catalog-bot/fbc/versions/version-range'
+import { isVersionInRange, VersionIndex } from '@catalog-bot/fbc/versions/version-range'
 import type { ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import { defineRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName, formatTruncatedNames } from '../names.ts'
 import {
-  findBundleNewerThanHead,
+  findBundleNewerThanChannelHead,
   listSkipRanges,
   type ChannelView,
   type PackageView,
@@ -54,7 +54,7 @@ export const edgeToNowhere = defineRule<{
                 entry: name,
                 edge,
                 targets,
-                near: guesses-- > 0 ? findSimilarSameVersionBundleName(first, names) : '',
+                near: guesses-- > 0 ? suggestBundleNameOfSameVersion(first, names) : '',
               },
             }
           }
@@ -68,7 +68,7 @@ export const edgeToNowhere = defineRule<{
 const maxBundleNameCandidates = 100
 
 /** A similar name of the same version: neighbors of `foo.v1.0.1` are other releases, not typos. */
-function findSimilarSameVersionBundleName(target: string, names: readonly string[]): string {
+function suggestBundleNameOfSameVersion(target: string, names: readonly string[]): string {
   const digits = target.replaceAll(/\D/g, '')
   return (
     findSimilarName(
@@ -127,7 +127,7 @@ export const downgradeEdge = defineRule<{
       for (const channel of its.channels) {
         const { blob } = channel
         // head-not-highest covers these.
-        const highest = findBundleNewerThanHead(its, channel)
+        const highest = findBundleNewerThanChannelHead(its, channel)
         for (const { name, mark, replaces, skips } of blob.entries) {
           const own = its.bundle(name)
           if (own?.version === undefined) continue
@@ -177,7 +177,7 @@ export const skipRangeCoversSelf = defineRule<{
   *find(catalog) {
     for (const { in: its, channel, entry, own, range } of listSkipRanges(catalog)) {
       if (own.version === undefined) continue
-      const covered = isInRange(own.version, range)
+      const covered = isVersionInRange(own.version, range)
         ? own
         : its.ladder().find(range, { newerThan: own.version })
       if (covered === undefined) continue
@@ -227,7 +227,7 @@ export const skipRangeMissesPredecessors = defineRule<{
     for (const { in: its, channel, entry, own, range } of listSkipRanges(catalog)) {
       if (own.version === undefined) continue
       // Other edges lead to the entry, so the range might be for other channels and catalogs.
-      if (hasIncomingEdgeFromChannel(entry, channel)) continue
+      if (replacesOrSkipsChannelEntry(entry, channel)) continue
       const version = own.version
       if (its.ladder().find(range, { olderThan: version }) !== undefined) continue
       const older = ladderOf(its, channel).countOlder(version)
@@ -241,7 +241,7 @@ export const skipRangeMissesPredecessors = defineRule<{
   },
 })
 
-function hasIncomingEdgeFromChannel({ replaces, skips }: ChannelEntry, { blob }: ChannelView): boolean {
+function replacesOrSkipsChannelEntry({ replaces, skips }: ChannelEntry, { blob }: ChannelView): boolean {
   const from = new Set([replaces, ...skips])
   return blob.entries.some(({ name }) => from.has(name))
 }

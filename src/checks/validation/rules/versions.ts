@@ -1,4 +1,8 @@
-import { parseVersionRange, isInRange, type VersionComparator } from '@catalog-bot/fbc/versions/version-range'
+import {
+  parseVersionRange,
+  isVersionInRange,
+  type VersionComparator,
+} from '@catalog-bot/fbc/versions/version-range'
 import { parseVersion, compareVersions, type Version } from '@catalog-bot/fbc/versions/version'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { Location } from '@catalog-bot/findings/finding'
@@ -121,7 +125,7 @@ export const buildMetadataOnlyVersions = defineRule<{
       const seen = new Map<string, BundleView>()
       for (const bundle of its.bundles) {
         const { version, versionText } = bundle
-        if (version === undefined || hasOlmPackageReleaseField(bundle)) continue
+        if (version === undefined || hasReleaseInPackageProperty(bundle)) continue
         const key = versionText.split('+')[0] ?? ''
         const other = seen.get(key)
         if (other === undefined) {
@@ -146,7 +150,7 @@ export const buildMetadataOnlyVersions = defineRule<{
   },
 })
 
-function hasOlmPackageReleaseField(bundle: BundleView): boolean {
+function hasReleaseInPackageProperty(bundle: BundleView): boolean {
   return bundle.properties('olm.package').some(({ value }) => getStringField(value, 'release') !== '')
 }
 
@@ -182,7 +186,7 @@ export const bundleNameOfOtherVersion = defineRule<{ bundle: string; version: st
 
 export const misreadRange = defineRule<{
   range: string
-  trap: VersionRangeMisreading['kind']
+  trap: VersionRangePitfall['kind']
   part: string
   from: string
 }>({
@@ -190,22 +194,20 @@ export const misreadRange = defineRule<{
   severity: 'warning',
   title: 'Version ranges match what they appear to match',
   format: ({ range, trap, part, from }) => ({
-    what: `the ${from} "${range}" ${versionRangeMisreadingMessages[trap](part)}`,
+    what: `the ${from} "${range}" ${versionRangePitfallMessages[trap](part)}`,
     why: 'OLM does not support hyphen ranges, ^, or ~, and silently ignores the parts of a range that it does not understand.',
     fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   }),
   *find(catalog) {
     for (const { at, about, range, from } of listVersionRanges(catalog)) {
-      const trap = findVersionRangeMisreading(range)
+      const trap = findVersionRangePitfall(range)
       if (trap !== undefined)
         yield { at, about: [...about, range], data: { range, trap: trap.kind, part: trap.part, from } }
     }
   },
 })
 
-const versionRangeMisreadingMessages: Readonly<
-  Record<VersionRangeMisreading['kind'], (part: string) => string>
-> = {
+const versionRangePitfallMessages: Readonly<Record<VersionRangePitfall['kind'], (part: string) => string>> = {
   'dropped-token': (part) => `contains "${part}", which OLM ignores`,
   'dropped-operator': (part) =>
     `has an operator in "${part}" that OLM ignores, so this part matches only one exact version`,
@@ -216,7 +218,7 @@ const versionRangeMisreadingMessages: Readonly<
 }
 
 /** Ranges that blang parses differently than readers expect. */
-type VersionRangeMisreading =
+type VersionRangePitfall =
   /** blang drops one-character tokens: the `-` of a hyphen range, a lone `!`, a comma between spaces. */
   | { readonly kind: 'dropped-token'; readonly part: string }
   /** blang drops `^`, `~` and the like before a wildcard, which leaves one exact version. */
@@ -227,7 +229,7 @@ type VersionRangeMisreading =
   | { readonly kind: 'matches-nothing'; readonly part: string }
 
 /** The first trap; undefined for plain and for unparsable ranges. */
-export function findVersionRangeMisreading(text: string): VersionRangeMisreading | undefined {
+export function findVersionRangePitfall(text: string): VersionRangePitfall | undefined {
   const range = parseVersionRange(text)
   if (!range.ok) return undefined
   const terms = text.replaceAll(/([<>=]) +/g, '$1').split(' ')
@@ -263,7 +265,7 @@ function isVersionRangeSatisfiable(comparators: readonly VersionComparator[]): b
     .sort(compareVersions)
   for (const version of excluded)
     if (compareVersions(version, candidate) === 0) candidate = getNextSemverVersion(candidate)
-  return isInRange(candidate, { alternatives: [comparators] })
+  return isVersionInRange(candidate, { alternatives: [comparators] })
 }
 
 /** The next version in semver's order: 1.0.1-0 after 1.0.0, 1.0.0-a.0 after 1.0.0-a. */

@@ -10,13 +10,13 @@ import type { LoadedTemplatePair } from '../../../pull-request/layout/template-p
 import type { SuggestedPatch } from '../../check.ts'
 
 /** Unified diffs for `git apply`. Stops early if the files differ in many lines. */
-interface LinePatchLimits {
+interface UnifiedDiffLimits {
   /** Removed plus added lines. */
   readonly edits: number
   readonly characters: number
 }
 
-const patchContextLineCount = 3
+const unifiedDiffContextLines = 3
 
 /** Three patches fit into one comment. */
 const suggestedPatchLimits = { edits: 200, characters: 12_000 }
@@ -47,7 +47,7 @@ export function suggestTemplatePatch({
   })
   if (!rendered.ok) return undefined
   const text = (file.path.endsWith('.json') ? formatCatalogJson : formatCatalogYaml)(rendered.value)
-  const patch = createLinePatch(file.path, present, text, suggestedPatchLimits)
+  const patch = createUnifiedDiff(file.path, present, text, suggestedPatchLimits)
   return patch === undefined || invisibleCharacterPattern.test(patch)
     ? undefined
     : { path: file.path, template, patch }
@@ -62,7 +62,7 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /** Undefined if the files are equal, lack a final line break, or exceed the limits. */
-export function createLinePatch(path: string, before: string, after: string, limits: LinePatchLimits) {
+export function createUnifiedDiff(path: string, before: string, after: string, limits: UnifiedDiffLimits) {
   if (before === after || !before.endsWith('\n') || !after.endsWith('\n')) return undefined
   const old = before.slice(0, -1).split('\n')
   const now = after.slice(0, -1).split('\n')
@@ -78,7 +78,7 @@ function groupAdjacentLineEdits(edits: readonly LineEdit[]): readonly (readonly 
   const all: LineEdit[][] = []
   for (const edit of edits) {
     const last = all.at(-1)?.at(-1)
-    if (last && edit.old - last.old <= 2 * patchContextLineCount + 1) all.at(-1)?.push(edit)
+    if (last && edit.old - last.old <= 2 * unifiedDiffContextLines + 1) all.at(-1)?.push(edit)
     else all.push([edit])
   }
   return all
@@ -87,8 +87,8 @@ function groupAdjacentLineEdits(edits: readonly LineEdit[]): readonly (readonly 
 function formatHunk(edits: readonly LineEdit[], old: readonly string[], now: readonly string[]): string {
   const [first, last] = [edits[0], edits.at(-1)]
   if (!first || !last) return ''
-  const start = Math.max(0, first.old - patchContextLineCount)
-  const end = Math.min(old.length, last.old + (last.kind === '-' ? 1 : 0) + patchContextLineCount)
+  const start = Math.max(0, first.old - unifiedDiffContextLines)
+  const end = Math.min(old.length, last.old + (last.kind === '-' ? 1 : 0) + unifiedDiffContextLines)
   const lines: string[] = []
   let line = start
   for (const edit of edits) {

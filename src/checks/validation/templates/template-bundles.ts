@@ -7,7 +7,7 @@ import { bundleMetadataPropertyTypes, hasSameBundleFields } from '@catalog-bot/f
 import type { CheckAnswers, BundleImageAnswer, ImageLookupAnswer, CheckQuestion } from '../../questions.ts'
 import type { LoadedTemplatePair } from '../../../pull-request/layout/template-pairs.ts'
 
-export interface AnsweredTemplateBundleQuestion {
+export interface TemplateBundleLookupResult {
   readonly question: CheckQuestion
   readonly answer:
     | { readonly kind: 'bundle'; readonly bundle: RenderedBundle; readonly isRestricted: boolean }
@@ -15,7 +15,7 @@ export interface AnsweredTemplateBundleQuestion {
 }
 
 /** `image` must be an image reference. */
-export function findTemplateBundle(image: string, answers: CheckAnswers): AnsweredTemplateBundleQuestion {
+export function findTemplateBundle(image: string, answers: CheckAnswers): TemplateBundleLookupResult {
   const { reference } = parseImageReference(image)
   if (!reference) throw new TypeError(`${image} is not an image reference`)
   const { host, repository } = reference
@@ -34,7 +34,7 @@ export function findTemplateBundle(image: string, answers: CheckAnswers): Answer
 function toTemplateBundleAnswer(
   image: string,
   { content, csv, findings, isRestricted = false }: Extract<BundleImageAnswer, { readonly kind: 'bundle' }>,
-): AnsweredTemplateBundleQuestion['answer'] {
+): TemplateBundleLookupResult['answer'] {
   if (!content) {
     const [first] = findings.filter(({ severity }) => severity === 'error')
     return {

@@ -3,7 +3,7 @@
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
-import { findDrift, type TemplateDrift } from '@catalog-bot/fbc/template/find-drift'
+import { computeTemplateDrift, type TemplateDrift } from '@catalog-bot/fbc/template/find-drift'
 import {
   isTemplateSchema,
   renderTemplate,
@@ -25,7 +25,7 @@ import type { CheckAnswers, CheckQuestion } from '../../questions.ts'
 import { suggestTemplatePatch } from './suggest-patch.ts'
 import {
   findTemplateBundle,
-  type AnsweredTemplateBundleQuestion,
+  type TemplateBundleLookupResult,
   findAlreadyRenderedBundles,
 } from './template-bundles.ts'
 import { catalogDiffersFromTemplate, unrenderableTemplate } from './template-rules.ts'
@@ -38,7 +38,7 @@ export interface TemplateCheckResult {
 }
 
 /** Asks for bundles that must be rendered from their images. */
-export function listTemplateQuestions(
+export function listTemplateImageQuestions(
   { templates = [], config }: CheckInput,
   answers: CheckAnswers,
 ): readonly CheckQuestion[] {
@@ -117,7 +117,7 @@ function evaluateTemplate(
   const needs = findTemplateRenderInputs(state, config)
   if (needs.kind === 'none') return { findings: [], unanswered: [] }
   if (needs.kind === 'broken')
-    return { findings: [createUnrenderableFinding(state, needs.reason)], unanswered: [] }
+    return { findings: [createUnrenderableTemplateFinding(state, needs.reason)], unanswered: [] }
   const { source, before, images } = needs
   const bundles = new Map(before)
   const rejected: string[] = []
@@ -128,7 +128,7 @@ function evaluateTemplate(
     if (answer.kind === 'bundle') {
       bundles.set(image, answer.bundle)
       isRestricted ||= answer.isRestricted
-    } else if (shouldWaitForBundle(answer, state))
+    } else if (shouldWaitForBundleImage(answer, state))
       unanswered.push({
         question: `the rendered content of ${image} for ${state.template}`,
         reason: answer.reason,
@@ -138,7 +138,7 @@ function evaluateTemplate(
   }
   if (rejected.length > 0)
     return {
-      findings: [createUnrenderableFinding(state, formatTruncatedDriftReasons(rejected))],
+      findings: [createUnrenderableTemplateFinding(state, formatTruncatedDriftReasons(rejected))],
       unanswered: [],
     }
   if (unanswered.length > 0) return { findings: [], unanswered }
@@ -146,19 +146,22 @@ function evaluateTemplate(
   if (!rendered.ok)
     return {
       findings: [
-        createUnrenderableFinding(state, isRestricted ? restrictedRenderFailureMessage : rendered.error),
+        createUnrenderableTemplateFinding(
+          state,
+          isRestricted ? restrictedBundleRenderErrorMessage : rendered.error,
+        ),
       ],
       unanswered: [],
     }
   // Other rules report unreadable catalogs.
   const checkedIn = state.result ?? assembleCatalog([])
   if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
-  const drifts = findDrift(rendered.value, excludeTemplateBlobsFromCatalog(checkedIn, state), {
-    comparesDescriptions: areChannelHeadCsvsAvailable(rendered.value, bundles),
+  const drifts = computeTemplateDrift(rendered.value, removeTemplateBlobs(checkedIn, state), {
+    comparesDescriptions: hasDefaultChannelHeadCsvs(rendered.value, bundles),
   })
   if (drifts.length === 0) return { findings: [], unanswered: [] }
   const offer = suggestTemplatePatch(state)
-  const differences = isRestricted ? redactTemplateDrifts(drifts) : drifts.map(formatTemplateDrift)
+  const differences = isRestricted ? formatRedactedTemplateDrifts(drifts) : drifts.map(formatTemplateDrift)
   return {
     findings: [createTemplateDriftFinding(state, checkedIn, drifts, differences)],
     unanswered: [],
@@ -172,8 +175,8 @@ const privateImageRetrySeconds = 900
  * A private image looks like a missing one, and waiting does not change that. It blocks only if the configuration lists
  * the pair. Otherwise, it causes a warning.
  */
-function shouldWaitForBundle(
-  answer: Extract<AnsweredTemplateBundleQuestion['answer'], { readonly reason: string }>,
+function shouldWaitForBundleImage(
+  answer: Extract<TemplateBundleLookupResult['answer'], { readonly reason: string }>,
   { isStated }: LoadedTemplatePair,
 ): boolean {
   return answer.kind === 'unknown' || (answer.kind === 'missing-or-private' && isStated)
@@ -190,7 +193,7 @@ function createRenderedBundleLookup(bundles: ReadonlyMap<string, RenderedBundle>
  * The semver template copies description and icon from the head's ClusterServiceVersion, which is not stored for
  * bundles of the base.
  */
-function areChannelHeadCsvsAvailable(
+function hasDefaultChannelHeadCsvs(
   { packages, channels, bundles }: WritableCatalog,
   known: ReadonlyMap<string, RenderedBundle>,
 ): boolean {
@@ -203,7 +206,7 @@ function areChannelHeadCsvsAvailable(
 }
 
 /** Excludes a template that is among its rendered files. */
-function excludeTemplateBlobsFromCatalog(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
+function removeTemplateBlobs(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
   return { ...catalog, others: catalog.others.filter(({ place }) => place.file !== template) }
 }
 
@@ -243,18 +246,18 @@ function formatTemplateDrift({ kind, subject, fields }: TemplateDrift): string {
 }
 
 // Omits names and versions from restricted bundles (BundleImageAnswer.isRestricted).
-const restrictedRenderFailureMessage =
+const restrictedBundleRenderErrorMessage =
   'its bundles cannot be rendered; users who can pull the images can run "catalog-bot render" to see why'
 
 /** Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image. */
-function redactTemplateDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
+function formatRedactedTemplateDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
   const others = drifts.filter(({ kind }) => kind !== 'missing').map(formatTemplateDrift)
   const lacks = `${missing} rendered ${missing === 1 ? 'item is' : 'items are'} missing from the catalog`
   return missing === 0 ? others : [...others, lacks]
 }
 
-function createUnrenderableFinding(state: LoadedTemplatePair, reason: string): Finding {
+function createUnrenderableTemplateFinding(state: LoadedTemplatePair, reason: string): Finding {
   const { template, catalog } = state
   const at = state.source === undefined ? undefined : { file: template, line: 1, column: 1 }
   return createTemplateFinding(state, unrenderableTemplate, at, { template, catalog, reason })
@@ -287,7 +290,7 @@ function formatTruncatedDriftReasons(reasons: readonly string[]): string {
 function formatRenderCommand({ template, catalog }: TemplatePair, checkedIn: Catalog): string {
   const types = new Set(checkedIn.bundles.flatMap(({ properties }) => properties.map(({ type }) => type)))
   const migrates = types.has('olm.csv.metadata') && !types.has('olm.bundle.object')
-  const file = chooseCatalogOutputFile(catalog, checkedIn)
+  const file = chooseRenderOutputPath(catalog, checkedIn)
   return [
     'catalog-bot render',
     quoteForShell(template),
@@ -298,7 +301,7 @@ function formatRenderCommand({ template, catalog }: TemplatePair, checkedIn: Cat
 }
 
 /** The catalog's only file, or one that can replace several. */
-function chooseCatalogOutputFile(catalog: string, { files }: Catalog): string {
+function chooseRenderOutputPath(catalog: string, { files }: Catalog): string {
   if (hasTemplateFileExtension(catalog)) return catalog
   const [first, ...more] = files
   return first && more.length === 0 ? first.path : `${catalog}/catalog.yaml`

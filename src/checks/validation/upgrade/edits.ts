@@ -12,13 +12,13 @@ import {
   findBundleVersionByName,
 } from './upgrade-rule.ts'
 
-type BundleEditData = { bundle: string; fields: readonly string[] }
+type BundleEditFindingData = { bundle: string; fields: readonly string[] }
 
 /**
  * A published bundle with changed content. Installations depend on the content, so it is immutable, except for
  * displayed metadata (bundle-metadata-edited).
  */
-export const bundleEdited = defineRule<BundleEditData>({
+export const bundleEdited = defineRule<BundleEditFindingData>({
   id: 'bundle-edited',
   severity: 'error',
   title: 'The content of a published bundle does not change',
@@ -30,7 +30,7 @@ export const bundleEdited = defineRule<BundleEditData>({
   find: (change, sides) => findBundleEdits(change, sides, false),
 })
 
-export const bundleMetadataEdited = defineRule<BundleEditData>({
+export const bundleMetadataEdited = defineRule<BundleEditFindingData>({
   id: 'bundle-metadata-edited',
   severity: 'warning',
   title: 'The displayed metadata of a published bundle does not change',

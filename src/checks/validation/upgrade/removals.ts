@@ -43,7 +43,7 @@ export const channelRemoved = defineRule<{ channel: string }>({
     why: 'Every subscription to the channel stops receiving updates, and its users get no warning.',
     fix: 'Keep the channel, deprecate it in olm.deprecations with a message that names its successor, and remove it later.',
   }),
-  find: (change, sides) => findChannelRemovals(change, sides, false),
+  find: (change, sides) => findRemovedChannels(change, sides, false),
 })
 
 export const deprecatedChannelRemoved = defineRule<{ channel: string }>({
@@ -55,10 +55,10 @@ export const deprecatedChannelRemoved = defineRule<{ channel: string }>({
     why: 'Subscriptions that still use the channel stop getting updates.',
     fix: 'If the channel has been deprecated long enough, no action is needed.',
   }),
-  find: (change, sides) => findChannelRemovals(change, sides, true),
+  find: (change, sides) => findRemovedChannels(change, sides, true),
 })
 
-function* findChannelRemovals(
+function* findRemovedChannels(
   { kind, channels }: PackageChange,
   sides: BaseAndResultPackage,
   deprecated: boolean,

@@ -8,7 +8,7 @@ import {
   type PackageBlobs,
 } from '../../../pull-request/compare-blobs.ts'
 import { parseVersion } from '@catalog-bot/fbc/versions/version'
-import { createFinding, formatFindingSubject, type SearchableFindingRule } from '@catalog-bot/findings/rule'
+import { createFinding, formatFindingSubject, type FindingRuleWithFinder } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { toFindingLocation } from '../catalog-rule.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
@@ -26,13 +26,13 @@ export interface UpgradeRuleSignature {
   }
 }
 
-export type UpgradeRule = SearchableFindingRule<object, UpgradeRuleSignature>
+export type UpgradeRule = FindingRuleWithFinder<object, UpgradeRuleSignature>
 
 /** Defines a rule that compares base and result. */
 export function defineRule<Data extends object>({
   overridable,
   ...rule
-}: ValidationRuleFields<Data, UpgradeRuleSignature>): SearchableFindingRule<Data, UpgradeRuleSignature> {
+}: ValidationRuleFields<Data, UpgradeRuleSignature>): FindingRuleWithFinder<Data, UpgradeRuleSignature> {
   return {
     check: 'validation',
     judges: 'pull request',

@@ -27,7 +27,7 @@ interface LocatedSkipRange {
   readonly range: VersionRange
 }
 
-type LocatedParserLeniency<Kind extends OpmLeniency['kind'] = OpmLeniency['kind']> = Extract<
+type LocatedOpmLeniency<Kind extends OpmLeniency['kind'] = OpmLeniency['kind']> = Extract<
   OpmLeniency,
   { kind: Kind }
 > & { readonly file: string }
@@ -151,13 +151,13 @@ export function asJsonObject(value: Json | undefined): Readonly<Record<string, J
     : undefined
 }
 
-export function listParserLeniencies<Kind extends OpmLeniency['kind']>(view: CatalogView, kind: Kind) {
+export function listOpmLeniencies<Kind extends OpmLeniency['kind']>(view: CatalogView, kind: Kind) {
   return (view.catalog.oddities ?? []).filter(
-    (leniency): leniency is LocatedParserLeniency<Kind> => leniency.kind === kind,
+    (leniency): leniency is LocatedOpmLeniency<Kind> => leniency.kind === kind,
   )
 }
 
-export function toParserLeniencyRuleHit(leniency: LocatedParserLeniency, what: string) {
+export function toOpmLeniencyRuleHit(leniency: LocatedOpmLeniency, what: string) {
   const { file, mark, schema, package: inPackage, name } = leniency
   // A package blob's name is its package.
   const owner = schema === 'olm.package' ? name : inPackage
@@ -189,7 +189,7 @@ export function getStringField(value: Json, field: string): string {
  * The highest bundle newer than the channel's head. Undefined if the head is the highest, is not unique, or has no
  * known version.
  */
-export function findBundleNewerThanHead(its: PackageView, { blob, head }: ChannelView) {
+export function findBundleNewerThanChannelHead(its: PackageView, { blob, head }: ChannelView) {
   const own = head && its.bundle(head.name)
   if (own?.version === undefined) return undefined
   let highest = own

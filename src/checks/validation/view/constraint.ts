@@ -13,7 +13,7 @@ const celEnvironment = new Environment()
  * Errors that OLM's compiler also reports. The library is stricter about macro arguments (OLM accepts
  * `has(properties[0].type)`), so its other errors are ignored.
  */
-const celErrorCodesSharedWithOlm: ReadonlySet<string> = new Set([
+const celErrorCodesReportedByOlm: ReadonlySet<string> = new Set([
   'unknown_variable',
   'no_such_overload',
   'no_matching_overload',
@@ -105,7 +105,7 @@ function parseNestedConstraint(
       return { kind, packageName: text('packageName'), versionRange: text('versionRange') }
     case 'cel': {
       const rule = text('rule')
-      const problem = rule === '' ? undefined : findCelRuleProblem(rule)
+      const problem = rule === '' ? undefined : findCelExpressionProblem(rule)
       if (problem !== undefined) addProblem(problem, here)
       return { kind, rule }
     }
@@ -142,7 +142,7 @@ function findFieldIgnoringCase(map: Readonly<Record<string, Json>>, field: strin
 }
 
 /** The problem as a verb phrase; undefined for a valid rule. */
-export function findCelRuleProblem(rule: string): string | undefined {
+export function findCelExpressionProblem(rule: string): string | undefined {
   const { valid, type, error } = celEnvironment.check(rule)
   if (valid) {
     const result = String(type)
@@ -151,6 +151,6 @@ export function findCelRuleProblem(rule: string): string | undefined {
       : `has a rule that returns ${result} instead of bool`
   }
   const isSyntax = error?.name === 'ParseError'
-  if (!isSyntax && !celErrorCodesSharedWithOlm.has(error?.code ?? '')) return undefined
+  if (!isSyntax && !celErrorCodesReportedByOlm.has(error?.code ?? '')) return undefined
   return `has a rule that does not compile: ${error?.message.split('\n')[0] ?? ''}`
 }

@@ -8,9 +8,9 @@ import {
   toResponseCacheKey,
   createResponseCache,
 } from '../../../../src/adapters/github/budget/budgeted-fetch.ts'
-import type { WorkClass } from '../../../../src/adapters/github/budget/request-limits.ts'
+import type { WorkPriorityClass } from '../../../../src/adapters/github/budget/request-limits.ts'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
-import { openGitHubApp } from '../../../../src/adapters/github/github-app.ts'
+import { createGitHubApp } from '../../../../src/adapters/github/github-app.ts'
 import { blockUnmockedRequests } from '../block-unmocked-requests.ts'
 import { flushEventLoop, createManualClock } from './manual-clock.ts'
 
@@ -21,10 +21,10 @@ const privateKey = generatePrivateKey()
 
 blockUnmockedRequests()
 
-function openBudgetedGitHubClients({ throttle = false } = {}) {
+function createBudgetedGitHubClients({ throttle = false } = {}) {
   const time = createManualClock(Date.now())
   const heard: string[] = []
-  const app = openGitHubApp({
+  const app = createGitHubApp({
     appId: 5,
     privateKey,
     webhookSecret: 'x',
@@ -60,7 +60,7 @@ const createRateLimitHeaders = (remaining: number, more = {}) => ({
 describe('a known response', () => {
   test('is requested conditionally, and is the latest response of GitHub', async () => {
     const authorization = mockInstallationToken(9)
-    const { app, heard } = openBudgetedGitHubClients()
+    const { app, heard } = createBudgetedGitHubClients()
     const read = async () => (await (await app.octokit(9)).rest.repos.get(repositoryParams)).data
     expectGitHubRequest(authorization)
       .get(repositoryApiPath)
@@ -92,7 +92,7 @@ describe('a known response', () => {
 
   test('is removed from the cache if GitHub returns 404', async () => {
     const authorization = mockInstallationToken(9)
-    const { app } = openBudgetedGitHubClients()
+    const { app } = createBudgetedGitHubClients()
     const read = async () =>
       (await app.octokit(9)).rest.repos.getCollaboratorPermissionLevel({
         ...repositoryParams,
@@ -110,7 +110,7 @@ describe('a known response', () => {
 
   test('is not used for another installation or another token', async () => {
     const first = mockInstallationToken(9)
-    const { app } = openBudgetedGitHubClients()
+    const { app } = createBudgetedGitHubClients()
     const read = async (installation: number) =>
       (await app.octokit(installation)).rest.repos.get(repositoryParams)
     expectGitHubRequest(first).get(repositoryApiPath).reply(200, { id: 1 }, { etag: '"1"' })
@@ -118,7 +118,7 @@ describe('a known response', () => {
     const other = mockInstallationToken(8)
     expectGitHubRequest(other).get(repositoryApiPath).reply(200, { id: 1 }, { etag: '"1"' })
     await read(8)
-    const { app: again } = openBudgetedGitHubClients()
+    const { app: again } = createBudgetedGitHubClients()
     mockInstallationToken(9)
     expectGitHubRequest(first).get(repositoryApiPath).reply(200, { id: 1 }, { etag: '"1"' })
     await (await again.octokit(9)).rest.repos.get(repositoryParams)
@@ -164,9 +164,9 @@ describe('a rate limit', () => {
     'by %s holds all requests of the installation until it ends',
     async (_name, status, headers, body, seconds) => {
       mockInstallationToken(9)
-      const { app, heard } = openBudgetedGitHubClients()
+      const { app, heard } = createBudgetedGitHubClients()
       nock(githubHost).get(repositoryApiPath).reply(status, body, headers)
-      const read = async (work: WorkClass) =>
+      const read = async (work: WorkPriorityClass) =>
         (await app.octokit(9, work)).rest.repos
           .get(repositoryParams)
           .catch((error: unknown) => toForgeError(error, 'read'))
@@ -185,7 +185,7 @@ describe('a rate limit', () => {
 
   test('is not detected if a response merely contains such a message', async () => {
     mockInstallationToken(9)
-    const { app } = openBudgetedGitHubClients()
+    const { app } = createBudgetedGitHubClients()
     nock(githubHost)
       .get(repositoryApiPath)
       .reply(
@@ -207,7 +207,7 @@ describe('a rate limit', () => {
 
   test('by GraphQL with HTTP 200 holds only GraphQL requests', async () => {
     mockInstallationToken(9)
-    const { app } = openBudgetedGitHubClients()
+    const { app } = createBudgetedGitHubClients()
     const errors = [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded for installation ID 9.' }]
     nock(githubHost)
       .post('/graphql')
@@ -228,7 +228,7 @@ describe('a rate limit', () => {
 
 test('a failed read is repeated, and each attempt uses the budget', async () => {
   mockInstallationToken(9)
-  const { app, heard } = openBudgetedGitHubClients()
+  const { app, heard } = createBudgetedGitHubClients()
   nock(githubHost).get(repositoryApiPath).times(2).reply(502)
   nock(githubHost).get(repositoryApiPath).reply(200, {})
   await (await app.octokit(9)).rest.repos.get(repositoryParams)
@@ -237,7 +237,7 @@ test('a failed read is repeated, and each attempt uses the budget', async () => 
 
 test('writes wait for one another, but reads and queries do not', async () => {
   mockInstallationToken(9)
-  const { app, time } = openBudgetedGitHubClients({ throttle: true })
+  const { app, time } = createBudgetedGitHubClients({ throttle: true })
   const octokit = await app.octokit(9)
   nock(githubHost).post(`${repositoryApiPath}/issues/1/comments`).times(2).reply(201, {})
   nock(githubHost).post('/graphql').times(2).reply(200, { data: {} })

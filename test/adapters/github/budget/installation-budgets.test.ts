@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
-import { openGitHubApp, type GitHubApp } from '../../../../src/adapters/github/github-app.ts'
+import { createGitHubApp, type GitHubApp } from '../../../../src/adapters/github/github-app.ts'
 import {
   openGitHubFixture,
   repositoryParams,
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => githubFixture.stop())
 beforeEach(() => {
   currentTimeMs = Date.now()
-  githubApp = openGitHubApp({
+  githubApp = createGitHubApp({
     appId: githubFixture.app.id,
     privateKey,
     webhookSecret,
@@ -34,7 +34,7 @@ beforeEach(() => {
 })
 
 // The request for a token counts, too.
-const countSentRequests = () => githubFixture.github.requests.length
+const countGitHubRequests = () => githubFixture.github.requests.length
 const getRepositoryReadError = async (installation = githubFixture.installation.id) =>
   (await githubApp.octokit(installation)).rest.repos.get(repositoryParams).then(
     () => undefined,
@@ -44,7 +44,7 @@ const getRepositoryReadError = async (installation = githubFixture.installation.
 describe.each(['primary', 'secondary'] as const)('a %s limit', (kind) => {
   test('holds every job of the installation as long as GitHub requires, and no longer', async () => {
     githubFixture.github.limitRate(kind, 600)
-    const before = countSentRequests()
+    const before = countGitHubRequests()
     const first = await getRepositoryReadError()
     expect(first).toMatchObject({ code: 'rate-limited' })
     expect(first?.retryAfter).toBeGreaterThanOrEqual(599)
@@ -54,7 +54,7 @@ describe.each(['primary', 'secondary'] as const)('a %s limit', (kind) => {
         code: 'rate-limited',
         retryAfter: first?.retryAfter,
       })
-    expect(countSentRequests() - before).toBe(1)
+    expect(countGitHubRequests() - before).toBe(1)
     currentTimeMs += 603_000
     expect(await getRepositoryReadError()).toBeUndefined()
   })
@@ -79,7 +79,7 @@ test('an installation with a rejected token request is omitted, and the others a
   // If every request fails, the list is an error: an empty list would silently skip every sweep.
   githubFixture.github.fail(({ path }) => path.endsWith('/access_tokens'), { status: 403 }, 4)
   await expect(
-    openGitHubApp({
+    createGitHubApp({
       appId: githubFixture.app.id,
       privateKey,
       webhookSecret,

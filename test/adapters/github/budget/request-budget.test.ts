@@ -8,7 +8,7 @@ import {
   type ThrottledRequest,
   type BudgetedRequest,
   defaultQuotaReserves,
-  type WorkClass,
+  type WorkPriorityClass,
   documentedGitHubRateLimits,
   noGitHubRateLimits,
   type GitHubRateLimits,
@@ -25,21 +25,21 @@ const sampleReadRequest = {
 const sampleWriteRequest = { ...sampleReadRequest, isWrite: true, points: 5 } as const
 const sampleCommentRequest = { ...sampleWriteRequest, createsContent: true } as const
 
-function openTestRequestBudget(limits: GitHubRateLimits = documentedGitHubRateLimits) {
+function createTestRequestBudget(limits: GitHubRateLimits = documentedGitHubRateLimits) {
   const time = createManualClock()
   const budget = createRequestBudget({ limits, reserves: defaultQuotaReserves, clock: time.clock })
-  const enter = (work: WorkClass, request: Partial<BudgetedRequest> = {}) =>
+  const enter = (work: WorkPriorityClass, request: Partial<BudgetedRequest> = {}) =>
     budget.acquirePass({ ...sampleReadRequest, hasBegun: false, work, ...request })
   /** Records when a request gets its pass, which ends immediately, or why it is held. */
   const order: string[] = []
-  const enterAs = (name: string, work: WorkClass, request: Partial<BudgetedRequest> = {}) =>
+  const enterAs = (name: string, work: WorkPriorityClass, request: Partial<BudgetedRequest> = {}) =>
     void enter(work, request).then((answer) => {
       order.push(answer.kind === 'pass' ? name : `${name} held: ${answer.why}`)
       if (answer.kind === 'pass') answer.end()
     })
   /** Whether a request gets a pass now. */
   const now = async (
-    work: WorkClass,
+    work: WorkPriorityClass,
     request: Partial<BudgetedRequest> = {},
   ): Promise<'pass' | ThrottledRequest['why'] | 'waits'> => {
     let entryState: 'pass' | ThrottledRequest['why'] | 'waits' = 'waits'
@@ -64,7 +64,7 @@ function openTestRequestBudget(limits: GitHubRateLimits = documentedGitHubRateLi
   return { time, budget, enter, ask: enterAs, order, now, left }
 }
 
-const requireSendPermit = async (
+const requireRequestSendPermit = async (
   entered: Promise<RequestSendPermit | ThrottledRequest>,
 ): Promise<RequestSendPermit> => {
   const pass = await entered
@@ -81,14 +81,14 @@ describe('the hourly quota', () => {
     [1, ['pass', 'quota', 'quota', 'quota']],
     [0, ['quota', 'quota', 'quota', 'quota']],
   ] as const)('with %i of 1000 left at its start admits requests by priority', async (remaining, said) => {
-    const { now, left } = openTestRequestBudget()
+    const { now, left } = createTestRequestBudget()
     await left(remaining)
     const works = ['landing', 'look', 'sweep', 'scan'] as const
     for (const [index, work] of works.entries()) expect([work, await now(work)]).toEqual([work, said[index]])
   })
 
   test('reserves only what more important work may need until it resets', async () => {
-    const { now, left, enter, time } = openTestRequestBudget()
+    const { now, left, enter, time } = createTestRequestBudget()
     await left(251)
     const held = (await enter('scan')) as ThrottledRequest
     // Half of the limit for an hour is a quarter for half an hour.
@@ -100,7 +100,7 @@ describe('the hourly quota', () => {
   })
 
   test('lets work that has begun use half of its reserve', async () => {
-    const { now, left } = openTestRequestBudget()
+    const { now, left } = createTestRequestBudget()
     await left(400)
     expect(await now('scan')).toBe('quota')
     expect(await now('scan', { hasBegun: true })).toBe('pass')
@@ -109,7 +109,7 @@ describe('the hourly quota', () => {
   })
 
   test('that is used up blocks only its resource, until it resets', async () => {
-    const { now, left, enter, time } = openTestRequestBudget()
+    const { now, left, enter, time } = createTestRequestBudget()
     await left(0, 600_000)
     expect(await enter('landing')).toMatchObject({ why: 'quota', milliseconds: 600_000 })
     expect(await now('landing', { resource: 'graphql' })).toBe('pass')
@@ -118,8 +118,8 @@ describe('the hourly quota', () => {
   })
 
   test('is the lowest reported value, regardless of the order of the responses', async () => {
-    const { now, enter, time } = openTestRequestBudget()
-    const [first, second, third] = [await requireSendPermit(enter('landing')), await requireSendPermit(enter('landing')), await requireSendPermit(enter('landing'))] // prettier-ignore
+    const { now, enter, time } = createTestRequestBudget()
+    const [first, second, third] = [await requireRequestSendPermit(enter('landing')), await requireRequestSendPermit(enter('landing')), await requireRequestSendPermit(enter('landing'))] // prettier-ignore
     const quota = { resource: 'core', limit: 1000, reset: 10_000, resetsIn: 3600_000 } as const
     first.recordResponse({ quota: { ...quota, remaining: 0 }, isFailure: false })
     second.recordResponse({ quota: { ...quota, remaining: 900 }, isFailure: false })
@@ -135,16 +135,19 @@ describe('the hourly quota', () => {
   })
 
   test('counts running requests as spent', async () => {
-    const { enter, left, now } = openTestRequestBudget()
+    const { enter, left, now } = createTestRequestBudget()
     await left(2)
-    const under = [await requireSendPermit(enter('landing')), await requireSendPermit(enter('landing'))]
+    const under = [
+      await requireRequestSendPermit(enter('landing')),
+      await requireRequestSendPermit(enter('landing')),
+    ]
     expect(await now('landing')).toBe('quota')
     for (const pass of under) pass.end()
     expect(await now('landing')).toBe('pass')
   })
 
   test('resets at the time that GitHub reports, even if the system clock is set', async () => {
-    const { enter, left, now, time } = openTestRequestBudget()
+    const { enter, left, now, time } = createTestRequestBudget()
     await left(0, 600_000)
     time.set(Date.UTC(2031, 0, 1))
     expect(await enter('landing')).toMatchObject({ why: 'quota', milliseconds: 600_000 })
@@ -156,7 +159,7 @@ describe('the hourly quota', () => {
 
 describe('writes', () => {
   test('are a second apart, by priority, then in order of arrival', async () => {
-    const { ask, order, time } = openTestRequestBudget()
+    const { ask, order, time } = createTestRequestBudget()
     ask('first', 'scan', sampleWriteRequest)
     ask('scan', 'scan', sampleWriteRequest)
     ask('sweep', 'sweep', sampleWriteRequest)
@@ -175,7 +178,7 @@ describe('writes', () => {
   })
 
   test('do not delay reads, and setting the clock does not delay writes', async () => {
-    const { ask, order, time } = openTestRequestBudget()
+    const { ask, order, time } = createTestRequestBudget()
     ask('one', 'look', sampleWriteRequest)
     ask('two', 'look', sampleWriteRequest)
     ask('read', 'scan')
@@ -187,7 +190,7 @@ describe('writes', () => {
   })
 
   test('are not delayed if the server has no such limit', async () => {
-    const { ask, order } = openTestRequestBudget(noGitHubRateLimits)
+    const { ask, order } = createTestRequestBudget(noGitHubRateLimits)
     for (let count = 0; count < 200; count += 1) ask(String(count), 'scan', sampleCommentRequest)
     await flushEventLoop()
     expect(order).toHaveLength(200)
@@ -196,7 +199,7 @@ describe('writes', () => {
 
 describe('the limit per minute', () => {
   test('is a number of points, some of which are reserved for important work', async () => {
-    const { now } = openTestRequestBudget({ ...documentedGitHubRateLimits, writePause: 0 })
+    const { now } = createTestRequestBudget({ ...documentedGitHubRateLimits, writePause: 0 })
     for (let count = 0; count < 450; count += 1) expect(await now('scan')).toBe('pass')
     // A minute is too long for a scan to wait in place.
     expect(await now('scan')).toBe('points')
@@ -206,7 +209,7 @@ describe('the limit per minute', () => {
   })
 
   test('is not used up by reads before a write that came first', async () => {
-    const { now, enter, ask, order, time } = openTestRequestBudget({
+    const { now, enter, ask, order, time } = createTestRequestBudget({
       ...documentedGitHubRateLimits,
       restPoints: 10,
       writePause: 0,
@@ -227,7 +230,7 @@ describe('the limit per minute', () => {
   })
 
   test('and the limit per hour restrict created content', async () => {
-    const { now, time } = openTestRequestBudget({
+    const { now, time } = createTestRequestBudget({
       ...documentedGitHubRateLimits,
       writePause: 0,
       restPoints: Infinity,
@@ -248,12 +251,12 @@ describe('the limit per minute', () => {
 
 describe('concurrent requests', () => {
   test('are ten at most, and the last slots are reserved for important work', async () => {
-    const { enter, now } = openTestRequestBudget()
-    const under = await Promise.all(Array.from({ length: 5 }, () => requireSendPermit(enter('scan'))))
+    const { enter, now } = createTestRequestBudget()
+    const under = await Promise.all(Array.from({ length: 5 }, () => requireRequestSendPermit(enter('scan'))))
     expect(await now('scan')).toBe('waits')
-    for (let more = 0; more < 2; more += 1) under.push(await requireSendPermit(enter('sweep')))
+    for (let more = 0; more < 2; more += 1) under.push(await requireRequestSendPermit(enter('sweep')))
     expect(await now('sweep')).toBe('waits')
-    for (let more = 0; more < 3; more += 1) under.push(await requireSendPermit(enter('landing')))
+    for (let more = 0; more < 3; more += 1) under.push(await requireRequestSendPermit(enter('landing')))
     expect(await now('landing')).toBe('waits')
     const waiting = enter('landing')
     under[0]?.end()
@@ -261,8 +264,8 @@ describe('concurrent requests', () => {
   })
 
   test('that wait too long for a slot are held', async () => {
-    const { enter, time } = openTestRequestBudget()
-    for (let count = 0; count < 10; count += 1) await requireSendPermit(enter('landing'))
+    const { enter, time } = createTestRequestBudget()
+    for (let count = 0; count < 10; count += 1) await requireRequestSendPermit(enter('landing'))
     const waiting = enter('landing')
     await time.advance(60_000)
     expect(await waiting).toMatchObject({ kind: 'held', why: 'slots' })
@@ -273,8 +276,11 @@ describe('a secondary limit', () => {
   const secondaryLimit = { rejection: { kind: 'secondary', seconds: 600 }, isFailure: false } as const
 
   test('holds everything as long as GitHub requires, then admits one request alone', async () => {
-    const { enter, now, budget, time } = openTestRequestBudget(noGitHubRateLimits)
-    const both = [await requireSendPermit(enter('look')), await requireSendPermit(enter('look'))]
+    const { enter, now, budget, time } = createTestRequestBudget(noGitHubRateLimits)
+    const both = [
+      await requireRequestSendPermit(enter('look')),
+      await requireRequestSendPermit(enter('look')),
+    ]
     for (const pass of both) pass.recordResponse(secondaryLimit)
     for (const pass of both) pass.end()
     expect(await enter('landing', { resource: 'graphql' })).toMatchObject({
@@ -283,7 +289,7 @@ describe('a secondary limit', () => {
     })
     expect(budget.getDelay('landing')).toBe(600_000)
     await time.advance(600_000)
-    const probe = await requireSendPermit(enter('landing'))
+    const probe = await requireRequestSendPermit(enter('landing'))
     expect(await now('landing')).toBe('waits')
     probe.recordResponse({ isFailure: false })
     probe.end()
@@ -292,26 +298,26 @@ describe('a secondary limit', () => {
   })
 
   test('without a duration lasts a minute, then twice as long each time until a success', async () => {
-    const { enter, time } = openTestRequestBudget(noGitHubRateLimits)
+    const { enter, time } = createTestRequestBudget(noGitHubRateLimits)
     for (const minutes of [1, 2, 4]) {
-      const pass = await requireSendPermit(enter('landing'))
+      const pass = await requireRequestSendPermit(enter('landing'))
       pass.recordResponse({ rejection: { kind: 'secondary' }, isFailure: false })
       pass.end()
       expect(await enter('landing')).toMatchObject({ milliseconds: minutes * 60_000 })
       await time.advance(minutes * 60_000)
     }
-    const well = await requireSendPermit(enter('landing'))
+    const well = await requireRequestSendPermit(enter('landing'))
     well.recordResponse({ isFailure: false })
     well.end()
-    const again = await requireSendPermit(enter('landing'))
+    const again = await requireRequestSendPermit(enter('landing'))
     again.recordResponse({ rejection: { kind: 'secondary' }, isFailure: false })
     again.end()
     expect(await enter('landing')).toMatchObject({ milliseconds: 60_000 })
   })
 
   test('that ends soon delays important requests instead of holding them', async () => {
-    const { enter, ask, order, time } = openTestRequestBudget(noGitHubRateLimits)
-    const pass = await requireSendPermit(enter('look'))
+    const { enter, ask, order, time } = createTestRequestBudget(noGitHubRateLimits)
+    const pass = await requireRequestSendPermit(enter('look'))
     pass.recordResponse({ rejection: { kind: 'secondary', seconds: 8 }, isFailure: false })
     pass.end()
     ask('look', 'look')

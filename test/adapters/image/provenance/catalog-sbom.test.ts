@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { createImageSbom } from '../../../../src/adapters/image/provenance/provenance-artifacts.ts'
-import { listBundles } from '../../../../src/adapters/image/catalog-publisher.ts'
+import { listCatalogBundles } from '../../../../src/adapters/image/catalog-publisher.ts'
 
 const createFakeDigest = (letter: string) => `sha256:${letter.repeat(64)}`
 const operandImage = `registry.example.com:5000/org/operand@${createFakeDigest('a')}`
@@ -22,7 +22,7 @@ const createSbom = (...files: readonly string[]): unknown => {
   const read = files.map((text, at) => ({ path: `${at}.yaml`, facts: parseCatalogFile(Buffer.from(text)) }))
   const bytes = createImageSbom(
     { repository: 'quay.io/org/catalog', digest: createFakeDigest('c') },
-    listBundles(assembleCatalog(read)),
+    listCatalogBundles(assembleCatalog(read)),
     '1.0.0',
   )
   return JSON.parse(Buffer.from(bytes).toString())

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { attachManifest, toReferrersTag } from '../../../../src/adapters/image/attach-manifest.ts'
-import { openImagePusher, type ImagePusher } from '../../../../src/adapters/image/open-pusher.ts'
+import { createImagePusher, type ImagePusher } from '../../../../src/adapters/image/open-pusher.ts'
 import {
   createProvenanceAttachments,
   createMissingSignatureAttachments,
@@ -18,7 +18,7 @@ import {
   parseVerifyingKeyPem,
 } from '../../../../src/adapters/image/provenance/signing-key.ts'
 import { verifyImage } from '../../../../src/adapters/image/provenance/verify-image.ts'
-import { openRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
 import { findMissingProgram } from '../../../left-out.ts'
@@ -27,7 +27,7 @@ import { startRealRegistry, type RealRegistry } from '../../registry/real-regist
 import { createImage, createImageIndex } from '../create-images.ts'
 
 const missingProgram = findMissingProgram('docker-registry', 'cosign')
-const keyPassword = 'a password'
+const signingKeyPassword = 'a password'
 const sampleProvenance = {
   source: {
     repository: 'https://git.example.com/org/catalogs',
@@ -51,7 +51,7 @@ async function runCosign(...args: readonly string[]): Promise<{ code: number; ou
   const env = {
     PATH: process.env.PATH,
     HOME: temporaryDirectory,
-    COSIGN_PASSWORD: keyPassword,
+    COSIGN_PASSWORD: signingKeyPassword,
     COSIGN_YES: 'true',
   }
   try {
@@ -87,8 +87,8 @@ beforeAll(async () => {
   temporaryDirectory = await mkdtemp(join(tmpdir(), 'cosign-'))
   registryServer = await startRealRegistry()
   const egress = allowLoopbackRegistries(registryServer.host)
-  registryClient = openRegistryClient({ clock: createManualClock(), credentials: [], egress })
-  imagePusher = openImagePusher({ clock: createManualClock(), credentials: [], egress })
+  registryClient = createRegistryClient({ clock: createManualClock(), credentials: [], egress })
+  imagePusher = createImagePusher({ clock: createManualClock(), credentials: [], egress })
   await runCosign('generate-key-pair')
 })
 afterAll(async () => {
@@ -102,7 +102,7 @@ describe('compared with cosign', () => {
   test('cosign accepts what we sign and attest with its key file', async () => {
     if (missingProgram !== undefined) return
     const image = await pushTestImage('org/ours')
-    const key = await parseSigningKeyPem(await readKeyFile('cosign.key'), keyPassword)
+    const key = await parseSigningKeyPem(await readKeyFile('cosign.key'), signingKeyPassword)
     for (const attachment of await createProvenanceAttachments(registryClient, {
       image,
       listed: [],
@@ -145,7 +145,7 @@ describe('compared with cosign', () => {
       ...index,
     })
     const at = { host: registryServer.host, repository: 'org/many', digest: pushed.digest }
-    const key = await parseSigningKeyPem(await readKeyFile('cosign.key'), keyPassword)
+    const key = await parseSigningKeyPem(await readKeyFile('cosign.key'), signingKeyPassword)
     for (const attachment of await createMissingSignatureAttachments(
       registryClient,
       await fetchArtifactSubject(registryClient, at),

@@ -7,9 +7,9 @@ import {
 } from '../../../../src/adapters/image/provenance/signing-key.ts'
 import { cosignPrivateKey, cosignPublicKey } from './cosign-test-key.ts'
 
-const exportPrivatePem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
+const exportPrivateKeyPem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
   key.export({ format: 'pem', type: 'pkcs8' }) as string
-const derivePublicPem = (privatePem: string) =>
+const derivePublicKeyPem = (privatePem: string) =>
   createPublicKey(privatePem).export({ format: 'pem', type: 'spki' }) as string
 const signedMessage = Buffer.from('a message')
 
@@ -40,9 +40,9 @@ describe('a private key', () => {
       generateKeyPairSync('rsa', { modulusLength: 2048 }),
     ]
     for (const { privateKey } of good) {
-      const key = await parseSigningKeyPem(exportPrivatePem(privateKey))
+      const key = await parseSigningKeyPem(exportPrivateKeyPem(privateKey))
       expect(
-        parseVerifyingKeyPem(derivePublicPem(exportPrivatePem(privateKey))).verifies(
+        parseVerifyingKeyPem(derivePublicKeyPem(exportPrivateKeyPem(privateKey))).verifies(
           signedMessage,
           key.sign(signedMessage),
         ),
@@ -54,10 +54,10 @@ describe('a private key', () => {
       generateKeyPairSync('ed448'),
     ]
     for (const { privateKey } of weak) {
-      await expect(parseSigningKeyPem(exportPrivatePem(privateKey))).rejects.toMatchObject({
+      await expect(parseSigningKeyPem(exportPrivateKeyPem(privateKey))).rejects.toMatchObject({
         name: 'KeyError',
       })
-      expect(() => parseVerifyingKeyPem(derivePublicPem(exportPrivatePem(privateKey)))).toThrow(/key/)
+      expect(() => parseVerifyingKeyPem(derivePublicKeyPem(exportPrivateKeyPem(privateKey)))).toThrow(/key/)
     }
   })
 })
@@ -65,10 +65,10 @@ describe('a private key', () => {
 describe('a file', () => {
   test('with a private key cannot verify, and one with a public key cannot sign', async () => {
     const { privateKey } = generateKeyPairSync('ed25519')
-    expect(() => parseVerifyingKeyPem(exportPrivatePem(privateKey))).toThrow(
+    expect(() => parseVerifyingKeyPem(exportPrivateKeyPem(privateKey))).toThrow(
       'use the public key (cosign.pub) for verification',
     )
-    await expect(parseSigningKeyPem(derivePublicPem(exportPrivatePem(privateKey)))).rejects.toThrow(
+    await expect(parseSigningKeyPem(derivePublicKeyPem(exportPrivateKeyPem(privateKey)))).rejects.toThrow(
       'cannot be used for signing',
     )
   })

@@ -135,7 +135,7 @@ function createSignedImage(forge: (subject: ArtifactSubject) => readonly ForgedS
   registry.put({ ...createManifest('signatures'), layers }, formatCosignTag(subject.digest, 'sig'))
   return { registry, subject }
 }
-const verifyForgedImage = (
+const verifyImageWithForgedSignature = (
   forge: (subject: ArtifactSubject) => readonly ForgedSignature[],
   by = trustedKey,
 ) =>
@@ -161,7 +161,9 @@ const mismatchedArtifactSubject = { digest: `sha256:${'0'.repeat(64)}` }
 describe('a signature counts', () => {
   test('if the key made it for this digest in this repository', async () => {
     expect(
-      await verifyForgedImage((subject) => [signPayload(trustedKey, createSimpleSigningPayload(subject))]),
+      await verifyImageWithForgedSignature((subject) => [
+        signPayload(trustedKey, createSimpleSigningPayload(subject)),
+      ]),
     ).toMatchObject({
       signatures: 1,
       refused: [],
@@ -186,11 +188,11 @@ describe('a signature counts', () => {
       signPayload(trustedKey, createSimpleSigningPayload(mismatchedArtifactSubject)),
       signPayload(trustedKey, createSimpleSigningPayload(subject)),
     ]
-    expect(await verifyForgedImage(forge)).toMatchObject({
+    expect(await verifyImageWithForgedSignature(forge)).toMatchObject({
       signatures: 1,
       refused: ['it was not made with this key', `it signs ${mismatchedArtifactSubject.digest}`],
     })
-    expect(await verifyForgedImage(forge, untrustedKey)).toMatchObject({ signatures: 1 })
+    expect(await verifyImageWithForgedSignature(forge, untrustedKey)).toMatchObject({ signatures: 1 })
   })
   test('for each spelling of the repository, and for a copy only with `signedAs`', async () => {
     const digest = computeSha256Digest(Buffer.from('x'))
@@ -284,7 +286,7 @@ describe('a signature does not count', () => {
     ],
   }
   test.each(Object.entries(cases))('%s', async (_, forge) => {
-    const found = await verifyForgedImage(forge)
+    const found = await verifyImageWithForgedSignature(forge)
     expect(found.signatures).toBe(0)
     expect(found.refused).toHaveLength(forge(mismatchedArtifactSubject as ArtifactSubject).length)
   })

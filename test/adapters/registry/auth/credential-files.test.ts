@@ -11,7 +11,7 @@ import {
 } from '../../../../src/adapters/registry/auth/credential-files.ts'
 import {
   findCredential,
-  createCachedHelperQuery,
+  createCachedCredentialHelperQuery,
   type CredentialHelperOptions,
 } from '../../../../src/adapters/registry/auth/credentials.ts'
 
@@ -19,7 +19,7 @@ const toBase64 = (text: string) => Buffer.from(text).toString('base64')
 const createCredentialSource = (config: unknown, options: CredentialHelperOptions = {}) =>
   createDockerConfigCredentials(
     parseDockerConfig(JSON.stringify(config), 'config.json'),
-    createCachedHelperQuery(options),
+    createCachedCredentialHelperQuery(options),
   )
 const createBasicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
 

@@ -9,14 +9,14 @@ import {
   createEgressPolicy,
   type EgressOptions,
 } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { openRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../../src/adapters/registry/registry-client.ts'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import {
   sendRegistryError,
   startScriptedRegistry,
   type ScriptedRegistry,
-  type ScriptedRequest,
+  type ScriptedRegistryRequest,
 } from '../scripted-registry.ts'
 
 let registryServer: ScriptedRegistry
@@ -48,7 +48,7 @@ function requireBearerTokens(
 }
 
 function openTestRegistryClient(credential?: RegistryCredential, egress: EgressOptions = {}): RegistryClient {
-  registryClient = openRegistryClient({
+  registryClient = createRegistryClient({
     clock,
     egress: { ...allowLoopbackRegistries(registryServer.host, tokenService.host), ...egress },
     credentials: credential ? [createStaticCredentialSource({ [registryServer.host]: credential })] : [],
@@ -57,7 +57,7 @@ function openTestRegistryClient(credential?: RegistryCredential, egress: EgressO
   return registryClient
 }
 const resolveTestImage = (name: string) => registryClient.resolve(`${registryServer.host}/${name}`)
-const countBasicLogins = (requests: ScriptedRequest[]) =>
+const countBasicAuthRequests = (requests: ScriptedRegistryRequest[]) =>
   requests.filter(({ headers }) => headers.authorization?.startsWith('Basic ')).length
 
 beforeEach(async () => {
@@ -166,7 +166,7 @@ describe('tokens', () => {
     expect(await resolveTestImage('org/a:gone')).toMatchObject({ kind: 'missing' })
     expect(tokenService.requests[0]?.query.get('account')).toBe('org+robot')
     expect(tokenService.requests[0]?.headers.authorization).toBe(`Basic ${btoa('org+robot:a:b')}`)
-    expect(countBasicLogins(registryServer.requests)).toBe(0)
+    expect(countBasicAuthRequests(registryServer.requests)).toBe(0)
   })
   test('a failing token service is inconclusive', async () => {
     requireBearerTokens()
@@ -227,7 +227,7 @@ describe('credentials are not sent to other hosts', () => {
     requireBearerTokens()
     openTestRegistryClient(robotAccountCredential)
     expect(await resolveTestImage('org/a:1')).toMatchObject({ kind: 'ok' })
-    expect(countBasicLogins(tokenService.requests)).toBe(0)
+    expect(countBasicAuthRequests(tokenService.requests)).toBe(0)
     expect(tokenService.requests[0]?.query.get('account')).toBeNull()
   })
   test.each([

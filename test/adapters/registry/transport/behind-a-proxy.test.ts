@@ -6,9 +6,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { selectProxy } from '../../../../src/ports/proxy.ts'
+import { findProxyForUrl } from '../../../../src/ports/proxy.ts'
 import { readRegistryAccess } from '../../../../src/adapters/registry/registry-access.ts'
-import { openTransport, type Transport } from '../../../../src/adapters/registry/transport/transport.ts'
+import {
+  createRegistryTransport,
+  type RegistryTransport,
+} from '../../../../src/adapters/registry/transport/transport.ts'
 import {
   createCertificateAuthority,
   startForwardProxy,
@@ -19,7 +22,7 @@ import {
 
 const registryHost = 'registry.example'
 const proxyPassword = 'p@ss:word'
-const openedTransports: Transport[] = []
+const openedTransports: RegistryTransport[] = []
 let temporaryDirectory: string
 let caCertificate: string
 let tlsTerminator: TestServer
@@ -56,10 +59,10 @@ function requestThroughProxy(
   credential = `me:${encodeURIComponent(proxyPassword)}`,
 ) {
   const environment = { HTTPS_PROXY: `http://${credential}@127.0.0.1:${forwardProxy.port}` }
-  const transport = openTransport({
+  const transport = createRegistryTransport({
     egress: {
       certificates: { [registryHost]: caCertificate },
-      proxy: { by, to: (to) => selectProxy(to, environment) },
+      proxy: { by, to: (to) => findProxyForUrl(to, environment) },
     },
     resolve: () => Promise.resolve(addresses),
   })

@@ -3,9 +3,9 @@ import {
   createEgressPolicy,
   allowLoopbackRegistries,
 } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { openRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
-import { openTokenService } from '../../../../src/adapters/registry/auth/token-service.ts'
-import { openTransport } from '../../../../src/adapters/registry/transport/transport.ts'
+import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
+import { createRegistryTokenService } from '../../../../src/adapters/registry/auth/token-service.ts'
+import { createRegistryTransport } from '../../../../src/adapters/registry/transport/transport.ts'
 import { createManualClock } from '../manual-clock.ts'
 import { createImageManifest, startScriptedRegistry } from '../scripted-registry.ts'
 
@@ -13,7 +13,7 @@ const requestUrlViaTransport = async (
   url: string,
   resolve?: (name: string) => Promise<readonly string[]>,
 ) => {
-  const transport = openTransport({ ...(resolve && { resolve }), limits: { connectTimeout: 300 } })
+  const transport = createRegistryTransport({ ...(resolve && { resolve }), limits: { connectTimeout: 300 } })
   try {
     return await transport.exchange({
       method: 'GET',
@@ -194,7 +194,10 @@ describe('an internal address that the operator allows', () => {
       resolvedHosts.push(url.href)
       return { status: 200, headers: { get: () => undefined }, body: Buffer.from('{"token":"t"}'), url }
     }
-    const tokens = openTokenService({ policy, exchange, close: async () => undefined }, createManualClock())
+    const tokens = createRegistryTokenService(
+      { policy, exchange, close: async () => undefined },
+      createManualClock(),
+    )
     const token = (host: string, realm: string) =>
       tokens.token({ host, realm, service: '', scopes: [], credential: { kind: 'anonymous' } })
     await expect(token('evil.example', 'https://inside.example/')).rejects.toMatchObject({ code: 'blocked' })
@@ -206,7 +209,7 @@ describe('an internal address that the operator allows', () => {
 describe('redirects', () => {
   test('a redirect to an internal address, another scheme, or in a loop is blocked', async () => {
     const registry = await startScriptedRegistry()
-    const client = openRegistryClient({
+    const client = createRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registry.host),
     })
@@ -238,7 +241,7 @@ describe('redirects', () => {
     plain.add('a/b', '1')
     const port = secure.host.split(':')[1] ?? ''
     const { loopbackCertificate } = await import('../scripted-registry.ts')
-    const client = openRegistryClient({
+    const client = createRegistryClient({
       clock: createManualClock(),
       egress: {
         plainHttp: [plain.host],
@@ -265,7 +268,7 @@ describe('redirects', () => {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
       else response.writeHead(307, { location: `${storage.origin}${request.path}` }).end()
     }
-    const client = openRegistryClient({
+    const client = createRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registry.host, storage.host),
       credentials: [{ find: async () => ({ kind: 'basic', username: 'u', password: 'secret' }) }],
@@ -280,7 +283,7 @@ describe('redirects', () => {
 })
 
 test('references to internal addresses are blocked before any DNS lookup', async () => {
-  const client = openRegistryClient({
+  const client = createRegistryClient({
     clock: createManualClock(),
     resolve: () => Promise.reject(new Error('asked')),
   })

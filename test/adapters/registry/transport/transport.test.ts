@@ -5,11 +5,11 @@ import { createServer } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createStaticCredentialSource } from '../../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { openRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
+import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import {
-  openTransport,
+  createRegistryTransport,
   type TransportRequest,
-  type Transport,
+  type RegistryTransport,
   type TransportLimits,
 } from '../../../../src/adapters/registry/transport/transport.ts'
 import { createManualClock } from '../manual-clock.ts'
@@ -17,7 +17,7 @@ import { loopbackCertificate, startScriptedRegistry, type ScriptedRegistry } fro
 
 let registryServer: ScriptedRegistry
 let secondRegistryServer: ScriptedRegistry
-const openedTransports: Transport[] = []
+const openedTransports: RegistryTransport[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
@@ -31,8 +31,11 @@ afterEach(async () => {
   ])
 })
 
-function runTransportExchange(more: Partial<TransportRequest> = {}, limits: Partial<TransportLimits> = {}) {
-  const transport = openTransport({
+function sendTestTransportRequest(
+  more: Partial<TransportRequest> = {},
+  limits: Partial<TransportLimits> = {},
+) {
+  const transport = createRegistryTransport({
     egress: allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
     limits,
   })
@@ -44,7 +47,9 @@ function runTransportExchange(more: Partial<TransportRequest> = {}, limits: Part
 describe('an exchange ends', () => {
   test('when the body stops arriving', async () => {
     registryServer.script = (_, response) => (response.writeHead(200).write('a'), true)
-    await expect(runTransportExchange({}, { bodyTimeout: 100 })).rejects.toMatchObject({ code: 'timeout' })
+    await expect(sendTestTransportRequest({}, { bodyTimeout: 100 })).rejects.toMatchObject({
+      code: 'timeout',
+    })
   })
   test('when a slowly sent body exceeds the total time limit', async () => {
     registryServer.script = (_, response) => {
@@ -53,13 +58,13 @@ describe('an exchange ends', () => {
       response.on('close', () => clearInterval(drip))
       return true
     }
-    await expect(runTransportExchange({}, { exchangeTimeout: 200 })).rejects.toMatchObject({
+    await expect(sendTestTransportRequest({}, { exchangeTimeout: 200 })).rejects.toMatchObject({
       code: 'timeout',
     })
   })
   test('while it is still waiting for a connection', async () => {
     registryServer.script = () => true
-    const transport = openTransport({
+    const transport = createRegistryTransport({
       egress: allowLoopbackRegistries(registryServer.host),
       limits: { exchangeTimeout: 150, connections: 1 },
     })
@@ -82,22 +87,22 @@ describe('an exchange ends', () => {
   test('when it is aborted before or during the request', async () => {
     const stop = new AbortController()
     registryServer.script = () => (stop.abort(), true)
-    await expect(runTransportExchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
-    await expect(runTransportExchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
+    await expect(sendTestTransportRequest({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
+    await expect(sendTestTransportRequest({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
     expect(registryServer.requests).toHaveLength(1)
   })
   test('when the body exceeds the limit by one byte or more', async () => {
     registryServer.script = (request, response) =>
       void response.writeHead(200).end(Buffer.alloc(Number(request.query.get('size'))))
     const size = (bytes: number) =>
-      runTransportExchange({ url: new URL(`${registryServer.origin}/x?size=${bytes}`) })
+      sendTestTransportRequest({ url: new URL(`${registryServer.origin}/x?size=${bytes}`) })
     expect((await size(1000)).body).toHaveLength(1000)
     await expect(size(1001)).rejects.toMatchObject({ code: 'too-large' })
     await expect(size(50_000_000)).rejects.toMatchObject({ code: 'too-large' })
   })
   test('with only the beginning of a long error response body', async () => {
     registryServer.script = (_, response) => void response.writeHead(404).end(Buffer.alloc(5_000_000, 'e'))
-    const reply = await runTransportExchange()
+    const reply = await sendTestTransportRequest()
     expect(reply.status).toBe(404)
     expect(reply.body.length).toBeLessThanOrEqual(65_536)
   })
@@ -111,7 +116,7 @@ describe('redirects', () => {
       else response.writeHead(302, { location: `/x?left=${left - 1}` }).end()
     }
     const far = (left: number) =>
-      runTransportExchange({ url: new URL(`${registryServer.origin}/x?left=${left}`), redirects })
+      sendTestTransportRequest({ url: new URL(`${registryServer.origin}/x?left=${left}`), redirects })
     expect(Buffer.from((await far(redirects)).body).toString()).toBe('there')
     await expect(far(redirects + 1)).rejects.toMatchObject({ code: 'blocked' })
   })
@@ -120,7 +125,7 @@ describe('redirects', () => {
     async (method) => {
       registryServer.script = (_, response) =>
         void response.writeHead(307, { location: `${secondRegistryServer.origin}/x` }).end()
-      expect((await runTransportExchange({ method, body: 'secret' })).status).toBe(307)
+      expect((await sendTestTransportRequest({ method, body: 'secret' })).status).toBe(307)
       expect(secondRegistryServer.requests).toHaveLength(0)
     },
   )
@@ -130,7 +135,7 @@ describe('redirects', () => {
     secondRegistryServer.script = (_, response) =>
       void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     const both = { kind: 'basic', username: 'u', password: 'p' } as const
-    const client = openRegistryClient({
+    const client = createRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
       credentials: [
@@ -157,7 +162,7 @@ describe('TLS', () => {
     old.on('tlsClientError', () => undefined)
     await new Promise<void>((ready) => old.listen(0, '127.0.0.1', ready))
     const host = `127.0.0.1:${(old.address() as AddressInfo).port}`
-    const client = openRegistryClient({
+    const client = createRegistryClient({
       clock: createManualClock(),
       egress: {
         internal: { [host]: ['127.0.0.1/32'] },
@@ -172,7 +177,7 @@ describe('TLS', () => {
     const secure = await startScriptedRegistry({ tls: true })
     secure.add('a/b', '1')
     const resolveByName = async (name: string) => {
-      const client = openRegistryClient({
+      const client = createRegistryClient({
         clock: createManualClock(),
         egress: {
           internal: { [secure.host]: ['127.0.0.1/32'] },

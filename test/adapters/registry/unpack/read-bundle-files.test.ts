@@ -12,7 +12,7 @@ const readBundleFromTextFiles = (files: Readonly<Record<string, string>>) =>
   readBundleFiles(new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)])))
 
 /** What is made of samples, by version. Where this fails, bundles are read otherwise: raise the version, add a line. */
-const sampleBundleDigestByVersion: Readonly<Record<number, string>> = {
+const bundleDigestByReaderVersion: Readonly<Record<number, string>> = {
   1: '0b6243fe4800af42',
   2: 'bd294d22ca550b28',
   3: 'b899a1fd50b057dd',
@@ -48,7 +48,7 @@ test('bundles that are read otherwise have another version, so that no cache ser
   const digest = createHash('sha256').update(JSON.stringify(readings)).digest('hex').slice(0, 16)
   expect({ version: bundleReaderVersion, digest }).toEqual({
     version: bundleReaderVersion,
-    digest: sampleBundleDigestByVersion[bundleReaderVersion],
+    digest: bundleDigestByReaderVersion[bundleReaderVersion],
   })
 })
 

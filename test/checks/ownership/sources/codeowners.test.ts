@@ -55,7 +55,7 @@ describe('a pattern', () => {
         expect([rule, names.join('/'), matchesCodeownersPattern(rule, names.join('/'))]).toEqual([
           rule,
           names.join('/'),
-          convertPatternToRegExp(rule).test(names.join('/')),
+          convertCodeownersPatternToRegExp(rule).test(names.join('/')),
         ])
       }),
       { numRuns: 3000 },
@@ -72,7 +72,7 @@ describe('a pattern', () => {
 })
 
 /** The pattern as one regular expression. */
-function convertPatternToRegExp(pattern: string): RegExp {
+function convertCodeownersPatternToRegExp(pattern: string): RegExp {
   const floats = !pattern.slice(0, -1).includes('/')
   const directory = pattern.endsWith('/')
   const names = pattern.replace(/^\//, '').replace(/\/$/, '').split('/')

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createLinePatch } from '../../../../src/checks/validation/templates/suggest-patch.ts'
+import { createUnifiedDiff } from '../../../../src/checks/validation/templates/suggest-patch.ts'
 
 let temporaryDirectory: string
 beforeAll(() => {
@@ -12,7 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
-const patchLimits = { edits: 200, characters: 100_000 }
+const linePatchLimits = { edits: 200, characters: 100_000 }
 /** Applies one patch for all files with git, checks that it can be reverted, and returns the patched files. */
 function applyPatchWithGit(before: ReadonlyMap<string, string>, patch: string): Map<string, string> {
   for (const [name, text] of before) writeFileSync(join(temporaryDirectory, name), text)
@@ -45,7 +45,7 @@ describe('a patch', () => {
       )
       const [before, after] = [`${old.join('\n')}\n`, `${[...now, 'end'].join('\n')}\n`]
       const name = `c${round}.yaml`
-      const patch = createLinePatch(name, before, after, patchLimits)
+      const patch = createUnifiedDiff(name, before, after, linePatchLimits)
       expect(patch === undefined).toBe(before === after)
       if (patch === undefined) continue
       texts.set(name, before)
@@ -59,14 +59,19 @@ describe('a patch', () => {
   test('shows distant changes in separate hunks', () => {
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`)
     const after = lines.with(2, 'two').with(35, 'more')
-    const patch = createLinePatch('c.yaml', `${lines.join('\n')}\n`, `${after.join('\n')}\n`, patchLimits)
+    const patch = createUnifiedDiff(
+      'c.yaml',
+      `${lines.join('\n')}\n`,
+      `${after.join('\n')}\n`,
+      linePatchLimits,
+    )
     expect(patch?.match(/^@@ .*$/gm)).toEqual(['@@ -1,6 +1,6 @@', '@@ -33,7 +33,7 @@'])
   })
   test('is not created above the edit or character limit, or if the last line has no newline', () => {
     const text = (prefix: string) => Array.from({ length: 50 }, (_, index) => `${prefix}${index}\n`).join('')
-    expect(createLinePatch('c', text('a'), text('b'), { ...patchLimits, edits: 99 })).toBeUndefined()
-    expect(createLinePatch('c', text('a'), text('b'), { ...patchLimits, edits: 100 })).toBeDefined()
-    expect(createLinePatch('c', 'a\n', 'b\n', { ...patchLimits, characters: 10 })).toBeUndefined()
-    expect(createLinePatch('c', 'a\n', 'b', patchLimits)).toBeUndefined()
+    expect(createUnifiedDiff('c', text('a'), text('b'), { ...linePatchLimits, edits: 99 })).toBeUndefined()
+    expect(createUnifiedDiff('c', text('a'), text('b'), { ...linePatchLimits, edits: 100 })).toBeDefined()
+    expect(createUnifiedDiff('c', 'a\n', 'b\n', { ...linePatchLimits, characters: 10 })).toBeUndefined()
+    expect(createUnifiedDiff('c', 'a\n', 'b', linePatchLimits)).toBeUndefined()
   })
 })

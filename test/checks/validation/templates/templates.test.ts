@@ -29,7 +29,7 @@ const createPinnedImageReference = (letter: string) => `quay.io/foo/bundle@sha25
 const taggedImageReference = 'quay.io/foo/bundle:v2'
 const encodeText = (text: string) => new TextEncoder().encode(text)
 
-function buildCatalogFacts(blobs: readonly CatalogBlob[], file = `${catalogRoot}/catalog.yaml`): Catalog {
+function buildCatalogFromBlobs(blobs: readonly CatalogBlob[], file = `${catalogRoot}/catalog.yaml`): Catalog {
   return assembleCatalog([{ path: file, facts: parseCatalogFile(encodeText(formatCatalogFileText(blobs))) }])
 }
 const createBundleBlob = (version: string, image: string, more: CatalogBlob = {}) =>
@@ -79,11 +79,11 @@ function evaluateTemplate({
     isStated,
     offer: file ? 'patch' : 'none',
     ...(file && { file: { path: `${catalogRoot}/catalog.yaml`, ...file } }),
-    known: [buildCatalogFacts(known)],
+    known: [buildCatalogFromBlobs(known)],
     ...(source !== undefined && {
       source: source === 'too-large' || source === 'too-many' ? source : encodeText(source),
     }),
-    ...(result && { result: buildCatalogFacts(result) }),
+    ...(result && { result: buildCatalogFromBlobs(result) }),
   }
   const input = {
     config: parsed.config,
@@ -440,7 +440,7 @@ test('a path in the suggested command is quoted for the shell', () => {
       {
         ...state,
         source: encodeText(basicTemplate(channelBlobsAfter, [])),
-        result: buildCatalogFacts(catalogBlobsBefore),
+        result: buildCatalogFromBlobs(catalogBlobsBefore),
       },
     ],
   } as unknown as CheckInput

@@ -41,15 +41,14 @@ const findUpgradeFindings = (
   )
 }
 const listRuleIds = (findings: readonly Finding[]) => findings.map(({ rule }) => rule).sort()
-const createStableCatalogBlobs = (entries: readonly (string | CatalogBlob)[], ...more: CatalogBlob[]) => [
-  buildPackageBlob('foo'),
-  buildChannelBlob('stable', 'foo', entries),
-  ...more,
-]
+const createStableChannelCatalogBlobs = (
+  entries: readonly (string | CatalogBlob)[],
+  ...more: CatalogBlob[]
+) => [buildPackageBlob('foo'), buildChannelBlob('stable', 'foo', entries), ...more]
 
 describe('no finding is reported for', () => {
   test('a new head that replaces the old one', () => {
-    const after = createStableCatalogBlobs(
+    const after = createStableChannelCatalogBlobs(
       [
         formatBundleName(1),
         `${formatBundleName(2)} < ${formatBundleName(1)}`,
@@ -70,7 +69,7 @@ describe('no finding is reported for', () => {
     expect(findUpgradeFindings(baseCatalogBlobs, after)).toEqual([])
   })
   test('removed entries that the new head skips', () => {
-    const after = createStableCatalogBlobs(
+    const after = createStableChannelCatalogBlobs(
       [
         {
           name: formatBundleName(4),
@@ -84,7 +83,7 @@ describe('no finding is reported for', () => {
     expect(findUpgradeFindings(baseCatalogBlobs, after)).toEqual([])
   })
   test('removed entries that a skipRange covers', () => {
-    const after = createStableCatalogBlobs(
+    const after = createStableChannelCatalogBlobs(
       [{ name: formatBundleName(4), skipRange: '>=1.0.0 <4.0.0' }],
       ...createBundleBlobs(1, 2, 3, 4),
     )
@@ -96,7 +95,7 @@ describe('installed-version-stranded', () => {
   const stranded = (findings: Finding[]) =>
     findings.filter(({ rule }) => rule === 'installed-version-stranded').map(({ data }) => data?.bundles)
   test('names entries that are removed and not skipped', () => {
-    const after = createStableCatalogBlobs(
+    const after = createStableChannelCatalogBlobs(
       [{ name: formatBundleName(3), skips: [formatBundleName(2)] }, formatBundleName(2)],
       ...createBundleBlobs(1, 2, 3),
     )
@@ -109,7 +108,7 @@ describe('installed-version-stranded', () => {
     })
   })
   test('names every old entry if only an unconnected new head remains', () => {
-    const after = createStableCatalogBlobs(
+    const after = createStableChannelCatalogBlobs(
       [
         formatBundleName(1),
         `${formatBundleName(2)} < ${formatBundleName(1)}`,
@@ -119,13 +118,13 @@ describe('installed-version-stranded', () => {
       ...createBundleBlobs(1, 2, 3, 4),
     )
     expect(stranded(findUpgradeFindings(baseCatalogBlobs, after))).toEqual([])
-    const alone = createStableCatalogBlobs([formatBundleName(4)], ...createBundleBlobs(1, 2, 3, 4))
+    const alone = createStableChannelCatalogBlobs([formatBundleName(4)], ...createBundleBlobs(1, 2, 3, 4))
     expect(stranded(findUpgradeFindings(baseCatalogBlobs, alone))).toEqual([
       [formatBundleName(1), formatBundleName(2), formatBundleName(3)],
     ])
   })
   test('names a withdrawn head, together with head-moves-backwards', () => {
-    const after = createStableCatalogBlobs(
+    const after = createStableChannelCatalogBlobs(
       [formatBundleName(1), `${formatBundleName(2)} < ${formatBundleName(1)}`],
       ...createBundleBlobs(1, 2, 3),
     )
@@ -139,7 +138,7 @@ describe('installed-version-stranded', () => {
         ?.fix
     expect(
       fixOf(
-        createStableCatalogBlobs(
+        createStableChannelCatalogBlobs(
           [formatBundleName(1), `${formatBundleName(2)} < ${formatBundleName(1)}`],
           ...createBundleBlobs(1, 2, 3),
         ),
@@ -147,15 +146,15 @@ describe('installed-version-stranded', () => {
     ).toBe(
       'Keep foo.v3, because an older version must not replace a newer one. Add an upgrade to a newer version, or deprecate it.',
     )
-    expect(fixOf(createStableCatalogBlobs([formatBundleName(2)], ...createBundleBlobs(1, 2, 3)))).toMatch(
-      /^Make foo.v2, .* Keep foo.v3, /,
-    )
-    expect(fixOf(createStableCatalogBlobs([formatBundleName(3)], ...createBundleBlobs(1, 2, 3)))).toMatch(
-      /^Make foo.v3, [^K]*$/,
-    )
+    expect(
+      fixOf(createStableChannelCatalogBlobs([formatBundleName(2)], ...createBundleBlobs(1, 2, 3))),
+    ).toMatch(/^Make foo.v2, .* Keep foo.v3, /)
+    expect(
+      fixOf(createStableChannelCatalogBlobs([formatBundleName(3)], ...createBundleBlobs(1, 2, 3))),
+    ).toMatch(/^Make foo.v3, [^K]*$/)
   })
   test('is not reported for a withdrawn head that the previous version skips', () => {
-    const after = createStableCatalogBlobs(
+    const after = createStableChannelCatalogBlobs(
       [
         formatBundleName(1),
         { name: formatBundleName(2), replaces: formatBundleName(1), skips: [formatBundleName(3)] },
@@ -165,11 +164,11 @@ describe('installed-version-stranded', () => {
     expect(listRuleIds(findUpgradeFindings(baseCatalogBlobs, after))).toEqual(['head-moves-backwards'])
   })
   test('is not reported for versions that were already stranded', () => {
-    const before = createStableCatalogBlobs(
+    const before = createStableChannelCatalogBlobs(
       [formatBundleName(1), formatBundleName(2), { name: formatBundleName(3), skips: [formatBundleName(2)] }],
       ...createBundleBlobs(1, 2, 3),
     )
-    const after = createStableCatalogBlobs(
+    const after = createStableChannelCatalogBlobs(
       [
         formatBundleName(1),
         formatBundleName(2),
@@ -182,7 +181,10 @@ describe('installed-version-stranded', () => {
   })
   test('applies a skipRange literally, and ignores an invalid one', () => {
     const ranged = (skipRange: string) =>
-      createStableCatalogBlobs([{ name: formatBundleName(3), skipRange }], ...createBundleBlobs(1, 2, 3))
+      createStableChannelCatalogBlobs(
+        [{ name: formatBundleName(3), skipRange }],
+        ...createBundleBlobs(1, 2, 3),
+      )
     expect(stranded(findUpgradeFindings(baseCatalogBlobs, ranged('>=1.0.0 <3.0.0')))).toEqual([])
     expect(stranded(findUpgradeFindings(baseCatalogBlobs, ranged('>=2.0.0 <3.0.0')))).toEqual([
       [formatBundleName(1)],
@@ -192,7 +194,7 @@ describe('installed-version-stranded', () => {
     ])
   })
   test('names the versions of a disconnected cycle, which opm accepts if an entry skips them', () => {
-    const after = createStableCatalogBlobs(
+    const after = createStableChannelCatalogBlobs(
       [
         formatBundleName(3),
         `${formatBundleName(1)} < ${formatBundleName(2)}`,
@@ -247,7 +249,7 @@ describe('bundle-edited', () => {
 })
 
 test('bundle-removed names all removed bundles in one finding', () => {
-  const after = createStableCatalogBlobs(
+  const after = createStableChannelCatalogBlobs(
     [`${formatBundleName(3)} < ${formatBundleName(2)}`],
     ...createBundleBlobs(3),
   )
@@ -335,7 +337,7 @@ test('no rule throws for a removed catalog or for one with a replaces cycle', ()
   expect(() =>
     findUpgradeFindings(
       baseCatalogBlobs,
-      createStableCatalogBlobs([
+      createStableChannelCatalogBlobs([
         `${formatBundleName(1)} < ${formatBundleName(2)}`,
         `${formatBundleName(2)} < ${formatBundleName(1)}`,
       ]),

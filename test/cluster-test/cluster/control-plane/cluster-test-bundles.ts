@@ -5,7 +5,7 @@
 import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.ts'
 import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
 import { createSmallBundle } from '../../../checks/install/small-bundle.ts'
-import { parseCatalogBlobs } from '../../../checks/install/parse-catalog-lines.ts'
+import { parseCatalogBlobsFromLines } from '../../../checks/install/parse-catalog-lines.ts'
 
 export interface ClusterTestBundle {
   readonly name: string
@@ -30,8 +30,8 @@ export function createClusterTestBundles(): readonly ClusterTestBundle[] {
     createPlainBundle('flat.v1.0.0'),
     createPlainBundle('flat.v1.1.0'),
     createPlainBundle('shaky.v1.0.0'),
-    createChartBundle('charted.v1.0.0'),
-    createChartBundle('charted.v1.1.0'),
+    createHelmChartBundle('charted.v1.0.0'),
+    createHelmChartBundle('charted.v1.1.0'),
   ]
 }
 
@@ -51,7 +51,7 @@ export function renderClusterTestCatalog(side: 'base' | 'head', images: Readonly
     'charted/stable 1.0.0',
   ]
   const more = ['foo 1.1.0 needs Red', ...['foo', 'solo', 'flat', 'charted'].map(createUpgradeCatalogLine)]
-  return parseCatalogBlobs(side === 'base' ? base : [...base, ...more])
+  return parseCatalogBlobsFromLines(side === 'base' ? base : [...base, ...more])
     .map((blob) => {
       const { schema, name } = blob as Readonly<Record<string, Json>>
       const image = schema === 'olm.bundle' ? images.get(typeof name === 'string' ? name : '') : undefined
@@ -106,7 +106,7 @@ function createPlainBundle(name: string): ClusterTestBundle {
 }
 
 /** Objects of a chart without a namespace are created in the namespace of the release. */
-function createChartBundle(name: string): ClusterTestBundle {
+function createHelmChartBundle(name: string): ClusterTestBundle {
   const packageName = parsePackageNameFromCsvName(name)
   const version = name.slice(name.indexOf('.v') + 2)
   const files = new Map([

@@ -105,9 +105,9 @@ export async function startOlmV1(plane: ControlPlane, registry: string): Promise
     ],
     { env },
   )
-  await waitUntilReady(plane, 'catalogd', probe)
-  await waitUntilReady(plane, 'operator-controller', otherProbe)
-  await applyWebhooks(plane, 'olm-v1', webhook)
+  await waitUntilControllerReady(plane, 'catalogd', probe)
+  await waitUntilControllerReady(plane, 'operator-controller', otherProbe)
+  await applyWebhookConfigurations(plane, 'olm-v1', webhook)
   return readGoModuleVersion('olm-v1', 'operator-controller')
 }
 
@@ -155,8 +155,8 @@ export async function startRukPak(
     ],
     { env },
   )
-  await waitUntilReady(plane, 'rukpak core', coreProbe)
-  await waitUntilReady(plane, 'rukpak helm', helmProbe)
+  await waitUntilControllerReady(plane, 'rukpak core', coreProbe)
+  await waitUntilControllerReady(plane, 'rukpak helm', helmProbe)
   if (isFirst) {
     const certificates = inFolder('k8s-webhook-server/serving-certs')
     mkdirSync(certificates, { recursive: true })
@@ -173,9 +173,9 @@ export async function startRukPak(
       ],
       { env },
     )
-    await waitUntilReady(plane, 'rukpak webhooks', probe)
+    await waitUntilControllerReady(plane, 'rukpak webhooks', probe)
     // It has no flag for its port.
-    await applyWebhooks(plane, version, 9443)
+    await applyWebhookConfigurations(plane, version, 9443)
   }
   return readGoModuleVersion(version, 'rukpak')
 }
@@ -186,7 +186,11 @@ const createNamespace = (name: string): KubernetesManifest => ({
   metadata: { name },
 })
 
-async function waitUntilReady(plane: ControlPlane, what: string, port: number | undefined): Promise<void> {
+async function waitUntilControllerReady(
+  plane: ControlPlane,
+  what: string,
+  port: number | undefined,
+): Promise<void> {
   await plane.ready(what, async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok)
 }
 
@@ -196,7 +200,11 @@ interface WebhookDefinition {
 }
 
 /** Applies the webhooks of the module, with an address instead of a Service. */
-async function applyWebhooks(plane: ControlPlane, part: string, port: number | undefined): Promise<void> {
+async function applyWebhookConfigurations(
+  plane: ControlPlane,
+  part: string,
+  port: number | undefined,
+): Promise<void> {
   const caBundle = readFileSync(join(plane.folder, 'ca.crt')).toString('base64')
   const folder = join(plane.built, 'webhooks', part)
   for (const object of readdirSync(folder).flatMap((file) => readKubernetesManifests(join(folder, file)))) {

@@ -9,7 +9,7 @@ export interface ClusterStoryChoice {
 }
 
 /** Throws for a word that names no story. */
-export function chooseStories(
+export function chooseClusterStories(
   names: readonly string[],
   stories: readonly string[],
   isBuilt: (story: string) => boolean,

@@ -1,5 +1,5 @@
 // What a run on a real control plane is to show: each claim with what was seen, and all of them in a table at the end.
-export interface ClaimRecorder {
+export interface AssertionRecorder {
   /** What installs, from now on. */
   readonly startSection: (what: string) => void
   readonly claim: (what: string, holds: boolean, seen: string) => void
@@ -8,7 +8,7 @@ export interface ClaimRecorder {
   readonly table: () => string
 }
 
-export function createClaimRecorder(log: (line: string) => void): ClaimRecorder {
+export function createAssertionRecorder(log: (line: string) => void): AssertionRecorder {
   const rows: { about: string; what: string; holds: boolean; seconds: number }[] = []
   let about = ''
   let last = performance.now()

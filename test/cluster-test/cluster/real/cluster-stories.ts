@@ -10,7 +10,7 @@ import type { PlannedClusterTest } from '../../../../src/checks/install/cluster-
 import type { ClusterTestReport } from '../../../../src/checks/install/cluster-test/cluster-test-report.ts'
 import type { KubeClusterClient } from '../../../../src/cluster-test/cluster/cluster.ts'
 import {
-  completeClusterTestPlan,
+  buildClusterTestPlan,
   type ClusterTestEnvironment,
 } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { openKubeClusterClient } from '../../../../src/cluster-test/cluster/open-cluster.ts'
@@ -26,7 +26,7 @@ import {
   renderClusterTestCatalog,
   type ClusterTestBundle,
 } from '../control-plane/cluster-test-bundles.ts'
-import type { ClaimRecorder } from './claims.ts'
+import type { AssertionRecorder } from './claims.ts'
 
 /** The test images in a registry, and their files on this disk. */
 export interface ClusterTestImages {
@@ -58,7 +58,7 @@ export async function publishClusterTestImages(folder: string): Promise<ClusterT
   return { registry, images, bundles, folderOf: (name) => join(folder, name) }
 }
 
-export interface ClusterStoryContext extends Omit<ClaimRecorder, 'wrong' | 'table'> {
+export interface ClusterStoryContext extends Omit<AssertionRecorder, 'wrong' | 'table'> {
   readonly plane: ControlPlane
   readonly testImages: ClusterTestImages
   readonly kubelet: FakeKubelet
@@ -87,7 +87,7 @@ export async function runStoriesOnControlPlane(
     say: log,
   }: { readonly built: string; readonly folder: string; readonly say: (line: string) => void },
   testImages: ClusterTestImages,
-  claims: ClaimRecorder,
+  claims: AssertionRecorder,
   stories: (scene: ClusterStoryContext) => Promise<void>,
 ): Promise<void> {
   const plane = await startControlPlane({ built, folder, log })
@@ -112,7 +112,7 @@ export async function runStoriesOnControlPlane(
       catalogBot: runCatalogBot,
       async runClusterTest(planned, catalogSource, deadlines) {
         const report = await runClusterTest(
-          completeClusterTestPlan(
+          buildClusterTestPlan(
             { mode: 'AllNamespaces', channel: 'stable', crds: [], isUpgrade: false, ...planned },
             catalogSource,
             defaultClusterTestDeadlines,
@@ -123,7 +123,7 @@ export async function runStoriesOnControlPlane(
         return { report, message: describeClusterTests([report]) }
       },
       async claimClean(after) {
-        const left = await findLeftoverObjects(plane)
+        const left = await findLeftoverClusterObjects(plane)
         claims.claim(`nothing is left of ${after}`, left === 'nothing', left)
       },
     })
@@ -133,7 +133,7 @@ export async function runStoriesOnControlPlane(
   }
 }
 
-export async function findLeftoverObjects(plane: Pick<ControlPlane, 'ask'>): Promise<string> {
+export async function findLeftoverClusterObjects(plane: Pick<ControlPlane, 'ask'>): Promise<string> {
   const names = async (path: string, isOurs: (name: string) => boolean = () => true) => {
     const { status, body } = await plane.ask('GET', path)
     // 404 means that the API is not on this cluster. Any other error may hide leftovers.

@@ -49,7 +49,9 @@ const isConditionTrue = (status: ObservedKubernetesObject['status'], type: strin
     (one) => one.type === type && one.status === 'True',
   )
 
-const getContainers = (spec: ObservedKubernetesObject['spec']): readonly { readonly image: string }[] =>
+const getPodTemplateContainers = (
+  spec: ObservedKubernetesObject['spec'],
+): readonly { readonly image: string }[] =>
   (
     spec as
       | {
@@ -65,7 +67,7 @@ export const deploymentObservation: ClusterObservation = {
   path: '/apis/apps/v1/deployments',
   fact: ({ spec, status }) =>
     isConditionTrue(status, 'Available') && Number(status?.['availableReplicas'] ?? 0) > 0
-      ? `Deployment runs ${getContainers(spec)[0]?.image ?? ''}`
+      ? `Deployment runs ${getPodTemplateContainers(spec)[0]?.image ?? ''}`
       : undefined,
 }
 
@@ -95,6 +97,9 @@ export const csvObservation: ClusterObservation = {
 }
 
 /** Which of the wanted facts were not seen. */
-export function findUnobservedFacts(facts: readonly string[], wanted: readonly string[]): readonly string[] {
+export function findUnobservedClusterFacts(
+  facts: readonly string[],
+  wanted: readonly string[],
+): readonly string[] {
   return wanted.filter((one) => !facts.includes(one))
 }

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { defaultClusterTestDeadlines } from '../../../../src/checks/install/cluster-test/cluster-test-state.ts'
-import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { buildClusterTestPlan } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { sweepExpiredClusterTests } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
@@ -13,13 +13,13 @@ import {
   crdObservation,
   csvObservation,
   deploymentObservation,
-  findUnobservedFacts,
+  findUnobservedClusterFacts,
   observeCluster,
 } from './observe-cluster.ts'
-import { findLeftoverObjects, type ClusterStoryContext } from './cluster-stories.ts'
+import { findLeftoverClusterObjects, type ClusterStoryContext } from './cluster-stories.ts'
 
 const olmV0TargetName = 'OLM v0'
-const fooTestPlan = {
+const fooClusterTestPlan = {
   target: olmV0TargetName,
   package: 'foo',
   steps: [{ root: 'foo.v1.1.0', version: '1.1.0', names: ['foo.v1.1.0', 'red.v1.0.0'] }],
@@ -57,7 +57,7 @@ export async function runOlmV0Stories(scene: ClusterStoryContext): Promise<void>
   ])
   claim(
     'the API server has every ClusterServiceVersion succeeded, its Deployment available, and the CRD of the dependency',
-    findUnobservedFacts(facts, [...wanted, 'CRD reds.example.com is established']).length === 0,
+    findUnobservedClusterFacts(facts, [...wanted, 'CRD reds.example.com is established']).length === 0,
     facts.join('\n'),
   )
   claim(
@@ -106,7 +106,7 @@ async function runOpmServeStories(
   { plane, cluster, claim, claimClean, runClusterTest: trial }: ClusterStoryContext,
   catalogSource: { readonly catalog: { readonly address: string } },
 ): Promise<void> {
-  const byOpm = await trial(fooTestPlan, catalogSource)
+  const byOpm = await trial(fooClusterTestPlan, catalogSource)
   claim('it installs from `opm serve`', byOpm.report.outcome.verdict === 'installs', byOpm.message)
   const lonely = await trial(
     {
@@ -122,7 +122,11 @@ async function runOpmServeStories(
     lonely.message,
   )
   const other = await trial(
-    { ...fooTestPlan, crds: [], steps: [{ root: 'foo.v1.0.0', version: '1.0.0', names: ['foo.v1.0.0'] }] },
+    {
+      ...fooClusterTestPlan,
+      crds: [],
+      steps: [{ root: 'foo.v1.0.0', version: '1.0.0', names: ['foo.v1.0.0'] }],
+    },
     catalogSource,
   )
   claim(
@@ -138,8 +142,8 @@ async function runOpmServeStories(
     perform: async (...action: Parameters<typeof cluster.perform>) =>
       stop.signal.aborted ? Promise.reject(new Error('killed')) : cluster.perform(...action),
   }
-  const killed = completeClusterTestPlan(
-    { ...fooTestPlan, channel: 'stable', mode: 'AllNamespaces', isUpgrade: false },
+  const killed = buildClusterTestPlan(
+    { ...fooClusterTestPlan, channel: 'stable', mode: 'AllNamespaces', isUpgrade: false },
     catalogSource,
     defaultClusterTestDeadlines,
     systemClock.now(),
@@ -154,7 +158,7 @@ async function runOpmServeStories(
   ).catch(() => undefined)
   await systemClock.sleep(6000)
   const swept = await sweepExpiredClusterTests({ cluster, clock: systemClock })
-  const left = await findLeftoverObjects(plane)
+  const left = await findLeftoverClusterObjects(plane)
   claim(
     'what a killed trial left is taken away by the janitor',
     swept.length === 1 && swept[0]?.leftovers.length === 0 && left === 'nothing',

@@ -5,14 +5,14 @@ import {
   crdObservation,
   deploymentObservation,
   clusterExtensionObservation,
-  findUnobservedFacts,
+  findUnobservedClusterFacts,
   observeCluster,
 } from './observe-cluster.ts'
 import { getClusterTestFailureCode } from './olm-v0.ts'
 import type { ClusterStoryContext } from './cluster-stories.ts'
 
 const olmV1TargetName = 'OLM v1'
-const createUpgradeStep = (root: string) => ({ root, version: root.split('.v')[1] ?? '', names: [root] })
+const createUpgradeTestStep = (root: string) => ({ root, version: root.split('.v')[1] ?? '', names: [root] })
 
 export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void> {
   const { plane, testImages, claim, claimClean, runClusterTest, catalogBot } = scene
@@ -41,7 +41,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
   ])
   claim(
     'the API server has each of both bundles installed, and the Deployment of each available',
-    findUnobservedFacts(facts, wanted).length === 0,
+    findUnobservedClusterFacts(facts, wanted).length === 0,
     facts.join('\n'),
   )
   claim(
@@ -54,7 +54,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
   claim(
     'the API server has the CRD of a bundle that owns one, established, and the bundle installed',
     owning.result.code === 0 &&
-      findUnobservedFacts(owning.facts, [
+      findUnobservedClusterFacts(owning.facts, [
         'CRD reds.example.com is established',
         'ClusterExtension has red.v1.0.0 1.0.0',
       ]).length === 0,
@@ -72,7 +72,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
   const catalogSource = { catalog: { image: `${host}/catalog:head` } }
   const quick = { patience: 20_000, catalog: 30_000, extension: 60_000 }
   const lonely = await runClusterTest(
-    { target: olmV1TargetName, package: 'lonely', steps: [createUpgradeStep('lonely.v1.0.0')] },
+    { target: olmV1TargetName, package: 'lonely', steps: [createUpgradeTestStep('lonely.v1.0.0')] },
     catalogSource,
     quick,
   )
@@ -82,7 +82,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
     lonely.message,
   )
   const absent = await runClusterTest(
-    { target: olmV1TargetName, package: 'nothing', steps: [createUpgradeStep('nothing.v1.0.0')] },
+    { target: olmV1TargetName, package: 'nothing', steps: [createUpgradeTestStep('nothing.v1.0.0')] },
     catalogSource,
     quick,
   )
@@ -92,7 +92,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
     absent.message,
   )
   const other = await runClusterTest(
-    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeStep('solo.v1.0.0')] },
+    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeTestStep('solo.v1.0.0')] },
     catalogSource,
     quick,
   )
@@ -102,7 +102,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
     other.message,
   )
   const missing = await runClusterTest(
-    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeStep('solo.v1.1.0')] },
+    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeTestStep('solo.v1.1.0')] },
     { catalog: { image: `${host}/catalog:none` } },
     quick,
   )
@@ -112,7 +112,7 @@ export async function runOlmV1Stories(scene: ClusterStoryContext): Promise<void>
     missing.message,
   )
   const noCatalog = await runClusterTest(
-    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeStep('solo.v1.1.0')] },
+    { target: olmV1TargetName, package: 'solo', steps: [createUpgradeTestStep('solo.v1.1.0')] },
     { catalog: { image: testImages.images.get('solo.v1.0.0') ?? '' } },
     quick,
   )

@@ -13,9 +13,9 @@ import { defaultClusterTestDeadlines } from '../../../../src/checks/install/clus
 import { toTestNamespaceName } from '../../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import {
   waitForAdmissionPolicies,
-  resolveClosedNetworkEgress,
+  resolveAllowedEgress,
 } from '../../../../src/cluster-test/cluster/admission-policies.ts'
-import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
+import { buildClusterTestPlan } from '../../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { cleanUpClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import type { KubernetesManifest } from '../control-plane/start-control-plane.ts'
@@ -72,8 +72,8 @@ export async function runRbacStories({
       )
     }
   }
-  const network = await resolveClosedNetworkEgress(cluster, ['198.51.100.0/24'])
-  const plan = completeClusterTestPlan(
+  const network = await resolveAllowedEgress(cluster, ['198.51.100.0/24'])
+  const plan = buildClusterTestPlan(
     {
       target: 'OLM v0',
       package: 'any',

@@ -43,7 +43,7 @@ const deploymentConfig = {
 }
 
 /** Every install mode, every provider, and a configuration for all deployments. */
-const renderOptionSets: readonly PlainRenderOptions[] = [
+const plainRenderOptionSets: readonly PlainRenderOptions[] = [
   { installNamespace: 'operators', certificates: 'cert-manager' },
   { installNamespace: 'operators', certificates: 'openshift-service-ca', watchNamespaces: ['operators'] },
   { installNamespace: 'operators', certificates: 'none', watchNamespaces: ['a'], deploymentConfig },
@@ -95,7 +95,7 @@ describeIfOlmV1Installed('compared with OLM v1', () => {
     const directories =
       sharedBundlesDirectory === undefined ? [] : findBundleDirectories(sharedBundlesDirectory)
     const cases = directories.flatMap((directory) =>
-      renderOptionSets.map((options) => ({ directory, options })),
+      plainRenderOptionSets.map((options) => ({ directory, options })),
     )
     expect(findRenderDifferences(cases)).toEqual([])
   }, 600_000)
@@ -108,7 +108,10 @@ describeIfOlmV1Installed('compared with OLM v1', () => {
         mkdirSync(dirname(join(directory, path)), { recursive: true })
         writeFileSync(join(directory, path), typeof content === 'string' ? content : JSON.stringify(content))
       }
-      return { directory, options: renderOptionSets[index % renderOptionSets.length] as PlainRenderOptions }
+      return {
+        directory,
+        options: plainRenderOptionSets[index % plainRenderOptionSets.length] as PlainRenderOptions,
+      }
     })
     expect(findRenderDifferences(cases)).toEqual([])
   }, 600_000)

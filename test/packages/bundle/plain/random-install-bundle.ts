@@ -6,12 +6,12 @@ type BundleContents = Readonly<Record<string, unknown>>
 type UnknownArbitrary = fc.Arbitrary<unknown>
 
 /** Each field is optional. */
-const optionalFieldsArbitrary = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
+const createOptionalFieldsArbitrary = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
   fc.record(fields, { requiredKeys: [] })
-const shortArrayArbitrary = (item: UnknownArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
+const createShortArrayArbitrary = (item: UnknownArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
   fc.array(item, { maxLength: maxItems })
 /** Usually the first. */
-const weightedArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
+const createWeightedArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
   fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: odd })
 
 const deploymentNameArbitrary = fc.constantFrom(
@@ -22,21 +22,21 @@ const deploymentNameArbitrary = fc.constantFrom(
 const serviceAccountArbitrary = fc.constantFrom('', 'default', 'web', 'builder', `a${'-long'.repeat(20)}`)
 const wordArbitrary = fc.constantFrom('a', 'get', '*', '<&>', 'é😀', '"q"', '')
 const nullableStringArrayArbitrary = fc.oneof(
-  shortArrayArbitrary(wordArbitrary),
+  createShortArrayArbitrary(wordArbitrary),
   fc.constant([]),
   fc.constant(null),
 )
 
-const policyRuleArbitrary = optionalFieldsArbitrary({
+const policyRuleArbitrary = createOptionalFieldsArbitrary({
   nonResourceURLs: nullableStringArrayArbitrary,
   resourceNames: nullableStringArrayArbitrary,
-  verbs: shortArrayArbitrary(wordArbitrary),
+  verbs: createShortArrayArbitrary(wordArbitrary),
   resources: nullableStringArrayArbitrary,
   apiGroups: nullableStringArrayArbitrary,
   unknown: wordArbitrary,
 })
 const permissionArbitrary = fc.record(
-  { serviceAccountName: serviceAccountArbitrary, rules: shortArrayArbitrary(policyRuleArbitrary) },
+  { serviceAccountName: serviceAccountArbitrary, rules: createShortArrayArbitrary(policyRuleArbitrary) },
   { requiredKeys: ['rules'] },
 )
 
@@ -66,36 +66,36 @@ const envVarArbitrary = fc.record(
   { requiredKeys: ['name'] },
 )
 const volumeMountArbitrary = fc.record({ name: volumeNameArbitrary, mountPath: mountPathArbitrary })
-const tolerationArbitrary = optionalFieldsArbitrary({
+const tolerationArbitrary = createOptionalFieldsArbitrary({
   key: wordArbitrary,
   operator: fc.constantFrom('Exists', 'Equal'),
   tolerationSeconds: fc.nat(9),
 })
-const affinityArbitrary = optionalFieldsArbitrary({
-  nodeAffinity: optionalFieldsArbitrary({
-    preferredDuringSchedulingIgnoredDuringExecution: shortArrayArbitrary(
+const affinityArbitrary = createOptionalFieldsArbitrary({
+  nodeAffinity: createOptionalFieldsArbitrary({
+    preferredDuringSchedulingIgnoredDuringExecution: createShortArrayArbitrary(
       fc.constant({ weight: 1, preference: { matchExpressions: [{ key: 'k', operator: 'Exists' }] } }),
       1,
     ),
   }),
   podAffinity: fc.constant({}),
-  podAntiAffinity: optionalFieldsArbitrary({
-    requiredDuringSchedulingIgnoredDuringExecution: shortArrayArbitrary(
+  podAntiAffinity: createOptionalFieldsArbitrary({
+    requiredDuringSchedulingIgnoredDuringExecution: createShortArrayArbitrary(
       fc.constant({ topologyKey: 'zone' }),
       1,
     ),
   }),
 })
-const resourceRequirementsArbitrary = optionalFieldsArbitrary({
-  limits: optionalFieldsArbitrary({ cpu: quantityArbitrary, memory: quantityArbitrary }),
-  requests: optionalFieldsArbitrary({ cpu: quantityArbitrary }),
+const resourceRequirementsArbitrary = createOptionalFieldsArbitrary({
+  limits: createOptionalFieldsArbitrary({ cpu: quantityArbitrary, memory: quantityArbitrary }),
+  requests: createOptionalFieldsArbitrary({ cpu: quantityArbitrary }),
 })
 const labelsArbitrary = fc.constantFrom({ app: 'web' }, { app: 'web', tier: 'x' })
 
 const deploymentSpecArbitrary = fc.record(
   {
     selector: fc.record({ matchLabels: labelsArbitrary }, { requiredKeys: [] }),
-    replicas: weightedArbitrary(fc.nat(3), fc.constantFrom('one', 1.5)),
+    replicas: createWeightedArbitrary(fc.nat(3), fc.constantFrom('one', 1.5)),
     revisionHistoryLimit: fc.nat(20),
     strategy: fc.constantFrom(
       { type: 'Recreate' },
@@ -104,31 +104,31 @@ const deploymentSpecArbitrary = fc.record(
     unknown: wordArbitrary,
     template: fc.record(
       {
-        metadata: optionalFieldsArbitrary({
+        metadata: createOptionalFieldsArbitrary({
           labels: labelsArbitrary,
           annotations: fc.constantFrom({ a: 'template' }, { 'olm.targetNamespaces': 'mine' }, {}),
           creationTimestamp: fc.constant(null),
         }),
-        spec: optionalFieldsArbitrary({
+        spec: createOptionalFieldsArbitrary({
           serviceAccountName: serviceAccountArbitrary,
           hostNetwork: fc.boolean(),
           enableServiceLinks: fc.boolean(),
           nodeSelector: fc.constant({ disk: 'ssd' }),
-          tolerations: shortArrayArbitrary(tolerationArbitrary),
+          tolerations: createShortArrayArbitrary(tolerationArbitrary),
           affinity: affinityArbitrary,
-          volumes: shortArrayArbitrary(
+          volumes: createShortArrayArbitrary(
             fc.record({ name: volumeNameArbitrary, emptyDir: fc.constantFrom({}, { sizeLimit: '1024Mi' }) }),
           ),
-          containers: shortArrayArbitrary(
-            optionalFieldsArbitrary({
+          containers: createShortArrayArbitrary(
+            createOptionalFieldsArbitrary({
               name: wordArbitrary,
               image: wordArbitrary,
-              args: shortArrayArbitrary(weightedArbitrary(wordArbitrary, fc.constant(null))),
-              env: shortArrayArbitrary(envVarArbitrary),
+              args: createShortArrayArbitrary(createWeightedArbitrary(wordArbitrary, fc.constant(null))),
+              env: createShortArrayArbitrary(envVarArbitrary),
               resources: resourceRequirementsArbitrary,
-              volumeMounts: shortArrayArbitrary(volumeMountArbitrary),
-              ports: shortArrayArbitrary(fc.record({ containerPort: fc.nat(9000) }), 2),
-              livenessProbe: optionalFieldsArbitrary({
+              volumeMounts: createShortArrayArbitrary(volumeMountArbitrary),
+              ports: createShortArrayArbitrary(fc.record({ containerPort: fc.nat(9000) }), 2),
+              livenessProbe: createOptionalFieldsArbitrary({
                 httpGet: fc.record({ port: fc.constantFrom(80, 'http') }),
               }),
             }),
@@ -143,11 +143,11 @@ const deploymentSpecArbitrary = fc.record(
 
 const webhookArbitrary = fc.record(
   {
-    type: weightedArbitrary(
+    type: createWeightedArbitrary(
       fc.constantFrom('ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'),
       fc.constant('Other'),
     ),
-    generateName: weightedArbitrary(
+    generateName: createWeightedArbitrary(
       fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', '1') }),
       fc.constantFrom('x-', 'X', '', `${'a'.repeat(254)}`),
     ),
@@ -158,21 +158,21 @@ const webhookArbitrary = fc.record(
     failurePolicy: fc.constantFrom('Fail', 'Ignore'),
     matchPolicy: fc.constant('Equivalent'),
     reinvocationPolicy: fc.constant('Never'),
-    objectSelector: optionalFieldsArbitrary({
+    objectSelector: createOptionalFieldsArbitrary({
       matchLabels: labelsArbitrary,
-      matchExpressions: shortArrayArbitrary(fc.constant({ key: 'k', operator: 'Exists' }), 1),
+      matchExpressions: createShortArrayArbitrary(fc.constant({ key: 'k', operator: 'Exists' }), 1),
     }),
     sideEffects: fc.constantFrom('None', 'Some'),
     timeoutSeconds: fc.nat(30),
     admissionReviewVersions: fc.constantFrom(['v1'], ['v1', 'v1beta1'], []),
-    conversionCRDs: weightedArbitrary(
-      shortArrayArbitrary(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
-      shortArrayArbitrary(wordArbitrary),
+    conversionCRDs: createWeightedArbitrary(
+      createShortArrayArbitrary(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
+      createShortArrayArbitrary(wordArbitrary),
     ),
-    rules: shortArrayArbitrary(
-      optionalFieldsArbitrary({
-        apiGroups: shortArrayArbitrary(
-          weightedArbitrary(
+    rules: createShortArrayArbitrary(
+      createOptionalFieldsArbitrary({
+        apiGroups: createShortArrayArbitrary(
+          createWeightedArbitrary(
             fc.constantFrom('', 'apps'),
             fc.constantFrom('*', 'olm.operatorframework.io', 'admissionregistration.k8s.io'),
           ),
@@ -180,7 +180,7 @@ const webhookArbitrary = fc.record(
         ),
         apiVersions: fc.constant(['v1']),
         operations: fc.constant(['CREATE']),
-        resources: shortArrayArbitrary(fc.constantFrom('pods', 'ValidatingWebhookConfigurations'), 2),
+        resources: createShortArrayArbitrary(fc.constantFrom('pods', 'ValidatingWebhookConfigurations'), 2),
         scope: fc.constant('Namespaced'),
       }),
       2,
@@ -206,7 +206,7 @@ const createCrdArbitrary = (plural: string, kind: string): UnknownArbitrary =>
         group: fc.constant('example.com'),
         names: fc.constant({ plural, kind }),
         scope: fc.constant('Namespaced'),
-        preserveUnknownFields: weightedArbitrary(fc.constant(false), fc.constant(true)),
+        preserveUnknownFields: createWeightedArbitrary(fc.constant(false), fc.constant(true)),
         conversion: fc.constantFrom({ strategy: 'None' }, undefined),
         versions: fc.constant([
           {
@@ -230,7 +230,7 @@ const createCrdArbitrary = (plural: string, kind: string): UnknownArbitrary =>
 
 const miscManifestArbitrary = fc.record({
   apiVersion: fc.constant('v1'),
-  kind: weightedArbitrary(
+  kind: createWeightedArbitrary(
     fc.constantFrom(
       'ConfigMap',
       'Service',
@@ -244,13 +244,13 @@ const miscManifestArbitrary = fc.record({
   metadata: fc.record({ name: wordArbitrary, namespace: wordArbitrary }, { requiredKeys: ['name'] }),
   data: fc.constantFrom({ a: '1' }, { b: [1, { c: null }] }),
 })
-const listManifestArbitrary = fc.record({
+const kubernetesListArbitrary = fc.record({
   apiVersion: fc.constant('v1'),
   kind: fc.constantFrom('List', 'ConfigMapList'),
-  items: shortArrayArbitrary(
+  items: createShortArrayArbitrary(
     fc.oneof(
       miscManifestArbitrary,
-      weightedArbitrary(miscManifestArbitrary, fc.constant({ metadata: { name: 'bare' } })),
+      createWeightedArbitrary(miscManifestArbitrary, fc.constant({ metadata: { name: 'bare' } })),
     ),
   ),
 })
@@ -291,8 +291,8 @@ function makeWebhooksValid(
 /** Files of a bundle, path to text or data. */
 export const installBundleArbitrary: fc.Arbitrary<BundleContents> = fc
   .record({
-    permissions: shortArrayArbitrary(permissionArbitrary),
-    clusterPermissions: shortArrayArbitrary(permissionArbitrary),
+    permissions: createShortArrayArbitrary(permissionArbitrary),
+    clusterPermissions: createShortArrayArbitrary(permissionArbitrary),
     deployments: fc.uniqueArray(
       fc.record(
         { name: deploymentNameArbitrary, spec: deploymentSpecArbitrary, label: labelsArbitrary },
@@ -303,33 +303,33 @@ export const installBundleArbitrary: fc.Arbitrary<BundleContents> = fc
         selector: ({ name }) => name,
       },
     ),
-    more: weightedArbitrary(
+    more: createWeightedArbitrary(
       fc.constant([]),
-      shortArrayArbitrary(
+      createShortArrayArbitrary(
         fc.record({
-          name: weightedArbitrary(deploymentNameArbitrary, fc.constantFrom('X', 'a..b')),
+          name: createWeightedArbitrary(deploymentNameArbitrary, fc.constantFrom('X', 'a..b')),
           spec: deploymentSpecArbitrary,
         }),
         1,
       ),
     ),
-    webhooks: fc.oneof(fc.constant([]), shortArrayArbitrary(webhookArbitrary)),
+    webhooks: fc.oneof(fc.constant([]), createShortArrayArbitrary(webhookArbitrary)),
     owned: fc.subarray(['foos.example.com', 'bars.example.com']),
     modes: fc.oneof<fc.Arbitrary<string[]>[]>(
       fc.subarray(['AllNamespaces', 'SingleNamespace', 'OwnNamespace', 'MultiNamespace']),
       fc.constant(['AllNamespaces']),
     ),
-    annotations: optionalFieldsArbitrary({
+    annotations: createOptionalFieldsArbitrary({
       a: fc.constant('csv'),
       'olm.properties': fc.constantFrom('[]', '[ {"type": "x", "value": {"b":1, "a":"<"}} ]', 'no'),
     }),
-    properties: fc.option(shortArrayArbitrary(bundlePropertyArbitrary)),
+    properties: fc.option(createShortArrayArbitrary(bundlePropertyArbitrary)),
     crds: fc.tuple(createCrdArbitrary('foos', 'Foo'), createCrdArbitrary('bars', 'Bar')),
-    others: shortArrayArbitrary(miscManifestArbitrary),
-    list: fc.option(listManifestArbitrary),
+    others: createShortArrayArbitrary(miscManifestArbitrary),
+    list: fc.option(kubernetesListArbitrary),
     name: fc.constantFrom('foo.v1.0.0', `${'long-'.repeat(12)}v1.0.0`, 'fooé.v1'),
     isSound: fc.constantFrom(true, true, true, false),
-    package: weightedArbitrary(fc.constant('foo'), fc.constant('')),
+    package: createWeightedArbitrary(fc.constant('foo'), fc.constant('')),
   })
   .map((shape) => {
     const webhooks = shape.isSound

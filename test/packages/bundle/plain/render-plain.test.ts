@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { renderPlainManifests } from '../../../../packages/bundle/src/plain/render-plain.ts'
-import { sha224 } from '../../../../packages/bundle/src/plain/object-name.ts'
+import { computeSha224 } from '../../../../packages/bundle/src/plain/object-name.ts'
 import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
 import { createBundleFiles, createCrd, type SampleBundle } from '../sample-bundles.ts'
 import fc from '../../../seeded.ts'
@@ -279,7 +279,7 @@ describe('other formats', () => {
 test('hashes are SHA-224', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      expect(sha224(bytes)).toBe(createHash('sha224').update(bytes).digest('hex'))
+      expect(computeSha224(bytes)).toBe(createHash('sha224').update(bytes).digest('hex'))
     }),
   )
 })

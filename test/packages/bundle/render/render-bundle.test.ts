@@ -51,7 +51,7 @@ function renderBundleWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundle
     if (run.status === 0 && run.stdout === '') return {}
     if (run.status === 0) return { blob: JSON.parse(run.stdout) as OlmBundleBlob }
     const errorMatch = /^[\d/]+ [\d:]+ (?:render reference "[^"]*": )?(?<error>(?:.|\n)*)/m.exec(
-      run.stderr.slice(findFatalErrorOffset(run.stderr)),
+      run.stderr.slice(findOpmFatalErrorOffset(run.stderr)),
     )
     // For some mistakes opm prints the entire document with a marker.
     return {
@@ -65,7 +65,7 @@ function renderBundleWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundle
 }
 
 /** Where opm's final error starts, after its warnings. */
-function findFatalErrorOffset(stderr: string): number {
+function findOpmFatalErrorOffset(stderr: string): number {
   return Math.max(0, stderr.search(/^[\d/]+ [\d:]+ (?:render reference |migrate: )/m))
 }
 

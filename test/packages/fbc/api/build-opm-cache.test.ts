@@ -31,7 +31,7 @@ function readCatalogBlobs(files: CatalogFiles): readonly BlobMeta[] {
   return documents
 }
 
-function buildCacheAndDigest(files: CatalogFiles): {
+function buildOpmCacheAndDigest(files: CatalogFiles): {
   readonly digest: string
   readonly cache: readonly OpmCacheFile[]
 } {
@@ -48,7 +48,7 @@ describe('the cache of a catalog', () => {
   test.each(cachedCatalogCases.map(({ why, ...one }) => [why, one] as const))(
     'with %s has opm’s digest',
     (_why, one) => {
-      expect(buildCacheAndDigest(one.files).digest).toBe(one.digest)
+      expect(buildOpmCacheAndDigest(one.files).digest).toBe(one.digest)
     },
   )
 
@@ -62,7 +62,7 @@ describe('the cache of a catalog', () => {
     () => {
       for (const { why, files, digest } of cachedCatalogCases) {
         const theirs = writeCacheWithOpm(files)
-        const ours = buildCacheAndDigest(files).cache
+        const ours = buildOpmCacheAndDigest(files).cache
         const texts = (entries: Iterable<readonly [string, string]>) =>
           Object.fromEntries([...entries].sort())
         expect([

@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { listBundles } from '../../../../packages/fbc/src/api/registry-queries.ts'
-import { buildServedCatalog, parseServedFile } from '../../../../packages/fbc/src/api/served-catalog.ts'
+import {
+  buildServedCatalog,
+  parseServedCatalogFile,
+} from '../../../../packages/fbc/src/api/served-catalog.ts'
 import { buildOpmCache, type OpmCacheFile } from '../../../../packages/fbc/src/api/build-opm-cache.ts'
 import type { BlobMeta } from '../../../../packages/fbc/src/load/meta.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
@@ -61,15 +64,17 @@ const unusualCatalogFiles: Readonly<Record<string, string>> = {
   ),
 }
 
-function buildCacheFromFiles(files: Readonly<Record<string, string>>): ReturnType<typeof buildOpmCache> {
+function buildOpmCacheFromFiles(files: Readonly<Record<string, string>>): ReturnType<typeof buildOpmCache> {
   const blobs: BlobMeta[] = []
   for (const text of Object.values(files))
     parseCatalogFile(Buffer.from(text), { forVerdict: true, onMeta: (meta) => void blobs.push(meta) })
   return buildOpmCache(blobs)
 }
 
-function buildCacheFileMap(files: Readonly<Record<string, string>>): ReadonlyMap<string, OpmCacheFile> {
-  const cache = buildCacheFromFiles(files)
+function buildOpmCacheFilesByPath(
+  files: Readonly<Record<string, string>>,
+): ReadonlyMap<string, OpmCacheFile> {
+  const cache = buildOpmCacheFromFiles(files)
   if (!cache.ok) throw new Error(cache.error)
   return new Map(cache.files.map((file) => [file.path, file]))
 }
@@ -79,7 +84,7 @@ const decodeCacheFile = (file: OpmCacheFile | undefined): string =>
 const testIfOpmInstalled = findMissingProgram('opm') === undefined ? test : test.skip
 
 describe('the cache', () => {
-  const cache = buildCacheFileMap(unusualCatalogFiles)
+  const cache = buildOpmCacheFilesByPath(unusualCatalogFiles)
 
   testIfOpmInstalled('is that of opm, file for file and byte for byte', () => {
     const dir = mkdtempSync(join(tmpdir(), 'opm-cache-'))
@@ -114,7 +119,7 @@ describe('the cache', () => {
     const read = buildServedCatalog(
       Object.entries(unusualCatalog).map(([path, text]) => ({
         path,
-        file: parseServedFile(Buffer.from(text)),
+        file: parseServedCatalogFile(Buffer.from(text)),
       })),
     )
     if (!read.ok) throw new Error(read.error)
@@ -183,7 +188,7 @@ describe('the cache', () => {
 
   test('has the same piece twice where a CSV is among the objects', () => {
     const metadata = `{type: olm.csv.metadata, value: {description: "${'long '.repeat(100)}"}}`
-    const files = buildCacheFileMap({ 'catalog.yaml': createPackageYaml([metadata]) })
+    const files = buildOpmCacheFilesByPath({ 'catalog.yaml': createPackageYaml([metadata]) })
     // The CSV, and the list of the objects with the same CSV in it.
     const [csvPiece, objects] = (files.get('p_c_b.v1.json')?.pieces ?? []).filter(
       (piece) => getByteChunkTreeLength(piece) > 400,
@@ -227,7 +232,7 @@ describe('opm makes no cache of a catalog', () => {
     ],
   ]
   test.each(cases)('%s', (_, text, error) => {
-    const cache = buildCacheFromFiles({ 'catalog.yaml': text })
+    const cache = buildOpmCacheFromFiles({ 'catalog.yaml': text })
     expect(cache.ok ? '' : cache.error).toContain(error)
   })
 })

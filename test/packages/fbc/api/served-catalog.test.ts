@@ -5,21 +5,21 @@ import * as queries from '../../../../packages/fbc/src/api/registry-queries.ts'
 import {
   buildServedCatalog,
   type ServedCatalog,
-  parseServedFile,
+  parseServedCatalogFile,
 } from '../../../../packages/fbc/src/api/served-catalog.ts'
 import { unusualCatalog } from '../../fbc-server/unusual-catalog.ts'
 
 const readServedCatalog = (files: Readonly<Record<string, string>>) =>
   buildServedCatalog(
-    Object.entries(files).map(([path, text]) => ({ path, file: parseServedFile(Buffer.from(text)) })),
+    Object.entries(files).map(([path, text]) => ({ path, file: parseServedCatalogFile(Buffer.from(text)) })),
   )
 
-function requireServedCatalog(files: Readonly<Record<string, string>>): ServedCatalog {
+function readServedCatalogOrThrow(files: Readonly<Record<string, string>>): ServedCatalog {
   const found = readServedCatalog(files)
   if (!found.ok) throw new Error(found.error)
   return found.value
 }
-const unusualServedCatalog = requireServedCatalog(unusualCatalog)
+const unusualServedCatalog = readServedCatalogOrThrow(unusualCatalog)
 const findServedBundle = (packageName: string, channel: string, name: string) =>
   unusualServedCatalog.bundle({ package: packageName, channel, name })
 

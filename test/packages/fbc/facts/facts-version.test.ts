@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { catalogFileFactsVersion } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { renderedDocuments } from '../go/fast/mutated-documents.ts'
+import { renderedYamlDocuments } from '../go/fast/mutated-documents.ts'
 
 /** The facts of a sample, by version. Where this fails, the facts have changed: raise the version, add a line. */
-const factsDigestByVersion: Readonly<Record<number, string>> = {
+const catalogFactsDigestByVersion: Readonly<Record<number, string>> = {
   1: '8352d6ec006a85a7',
   // The sample's facts are the same; places of odd files (huge numbers, lost last lines) are not.
   2: '8352d6ec006a85a7',
@@ -20,12 +20,12 @@ const factsDigestByVersion: Readonly<Record<number, string>> = {
 test('facts that come out differently have another version, so that no cache serves the old ones', () => {
   const odd =
     'nam: foo\nschema: olm.package\nname: foo\ndescription: 4.10\n---\nschema: x\nschema: y\n---\na: [\n'
-  const facts = [renderedDocuments.join(''), odd].map((text) =>
+  const facts = [renderedYamlDocuments.join(''), odd].map((text) =>
     parseCatalogFile(new TextEncoder().encode(text)),
   )
   const digest = createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16)
   expect({ version: catalogFileFactsVersion, digest }).toEqual({
     version: catalogFileFactsVersion,
-    digest: factsDigestByVersion[catalogFileFactsVersion],
+    digest: catalogFactsDigestByVersion[catalogFileFactsVersion],
   })
 })

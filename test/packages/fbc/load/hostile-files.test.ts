@@ -2,16 +2,16 @@
 import { expect, test } from '@jest/globals'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 
-const aliasNames = 'abcdefghij'
-const aliasBomb = [...aliasNames]
+const yamlAliasNames = 'abcdefghij'
+const yamlAliasBomb = [...yamlAliasNames]
   .map(
     (name, at) =>
       `${name}: &${name} [${Array(9)
-        .fill(at === 0 ? 'x' : `*${aliasNames[at - 1]}`)
+        .fill(at === 0 ? 'x' : `*${yamlAliasNames[at - 1]}`)
         .join(', ')}]`,
   )
   .join('\n')
-const aliasedMegabyteList = `schema: olm.bundle
+const yamlWithAliasedMegabyteString = `schema: olm.bundle
 x: &a "${'y'.repeat(1_000_000)}"
 properties:
 - {type: t, value: [${Array(50_000).fill('*a').join(',')}]}
@@ -20,8 +20,8 @@ properties:
 const maxDepthErrorMessage = 'exceeded max depth'
 
 test.each<[string, string, string | undefined]>([
-  ['an alias bomb', `${aliasBomb}\nschema: a`, 'document contains excessive aliasing'],
-  ['fifty thousand aliases of a megabyte', aliasedMegabyteList, undefined],
+  ['an alias bomb', `${yamlAliasBomb}\nschema: a`, 'document contains excessive aliasing'],
+  ['fifty thousand aliases of a megabyte', yamlWithAliasedMegabyteString, undefined],
   ['two hundred thousand brackets', `#\na: ${'['.repeat(200_000)}`, maxDepthErrorMessage],
   ['alternating brackets and braces', `#\na: ${'[a: '.repeat(100_000)}`, maxDepthErrorMessage],
   ['two hundred thousand brackets in JSON', `{"schema":"a","b":${'['.repeat(200_000)}`, maxDepthErrorMessage],

@@ -8,7 +8,7 @@ function parseCatalogText(text: string): CatalogFileFacts {
   return parseCatalogFile(new TextEncoder().encode(text))
 }
 
-function formatCatalogFacts(facts: CatalogFileFacts): string[] {
+function formatCatalogFileFindings(facts: CatalogFileFacts): string[] {
   return facts.findings.map(({ rule, at }) => `${rule} ${at?.line}:${at?.column}`)
 }
 
@@ -146,7 +146,7 @@ schema: x
   })
 
   test('gets a finding for every error, with its position', () => {
-    expect(formatCatalogFacts(facts)).toEqual([
+    expect(formatCatalogFileFindings(facts)).toEqual([
       'field-not-text 2:7',
       'not-an-object 4:1',
       'yaml-syntax 7:1',

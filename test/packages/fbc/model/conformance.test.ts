@@ -14,7 +14,7 @@ import { findSharedPath } from '../../../shared-data.ts'
 
 type RecordedFileContent = string | { base64?: string; symlink?: string; dir?: boolean }
 
-interface OpmRecording {
+interface OpmValidateRecording {
   readonly id: string
   readonly files: Readonly<Record<string, RecordedFileContent>>
   readonly passed: boolean
@@ -23,14 +23,14 @@ interface OpmRecording {
 }
 
 /** The Kelvin sign and the dotted capital I: Go's lower case differs from ours, the verdict does not. */
-const lowerCaseDifferences = new Set(['pull-specs/k-io-x-065', 'pull-specs/i-io-x-067'])
+const recordingIdsWithCaseDifferences = new Set(['pull-specs/k-io-x-065', 'pull-specs/i-io-x-067'])
 
-const recordingsPath = findSharedPath('conformance', 'opm-validate.jsonl')
+const opmRecordingsPath = findSharedPath('conformance', 'opm-validate.jsonl')
 
-const describeIfRecordingsExist = recordingsPath === undefined ? describe.skip : describe
+const describeIfRecordingsExist = opmRecordingsPath === undefined ? describe.skip : describe
 
 describeIfRecordingsExist('the recorded verdicts of opm v1.73', () => {
-  const records = recordingsPath === undefined ? [] : readRecordings(recordingsPath)
+  const records = opmRecordingsPath === undefined ? [] : readOpmRecordings(opmRecordingsPath)
   let root = ''
   const results = new Map<string, { passed: boolean; message: string | undefined }>()
 
@@ -39,7 +39,7 @@ describeIfRecordingsExist('the recorded verdicts of opm v1.73', () => {
     for (const [at, record] of records.entries()) {
       const dir = join(root, String(at))
       writeRecordedFiles(dir, record.files)
-      const { passed, message } = validateDirectory(dir)
+      const { passed, message } = validateCatalogDirectory(dir)
       results.set(record.id, { passed, message: message?.replaceAll(dir, 'DIR') })
     }
   })
@@ -56,12 +56,12 @@ describeIfRecordingsExist('the recorded verdicts of opm v1.73', () => {
       const ours = normalizeOpmMessage(results.get(id)?.message ?? '')
       return wanted.length > 0 && !wanted.some((one) => normalizeOpmMessage(one) === ours)
     })
-    const unexplained = differing.filter(({ id }) => !lowerCaseDifferences.has(id))
+    const unexplained = differing.filter(({ id }) => !recordingIdsWithCaseDifferences.has(id))
     expect(unexplained.map((record) => record.id)).toEqual([])
   })
 })
 
-function validateDirectory(dir: string): { passed: boolean; message?: string } {
+function validateCatalogDirectory(dir: string): { passed: boolean; message?: string } {
   const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') return { passed: false, message: directory.message }
   const files = directory.files.map((file): { path: string; facts: CatalogFileFacts } => {
@@ -74,14 +74,14 @@ function validateDirectory(dir: string): { passed: boolean; message?: string } {
   return validateCatalog(assembleCatalog(files), { profile: 'opm' })
 }
 
-function readRecordings(path: string): OpmRecording[] {
+function readOpmRecordings(path: string): OpmValidateRecording[] {
   return readFileSync(path, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as OpmRecording)
+    .map((line) => JSON.parse(line) as OpmValidateRecording)
 }
 
-function writeRecordedFiles(dir: string, files: OpmRecording['files']): void {
+function writeRecordedFiles(dir: string, files: OpmValidateRecording['files']): void {
   mkdirSync(dir)
   for (const [path, content] of Object.entries(files)) {
     const full = join(dir, path)

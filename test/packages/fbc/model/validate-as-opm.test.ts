@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { catalogModelRules } from '../../../../packages/fbc/src/model/rules/all.ts'
-import { defaultRuleSet, findOpmRuleSet } from '../../../../packages/fbc/src/model/rule-set.ts'
+import { defaultOpmRuleSet, findOpmRuleSet } from '../../../../packages/fbc/src/model/rule-set.ts'
 import { validateCatalog, validateAsOpm } from '../../../../packages/fbc/src/model/validate-catalog.ts'
 import {
   createBundleBlob,
@@ -18,7 +18,7 @@ function listRuleIds(catalog: Catalog): string[] {
 }
 
 function findOpmValidationMessage(catalog: Catalog, release?: string): string | undefined {
-  return validateAsOpm(catalog, release === undefined ? defaultRuleSet : findOpmRuleSet(release)).message
+  return validateAsOpm(catalog, release === undefined ? defaultOpmRuleSet : findOpmRuleSet(release)).message
 }
 
 describe('a valid catalog', () => {

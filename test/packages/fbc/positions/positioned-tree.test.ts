@@ -13,8 +13,8 @@ import type { Location } from '../../../../packages/findings/src/finding.ts'
 import {
   SeededRandom,
   createMutatedDocuments,
-  createMutatedObjects,
-  renderedDocuments,
+  createMutatedJsonObjects,
+  renderedYamlDocuments,
   renderedJsonObjects,
 } from '../go/fast/mutated-documents.ts'
 import { fuzzSeed } from '../../../seeded.ts'
@@ -151,9 +151,9 @@ describe('the ends of all values and keys are the same by the fast reader and th
     [
       'of YAML',
       createMutatedDocuments,
-      [...renderedDocuments, ...wideCharacterYaml, ...wideCharacterYaml, ...irregularYaml],
+      [...renderedYamlDocuments, ...wideCharacterYaml, ...wideCharacterYaml, ...irregularYaml],
     ],
-    ['of JSON', createMutatedObjects, [...renderedJsonObjects, ...wideCharacterJson]],
+    ['of JSON', createMutatedJsonObjects, [...renderedJsonObjects, ...wideCharacterJson]],
   ] as const)('in damaged documents %s', (_name, damage, sources) => {
     const random = new SeededRandom(fuzzSeed)
     let fast = 0
@@ -164,7 +164,7 @@ describe('the ends of all values and keys are the same by the fast reader and th
 
   test('whether the document comes alone, again, behind a comment, or with carriage returns', () => {
     for (const text of [
-      ...renderedDocuments,
+      ...renderedYamlDocuments,
       ...wideCharacterYaml,
       ...irregularYaml,
       ...renderedJsonObjects,
@@ -182,7 +182,7 @@ describe('the ends of all values and keys are the same by the fast reader and th
 
   test('and what is as regular as what opm renders is read fast', () => {
     for (const text of [
-      ...renderedDocuments,
+      ...renderedYamlDocuments,
       ...wideCharacterYaml,
       ...renderedJsonObjects,
       ...wideCharacterJson,

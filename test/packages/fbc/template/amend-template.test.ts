@@ -1,7 +1,7 @@
 // Adds a bundle to a template: only the necessary lines, in the style of the existing lines.
 import { describe, expect, test } from '@jest/globals'
 import {
-  amendTemplate,
+  addBundleToTemplate,
   type BundleReleaseInput,
 } from '../../../../packages/fbc/src/template/amend-template.ts'
 
@@ -15,7 +15,7 @@ const newBundleRelease: BundleReleaseInput = {
 
 function amendTemplateText(text: string, more: Partial<BundleReleaseInput> = {}): string {
   const type = /schema['"]?: *['"]?olm.semver/i.test(text) ? 'olm.semver' : 'olm.template.basic'
-  const result = amendTemplate(new TextEncoder().encode(text), type, { ...newBundleRelease, ...more })
+  const result = addBundleToTemplate(new TextEncoder().encode(text), type, { ...newBundleRelease, ...more })
   return result.ok ? new TextDecoder().decode(result.value) : `refused: ${result.error}`
 }
 
@@ -201,7 +201,7 @@ entries:
 
 describe('a template is created', () => {
   test.each(['olm.template.basic', 'olm.semver'] as const)('as %s', (type) => {
-    const result = amendTemplate(undefined, type, {
+    const result = addBundleToTemplate(undefined, type, {
       ...newBundleRelease,
       channels: type === 'olm.semver' ? ['Fast', 'Stable'] : ['stable'],
     })
@@ -286,7 +286,7 @@ describe('nothing is written', () => {
     const bytes = new TextEncoder().encode(text)
     // Without its first byte, the character is not UTF-8.
     const given = text.includes('\u00ff') ? bytes.filter((byte) => byte !== 0xc3) : bytes
-    const result = amendTemplate(given, 'olm.template.basic', newBundleRelease)
+    const result = addBundleToTemplate(given, 'olm.template.basic', newBundleRelease)
     expect(result.ok && new TextDecoder().decode(result.value)).toBe(false)
   })
 })

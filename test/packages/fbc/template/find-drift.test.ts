@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { findDrift } from '../../../../packages/fbc/src/template/find-drift.ts'
+import { computeTemplateDrift } from '../../../../packages/fbc/src/template/find-drift.ts'
 import { parseWritableCatalog } from '../../../../packages/fbc/src/write/writable-catalog.ts'
 import {
   buildBundleBlob,
@@ -26,7 +26,7 @@ function findTemplateDrift(
   const catalog = assembleCatalog([
     { path: 'catalog.json', facts: parseCatalogFile(encodeCatalogBlobs(checkedIn)) },
   ])
-  return findDrift(writable.value, catalog, { comparesDescriptions }).map(
+  return computeTemplateDrift(writable.value, catalog, { comparesDescriptions }).map(
     ({ kind, subject, fields, at }) =>
       `${kind} ${subject}${fields.length > 0 ? ` (${fields.join()})` : ''}${at ? ` :${at.line}` : ''}`,
   )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import {
-  isInRange,
+  isVersionInRange,
   parseVersionRange,
   type VersionRange,
   VersionIndex,
@@ -46,7 +46,7 @@ describe('a ladder of versions', () => {
           const ladder = new VersionIndex(texts, parseVersionOrThrow)
           const [queried, middle] = [parseVersionRangeOrThrow(rangeText), parseVersionOrThrow(middleText)]
           const inside = texts
-            .filter((text) => isInRange(parseVersionOrThrow(text), queried))
+            .filter((text) => isVersionInRange(parseVersionOrThrow(text), queried))
             .sort((a, b) => compareVersions(parseVersionOrThrow(a), parseVersionOrThrow(b)))
           const order = (text: string) => compareVersions(parseVersionOrThrow(text), middle)
           expect(ladder.find(queried)).toBe(inside[0])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { isInRange, parseVersionRange } from '../../../../packages/fbc/src/versions/version-range.ts'
+import { isVersionInRange, parseVersionRange } from '../../../../packages/fbc/src/versions/version-range.ts'
 import { parseVersion } from '../../../../packages/fbc/src/versions/version.ts'
 
 /** Versions for which the results of Go are recorded. */
@@ -19,7 +19,7 @@ function findMatchingVersions(range: string): string[] | string {
   if (!parsed.ok) return parsed.error
   return testedVersions.filter((text) => {
     const version = parseVersion(text)
-    return version.ok && isInRange(version.value, parsed.value)
+    return version.ok && isVersionInRange(version.value, parsed.value)
   })
 }
 

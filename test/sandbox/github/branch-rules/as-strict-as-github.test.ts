@@ -11,22 +11,22 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario, BranchRulesScenarioOptions } from './merge-rules-fixture.ts'
 
-let rulesFixture: MergeRulesFixture
+let mergeRulesFixture: MergeRulesFixture
 beforeAll(async () => {
-  rulesFixture = await MergeRulesFixture.furnish()
+  mergeRulesFixture = await MergeRulesFixture.furnish()
 })
-afterAll(async () => rulesFixture.githubFixture.stop())
+afterAll(async () => mergeRulesFixture.githubFixture.stop())
 afterEach(() => {
-  rulesFixture.githubFixture.github.delayTestMerges(0)
-  expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
+  mergeRulesFixture.githubFixture.github.delayTestMerges(0)
+  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
 const openBranchRulesScenario = async (
   rules: readonly BranchRule[],
   more?: BranchRulesScenarioOptions,
 ): Promise<BranchRulesScenario> => {
-  const it = await rulesFixture.openMergeCase(more)
-  if (rules.length > 0) rulesFixture.githubFixture.github.addRules(it.full, rules)
+  const it = await mergeRulesFixture.openMergeCase(more)
+  if (rules.length > 0) mergeRulesFixture.githubFixture.github.addRules(it.full, rules)
   return it
 }
 const createRuleViolationRejection = (...says: string[]) => ({
@@ -35,9 +35,9 @@ const createRuleViolationRejection = (...says: string[]) => ({
 })
 const readPullMergeableState = async ({ name, pull }: BranchRulesScenario): Promise<string> => {
   const pullParams = { ...name, pull_number: pull.number }
-  await rulesFixture.githubFixture.octokit.rest.pulls.get(pullParams)
-  await rulesFixture.githubFixture.github.settled()
-  return (await rulesFixture.githubFixture.octokit.rest.pulls.get(pullParams)).data.mergeable_state
+  await mergeRulesFixture.githubFixture.octokit.rest.pulls.get(pullParams)
+  await mergeRulesFixture.githubFixture.github.settled()
+  return (await mergeRulesFixture.githubFixture.octokit.rest.pulls.get(pullParams)).data.mergeable_state
 }
 const approvalRule = createPullRequestRule({ required_approving_review_count: 1 })
 const changesRequestedMessage = 'Changes have been requested.'
@@ -49,18 +49,18 @@ describe('a merge by GitHub is blocked', () => {
       parameters: { required_deployment_environments: ['staging', 'test'] },
     }
     const it = await openBranchRulesScenario([rule])
-    const { github } = rulesFixture.githubFixture
-    expect(await rulesFixture.mergeByApi(it)).toEqual(
+    const { github } = mergeRulesFixture.githubFixture
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
       createRuleViolationRejection('Missing successful active staging and test deployments.'),
     )
     github.deploy(it.full, it.headSha, 'staging')
     github.deploy(it.full, it.headSha, 'test')
     github.deploy(it.full, it.headSha, 'test', 'failure')
-    expect(await rulesFixture.mergeByApi(it)).toEqual(
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
       createRuleViolationRejection('Missing successful active test deployment.'),
     )
     github.deploy(it.full, it.headSha, 'test')
-    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until code scanning has analyzed the head and found no alerts', async () => {
@@ -68,51 +68,53 @@ describe('a merge by GitHub is blocked', () => {
     const it = await openBranchRulesScenario([
       { type: 'code_scanning', parameters: { code_scanning_tools: tools } },
     ])
-    const { github } = rulesFixture.githubFixture
-    expect(await rulesFixture.mergeByApi(it)).toMatchObject({
+    const { github } = mergeRulesFixture.githubFixture
+    expect(await mergeRulesFixture.mergeByApi(it)).toMatchObject({
       message: expect.stringContaining('Code scanning is waiting for results from CodeQL for the commits'),
     })
     github.analyze(it.full, it.headSha, 'CodeQL', 2)
-    expect(await rulesFixture.mergeByApi(it)).toEqual(
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
       createRuleViolationRejection('CodeQL has detected 2 alerts blocking this code.'),
     )
     github.analyze(it.full, it.headSha, 'CodeQL')
-    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until the required workflow passes on the head, while a push stays rejected', async () => {
     const workflows = [{ path: '.github/workflows/ci.yml', repository_id: 1 }]
     const it = await openBranchRulesScenario([{ type: 'workflows', parameters: { workflows } }])
     const expectedMessage = "Required workflow 'ci' is not satisfied"
-    await rulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha, 'failure')
-    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleViolationRejection(expectedMessage))
-    await rulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha)
-    expect((await rulesFixture.pushMerge(it)).remote).toContain(`- ${expectedMessage}`)
-    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    await mergeRulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha, 'failure')
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(createRuleViolationRejection(expectedMessage))
+    await mergeRulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha)
+    expect((await mergeRulesFixture.pushMerge(it)).remote).toContain(`- ${expectedMessage}`)
+    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('for a squash of another author’s commits if signatures are required', async () => {
     const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
-    expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual(
+    expect(await mergeRulesFixture.mergeByApi(it, 'squash')).toEqual(
       createRuleViolationRejection('Commits must have verified signatures.'),
     )
-    expect(await rulesFixture.mergeByApi(it, 'merge')).toHaveProperty('sha')
+    expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toHaveProperty('sha')
   })
 
   test('by requested changes, even with enough approvals', async () => {
     const it = await openBranchRulesScenario([approvalRule])
-    const { github } = rulesFixture.githubFixture
+    const { github } = mergeRulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(it.pull, 'carol', 'changes', 'No.')
-    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleViolationRejection(changesRequestedMessage))
-    expect((await rulesFixture.pushMerge(it)).remote).toContain(`- ${changesRequestedMessage}`)
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
+      createRuleViolationRejection(changesRequestedMessage),
+    )
+    expect((await mergeRulesFixture.pushMerge(it)).remote).toContain(`- ${changesRequestedMessage}`)
     github.dismiss(it.pull, review)
-    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('by requested changes on the same commit in another pull request', async () => {
     const it = await openBranchRulesScenario([approvalRule])
-    const { github } = rulesFixture.githubFixture
+    const { github } = mergeRulesFixture.githubFixture
     await github.pushToBase(it.full, { x: '1' }, { branch: 'release' })
     const secondPull = await github.openPull({
       repository: it.full,
@@ -124,40 +126,42 @@ describe('a merge by GitHub is blocked', () => {
     })
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(secondPull, 'carol', 'changes', 'No.')
-    expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleViolationRejection(changesRequestedMessage))
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
+      createRuleViolationRejection(changesRequestedMessage),
+    )
     github.dismiss(secondPull, review)
-    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until a member of the required team approves the files that match its patterns', async () => {
-    const { github } = rulesFixture.githubFixture
+    const { github } = mergeRulesFixture.githubFixture
     const team = github.createTeam('catalogs', `reviewers-${Date.now()}`, ['carol'])
     const reviewer = { id: team.id, type: 'Team' }
     const required_reviewers = [{ minimum_approvals: 1, file_patterns: ['*.yaml'], reviewer }]
     const it = await openBranchRulesScenario([createPullRequestRule({ required_reviewers })])
     github.setTeamRole(it.full, team, 'write')
     github.review(it.pull, 'bob', 'approve')
-    expect(await rulesFixture.mergeByApi(it)).toEqual(
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
       createRuleViolationRejection(`Required reviewer catalogs/${team.slug} must approve.`),
     )
     github.review(it.pull, 'carol', 'approve')
-    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('while another merge of the same pull request is in progress', async () => {
     const it = await openBranchRulesScenario([])
-    const both = await Promise.all([rulesFixture.mergeByApi(it), rulesFixture.mergeByApi(it)])
+    const both = await Promise.all([mergeRulesFixture.mergeByApi(it), mergeRulesFixture.mergeByApi(it)])
     expect(both).toContainEqual({ status: 405, message: 'Merge already in progress' })
     expect(both.filter((each) => 'sha' in each)).toHaveLength(1)
   })
 
   test('while GitHub is still computing mergeability', async () => {
     const it = await openBranchRulesScenario([])
-    rulesFixture.githubFixture.github.delayTestMerges(50)
+    mergeRulesFixture.githubFixture.github.delayTestMerges(50)
     const message = 'Pull Request is not mergeable'
-    expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
-    await rulesFixture.githubFixture.github.settled()
-    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
+    await mergeRulesFixture.githubFixture.github.settled()
+    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 })
 
@@ -167,7 +171,7 @@ describe('pattern rules', () => {
     ['committer_email_pattern', { operator: 'ends_with', pattern: '@acme.test' }, 'Committer email must end'],
   ])('%s also applies to a pushed merge', async (type, parameters, says) => {
     const it = await openBranchRulesScenario([{ type, parameters }])
-    const { accepted, remote } = await rulesFixture.pushMerge(it)
+    const { accepted, remote } = await mergeRulesFixture.pushMerge(it)
     expect(accepted).toBe(false)
     expect(remote.join('\n')).toContain(says)
     expect(remote).toContain(it.mergeSha)
@@ -175,12 +179,12 @@ describe('pattern rules', () => {
 
   test('a branch name pattern rejects temporary branches that do not match', async () => {
     const it = await openBranchRulesScenario([])
-    rulesFixture.githubFixture.github.addRules(
+    mergeRulesFixture.githubFixture.github.addRules(
       it.full,
       [{ type: 'branch_name_pattern', parameters: { operator: 'regex', pattern: '^(main|release-.*)$' } }],
       { conditions: { ref_name: { include: ['~ALL'] } } },
     )
-    expect((await rulesFixture.stage(it)).remote).toContain(
+    expect((await mergeRulesFixture.stage(it)).remote).toContain(
       '- Branch name must match a given regex pattern: ^(main|release-.*)$',
     )
   })
@@ -189,12 +193,12 @@ describe('pattern rules', () => {
 describe('an organization’s ruleset', () => {
   test('applies to its repositories, is listed with their rules, and cannot contain a merge queue', async () => {
     const it = await openBranchRulesScenario([])
-    const { github, octokit } = rulesFixture.githubFixture
+    const { github, octokit } = mergeRulesFixture.githubFixture
     const ruleset = github.addOrganizationRules('catalogs', [{ type: 'required_linear_history' }], {
       conditions: { repository_name: { include: [it.name.repo] } },
     })
     try {
-      expect(await rulesFixture.mergeByApi(it)).toEqual(
+      expect(await mergeRulesFixture.mergeByApi(it)).toEqual(
         createRuleViolationRejection('This branch must not contain merge commits.'),
       )
       const { data } = await octokit.rest.repos.getBranchRules({ ...it.name, branch: 'main' })
@@ -208,7 +212,7 @@ describe('an organization’s ruleset', () => {
 
 describe('mergeable_state', () => {
   test('reports blocked, behind, unstable, draft, dirty, clean, and unknown', async () => {
-    const { github, octokit } = rulesFixture.githubFixture
+    const { github, octokit } = mergeRulesFixture.githubFixture
     const it = await openBranchRulesScenario([
       createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
     ])
@@ -242,7 +246,7 @@ describe('Update branch', () => {
       files: { 'both.txt': text('a', 'z') },
       changes: { 'both.txt': text('A', 'z') },
     })
-    const { github } = rulesFixture.githubFixture
+    const { github } = mergeRulesFixture.githubFixture
     const review = github.review(it.pull, 'bob', 'approve')
     await github.pushToBase(it.full, { 'elsewhere.txt': 'x\n' })
     await github.updateBranch(it.pull, 'alice')
@@ -254,10 +258,10 @@ describe('Update branch', () => {
 
   test('requires permission from the author', async () => {
     const it = await openBranchRulesScenario([], { maintainerCanModify: false })
-    const { octokit } = rulesFixture.githubFixture
+    const { octokit } = mergeRulesFixture.githubFixture
     const pullParams = { ...it.name, pull_number: it.pull.number }
     expect((await octokit.rest.pulls.get(pullParams)).data.maintainer_can_modify).toBe(false)
-    expect(await rulesFixture.captureError(octokit.rest.pulls.updateBranch(pullParams))).toEqual({
+    expect(await mergeRulesFixture.captureError(octokit.rest.pulls.updateBranch(pullParams))).toEqual({
       status: 422,
       message: "user doesn't have permission to update head repository",
     })
@@ -267,7 +271,7 @@ describe('Update branch', () => {
 describe('auto-merge', () => {
   test('merges only when the last requirement is met', async () => {
     const it = await openBranchRulesScenario([approvalRule])
-    const { github } = rulesFixture.githubFixture
+    const { github } = mergeRulesFixture.githubFixture
     await expect(github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(/Auto merge is not allowed/)
     github.allowAutoMerge(it.full)
     await github.enableAutoMerge(it.pull, 'bob', 'squash')
@@ -280,7 +284,7 @@ describe('auto-merge', () => {
 
   test('is disabled when a user without write access pushes', async () => {
     const it = await openBranchRulesScenario([approvalRule])
-    const { github } = rulesFixture.githubFixture
+    const { github } = mergeRulesFixture.githubFixture
     github.allowAutoMerge(it.full)
     await github.enableAutoMerge(it.pull, 'bob')
     await github.pushToPull(it.pull, { 'more.txt': 'x' })
@@ -289,8 +293,8 @@ describe('auto-merge', () => {
 
   test('is rejected if the pull request can be merged immediately', async () => {
     const it = await openBranchRulesScenario([])
-    rulesFixture.githubFixture.github.allowAutoMerge(it.full)
-    await expect(rulesFixture.githubFixture.github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(
+    mergeRulesFixture.githubFixture.github.allowAutoMerge(it.full)
+    await expect(mergeRulesFixture.githubFixture.github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(
       'Pull request Pull request is in clean status',
     )
   })
@@ -303,9 +307,9 @@ describe('leaving the merge queue', () => {
       createStatusChecksRule([{ context: 'ci' }]),
     ])
     await enqueue(it)
-    await rulesFixture.githubFixture.github.removeFromQueue(it.pull, reason)
-    await rulesFixture.githubFixture.github.settled()
-    const { deliveries } = rulesFixture.githubFixture.github.webhooks
+    await mergeRulesFixture.githubFixture.github.removeFromQueue(it.pull, reason)
+    await mergeRulesFixture.githubFixture.github.settled()
+    const { deliveries } = mergeRulesFixture.githubFixture.github.webhooks
     expect(deliveries.findLast(({ action }) => action === 'dequeued')?.payload).toMatchObject({ reason })
   })
 
@@ -315,7 +319,7 @@ describe('leaving the merge queue', () => {
       createStatusChecksRule([{ context: 'ci' }]),
       approvalRule,
     ])
-    const { github } = rulesFixture.githubFixture
+    const { github } = mergeRulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
     await enqueue(it)
     github.review(it.pull, 'carol', 'changes', 'Stop.')
@@ -325,27 +329,27 @@ describe('leaving the merge queue', () => {
   })
 
   async function enqueue(it: BranchRulesScenario): Promise<void> {
-    await rulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
+    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
       context: 'ci',
       state: 'success',
     })
-    const { data } = await rulesFixture.githubFixture.octokit.rest.pulls.get({
+    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.pulls.get({
       ...it.name,
       pull_number: it.pull.number,
     })
     const query = `mutation ($input: EnqueuePullRequestInput!) {
       enqueuePullRequest(input: $input) { mergeQueueEntry { position } }
     }`
-    await rulesFixture.githubFixture.octokit.graphql(query, { input: { pullRequestId: data.node_id } })
+    await mergeRulesFixture.githubFixture.octokit.graphql(query, { input: { pullRequestId: data.node_id } })
   }
 })
 
 describe('a renamed branch', () => {
   test('keeps its pull requests and protection', async () => {
     const it = await openBranchRulesScenario([])
-    const { github } = rulesFixture.githubFixture
+    const { github } = mergeRulesFixture.githubFixture
     github.protect(it.full, 'main', { required_linear_history: true })
-    const admin = rulesFixture.githubFixture.client(github.tokenFor('maintainer'))
+    const admin = mergeRulesFixture.githubFixture.client(github.tokenFor('maintainer'))
     await admin.rest.repos.renameBranch({ ...it.name, branch: 'main', new_name: 'trunk' })
     const repo = github.repository(it.full)
     expect(repo.defaultBranch).toBe('trunk')
@@ -357,24 +361,26 @@ describe('a renamed branch', () => {
 describe('Git error messages', () => {
   test('for a locked branch and for a GitHub outage', async () => {
     const it = await openBranchRulesScenario([])
-    const { github } = rulesFixture.githubFixture
+    const { github } = mergeRulesFixture.githubFixture
     const unlock = await github.lockBranch(it.full, 'main')
-    expect((await rulesFixture.pushMerge(it)).reason).toMatch(/^(?:cannot lock ref|failed to update ref)/)
+    expect((await mergeRulesFixture.pushMerge(it)).reason).toMatch(
+      /^(?:cannot lock ref|failed to update ref)/,
+    )
     await unlock()
     github.fail(({ path }) => path.endsWith('/git-receive-pack'), { status: 503 })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: false, reason: undefined })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false, reason: undefined })
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
   })
 
   test('for a missing permission', async () => {
     const it = await openBranchRulesScenario([])
-    const reading = await rulesFixture.githubFixture.token({ permissions: { contents: 'read' } })
-    expect(await rulesFixture.push(it, `${it.headSha}:refs/heads/x`, reading)).toMatchObject({
+    const reading = await mergeRulesFixture.githubFixture.token({ permissions: { contents: 'read' } })
+    expect(await mergeRulesFixture.push(it, `${it.headSha}:refs/heads/x`, reading)).toMatchObject({
       accepted: false,
       remote: [`Permission to ${it.full}.git denied to catalog-bot[bot].`],
     })
-    const none = await rulesFixture.githubFixture.token({ permissions: { checks: 'write' } })
-    expect((await rulesFixture.push(it, `${it.headSha}:refs/heads/x`, none)).remote).toEqual([
+    const none = await mergeRulesFixture.githubFixture.token({ permissions: { checks: 'write' } })
+    expect((await mergeRulesFixture.push(it, `${it.headSha}:refs/heads/x`, none)).remote).toEqual([
       'Write access to repository not granted.',
     ])
   })

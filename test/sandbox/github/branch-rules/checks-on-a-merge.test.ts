@@ -11,50 +11,50 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario, BranchRulesScenarioOptions, PushResult } from './merge-rules-fixture.ts'
 
-let rulesFixture: MergeRulesFixture
+let mergeRulesFixture: MergeRulesFixture
 beforeAll(async () => {
-  rulesFixture = await MergeRulesFixture.furnish()
+  mergeRulesFixture = await MergeRulesFixture.furnish()
 })
-afterAll(async () => rulesFixture.githubFixture.stop())
+afterAll(async () => mergeRulesFixture.githubFixture.stop())
 afterEach(() => {
-  rulesFixture.githubFixture.github.delayChecks(0)
-  expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
+  mergeRulesFixture.githubFixture.github.delayChecks(0)
+  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
 const openBranchRulesScenario = async (
   contexts: readonly string[],
   { strict = false, ...more }: BranchRulesScenarioOptions & { strict?: boolean } = {},
 ): Promise<BranchRulesScenario> => {
-  const it = await rulesFixture.openMergeCase(more)
+  const it = await mergeRulesFixture.openMergeCase(more)
   const checks = contexts.map((context) => ({ context }))
-  rulesFixture.githubFixture.github.addRules(it.full, [
+  mergeRulesFixture.githubFixture.github.addRules(it.full, [
     createStatusChecksRule(checks, { strict_required_status_checks_policy: strict }),
   ])
   return it
 }
 const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
-  createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
+  createRulesetRejection(full, mergeRulesFixture.githubFixture.github.url, says)
 
 describe('a pushed merge', () => {
   test('of a passing head that contains the base needs no checks on the merge commit', async () => {
     const it = await openBranchRulesScenario(['ci'], { behind: false })
-    await rulesFixture.setCheck(it, it.headSha, 'ci')
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('of such a head needs checks if it contains other changes', async () => {
     const it = await openBranchRulesScenario(['ci'], { behind: false })
-    await rulesFixture.setCheck(it, it.headSha, 'ci')
-    const { mergeSha } = await rulesFixture.createMerge(it, { 'smuggled.txt': 'x' })
-    const pushed = await rulesFixture.push(it, `${mergeSha}:refs/heads/main`)
+    await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
+    const { mergeSha } = await mergeRulesFixture.createMerge(it, { 'smuggled.txt': 'x' })
+    const pushed = await mergeRulesFixture.push(it, `${mergeSha}:refs/heads/main`)
     expect(pushed).toEqual(createExpectedPushRejection(it, 'Required status check "ci" is expected.'))
   })
 
   test('of such a head needs checks if the pull request is closed', async () => {
     const it = await openBranchRulesScenario(['ci'], { behind: false })
-    await rulesFixture.setCheck(it, it.headSha, 'ci')
-    await rulesFixture.githubFixture.github.close(it.pull)
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
+    await mergeRulesFixture.githubFixture.github.close(it.pull)
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
     )
   })
@@ -63,56 +63,56 @@ describe('a pushed merge', () => {
     'of a passing head that is behind the base is rejected (strict: %s)',
     async (strict) => {
       const it = await openBranchRulesScenario(['ci', 'lint'], { strict })
-      for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.headSha, check)
-      expect(await rulesFixture.pushMerge(it)).toEqual(
+      for (const check of ['ci', 'lint']) await mergeRulesFixture.setCheck(it, it.headSha, check)
+      expect(await mergeRulesFixture.pushMerge(it)).toEqual(
         createExpectedPushRejection(it, '2 of 2 required status checks are expected.'),
       )
       // Checks on the merge commit count. The merge contains its base, so it always satisfies strict mode.
-      await rulesFixture.stage(it)
-      for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.mergeSha, check)
-      expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+      await mergeRulesFixture.stage(it)
+      for (const check of ['ci', 'lint']) await mergeRulesFixture.setCheck(it, it.mergeSha, check)
+      expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     },
   )
 
   test('is evaluated against new checks only after a delay', async () => {
     const it = await openBranchRulesScenario(['ci'])
-    await rulesFixture.stage(it)
-    rulesFixture.githubFixture.github.delayChecks(60_000)
-    await rulesFixture.setCheck(it, it.mergeSha, 'ci')
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    await mergeRulesFixture.stage(it)
+    mergeRulesFixture.githubFixture.github.delayChecks(60_000)
+    await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
     )
-    rulesFixture.githubFixture.github.delayChecks(0)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    mergeRulesFixture.githubFixture.github.delayChecks(0)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('a check pinned to an app counts only from that app', async () => {
-    const it = await rulesFixture.openMergeCase()
-    rulesFixture.githubFixture.github.addRules(it.full, [
+    const it = await mergeRulesFixture.openMergeCase()
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [
       createStatusChecksRule([{ context: 'ci', integration_id: 4711 }]),
     ])
-    await rulesFixture.stage(it)
-    await rulesFixture.setCheck(it, it.mergeSha, 'ci')
+    await mergeRulesFixture.stage(it)
+    await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
     const expectedMessage = 'Required status check "ci" was not set by the expected GitHub app.'
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
   })
 
   test('a check and a status with the same name must both pass', async () => {
     const it = await openBranchRulesScenario(['ci'])
-    await rulesFixture.stage(it)
-    await rulesFixture.setCheck(it, it.mergeSha, 'ci')
-    await rulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
+    await mergeRulesFixture.stage(it)
+    await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
+    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
       context: 'ci',
       state: 'failure',
     })
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, 'Required status check "ci" is failing.'),
     )
-    await rulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
+    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
       context: 'ci',
       state: 'success',
     })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test.each([
@@ -120,17 +120,17 @@ describe('a pushed merge', () => {
     [null, 'Required status check "ci" is in progress.'],
   ] as const)('is rejected if a check has the conclusion %s', async (conclusion, says) => {
     const it = await openBranchRulesScenario(['ci'])
-    await rulesFixture.stage(it)
-    await rulesFixture.setCheck(it, it.mergeSha, 'ci', conclusion)
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, says))
+    await mergeRulesFixture.stage(it)
+    await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci', conclusion)
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, says))
   })
 
   test('through REST follows the same rules as through Git', async () => {
     const it = await openBranchRulesScenario(['ci'])
-    await rulesFixture.stage(it)
+    await mergeRulesFixture.stage(it)
     const move = async (): Promise<unknown> =>
-      rulesFixture.captureError(
-        rulesFixture.githubFixture.octokit.rest.git.updateRef({
+      mergeRulesFixture.captureError(
+        mergeRulesFixture.githubFixture.octokit.rest.git.updateRef({
           ...it.name,
           ref: 'heads/main',
           sha: it.mergeSha,
@@ -138,7 +138,7 @@ describe('a pushed merge', () => {
       )
     const message = formatRuleViolations('Required status check "ci" is expected.')
     expect(await move()).toEqual({ status: 422, message })
-    await rulesFixture.setCheck(it, it.mergeSha, 'ci', 'neutral')
+    await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci', 'neutral')
     expect(await move()).toMatchObject({ object: { sha: it.mergeSha } })
   })
 })
@@ -147,52 +147,56 @@ describe('the API', () => {
   test('evaluates the head, even if it is behind', async () => {
     const it = await openBranchRulesScenario(['ci'])
     const message = formatRuleViolations('Required status check "ci" is expected.')
-    expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
-    await rulesFixture.setCheck(it, it.headSha, 'ci')
-    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
+    await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
+    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('in strict mode expects all checks again for a head that is behind', async () => {
     const it = await openBranchRulesScenario(['ci', 'lint'], { strict: true })
-    for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.headSha, check)
+    for (const check of ['ci', 'lint']) await mergeRulesFixture.setCheck(it, it.headSha, check)
     const message = formatRuleViolations('2 of 2 required status checks are expected.')
-    expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
   })
 
   test('in strict mode merges a passing head that contains the base', async () => {
     const it = await openBranchRulesScenario(['ci'], { strict: true, behind: false })
-    await rulesFixture.setCheck(it, it.headSha, 'ci')
-    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
+    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 })
 
 describe('a rule for all branches', () => {
   test('also applies to temporary branches unless branch creation is excluded', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const all = { conditions: { ref_name: { include: ['~ALL'] } } }
     const checks = [{ context: 'ci' }, { context: 'lint' }]
-    const rule = rulesFixture.githubFixture.github.addRules(it.full, [createStatusChecksRule(checks)], all)
+    const rule = mergeRulesFixture.githubFixture.github.addRules(
+      it.full,
+      [createStatusChecksRule(checks)],
+      all,
+    )
     const branch = `catalog-bot/tmp-${it.mergeSha.slice(0, 7)}`
     const messages = ['2 of 2 required status checks are expected.']
-    expect(await rulesFixture.stage(it)).toEqual(
-      createRulesetRejection(it.full, rulesFixture.githubFixture.github.url, messages, branch),
+    expect(await mergeRulesFixture.stage(it)).toEqual(
+      createRulesetRejection(it.full, mergeRulesFixture.githubFixture.github.url, messages, branch),
     )
-    rulesFixture.githubFixture.github.removeRuleset(it.full, rule)
-    rulesFixture.githubFixture.github.addRules(
+    mergeRulesFixture.githubFixture.github.removeRuleset(it.full, rule)
+    mergeRulesFixture.githubFixture.github.addRules(
       it.full,
       [createStatusChecksRule(checks, { do_not_enforce_on_create: true })],
       all,
     )
-    expect(await rulesFixture.stage(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.stage(it)).toMatchObject(acceptedPushResult)
   })
 
   test('does not apply to excluded branches', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const ref_name = { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/**/*'] }
-    rulesFixture.githubFixture.github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])], {
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])], {
       conditions: { ref_name },
     })
-    expect(await rulesFixture.stage(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.stage(it)).toMatchObject(acceptedPushResult)
   })
 })
 

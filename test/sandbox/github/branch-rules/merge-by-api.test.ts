@@ -9,32 +9,34 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
-let rulesFixture: MergeRulesFixture
+let mergeRulesFixture: MergeRulesFixture
 beforeAll(async () => {
-  rulesFixture = await MergeRulesFixture.furnish()
+  mergeRulesFixture = await MergeRulesFixture.furnish()
 })
-afterAll(async () => rulesFixture.githubFixture.stop())
+afterAll(async () => mergeRulesFixture.githubFixture.stop())
 afterEach(() => {
-  expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
+  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-type GitCommitData = Awaited<ReturnType<typeof rulesFixture.githubFixture.octokit.rest.git.getCommit>>['data']
+type GitCommitData = Awaited<
+  ReturnType<typeof mergeRulesFixture.githubFixture.octokit.rest.git.getCommit>
+>['data']
 const readBranchTipCommit = async (it: BranchRulesScenario): Promise<GitCommitData> => {
-  const commit_sha = await rulesFixture.readTip(it)
-  return (await rulesFixture.githubFixture.octokit.rest.git.getCommit({ ...it.name, commit_sha })).data
+  const commit_sha = await mergeRulesFixture.readTip(it)
+  return (await mergeRulesFixture.githubFixture.octokit.rest.git.getCommit({ ...it.name, commit_sha })).data
 }
 const readCommitTreeId = async ({ folder }: BranchRulesScenario, sha: string): Promise<string> =>
   runGit(folder, undefined, 'rev-parse', `${sha}^{tree}`)
 const runGraphqlQuery = async (query: string, variables: Record<string, unknown> = {}): Promise<unknown> =>
-  rulesFixture.githubFixture.octokit.graphql(query, variables).then(
+  mergeRulesFixture.githubFixture.octokit.graphql(query, variables).then(
     (data) => data,
     (error: Error) => error.message,
   )
 
 describe('PUT merge', () => {
   test('merge: has both parents and the validated tree, and is signed by GitHub', async () => {
-    const it = await rulesFixture.openMergeCase()
-    const merged = await rulesFixture.mergeByApi(it, 'merge')
+    const it = await mergeRulesFixture.openMergeCase()
+    const merged = await mergeRulesFixture.mergeByApi(it, 'merge')
     const tip = await readBranchTipCommit(it)
     expect(merged).toEqual({ sha: tip.sha })
     expect(tip.parents.map(({ sha }) => sha)).toEqual([it.baseSha, it.headSha])
@@ -47,9 +49,9 @@ describe('PUT merge', () => {
   })
 
   test('squash: creates one signed commit by the author, and marks the pull request as merged', async () => {
-    const it = await rulesFixture.openMergeCase()
-    await rulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
-    await rulesFixture.mergeByApi(it, 'squash')
+    const it = await mergeRulesFixture.openMergeCase()
+    await mergeRulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
+    await mergeRulesFixture.mergeByApi(it, 'squash')
     const tip = await readBranchTipCommit(it)
     expect(tip.parents.map(({ sha }) => sha)).toEqual([it.baseSha])
     expect(tip.message).toBe(`Alpha (#${it.pull.number})\n\n* Alpha\n\n* More`)
@@ -59,14 +61,14 @@ describe('PUT merge', () => {
   })
 
   test('rebase: recreates each commit on the base, unsigned', async () => {
-    const it = await rulesFixture.openMergeCase({ signed: true })
-    await rulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
-    await rulesFixture.mergeByApi(it, 'rebase')
+    const it = await mergeRulesFixture.openMergeCase({ signed: true })
+    await mergeRulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
+    await mergeRulesFixture.mergeByApi(it, 'rebase')
     const tip = await readBranchTipCommit(it)
     expect(tip.message).toBe('More')
     expect(tip.author.name).toBe('alice')
     expect(tip.verification.verified).toBe(false)
-    const { data: first } = await rulesFixture.githubFixture.octokit.rest.git.getCommit({
+    const { data: first } = await mergeRulesFixture.githubFixture.octokit.rest.git.getCommit({
       ...it.name,
       commit_sha: tip.parents[0]?.sha ?? '',
     })
@@ -76,49 +78,52 @@ describe('PUT merge', () => {
   })
 
   test('rebase: rejects a head that contains merges', async () => {
-    const it = await rulesFixture.openMergeCase()
-    await rulesFixture.stage(it)
-    await rulesFixture.githubFixture.github.forcePush(it.pull, { commit: it.mergeSha })
+    const it = await mergeRulesFixture.openMergeCase()
+    await mergeRulesFixture.stage(it)
+    await mergeRulesFixture.githubFixture.github.forcePush(it.pull, { commit: it.mergeSha })
     const message = "This branch can't be rebased"
-    await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
-    expect(await rulesFixture.mergeByApi(it, 'rebase')).toEqual({ status: 405, message })
+    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
+    expect(await mergeRulesFixture.mergeByApi(it, 'rebase')).toEqual({ status: 405, message })
   })
 
   test('rejects a moved head with 409, and a draft or a merge conflict with 405', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const message = 'Head branch was modified. Review and try the merge again.'
-    expect(await rulesFixture.mergeByApi(it, 'merge', { sha: it.baseSha })).toEqual({ status: 409, message })
-    await rulesFixture.githubFixture.github.draft(it.pull)
-    expect(await rulesFixture.mergeByApi(it)).toEqual({
+    expect(await mergeRulesFixture.mergeByApi(it, 'merge', { sha: it.baseSha })).toEqual({
+      status: 409,
+      message,
+    })
+    await mergeRulesFixture.githubFixture.github.draft(it.pull)
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({
       status: 405,
       message: 'Pull Request is still a draft',
     })
-    await rulesFixture.githubFixture.github.draft(it.pull, false)
-    await rulesFixture.githubFixture.github.pushToBase(it.full, { 'alpha.yaml': 'other\n' })
-    expect(await rulesFixture.mergeByApi(it)).toEqual({
+    await mergeRulesFixture.githubFixture.github.draft(it.pull, false)
+    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'alpha.yaml': 'other\n' })
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({
       status: 405,
       message: 'Pull Request has merge conflicts',
     })
   })
 
   test('does not pin the base, and merges into its current tip', async () => {
-    const it = await rulesFixture.openMergeCase()
-    const moved = await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
-    await rulesFixture.mergeByApi(it)
+    const it = await mergeRulesFixture.openMergeCase()
+    const moved = await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
+    await mergeRulesFixture.mergeByApi(it)
     expect((await readBranchTipCommit(it)).parents.map(({ sha }) => sha)).toEqual([moved, it.headSha])
   })
 
   test('rejects one of two concurrent merges because the base was modified', async () => {
-    const it = await rulesFixture.openMergeCase()
-    const other = await rulesFixture.githubFixture.github.openPull({
+    const it = await mergeRulesFixture.openMergeCase()
+    const other = await mergeRulesFixture.githubFixture.github.openPull({
       repository: it.full,
       author: 'alice',
       title: 'Beta',
       changes: { 'beta.yaml': 'name: beta\n' },
     })
     const both = await Promise.all([
-      rulesFixture.mergeByApi(it),
-      rulesFixture.mergeByApi({ ...it, pull: other }),
+      mergeRulesFixture.mergeByApi(it),
+      mergeRulesFixture.mergeByApi({ ...it, pull: other }),
     ])
     const message = 'Base branch was modified. Review and try the merge again.'
     expect(both).toContainEqual({ status: 405, message })
@@ -126,70 +131,70 @@ describe('PUT merge', () => {
   })
 
   test('reports all violations at once, without a headline for classic protection', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const rules = [
       createPullRequestRule({ required_approving_review_count: 2 }),
       createStatusChecksRule([{ context: 'ci' }]),
     ]
-    const ruleset = rulesFixture.githubFixture.github.addRules(it.full, rules)
+    const ruleset = mergeRulesFixture.githubFixture.github.addRules(it.full, rules)
     const messages = [
       'At least 2 approving reviews are required by reviewers with write access.',
       'Required status check "ci" is expected.',
     ]
-    expect(await rulesFixture.mergeByApi(it)).toEqual({
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({
       status: 405,
       message: formatRuleViolations(...messages),
     })
-    rulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
-    rulesFixture.githubFixture.github.protect(it.full, 'main', {
+    mergeRulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
+    mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
       required_status_checks: { strict: false, contexts: ['ci'] },
       required_pull_request_reviews: { required_approving_review_count: 2 },
     })
-    expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message: messages.join(' ') })
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message: messages.join(' ') })
     // Administrators are exempt unless enforce_admins is set. An app is not an administrator.
-    const token = rulesFixture.githubFixture.github.tokenFor('maintainer')
-    expect(await rulesFixture.mergeByApi(it, 'merge', { token })).toHaveProperty('sha')
+    const token = mergeRulesFixture.githubFixture.github.tokenFor('maintainer')
+    expect(await mergeRulesFixture.mergeByApi(it, 'merge', { token })).toHaveProperty('sha')
   })
 })
 
 describe('refs', () => {
   test('PATCH without force rejects an update that is not a fast-forward because the base moved', async () => {
-    const it = await rulesFixture.openMergeCase()
-    await rulesFixture.stage(it)
-    const moved = await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
-    const update = rulesFixture.githubFixture.octokit.rest.git.updateRef({
+    const it = await mergeRulesFixture.openMergeCase()
+    await mergeRulesFixture.stage(it)
+    const moved = await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
+    const update = mergeRulesFixture.githubFixture.octokit.rest.git.updateRef({
       ...it.name,
       ref: 'heads/main',
       sha: it.mergeSha,
     })
-    expect(await rulesFixture.captureError(update)).toEqual({
+    expect(await mergeRulesFixture.captureError(update)).toEqual({
       status: 422,
       message: 'Update is not a fast forward',
     })
-    expect(await rulesFixture.readTip(it)).toBe(moved)
+    expect(await mergeRulesFixture.readTip(it)).toBe(moved)
   })
 
   test('rules about creating and deleting refs apply to REST', async () => {
-    const it = await rulesFixture.openMergeCase()
-    rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'creation' }, { type: 'deletion' }], {
+    const it = await mergeRulesFixture.openMergeCase()
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'creation' }, { type: 'deletion' }], {
       conditions: { ref_name: { include: ['refs/heads/release-*'] } },
     })
-    const { rest } = rulesFixture.githubFixture.octokit
+    const { rest } = mergeRulesFixture.githubFixture.octokit
     const make = rest.git.createRef({ ...it.name, ref: 'refs/heads/release-1', sha: it.baseSha })
     const creation = formatRuleViolations('Cannot create ref due to creations being restricted.')
-    expect(await rulesFixture.captureError(make)).toEqual({ status: 422, message: creation })
-    await rulesFixture.githubFixture.github.pushToBase(it.full, { x: '1' }, { branch: 'release-2' })
+    expect(await mergeRulesFixture.captureError(make)).toEqual({ status: 422, message: creation })
+    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { x: '1' }, { branch: 'release-2' })
     const end = rest.git.deleteRef({ ...it.name, ref: 'heads/release-2' })
-    expect(await rulesFixture.captureError(end)).toEqual({
+    expect(await mergeRulesFixture.captureError(end)).toEqual({
       status: 422,
       message: formatRuleViolations('Cannot delete this branch'),
     })
   })
 
   test('updateRefs compares with the expected commits, and moves all refs or none', async () => {
-    const it = await rulesFixture.openMergeCase()
-    await rulesFixture.stage(it)
-    const { data } = await rulesFixture.githubFixture.octokit.rest.repos.get(it.name)
+    const it = await mergeRulesFixture.openMergeCase()
+    await mergeRulesFixture.stage(it)
+    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.repos.get(it.name)
     const mutation = 'mutation ($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }'
     const update = (beforeOid: string): Promise<unknown> =>
       runGraphqlQuery(mutation, {
@@ -204,19 +209,19 @@ describe('refs', () => {
     expect(await update(it.headSha)).toContain(
       `refs/heads/main is at ${it.baseSha} but expected ${it.headSha}`,
     )
-    expect(await rulesFixture.readTip(it)).toBe(it.baseSha)
-    rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'required_linear_history' }])
+    expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'required_linear_history' }])
     expect(await update(it.baseSha)).toContain('This branch must not contain merge commits.')
-    const known = rulesFixture.githubFixture.github.repository(it.full).knownRefs
+    const known = mergeRulesFixture.githubFixture.github.repository(it.full).knownRefs
     expect(known.has('refs/heads/other')).toBe(false)
-    for (const id of rulesFixture.githubFixture.github.repository(it.full).rulesets.keys())
-      rulesFixture.githubFixture.github.repository(it.full).rulesets.delete(id)
+    for (const id of mergeRulesFixture.githubFixture.github.repository(it.full).rulesets.keys())
+      mergeRulesFixture.githubFixture.github.repository(it.full).rulesets.delete(id)
     expect(await update(it.baseSha)).toEqual({ updateRefs: { clientMutationId: null } })
-    expect(await rulesFixture.readTip(it)).toBe(it.mergeSha)
+    expect(await mergeRulesFixture.readTip(it)).toBe(it.mergeSha)
   })
 
   test('createCommitOnBranch creates one signed commit with the expected head as parent', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const query = `mutation ($input: CreateCommitOnBranchInput!) {
       createCommitOnBranch(input: $input) { commit { oid } ref { target { oid } } }
     }`
@@ -229,7 +234,7 @@ describe('refs', () => {
       'Expected branch',
     )
     expect(await runGraphqlQuery(query, { input: { ...input, expectedHeadOid: it.baseSha } })).toMatchObject({
-      createCommitOnBranch: { commit: { oid: await rulesFixture.readTip(it) } },
+      createCommitOnBranch: { commit: { oid: await mergeRulesFixture.readTip(it) } },
     })
     const tip = await readBranchTipCommit(it)
     expect(tip.parents.map(({ sha }) => sha)).toEqual([it.baseSha])
@@ -239,8 +244,8 @@ describe('refs', () => {
   })
 
   test('mergePullRequest pins the head like PUT merge', async () => {
-    const it = await rulesFixture.openMergeCase()
-    const { data } = await rulesFixture.githubFixture.octokit.rest.pulls.get({
+    const it = await mergeRulesFixture.openMergeCase()
+    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.pulls.get({
       ...it.name,
       pull_number: it.pull.number,
     })
@@ -254,7 +259,7 @@ describe('refs', () => {
     )
     expect(await runGraphqlQuery(query, { id: data.node_id, head: it.headSha })).toEqual({
       mergePullRequest: {
-        pullRequest: { state: 'MERGED', mergeCommit: { oid: await rulesFixture.readTip(it) } },
+        pullRequest: { state: 'MERGED', mergeCommit: { oid: await mergeRulesFixture.readTip(it) } },
       },
     })
   })

@@ -11,41 +11,41 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
-let rulesFixture: MergeRulesFixture
+let mergeRulesFixture: MergeRulesFixture
 let currentTimeMs = Date.now()
 beforeAll(async () => {
-  rulesFixture = await MergeRulesFixture.furnish({ clock: { now: () => currentTimeMs } })
+  mergeRulesFixture = await MergeRulesFixture.furnish({ clock: { now: () => currentTimeMs } })
 })
-afterAll(async () => rulesFixture.githubFixture.stop())
+afterAll(async () => mergeRulesFixture.githubFixture.stop())
 afterEach(() => {
-  expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
+  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
 const checkName = 'catalog-bot / validation'
 const openMergeQueueScenario = async (
   settings: Record<string, unknown> = {},
 ): Promise<BranchRulesScenario> => {
-  const it = await rulesFixture.openMergeCase()
-  rulesFixture.githubFixture.github.addRules(it.full, [
+  const it = await mergeRulesFixture.openMergeCase()
+  mergeRulesFixture.githubFixture.github.addRules(it.full, [
     createMergeQueueRule(settings),
     createStatusChecksRule([{ context: checkName }]),
   ])
-  await rulesFixture.setCheck(it, it.headSha, checkName)
+  await mergeRulesFixture.setCheck(it, it.headSha, checkName)
   return it
 }
 const openSecondPull = async (it: BranchRulesScenario, path = 'beta.yaml'): Promise<MockPull> => {
-  const { github } = rulesFixture.githubFixture
+  const { github } = mergeRulesFixture.githubFixture
   const pull = await github.openPull({
     repository: it.full,
     author: 'alice',
     title: path,
     changes: { [path]: 'name: other\n' },
   })
-  await rulesFixture.setCheck(it, pull.headSha, checkName)
+  await mergeRulesFixture.setCheck(it, pull.headSha, checkName)
   return pull
 }
 const enqueuePull = async (pull: MockPull, more: Record<string, unknown> = {}): Promise<unknown> =>
-  rulesFixture.githubFixture.octokit
+  mergeRulesFixture.githubFixture.octokit
     .graphql(
       `mutation ($input: EnqueuePullRequestInput!) {
         enqueuePullRequest(input: $input) { mergeQueueEntry { position state headCommit { oid } } }
@@ -64,15 +64,15 @@ const readMergeQueue = async ({ name }: BranchRulesScenario): Promise<unknown> =
       mergeQueue(branch: "main") { entries(first: 10) { nodes { state pullRequest { number } headCommit { oid } } } }
     }
   }`
-  const found = await rulesFixture.githubFixture.octokit.graphql<{
+  const found = await mergeRulesFixture.githubFixture.octokit.graphql<{
     repository: { mergeQueue: { entries: { nodes: { state: string; pullRequest: { number: number } }[] } } }
   }>(query, name)
   return found.repository.mergeQueue.entries.nodes.map((it) => [it.pullRequest.number, it.state])
 }
 /** Lists received webhooks about merge groups and about queued or dequeued pull requests, newest last. */
 const listMergeQueueEvents = async ({ full }: BranchRulesScenario): Promise<Record<string, unknown>[]> => {
-  await rulesFixture.githubFixture.github.settled()
-  return rulesFixture.githubFixture.receiver.received
+  await mergeRulesFixture.githubFixture.github.settled()
+  return mergeRulesFixture.githubFixture.receiver.received
     .filter(
       ({ payload }) => (payload['repository'] as { full_name?: string } | undefined)?.full_name === full,
     )
@@ -103,34 +103,34 @@ describe('entering the queue', () => {
   })
 
   test('fails if a check or an approval is missing, or if the pull request is already queued', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const rules = [
       createMergeQueueRule(),
       createStatusChecksRule([{ context: checkName }]),
       createPullRequestRule({ required_approving_review_count: 1 }),
     ]
-    rulesFixture.githubFixture.github.addRules(it.full, rules)
+    mergeRulesFixture.githubFixture.github.addRules(it.full, rules)
     expect(await enqueuePull(it.pull)).toContain(`Required status check "${checkName}" is expected.`)
-    await rulesFixture.setCheck(it, it.headSha, checkName)
+    await mergeRulesFixture.setCheck(it, it.headSha, checkName)
     expect(await enqueuePull(it.pull)).toContain('At least 1 approving review is required')
-    rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
     expect(await enqueuePull(it.pull)).toMatchObject({ position: 1, state: 'AWAITING_CHECKS' })
     expect(await enqueuePull(it.pull)).toBe('Pull request is already in the queue')
   })
 
   test('fails for a branch without a queue and for a user without write access', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     expect(await enqueuePull(it.pull)).toContain('does not require a merge queue')
-    const outsiderClient = rulesFixture.githubFixture.client(
-      rulesFixture.githubFixture.github.tokenFor('stranger'),
+    const outsiderClient = mergeRulesFixture.githubFixture.client(
+      mergeRulesFixture.githubFixture.github.tokenFor('stranger'),
     )
     const query = `mutation { enqueuePullRequest(input: { pullRequestId: "${toNodeId('PullRequest', it.pull.id)}" }) { clientMutationId } }`
     await expect(outsiderClient.graphql(query)).rejects.toThrow('write access')
   })
 
   test('is not possible in repositories owned by users', async () => {
-    const it = await rulesFixture.openMergeCase({ owner: 'bob' })
-    expect(() => rulesFixture.githubFixture.github.addRules(it.full, [createMergeQueueRule()])).toThrow(
+    const it = await mergeRulesFixture.openMergeCase({ owner: 'bob' })
+    expect(() => mergeRulesFixture.githubFixture.github.addRules(it.full, [createMergeQueueRule()])).toThrow(
       'Validation Failed',
     )
   })
@@ -146,15 +146,15 @@ describe('a group', () => {
       base_ref: 'refs/heads/main',
       head_ref: `refs/heads/gh-readonly-queue/main/pr-${it.pull.number}-${it.baseSha}`,
     })
-    const { data } = await rulesFixture.githubFixture.octokit.rest.git.getCommit({
+    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.git.getCommit({
       ...it.name,
       commit_sha: group.head_sha,
     })
     expect(data.parents.map(({ sha }) => sha)).toEqual([it.baseSha, it.headSha])
-    expect(await rulesFixture.readTip(it)).toBe(it.baseSha)
-    await rulesFixture.setCheck(it, group.head_sha, checkName)
-    await rulesFixture.githubFixture.github.settled()
-    expect(await rulesFixture.readTip(it)).toBe(group.head_sha)
+    expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
+    await mergeRulesFixture.setCheck(it, group.head_sha, checkName)
+    await mergeRulesFixture.githubFixture.github.settled()
+    expect(await mergeRulesFixture.readTip(it)).toBe(group.head_sha)
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: group.head_sha } })
     expect((await listMergeQueueEvents(it)).map(({ action, reason }) => [action, reason])).toEqual([
       ['enqueued', undefined],
@@ -162,7 +162,7 @@ describe('a group', () => {
       ['destroyed', 'merged'],
       ['dequeued', 'MERGE'],
     ])
-    const { knownRefs } = rulesFixture.githubFixture.github.repository(it.full)
+    const { knownRefs } = mergeRulesFixture.githubFixture.github.repository(it.full)
     expect([...knownRefs.keys()].filter((ref) => ref.includes('gh-readonly-queue'))).toEqual([])
   })
 
@@ -173,16 +173,16 @@ describe('a group', () => {
     await enqueuePull(second)
     const [first, behind] = await listRequestedMergeGroups(it)
     expect(behind?.base_sha).toBe(first?.head_sha)
-    await rulesFixture.setCheck(it, first?.head_sha ?? '', checkName, 'failure')
-    await rulesFixture.githubFixture.github.settled()
+    await mergeRulesFixture.setCheck(it, first?.head_sha ?? '', checkName, 'failure')
+    await mergeRulesFixture.githubFixture.github.settled()
     expect(await readMergeQueue(it)).toEqual([[second.number, 'AWAITING_CHECKS']])
     expect((await getLastRequestedMergeGroup(it)).base_sha).toBe(it.baseSha)
     expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', reason: 'CI_FAILURE' }),
     )
     expect(it.pull.state).toBe('open')
-    await rulesFixture.setCheck(it, (await getLastRequestedMergeGroup(it)).head_sha, checkName)
-    await rulesFixture.githubFixture.github.settled()
+    await mergeRulesFixture.setCheck(it, (await getLastRequestedMergeGroup(it)).head_sha, checkName)
+    await mergeRulesFixture.githubFixture.github.settled()
     expect(second.merged).not.toBeNull()
   })
 
@@ -190,10 +190,10 @@ describe('a group', () => {
     const it = await openMergeQueueScenario({ check_response_timeout_minutes: 10 })
     await enqueuePull(it.pull)
     currentTimeMs += 9 * 60_000
-    await rulesFixture.githubFixture.github.passTimeInQueues(it.full)
+    await mergeRulesFixture.githubFixture.github.passTimeInQueues(it.full)
     expect(await readMergeQueue(it)).toHaveLength(1)
     currentTimeMs += 60_000
-    await rulesFixture.githubFixture.github.passTimeInQueues(it.full)
+    await mergeRulesFixture.githubFixture.github.passTimeInQueues(it.full)
     expect(await readMergeQueue(it)).toEqual([])
     expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', reason: 'CI_TIMEOUT' }),
@@ -203,14 +203,14 @@ describe('a group', () => {
   test('is rebuilt when the base moves, and removed when the head moves', async () => {
     const it = await openMergeQueueScenario()
     await enqueuePull(it.pull)
-    const moved = await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
-    await rulesFixture.githubFixture.github.settled()
+    const moved = await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
+    await mergeRulesFixture.githubFixture.github.settled()
     expect((await getLastRequestedMergeGroup(it)).base_sha).toBe(moved)
     expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'destroyed', reason: 'invalidated' }),
     )
-    await rulesFixture.githubFixture.github.pushToPull(it.pull, { 'gamma.yaml': 'x' })
-    await rulesFixture.githubFixture.github.settled()
+    await mergeRulesFixture.githubFixture.github.pushToPull(it.pull, { 'gamma.yaml': 'x' })
+    await mergeRulesFixture.githubFixture.github.settled()
     expect(await readMergeQueue(it)).toEqual([])
   })
 
@@ -219,7 +219,7 @@ describe('a group', () => {
     const second = await openSecondPull(it, 'alpha.yaml')
     await enqueuePull(it.pull)
     await enqueuePull(second)
-    await rulesFixture.githubFixture.github.settled()
+    await mergeRulesFixture.githubFixture.github.settled()
     expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', number: second.number, reason: 'MERGE_CONFLICT' }),
     )
@@ -241,9 +241,9 @@ describe('a group', () => {
     const it = await openMergeQueueScenario({ merge_method: 'SQUASH' })
     await enqueuePull(it.pull)
     const group = await getLastRequestedMergeGroup(it)
-    await rulesFixture.setCheck(it, group.head_sha, checkName)
-    await rulesFixture.githubFixture.github.settled()
-    expect(await rulesFixture.readTip(it)).toBe(group.head_sha)
+    await mergeRulesFixture.setCheck(it, group.head_sha, checkName)
+    await mergeRulesFixture.githubFixture.github.settled()
+    expect(await mergeRulesFixture.readTip(it)).toBe(group.head_sha)
     expect(it.pull.merged?.sha).toBe(group.head_sha)
   })
 })
@@ -255,12 +255,12 @@ describe('several groups', () => {
     await enqueuePull(it.pull)
     await enqueuePull(second)
     const [first, behind] = await listRequestedMergeGroups(it)
-    await rulesFixture.setCheck(it, behind?.head_sha ?? '', checkName)
-    await rulesFixture.githubFixture.github.settled()
-    expect(await rulesFixture.readTip(it)).toBe(it.baseSha)
-    await rulesFixture.setCheck(it, first?.head_sha ?? '', checkName)
-    await rulesFixture.githubFixture.github.settled()
-    expect(await rulesFixture.readTip(it)).toBe(behind?.head_sha)
+    await mergeRulesFixture.setCheck(it, behind?.head_sha ?? '', checkName)
+    await mergeRulesFixture.githubFixture.github.settled()
+    expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
+    await mergeRulesFixture.setCheck(it, first?.head_sha ?? '', checkName)
+    await mergeRulesFixture.githubFixture.github.settled()
+    expect(await mergeRulesFixture.readTip(it)).toBe(behind?.head_sha)
     expect([it.pull.merged, second.merged]).not.toContain(null)
   })
 
@@ -270,16 +270,16 @@ describe('several groups', () => {
     await enqueuePull(it.pull)
     await enqueuePull(second)
     const [, behind] = await listRequestedMergeGroups(it)
-    await rulesFixture.setCheck(it, behind?.head_sha ?? '', checkName)
-    await rulesFixture.githubFixture.github.settled()
-    expect(await rulesFixture.readTip(it)).toBe(behind?.head_sha)
+    await mergeRulesFixture.setCheck(it, behind?.head_sha ?? '', checkName)
+    await mergeRulesFixture.githubFixture.github.settled()
+    expect(await mergeRulesFixture.readTip(it)).toBe(behind?.head_sha)
   })
 
   test('dequeuePullRequest removes an entry', async () => {
     const it = await openMergeQueueScenario()
     await enqueuePull(it.pull)
     const query = `mutation ($id: ID!) { dequeuePullRequest(input: { id: $id }) { mergeQueueEntry { position } } }`
-    await rulesFixture.githubFixture.octokit.graphql(query, { id: toNodeId('PullRequest', it.pull.id) })
+    await mergeRulesFixture.githubFixture.octokit.graphql(query, { id: toNodeId('PullRequest', it.pull.id) })
     expect(await readMergeQueue(it)).toEqual([])
     expect(await listMergeQueueEvents(it)).toContainEqual(
       expect.objectContaining({ action: 'dequeued', reason: 'MANUAL' }),

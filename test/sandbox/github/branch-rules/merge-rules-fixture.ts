@@ -203,7 +203,7 @@ export function createRulesetRejection(
   return { accepted: false, remote, reason: 'push declined due to repository rule violations' }
 }
 
-export function createProtectionRejection(says: readonly string[], branch = 'main'): PushResult {
+export function createBranchProtectionRejection(says: readonly string[], branch = 'main'): PushResult {
   const remote = [
     `error: GH006: Protected branch update failed for refs/heads/${branch}.`,
     '',

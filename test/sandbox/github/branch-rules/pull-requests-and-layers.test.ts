@@ -7,28 +7,28 @@ import {
   acceptedPushResult,
   createStatusChecksRule,
   createPullRequestRule,
-  createProtectionRejection,
+  createBranchProtectionRejection,
   createRulesetRejection,
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario, PushResult } from './merge-rules-fixture.ts'
 
-let rulesFixture: MergeRulesFixture
+let mergeRulesFixture: MergeRulesFixture
 beforeAll(async () => {
-  rulesFixture = await MergeRulesFixture.furnish()
+  mergeRulesFixture = await MergeRulesFixture.furnish()
 })
-afterAll(async () => rulesFixture.githubFixture.stop())
+afterAll(async () => mergeRulesFixture.githubFixture.stop())
 afterEach(() => {
-  expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
+  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
 const pullRequestRequiredMessage = 'Changes must be made through a pull request.'
 const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
-  createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
+  createRulesetRejection(full, mergeRulesFixture.githubFixture.github.url, says)
 const openBranchRulesScenario = async (
   more?: Parameters<MergeRulesFixture['openMergeCase']>[0],
 ): Promise<BranchRulesScenario> => {
-  const it = await rulesFixture.openMergeCase(more)
-  rulesFixture.githubFixture.github.addRules(it.full, [createPullRequestRule()])
+  const it = await mergeRulesFixture.openMergeCase(more)
+  mergeRulesFixture.githubFixture.github.addRules(it.full, [createPullRequestRule()])
   return it
 }
 
@@ -37,75 +37,77 @@ describe('a required pull request', () => {
     const it = await openBranchRulesScenario()
     await runGit(it.folder, undefined, 'checkout', '-q', '--detach', it.baseSha)
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'Direct')
-    expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
+    expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
       createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
   })
 
   test('is limited to one per push: two stacked merges are rejected, but separate pushes are accepted', async () => {
     const it = await openBranchRulesScenario()
-    const other = await rulesFixture.githubFixture.github.openPull({
+    const other = await mergeRulesFixture.githubFixture.github.openPull({
       repository: it.full,
       author: 'alice',
       title: 'Beta',
       changes: { 'beta.yaml': 'name: beta\n' },
     })
-    const token = await rulesFixture.githubFixture.token()
+    const token = await mergeRulesFixture.githubFixture.token()
     await runGit(it.folder, token, 'fetch', '-q', 'origin', `refs/pull/${other.number}/head`)
     await runGit(it.folder, token, 'checkout', '-q', '--detach', it.mergeSha)
     await runGit(it.folder, token, 'merge', '-q', '--no-ff', '-m', 'Both', other.headSha)
-    expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
+    expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
       createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toMatchObject(acceptedPushResult)
     expect([it.pull.merged, other.merged]).not.toContain(null)
   })
 
   test('does not cover an extra commit on top of the merge', async () => {
     const it = await openBranchRulesScenario()
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'On top')
-    expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
+    expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
       createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
   })
 
   test('can be pushed unchanged if its head contains the base', async () => {
     const it = await openBranchRulesScenario({ behind: false })
-    expect(await rulesFixture.push(it, `${it.headSha}:refs/heads/main`)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.push(it, `${it.headSha}:refs/heads/main`)).toMatchObject(
+      acceptedPushResult,
+    )
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.headSha } })
   })
 
   test('does not count if it is a draft or has another base branch', async () => {
     const it = await openBranchRulesScenario()
-    await rulesFixture.githubFixture.github.pushToBase(it.full, { x: '1' }, { branch: 'next' })
-    await rulesFixture.githubFixture.github.retarget(it.pull, 'next')
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { x: '1' }, { branch: 'next' })
+    await mergeRulesFixture.githubFixture.github.retarget(it.pull, 'next')
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
-    await rulesFixture.githubFixture.github.retarget(it.pull, 'main')
-    await rulesFixture.githubFixture.github.draft(it.pull)
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    await mergeRulesFixture.githubFixture.github.retarget(it.pull, 'main')
+    await mergeRulesFixture.githubFixture.github.draft(it.pull)
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
   })
 
   test('with a review that requests changes is not approved', async () => {
-    const it = await rulesFixture.openMergeCase()
-    rulesFixture.githubFixture.github.addRules(it.full, [
+    const it = await mergeRulesFixture.openMergeCase()
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [
       createPullRequestRule({ required_approving_review_count: 1 }),
     ])
-    rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
-    rulesFixture.githubFixture.github.review(it.pull, 'carol', 'changes', 'No')
-    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
-    rulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'carol', 'changes', 'No')
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('is not required from apps that classic protection allows to bypass it', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const protect = (apps: string[]): void =>
-      rulesFixture.githubFixture.github.protect(it.full, 'main', {
+      mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
         enforce_admins: true,
         required_pull_request_reviews: {
           required_approving_review_count: 1,
@@ -114,72 +116,72 @@ describe('a required pull request', () => {
       })
     protect([])
     const approval = 'At least 1 approving review is required by reviewers with write access.'
-    expect(await rulesFixture.pushMerge(it)).toEqual(createProtectionRejection([approval]))
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createBranchProtectionRejection([approval]))
     protect(['catalog-bot'])
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 })
 
 describe('layered rules', () => {
   test('add up for rulesets and classic protection, and shared violations are reported once', async () => {
-    const it = await rulesFixture.openMergeCase()
-    rulesFixture.githubFixture.github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])])
-    rulesFixture.githubFixture.github.protect(it.full, 'main', {
+    const it = await mergeRulesFixture.openMergeCase()
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])])
+    mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
       required_status_checks: { strict: false, contexts: ['ci'] },
       lock_branch: true,
     })
     const messages = ['Required status check "ci" is expected.', 'Cannot change this locked branch']
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, ...messages))
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, ...messages))
   })
 
   test('apply per ref: of two refs in one push, only one is rejected unless the push is atomic', async () => {
     const it = await openBranchRulesScenario()
-    await rulesFixture.githubFixture.github.close(it.pull)
-    const pushed = await rulesFixture.push(it, [
+    await mergeRulesFixture.githubFixture.github.close(it.pull)
+    const pushed = await mergeRulesFixture.push(it, [
       `${it.mergeSha}:refs/heads/main`,
       `${it.mergeSha}:refs/heads/free`,
     ])
     expect(pushed).toMatchObject({ ...createExpectedPushRejection(it, pullRequestRequiredMessage) })
-    const { knownRefs } = rulesFixture.githubFixture.github.repository(it.full)
+    const { knownRefs } = mergeRulesFixture.githubFixture.github.repository(it.full)
     expect(knownRefs.get('refs/heads/free')).toBe(it.mergeSha)
     expect(knownRefs.get('refs/heads/main')).toBe(it.baseSha)
     // With --atomic, the push is all or nothing.
     const both = ['--atomic', `${it.mergeSha}:refs/heads/main`, `${it.mergeSha}:refs/heads/free-too`]
-    expect(await rulesFixture.push(it, both)).toMatchObject({ accepted: false })
-    expect(rulesFixture.githubFixture.github.repository(it.full).knownRefs.has('refs/heads/free-too')).toBe(
-      false,
-    )
+    expect(await mergeRulesFixture.push(it, both)).toMatchObject({ accepted: false })
+    expect(
+      mergeRulesFixture.githubFixture.github.repository(it.full).knownRefs.has('refs/heads/free-too'),
+    ).toBe(false)
   })
 
   test('for branch creation: a ruleset always applies, a classic pattern only with block_creations', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const none = { required_status_checks: { strict: false, contexts: ['ci'] }, enforce_admins: true }
-    rulesFixture.githubFixture.github.protect(it.full, 'release-*', none)
+    mergeRulesFixture.githubFixture.github.protect(it.full, 'release-*', none)
     const make = async (branch: string): Promise<PushResult> =>
-      rulesFixture.push(it, `${it.baseSha}:refs/heads/${branch}`)
+      mergeRulesFixture.push(it, `${it.baseSha}:refs/heads/${branch}`)
     expect(await make('release-1')).toMatchObject(acceptedPushResult)
-    expect(await rulesFixture.push(it, `${it.mergeSha}:refs/heads/release-1`)).toEqual(
-      createProtectionRejection(['Required status check "ci" is expected.'], 'release-1'),
+    expect(await mergeRulesFixture.push(it, `${it.mergeSha}:refs/heads/release-1`)).toEqual(
+      createBranchProtectionRejection(['Required status check "ci" is expected.'], 'release-1'),
     )
     const restrictions = { users: [], teams: [], apps: [] }
-    rulesFixture.githubFixture.github.protect(it.full, 'release-*', {
+    mergeRulesFixture.githubFixture.github.protect(it.full, 'release-*', {
       ...none,
       restrictions,
       block_creations: true,
     })
     expect(await make('release-2')).toMatchObject({ reason: 'protected branch hook declined' })
     const all = { conditions: { ref_name: { include: ['~ALL'] } } }
-    rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'creation' }], all)
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'creation' }], all)
     const messages = ['Cannot create ref due to creations being restricted.']
     expect(await make('other')).toEqual(
-      createRulesetRejection(it.full, rulesFixture.githubFixture.github.url, messages, 'other'),
+      createRulesetRejection(it.full, mergeRulesFixture.githubFixture.github.url, messages, 'other'),
     )
   })
 
   test('reject nothing if they are disabled or only evaluated', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     for (const enforcement of ['evaluate', 'disabled'] as const)
-      rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { enforcement })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+      mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { enforcement })
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 })

@@ -4,15 +4,17 @@ import type { Octokit } from '@octokit/rest'
 import { MergeRulesFixture, createStatusChecksRule, createPullRequestRule } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
-let rulesFixture: MergeRulesFixture
+let mergeRulesFixture: MergeRulesFixture
 let adminClient: Octokit
 beforeAll(async () => {
-  rulesFixture = await MergeRulesFixture.furnish()
-  adminClient = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('maintainer'))
+  mergeRulesFixture = await MergeRulesFixture.furnish()
+  adminClient = mergeRulesFixture.githubFixture.client(
+    mergeRulesFixture.githubFixture.github.tokenFor('maintainer'),
+  )
 })
-afterAll(async () => rulesFixture.githubFixture.stop())
+afterAll(async () => mergeRulesFixture.githubFixture.stop())
 afterEach(() => {
-  expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
+  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
 const getMainBranchParams = ({
@@ -24,9 +26,9 @@ const getMainBranchParams = ({
 
 describe('rulesets', () => {
   test('are imported as JSON, and their rules are in force at once', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const checks = [
-      { context: 'catalog-bot / validation', integration_id: rulesFixture.githubFixture.app.id },
+      { context: 'catalog-bot / validation', integration_id: mergeRulesFixture.githubFixture.app.id },
     ]
     const { data } = await adminClient.rest.repos.createRepoRuleset({
       ...it.name,
@@ -42,8 +44,8 @@ describe('rulesets', () => {
         },
       ],
     })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
-    const { data: rules } = await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
+    const { data: rules } = await mergeRulesFixture.githubFixture.octokit.rest.repos.getBranchRules(
       getMainBranchParams(it),
     )
     expect(rules).toMatchObject([
@@ -56,65 +58,71 @@ describe('rulesets', () => {
       enforcement: 'disabled',
     })
     expect(
-      (await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data,
+      (await mergeRulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data,
     ).toEqual([])
-    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
   })
 
   test('are set by administrators alone', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const request = { ...it.name, name: 'x', enforcement: 'active' as const }
-    const bob = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('bob'))
+    const bob = mergeRulesFixture.githubFixture.client(mergeRulesFixture.githubFixture.github.tokenFor('bob'))
     await expect(bob.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({ status: 403 })
     await expect(
-      rulesFixture.githubFixture.octokit.rest.repos.createRepoRuleset(request),
+      mergeRulesFixture.githubFixture.octokit.rest.repos.createRepoRuleset(request),
     ).rejects.toMatchObject({
       status: 403,
     })
   })
 
   test('say who may bypass them to those who may change them; to everyone, whether they can', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const app = {
       actor_type: 'Integration',
-      actor_id: rulesFixture.githubFixture.app.id,
+      actor_id: mergeRulesFixture.githubFixture.app.id,
       bypass_mode: 'pull_request',
     } as const
-    const { id } = rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], {
+    const { id } = mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], {
       bypass_actors: [app],
     })
     const read = { ...it.name, ruleset_id: id }
-    const { data } = await rulesFixture.githubFixture.octokit.rest.repos.getRepoRuleset(read)
+    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.repos.getRepoRuleset(read)
     expect(data).not.toHaveProperty('bypass_actors')
     expect(data.current_user_can_bypass).toBe('pull_requests_only')
     const { data: seen } = await adminClient.rest.repos.getRepoRuleset(read)
     expect(seen).toMatchObject({ bypass_actors: [app], current_user_can_bypass: 'never' })
-    const { data: list } = await rulesFixture.githubFixture.octokit.rest.repos.getRepoRulesets(it.name)
+    const { data: list } = await mergeRulesFixture.githubFixture.octokit.rest.repos.getRepoRulesets(it.name)
     expect(list).toMatchObject([{ id, enforcement: 'active' }])
     expect(list[0]).not.toHaveProperty('rules')
   })
 
   test("of a person's repository take no app among those who bypass", async () => {
-    const it = await rulesFixture.openMergeCase({ owner: 'bob' })
-    const bob = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('bob'))
+    const it = await mergeRulesFixture.openMergeCase({ owner: 'bob' })
+    const bob = mergeRulesFixture.githubFixture.client(mergeRulesFixture.githubFixture.github.tokenFor('bob'))
     const asked = bob.rest.repos.createRepoRuleset({
       ...it.name,
       name: 'x',
       enforcement: 'active',
       bypass_actors: [
-        { actor_type: 'Integration', actor_id: rulesFixture.githubFixture.app.id, bypass_mode: 'always' },
+        {
+          actor_type: 'Integration',
+          actor_id: mergeRulesFixture.githubFixture.app.id,
+          bypass_mode: 'always',
+        },
       ],
     })
-    expect(await rulesFixture.captureError(asked)).toMatchObject({ status: 422 })
+    expect(await mergeRulesFixture.captureError(asked)).toMatchObject({ status: 422 })
   })
 
   test('that the sandbox would not enforce are not taken', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const rule = { type: 'tag_name_pattern', parameters: { operator: 'contains', pattern: 'x' } }
-    expect(() => rulesFixture.githubFixture.github.addRules(it.full, [rule])).toThrow('Validation Failed')
-    expect(() => rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'pull_request' }])).toThrow(
+    expect(() => mergeRulesFixture.githubFixture.github.addRules(it.full, [rule])).toThrow(
       'Validation Failed',
     )
+    expect(() =>
+      mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'pull_request' }]),
+    ).toThrow('Validation Failed')
   })
 
   test.each([
@@ -123,36 +131,36 @@ describe('rulesets', () => {
     ['User', undefined, 'bob'],
     ['RepositoryRole', 4, 'bob'],
   ] as const)('spare a %s that they name', async (actor_type, role, login) => {
-    const it = await rulesFixture.openMergeCase()
-    const actor_id = role ?? rulesFixture.githubFixture.github.account(login).id
+    const it = await mergeRulesFixture.openMergeCase()
+    const actor_id = role ?? mergeRulesFixture.githubFixture.github.account(login).id
     const actor = { actor_type, actor_id, bypass_mode: 'always' } as const
-    rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [actor] })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
-    expect(await rulesFixture.pushMerge(it, rulesFixture.githubFixture.github.tokenFor(login))).toMatchObject(
-      { accepted: true },
-    )
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [actor] })
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
+    expect(
+      await mergeRulesFixture.pushMerge(it, mergeRulesFixture.githubFixture.github.tokenFor(login)),
+    ).toMatchObject({ accepted: true })
   })
 })
 
 describe('a branch', () => {
   test('is called protected by rulesets and by classic protection; only the latter has a summary', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const read = async (): Promise<unknown> =>
-      (await rulesFixture.githubFixture.octokit.rest.repos.getBranch(getMainBranchParams(it))).data
+      (await mergeRulesFixture.githubFixture.octokit.rest.repos.getBranch(getMainBranchParams(it))).data
     const off = {
       enabled: false,
       required_status_checks: { enforcement_level: 'off', contexts: [], checks: [] },
     }
     expect(await read()).toMatchObject({ protected: false, protection: off })
-    const ruleset = rulesFixture.githubFixture.github.addRules(it.full, [
+    const ruleset = mergeRulesFixture.githubFixture.github.addRules(it.full, [
       createStatusChecksRule([{ context: 'ci' }]),
     ])
     expect(await read()).toMatchObject({ protected: true, protection: off })
-    const missing = await rulesFixture.captureError(
+    const missing = await mergeRulesFixture.captureError(
       adminClient.rest.repos.getBranchProtection(getMainBranchParams(it)),
     )
     expect(missing).toEqual({ status: 404, message: 'Branch not protected' })
-    rulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
+    mergeRulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
     await adminClient.rest.repos.updateBranchProtection({
       ...getMainBranchParams(it),
       required_status_checks: { strict: true, contexts: ['ci'] },
@@ -170,13 +178,13 @@ describe('a branch', () => {
       protection: { enabled: true, required_status_checks: checks },
     })
     expect(
-      (await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data,
+      (await mergeRulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data,
     ).toEqual([])
   })
 
   test('shows its classic protection to administrators and to apps with the permission', async () => {
-    const it = await rulesFixture.openMergeCase()
-    rulesFixture.githubFixture.github.protect(it.full, 'main', {
+    const it = await mergeRulesFixture.openMergeCase()
+    mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
       required_status_checks: { strict: true, contexts: ['ci'] },
       required_pull_request_reviews: { dismiss_stale_reviews: true },
       restrictions: { users: [], teams: [], apps: ['catalog-bot'] },
@@ -188,17 +196,17 @@ describe('a branch', () => {
       restrictions: { apps: [{ slug: 'catalog-bot' }] },
       enforce_admins: { enabled: false },
     })
-    const bob = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('bob'))
+    const bob = mergeRulesFixture.githubFixture.client(mergeRulesFixture.githubFixture.github.tokenFor('bob'))
     await expect(bob.rest.repos.getBranchProtection(getMainBranchParams(it))).rejects.toMatchObject({
       status: 404,
     })
-    const { github, installation, octokit } = rulesFixture.githubFixture
+    const { github, installation, octokit } = mergeRulesFixture.githubFixture
     await expect(octokit.rest.repos.getBranchProtection(getMainBranchParams(it))).rejects.toMatchObject({
       status: 403,
     })
     const before = installation.permissions
     github.setPermissions(installation, { ...before, administration: 'read' })
-    const reader = rulesFixture.githubFixture.client(await rulesFixture.githubFixture.token())
+    const reader = mergeRulesFixture.githubFixture.client(await mergeRulesFixture.githubFixture.token())
     expect((await reader.rest.repos.getBranchProtection(getMainBranchParams(it))).data.url).toContain(
       '/protection',
     )
@@ -206,15 +214,15 @@ describe('a branch', () => {
   })
 
   test('tells in GraphQL what binds the reader', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const app = {
       actor_type: 'Integration',
-      actor_id: rulesFixture.githubFixture.app.id,
+      actor_id: mergeRulesFixture.githubFixture.app.id,
       bypass_mode: 'always',
     } as const
-    rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
     const rules = [{ type: 'required_linear_history' }, createStatusChecksRule([{ context: 'ci' }])]
-    rulesFixture.githubFixture.github.addRules(it.full, [
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [
       ...rules,
       createPullRequestRule({ required_approving_review_count: 2 }),
     ])
@@ -232,20 +240,20 @@ describe('a branch', () => {
       requiresLinearHistory: true,
       requiresSignatures: false,
     }
-    expect(await read(rulesFixture.githubFixture.octokit)).toEqual({ ...rule, viewerCanPush: true })
-    const bob = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('bob'))
+    expect(await read(mergeRulesFixture.githubFixture.octokit)).toEqual({ ...rule, viewerCanPush: true })
+    const bob = mergeRulesFixture.githubFixture.client(mergeRulesFixture.githubFixture.github.tokenFor('bob'))
     expect(await read(bob)).toEqual({ ...rule, viewerCanPush: false })
   })
 
   test('tells in GraphQL that who is among the classic pushers can push', async () => {
-    const it = await rulesFixture.openMergeCase()
+    const it = await mergeRulesFixture.openMergeCase()
     const query = `query ($owner: String!, $repo: String!) {
       repository(owner: $owner, name: $repo) { ref(qualifiedName: "refs/heads/main") { refUpdateRule { viewerCanPush } } }
     }`
     const canPush = async (apps: string[]): Promise<unknown> => {
       const restrictions = { users: [], teams: [], apps }
-      rulesFixture.githubFixture.github.protect(it.full, 'main', { enforce_admins: true, restrictions })
-      const answer = await rulesFixture.githubFixture.octokit.graphql<{
+      mergeRulesFixture.githubFixture.github.protect(it.full, 'main', { enforce_admins: true, restrictions })
+      const answer = await mergeRulesFixture.githubFixture.octokit.graphql<{
         repository: { ref: { refUpdateRule: { viewerCanPush: boolean } } }
       }>(query, it.name)
       return answer.repository.ref.refUpdateRule.viewerCanPush
@@ -256,16 +264,16 @@ describe('a branch', () => {
 })
 
 test('a repository tells how it merges to those who may write', async () => {
-  const it = await rulesFixture.openMergeCase()
+  const it = await mergeRulesFixture.openMergeCase()
   await adminClient.rest.repos.update({ ...it.name, allow_merge_commit: false })
-  const { data } = await rulesFixture.githubFixture.octokit.rest.repos.get(it.name)
+  const { data } = await mergeRulesFixture.githubFixture.octokit.rest.repos.get(it.name)
   expect(data).toMatchObject({
     allow_merge_commit: false,
     allow_squash_merge: true,
     allow_rebase_merge: true,
   })
-  const reader = rulesFixture.githubFixture.client(
-    await rulesFixture.githubFixture.token({ permissions: { contents: 'read' } }),
+  const reader = mergeRulesFixture.githubFixture.client(
+    await mergeRulesFixture.githubFixture.token({ permissions: { contents: 'read' } }),
   )
   expect((await reader.rest.repos.get(it.name)).data).not.toHaveProperty('allow_merge_commit')
 })

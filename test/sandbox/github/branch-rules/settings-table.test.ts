@@ -9,19 +9,19 @@ import {
   createStatusChecksRule,
   createPullRequestRule,
   createMergeQueueRule,
-  createProtectionRejection,
+  createBranchProtectionRejection,
   createRulesetRejection,
   formatRuleViolations,
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario, BranchRulesScenarioOptions, PushResult } from './merge-rules-fixture.ts'
 
-let rulesFixture: MergeRulesFixture
+let mergeRulesFixture: MergeRulesFixture
 beforeAll(async () => {
-  rulesFixture = await MergeRulesFixture.furnish()
+  mergeRulesFixture = await MergeRulesFixture.furnish()
 })
-afterAll(async () => rulesFixture.githubFixture.stop())
+afterAll(async () => mergeRulesFixture.githubFixture.stop())
 afterEach(() => {
-  expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
+  expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
 const botCheckName = 'catalog-bot / validation'
@@ -29,13 +29,13 @@ const approvalRequiredMessage = 'At least 1 approving review is required by revi
 const lastPushApprovalMessage = 'New changes require approval from someone other than the last pusher.'
 const linearHistoryRequiredMessage = 'This branch must not contain merge commits.'
 const mergeQueueRequiredMessage = 'Changes must be made through the merge queue'
-const notAuthorizedMessage =
+const pushNotAuthorizedMessage =
   "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information."
 
 /** The table rows with tests below, by the text in their first column. */
-const testedSettingRows: string[] = []
+const testedSettingNames: string[] = []
 function describeSettingRow(setting: string, claims: () => void): void {
-  testedSettingRows.push(setting)
+  testedSettingNames.push(setting)
   describe(setting, claims)
 }
 
@@ -43,38 +43,38 @@ const openBranchRulesScenario = async (
   rules: readonly BranchRule[],
   more?: BranchRulesScenarioOptions,
 ): Promise<BranchRulesScenario> => {
-  const it = await rulesFixture.openMergeCase(more)
-  if (rules.length > 0) rulesFixture.githubFixture.github.addRules(it.full, rules)
+  const it = await mergeRulesFixture.openMergeCase(more)
+  if (rules.length > 0) mergeRulesFixture.githubFixture.github.addRules(it.full, rules)
   return it
 }
 const createExpectedPushRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
-  createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
+  createRulesetRejection(full, mergeRulesFixture.githubFixture.github.url, says)
 /** The merge commit is the tip of the base, and the push marks the pull request as merged. */
 const expectPullMerged = async (it: BranchRulesScenario): Promise<void> => {
-  expect(await rulesFixture.readTip(it)).toBe(it.mergeSha)
+  expect(await mergeRulesFixture.readTip(it)).toBe(it.mergeSha)
   expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.mergeSha } })
 }
 const expectPullNotMerged = async (it: BranchRulesScenario): Promise<void> => {
-  expect(await rulesFixture.readTip(it)).toBe(it.baseSha)
+  expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
   expect(it.pull).toMatchObject({ state: 'open', merged: null })
 }
 
 describeSettingRow('none, deletion, non_fast_forward', () => {
   test('a merge is accepted, a deletion and a force push are rejected', async () => {
     const it = await openBranchRulesScenario([{ type: 'deletion' }, { type: 'non_fast_forward' }])
-    expect(await rulesFixture.push(it, ':refs/heads/main')).toMatchObject({ accepted: false })
-    expect(await rulesFixture.push(it, `+${it.headSha}:refs/heads/main`)).toEqual(
+    expect(await mergeRulesFixture.push(it, ':refs/heads/main')).toMatchObject({ accepted: false })
+    expect(await mergeRulesFixture.push(it, `+${it.headSha}:refs/heads/main`)).toEqual(
       createExpectedPushRejection(it, 'Cannot force-push to this branch'),
     )
     await expectPullNotMerged(it)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 
   test('a push with lease to a moved base is rejected by Git, not by a rule', async () => {
     const it = await openBranchRulesScenario([{ type: 'non_fast_forward' }])
-    await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
-    const pushed = await rulesFixture.push(it, [
+    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
+    const pushed = await mergeRulesFixture.push(it, [
       `--force-with-lease=main:${it.baseSha}`,
       `${it.mergeSha}:refs/heads/main`,
     ])
@@ -84,18 +84,18 @@ describeSettingRow('none, deletion, non_fast_forward', () => {
 
 describeSettingRow('required own checks', () => {
   test('must pass on the merge commit: a passing head that is behind is not enough', async () => {
-    const app = rulesFixture.githubFixture.app.id
+    const app = mergeRulesFixture.githubFixture.app.id
     const it = await openBranchRulesScenario([
       createStatusChecksRule([{ context: botCheckName, integration_id: app }]),
     ])
-    await rulesFixture.setCheck(it, it.headSha, botCheckName)
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    await mergeRulesFixture.setCheck(it, it.headSha, botCheckName)
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, `Required status check "${botCheckName}" is expected.`),
     )
     await expectPullNotMerged(it)
-    expect(await rulesFixture.stage(it)).toMatchObject(acceptedPushResult)
-    await rulesFixture.setCheck(it, it.mergeSha, botCheckName)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.stage(it)).toMatchObject(acceptedPushResult)
+    await mergeRulesFixture.setCheck(it, it.mergeSha, botCheckName)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 })
@@ -103,29 +103,29 @@ describeSettingRow('required own checks', () => {
 describeSettingRow('required foreign checks (CI)', () => {
   test('count if CI ran on the merge commit', async () => {
     const it = await openBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])])
-    await rulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
+    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
       context: 'ci',
       state: 'success',
     })
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
     )
-    await rulesFixture.stage(it)
-    await rulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
+    await mergeRulesFixture.stage(it)
+    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
       context: 'ci',
       state: 'success',
     })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 
   test('count on the head if it contains the base', async () => {
     const it = await openBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])], { behind: false })
-    await rulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
+    await mergeRulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
       context: 'ci',
       state: 'success',
     })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 })
@@ -133,12 +133,12 @@ describeSettingRow('required foreign checks (CI)', () => {
 describeSettingRow('pull_request, 0 approvals', () => {
   test('an open pull request is required and sufficient', async () => {
     const it = await openBranchRulesScenario([createPullRequestRule()])
-    await rulesFixture.githubFixture.github.close(it.pull)
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    await mergeRulesFixture.githubFixture.github.close(it.pull)
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, 'Changes must be made through a pull request.'),
     )
-    await rulesFixture.githubFixture.github.reopen(it.pull)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    await mergeRulesFixture.githubFixture.github.reopen(it.pull)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 })
@@ -146,10 +146,12 @@ describeSettingRow('pull_request, 0 approvals', () => {
 describeSettingRow('pull_request, ≥1', () => {
   test('requires an approval by a user with write access', async () => {
     const it = await openBranchRulesScenario([createPullRequestRule({ required_approving_review_count: 1 })])
-    rulesFixture.githubFixture.github.review(it.pull, 'stranger', 'approve')
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, approvalRequiredMessage))
-    rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'stranger', 'approve')
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
+      createExpectedPushRejection(it, approvalRequiredMessage),
+    )
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 })
@@ -162,13 +164,13 @@ describeSettingRow('+ dismiss stale / last push', () => {
     const it = await openBranchRulesScenario([
       createPullRequestRule({ required_approving_review_count: 1, [setting]: true }),
     ])
-    rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
-    const { mergeSha } = await rulesFixture.createMerge(it, { 'alpha.yaml': 'name: alpha\nmore: 1\n' })
-    expect(await rulesFixture.push(it, `${mergeSha}:refs/heads/main`)).toEqual(
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    const { mergeSha } = await mergeRulesFixture.createMerge(it, { 'alpha.yaml': 'name: alpha\nmore: 1\n' })
+    expect(await mergeRulesFixture.push(it, `${mergeSha}:refs/heads/main`)).toEqual(
       createExpectedPushRejection(it, says),
     )
     await expectPullNotMerged(it)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 
@@ -177,14 +179,14 @@ describeSettingRow('+ dismiss stale / last push', () => {
       createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
     ]
     const it = await openBranchRulesScenario(rules)
-    const review = rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
-    await rulesFixture.stage(it)
-    await rulesFixture.githubFixture.github.forcePush(it.pull, { commit: it.mergeSha })
+    const review = mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    await mergeRulesFixture.stage(it)
+    await mergeRulesFixture.githubFixture.github.forcePush(it.pull, { commit: it.mergeSha })
     expect(review.state).toBe('APPROVED')
-    await rulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
+    await mergeRulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
     expect(review.state).toBe('DISMISSED')
-    const again = { ...it, ...(await rulesFixture.createMerge(it)) }
-    expect(await rulesFixture.pushMerge(again)).toEqual(
+    const again = { ...it, ...(await mergeRulesFixture.createMerge(it)) }
+    expect(await mergeRulesFixture.pushMerge(again)).toEqual(
       createExpectedPushRejection(it, approvalRequiredMessage),
     )
   })
@@ -194,18 +196,18 @@ describeSettingRow('+ dismiss stale / last push', () => {
       createPullRequestRule({ required_approving_review_count: 1, require_last_push_approval: true }),
     ]
     const it = await openBranchRulesScenario(rules)
-    await rulesFixture.githubFixture.github.pushToPull(
+    await mergeRulesFixture.githubFixture.github.pushToPull(
       it.pull,
       { 'beta.yaml': 'name: beta\n' },
       { by: 'bob' },
     )
-    rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
-    const again = { ...it, ...(await rulesFixture.createMerge(it)) }
-    expect(await rulesFixture.pushMerge(again)).toEqual(
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    const again = { ...it, ...(await mergeRulesFixture.createMerge(it)) }
+    expect(await mergeRulesFixture.pushMerge(again)).toEqual(
       createExpectedPushRejection(it, lastPushApprovalMessage),
     )
-    rulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
-    expect(await rulesFixture.pushMerge(again)).toMatchObject(acceptedPushResult)
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
+    expect(await mergeRulesFixture.pushMerge(again)).toMatchObject(acceptedPushResult)
     await expectPullMerged(again)
   })
 })
@@ -216,12 +218,12 @@ describeSettingRow('code owners, conversations', () => {
     const it = await openBranchRulesScenario([createPullRequestRule({ require_code_owner_review: true })], {
       files,
     })
-    rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, 'Waiting on code owner review from carol.'),
     )
-    rulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    mergeRulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 
@@ -229,11 +231,11 @@ describeSettingRow('code owners, conversations', () => {
     const it = await openBranchRulesScenario([
       createPullRequestRule({ required_review_thread_resolution: true }),
     ])
-    rulesFixture.githubFixture.github.openConversation(it.pull)
+    mergeRulesFixture.githubFixture.github.openConversation(it.pull)
     const expectedMessage = 'A conversation must be resolved before this pull request can be merged.'
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
-    rulesFixture.githubFixture.github.resolveConversation(it.pull)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
+    mergeRulesFixture.githubFixture.github.resolveConversation(it.pull)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 })
@@ -241,19 +243,19 @@ describeSettingRow('code owners, conversations', () => {
 describeSettingRow('`update` / restricted pushers', () => {
   test.each(['always', 'exempt'] as const)('with bypass %s, the merge is accepted', async (bypass_mode) => {
     const it = await openBranchRulesScenario([])
-    const ruleset = rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }])
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    const ruleset = mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }])
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, 'Cannot update this protected ref.'),
     )
     await expectPullNotMerged(it)
-    rulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
+    mergeRulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
     const app = {
       actor_type: 'Integration',
-      actor_id: rulesFixture.githubFixture.app.id,
+      actor_id: mergeRulesFixture.githubFixture.app.id,
       bypass_mode,
     } as const
-    rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
-    const pushed = await rulesFixture.pushMerge(it)
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    const pushed = await mergeRulesFixture.pushMerge(it)
     expect(pushed).toMatchObject(acceptedPushResult)
     // GitHub reports nothing to an exempt actor.
     expect(pushed.remote).toEqual(
@@ -268,25 +270,25 @@ describeSettingRow('`update` / restricted pushers', () => {
     const it = await openBranchRulesScenario([])
     const app = {
       actor_type: 'Integration',
-      actor_id: rulesFixture.githubFixture.app.id,
+      actor_id: mergeRulesFixture.githubFixture.app.id,
       bypass_mode: 'pull_request',
     } as const
-    rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, 'Cannot update this protected ref.'),
     )
-    expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('bypass of one ruleset does not apply to another', async () => {
     const it = await openBranchRulesScenario([createStatusChecksRule([{ context: botCheckName }])])
     const app = {
       actor_type: 'Integration',
-      actor_id: rulesFixture.githubFixture.app.id,
+      actor_id: mergeRulesFixture.githubFixture.app.id,
       bypass_mode: 'always',
     } as const
-    rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, `Required status check "${botCheckName}" is expected.`),
     )
   })
@@ -296,21 +298,21 @@ describeSettingRow('`update` / restricted pushers', () => {
     const none = { required_status_checks: null, enforce_admins: true, required_pull_request_reviews: null }
     const checks = { strict: false, contexts: [botCheckName] }
     const list = (apps: string[]): void =>
-      rulesFixture.githubFixture.github.protect(it.full, 'main', {
+      mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
         ...none,
         required_status_checks: checks,
         restrictions: { users: [], teams: [], apps },
       })
     list([])
     const missing = `Required status check "${botCheckName}" is expected.`
-    expect(await rulesFixture.pushMerge(it)).toEqual(
-      createProtectionRejection([missing, notAuthorizedMessage]),
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
+      createBranchProtectionRejection([missing, pushNotAuthorizedMessage]),
     )
     list(['catalog-bot'])
-    expect(await rulesFixture.pushMerge(it)).toEqual(createProtectionRejection([missing]))
-    await rulesFixture.stage(it)
-    await rulesFixture.setCheck(it, it.mergeSha, botCheckName)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createBranchProtectionRejection([missing]))
+    await mergeRulesFixture.stage(it)
+    await mergeRulesFixture.setCheck(it, it.mergeSha, botCheckName)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 })
@@ -318,7 +320,7 @@ describeSettingRow('`update` / restricted pushers', () => {
 describeSettingRow('required_linear_history', () => {
   test('a merge commit is rejected, but a squash by API is accepted', async () => {
     const it = await openBranchRulesScenario([{ type: 'required_linear_history' }])
-    const pushed = await rulesFixture.pushMerge(it)
+    const pushed = await mergeRulesFixture.pushMerge(it)
     expect(pushed).toMatchObject({ accepted: false, reason: createExpectedPushRejection(it).reason })
     expect(pushed.remote.slice(-5)).toEqual([
       `- ${linearHistoryRequiredMessage}`,
@@ -327,26 +329,30 @@ describeSettingRow('required_linear_history', () => {
       it.mergeSha,
       '',
     ])
-    expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({
+    expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({
       status: 405,
       message: formatRuleViolations(linearHistoryRequiredMessage),
     })
     await expectPullNotMerged(it)
-    expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual({ sha: await rulesFixture.readTip(it) })
+    expect(await mergeRulesFixture.mergeByApi(it, 'squash')).toEqual({
+      sha: await mergeRulesFixture.readTip(it),
+    })
   })
 
   test('classic protection rejects a merge commit, but accepts a rebase by API', async () => {
     const it = await openBranchRulesScenario([])
-    rulesFixture.githubFixture.github.protect(it.full, 'main', {
+    mergeRulesFixture.githubFixture.github.protect(it.full, 'main', {
       required_linear_history: true,
       enforce_admins: true,
     })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject({ reason: 'protected branch hook declined' })
-    expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ reason: 'protected branch hook declined' })
+    expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({
       status: 405,
       message: linearHistoryRequiredMessage,
     })
-    expect(await rulesFixture.mergeByApi(it, 'rebase')).toEqual({ sha: await rulesFixture.readTip(it) })
+    expect(await mergeRulesFixture.mergeByApi(it, 'rebase')).toEqual({
+      sha: await mergeRulesFixture.readTip(it),
+    })
   })
 })
 
@@ -354,25 +360,27 @@ describeSettingRow('`allowed_merge_methods` without merge', () => {
   test('a pushed merge counts as a merge commit, and the API accepts an allowed method', async () => {
     const it = await openBranchRulesScenario([createPullRequestRule({ allowed_merge_methods: ['squash'] })])
     const expectedMessage = 'Merge commits are not allowed on this repository.'
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
-    expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, expectedMessage))
+    expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({
       status: 405,
       message: formatRuleViolations(expectedMessage),
     })
-    expect(await rulesFixture.mergeByApi(it, 'rebase')).toMatchObject({ status: 405 })
+    expect(await mergeRulesFixture.mergeByApi(it, 'rebase')).toMatchObject({ status: 405 })
     await expectPullNotMerged(it)
-    expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual({ sha: await rulesFixture.readTip(it) })
+    expect(await mergeRulesFixture.mergeByApi(it, 'squash')).toEqual({
+      sha: await mergeRulesFixture.readTip(it),
+    })
   })
 })
 
 describeSettingRow('repo `allow_merge_commit=false` alone', () => {
   test('the API rejects a merge commit, but a push is accepted', async () => {
     const it = await openBranchRulesScenario([])
-    rulesFixture.githubFixture.github.allowMergeMethods(it.full, { merge: false })
+    mergeRulesFixture.githubFixture.github.allowMergeMethods(it.full, { merge: false })
     const message = 'Merge commits are not allowed on this repository.'
-    expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({ status: 405, message })
+    expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({ status: 405, message })
     await expectPullNotMerged(it)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
   })
 })
@@ -382,12 +390,12 @@ describeSettingRow('required_signatures', () => {
 
   test('an unsigned merge is rejected, but one created by the app through the API is accepted', async () => {
     const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
-    const pushed = await rulesFixture.pushMerge(it)
+    const pushed = await mergeRulesFixture.pushMerge(it)
     expect(pushed).toMatchObject({ accepted: false, reason: createExpectedPushRejection(it).reason })
     expect(pushed.remote.slice(-5)).toEqual([`- ${unsigned}`, 'Found 1 violation:', '', it.mergeSha, ''])
     await expectPullNotMerged(it)
-    await rulesFixture.stage(it)
-    const { rest } = rulesFixture.githubFixture.octokit
+    await mergeRulesFixture.stage(it)
+    const { rest } = mergeRulesFixture.githubFixture.octokit
     const { data: made } = await rest.git.getCommit({ ...it.name, commit_sha: it.mergeSha })
     const parents = [it.baseSha, it.headSha]
     const { data: signed } = await rest.git.createCommit({
@@ -404,16 +412,16 @@ describeSettingRow('required_signatures', () => {
 
   test('every commit is verified, including those of the pull request', async () => {
     const it = await openBranchRulesScenario([{ type: 'required_signatures' }])
-    expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({
+    expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toEqual({
       status: 405,
       message: formatRuleViolations(unsigned),
     })
-    expect(await rulesFixture.mergeByApi(it, 'rebase')).toEqual({
+    expect(await mergeRulesFixture.mergeByApi(it, 'rebase')).toEqual({
       status: 405,
       message: formatRuleViolations(unsigned),
     })
     // On GitHub, only the author of the pull request can squash it.
-    expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual({
+    expect(await mergeRulesFixture.mergeByApi(it, 'squash')).toEqual({
       status: 405,
       message: formatRuleViolations(unsigned),
     })
@@ -421,11 +429,14 @@ describeSettingRow('required_signatures', () => {
 
   test('a commit with a custom author is not signed', async () => {
     const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
-    await rulesFixture.stage(it)
+    await mergeRulesFixture.stage(it)
     const tree = (
-      await rulesFixture.githubFixture.octokit.rest.git.getCommit({ ...it.name, commit_sha: it.mergeSha })
+      await mergeRulesFixture.githubFixture.octokit.rest.git.getCommit({
+        ...it.name,
+        commit_sha: it.mergeSha,
+      })
     ).data.tree.sha
-    const { data } = await rulesFixture.githubFixture.octokit.rest.git.createCommit({
+    const { data } = await mergeRulesFixture.githubFixture.octokit.rest.git.createCommit({
       ...it.name,
       message: 'Merge',
       tree,
@@ -433,12 +444,12 @@ describeSettingRow('required_signatures', () => {
       author: { name: 'catalog-bot', email: 'bot@example.invalid' },
     })
     expect(data.verification).toMatchObject({ verified: false, reason: 'unsigned' })
-    const moved = rulesFixture.githubFixture.octokit.rest.git.updateRef({
+    const moved = mergeRulesFixture.githubFixture.octokit.rest.git.updateRef({
       ...it.name,
       ref: 'heads/main',
       sha: data.sha,
     })
-    expect(await rulesFixture.captureError(moved)).toEqual({
+    expect(await mergeRulesFixture.captureError(moved)).toEqual({
       status: 422,
       message: formatRuleViolations(unsigned),
     })
@@ -448,10 +459,10 @@ describeSettingRow('required_signatures', () => {
 describeSettingRow('merge_queue', () => {
   test('a merge outside the queue is rejected, by push and by API', async () => {
     const it = await openBranchRulesScenario([createMergeQueueRule()])
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, mergeQueueRequiredMessage),
     )
-    expect(await rulesFixture.mergeByApi(it)).toEqual({
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({
       status: 405,
       message: formatRuleViolations(mergeQueueRequiredMessage),
     })
@@ -462,11 +473,13 @@ describeSettingRow('merge_queue', () => {
     const it = await openBranchRulesScenario([])
     const app = {
       actor_type: 'Integration',
-      actor_id: rulesFixture.githubFixture.app.id,
+      actor_id: mergeRulesFixture.githubFixture.app.id,
       bypass_mode: 'always',
     } as const
-    rulesFixture.githubFixture.github.addRules(it.full, [createMergeQueueRule()], { bypass_actors: [app] })
-    expect(await rulesFixture.mergeByApi(it)).toEqual({ sha: await rulesFixture.readTip(it) })
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [createMergeQueueRule()], {
+      bypass_actors: [app],
+    })
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ sha: await mergeRulesFixture.readTip(it) })
   })
 })
 
@@ -474,12 +487,12 @@ describeSettingRow('`workflows` rule', () => {
   test('blocks direct pushes', async () => {
     const workflow = { path: '.github/workflows/ci.yml', repository_id: 1 }
     const it = await openBranchRulesScenario([{ type: 'workflows', parameters: { workflows: [workflow] } }])
-    expect(await rulesFixture.pushMerge(it)).toEqual(
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
       createExpectedPushRejection(it, "Required workflow 'ci' is not satisfied"),
     )
     await expectPullNotMerged(it)
-    await rulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha)
-    expect(await rulesFixture.mergeByApi(it)).toEqual({ sha: await rulesFixture.readTip(it) })
+    await mergeRulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha)
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ sha: await mergeRulesFixture.readTip(it) })
   })
 })
 
@@ -493,10 +506,12 @@ describeSettingRow('code_scanning, deployments', () => {
     ])
     const scanning = `Code scanning is waiting for results from CodeQL for the commit ${it.mergeSha.slice(0, 7)}.`
     const deployment = 'Missing successful active staging deployment.'
-    expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedPushRejection(it, scanning, deployment))
-    rulesFixture.githubFixture.github.analyze(it.full, it.headSha, 'CodeQL')
-    rulesFixture.githubFixture.github.deploy(it.full, it.headSha, 'staging')
-    expect(await rulesFixture.mergeByApi(it)).toEqual({ sha: await rulesFixture.readTip(it) })
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual(
+      createExpectedPushRejection(it, scanning, deployment),
+    )
+    mergeRulesFixture.githubFixture.github.analyze(it.full, it.headSha, 'CodeQL')
+    mergeRulesFixture.githubFixture.github.deploy(it.full, it.headSha, 'staging')
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ sha: await mergeRulesFixture.readTip(it) })
   })
 })
 
@@ -507,23 +522,25 @@ describeSettingRow('PR edits `.github/workflows/`', () => {
     const it = await openBranchRulesScenario([], { changes })
     const reason =
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission'
-    expect(await rulesFixture.pushMerge(it)).toEqual({ accepted: false, remote: [], reason })
-    expect(await rulesFixture.stage(it)).toEqual({ accepted: false, remote: [], reason })
-    expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 403, message: reason })
+    expect(await mergeRulesFixture.pushMerge(it)).toEqual({ accepted: false, remote: [], reason })
+    expect(await mergeRulesFixture.stage(it)).toEqual({ accepted: false, remote: [], reason })
+    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 403, message: reason })
     await expectPullNotMerged(it)
-    const { github, installation } = rulesFixture.githubFixture
+    const { github, installation } = mergeRulesFixture.githubFixture
     const before = installation.permissions
     github.setPermissions(installation, { ...before, workflows: 'write' })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectPullMerged(it)
     github.setPermissions(installation, before)
   })
 
   test('a workflow change on the base does not count as an edit in the merge', async () => {
-    const it = await rulesFixture.openMergeCase({ behind: false })
-    await rulesFixture.githubFixture.github.pushToBase(it.full, { '.github/workflows/ci.yml': 'on: push\n' })
-    const again = { ...it, ...(await rulesFixture.createMerge(it)) }
-    expect(await rulesFixture.pushMerge(again)).toMatchObject(acceptedPushResult)
+    const it = await mergeRulesFixture.openMergeCase({ behind: false })
+    await mergeRulesFixture.githubFixture.github.pushToBase(it.full, {
+      '.github/workflows/ci.yml': 'on: push\n',
+    })
+    const again = { ...it, ...(await mergeRulesFixture.createMerge(it)) }
+    expect(await mergeRulesFixture.pushMerge(again)).toMatchObject(acceptedPushResult)
     await expectPullMerged(again)
   })
 })
@@ -538,5 +555,5 @@ test('every row of the table has a test', async () => {
     .filter((line) => line.startsWith('|') && !line.startsWith('|-'))
     .slice(1)
     .map((line) => line.split('|')[1]?.trim())
-  expect(testedSettingRows).toEqual(settings)
+  expect(testedSettingNames).toEqual(settings)
 })

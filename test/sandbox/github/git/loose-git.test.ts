@@ -11,7 +11,7 @@ import {
   createBareRepository,
   deleteRef,
   runGitForText,
-  GitFailure,
+  GitCommandError,
   isAncestor,
   findMergeBase,
   mergeTrees,
@@ -19,7 +19,7 @@ import {
   setRef,
   type FileChangesByPath,
 } from '../../../../sandbox/github/git/git-store.ts'
-import { findMergeIntroducingCommit } from '../../../../sandbox/github/git/loose-history.ts'
+import { findMergeCommitWithParent } from '../../../../sandbox/github/git/loose-history.ts'
 import { NotLooseObjectError } from '../../../../sandbox/github/git/loose-objects.ts'
 import {
   countFilesInLooseTree,
@@ -102,7 +102,7 @@ describe('a history', () => {
       const line = splitLines(
         origin.git(['rev-list', '--first-parent', '--ancestry-path', `${one}..${other}`]),
       )
-      expect(findMergeIntroducingCommit(repositoryDirectory, one, other)).toBe(line.at(-1))
+      expect(findMergeCommitWithParent(repositoryDirectory, one, other)).toBe(line.at(-1))
     }
   })
 })
@@ -201,15 +201,15 @@ describe('a ref', () => {
     await setRef(repositoryDirectory, 'refs/heads/topic/one', one, '')
     await setRef(repositoryDirectory, 'refs/heads/topic/one', two, one)
     await expect(setRef(repositoryDirectory, 'refs/heads/topic/one', one, one)).rejects.toBeInstanceOf(
-      GitFailure,
+      GitCommandError,
     )
     await expect(setRef(repositoryDirectory, 'refs/heads/topic/one', one, '')).rejects.toBeInstanceOf(
-      GitFailure,
+      GitCommandError,
     )
-    await expect(setRef(repositoryDirectory, 'refs/heads/topic', one)).rejects.toBeInstanceOf(GitFailure)
-    await expect(setRef(repositoryDirectory, 'refs/heads/a..b', one)).rejects.toBeInstanceOf(GitFailure)
+    await expect(setRef(repositoryDirectory, 'refs/heads/topic', one)).rejects.toBeInstanceOf(GitCommandError)
+    await expect(setRef(repositoryDirectory, 'refs/heads/a..b', one)).rejects.toBeInstanceOf(GitCommandError)
     await expect(setRef(repositoryDirectory, 'refs/heads/none', 'f'.repeat(40))).rejects.toBeInstanceOf(
-      GitFailure,
+      GitCommandError,
     )
     expect([...(await readBranchesAndTags(repositoryDirectory))]).toEqual([['refs/heads/topic/one', two]])
     expect(readFileSync(join(repositoryDirectory, 'refs/heads/topic/one'), 'utf8')).toBe(`${two}\n`)

@@ -12,7 +12,7 @@ import {
   type DecodedStruct,
   type DecodedValue,
   type DecodedFieldValues,
-  type DecodedFieldSources,
+  type DecodedFieldSourceValues,
   getJsonTypeName,
 } from './go-type.ts'
 import { LazyDecodedStruct, matchesGoType } from './lazy-decoded.ts'
@@ -76,7 +76,7 @@ class GoStructDecoder {
       case 'string':
         if (value.kind === 'string') return value.value
         if (this.rules?.coerces === true && value.kind === 'bool') return String(value.value)
-        if (this.rules?.coerces === true && value.kind === 'number') return formatNumberCoercedToString(value)
+        if (this.rules?.coerces === true && value.kind === 'number') return formatNumberAsString(value)
         break
       case 'bool':
         if (value.kind === 'bool') return value.value
@@ -187,17 +187,17 @@ class GoStructDecoder {
 }
 
 /** `next` is the field read before this one. */
-interface DecodedFieldNode {
+interface DecodedFieldListNode {
   readonly name: string
   value: DecodedValue
   source: ParsedValue
-  readonly next: DecodedFieldNode | undefined
+  readonly next: DecodedFieldListNode | undefined
 }
 
 /** Kept small, because a list can hold a million structs with one or two fields each. */
 class EagerDecodedStruct implements DecodedStruct, DecodedFieldValues {
   readonly at: ParsedValue
-  private filled: DecodedFieldNode | undefined
+  private filled: DecodedFieldListNode | undefined
 
   constructor(at: ParsedValue) {
     this.at = at
@@ -207,7 +207,7 @@ class EagerDecodedStruct implements DecodedStruct, DecodedFieldValues {
     return this
   }
 
-  get sources(): DecodedFieldSources {
+  get sources(): DecodedFieldSourceValues {
     return { get: (field) => this.find(field)?.source }
   }
 
@@ -235,7 +235,7 @@ class EagerDecodedStruct implements DecodedStruct, DecodedFieldValues {
     }
   }
 
-  private find(name: string): DecodedFieldNode | undefined {
+  private find(name: string): DecodedFieldListNode | undefined {
     let field = this.filled
     while (field && field.name !== name) field = field.next
     return field
@@ -257,7 +257,7 @@ function getUnqualifiedTypeName({ name }: StructType): string {
 }
 
 /** A number as the YAML converter writes it for a string type. Floats have 32 bits. */
-function formatNumberCoercedToString({ value, text, isFloat }: NumberValue): string {
+function formatNumberAsString({ value, text, isFloat }: NumberValue): string {
   return isFloat !== true && /^-?\d+$/.test(text) ? text : formatGoFloat32(value)
 }
 

@@ -2,11 +2,11 @@
 import type { ParsedValue, ListValue, MapValue } from '../tree.ts'
 import { formatGoFloat } from '../number.ts'
 import { sortMapEntriesByKey } from '../json/json-text.ts'
-import { formatParsedValueWithLimit, type ParsedValueFormatter } from '../text.ts'
+import { formatTruncatedParsedValue, type ParsedValueFormatter } from '../text.ts'
 
 const maxFormattedGoValueLength = 1 << 20
 
-const jsonTypeByValueKind = {
+const jsonTypeNameByValueKind = {
   null: 'null',
   bool: 'bool',
   number: 'number',
@@ -20,13 +20,13 @@ export interface DecodedFieldValues {
   has(field: string): boolean
 }
 
-export interface DecodedFieldSources {
+export interface DecodedFieldSourceValues {
   get(field: string): ParsedValue | undefined
 }
 
 export interface DecodedStruct {
   readonly fields: DecodedFieldValues
-  readonly sources: DecodedFieldSources
+  readonly sources: DecodedFieldSourceValues
   readonly at: ParsedValue
 }
 
@@ -91,14 +91,14 @@ export function createStructType(name: string, fields: Readonly<Record<string, G
 
 // Formats decoded JSON as Go's fmt does with %v, and with the %t that opm uses by mistake.
 export function getJsonTypeName(value: ParsedValue): string {
-  return jsonTypeByValueKind[value.kind]
+  return jsonTypeNameByValueKind[value.kind]
 }
 
 /** `%v`: lists and maps as `[1 x]` and `map[a:1]`. */
 export function formatGoValue(value: ParsedValue): string {
-  return formatParsedValueWithLimit(
+  return formatTruncatedParsedValue(
     value,
-    { partsOf: (part) => splitGoValueIntoFormatParts(part, false), scalar: formatGoScalar },
+    { partsOf: (part) => tokenizeGoValueForFormatting(part, false), scalar: formatGoScalar },
     maxFormattedGoValueLength,
   )
 }
@@ -111,9 +111,9 @@ export function formatAsGoBool(value: ParsedValue): string {
     if (part.kind === 'null') return '<nil>'
     return `%!t(${part.kind === 'number' ? 'float64' : 'string'}=${formatGoScalar(part)})`
   }
-  return formatParsedValueWithLimit(
+  return formatTruncatedParsedValue(
     value,
-    { partsOf: (part) => splitGoValueIntoFormatParts(part, true), scalar },
+    { partsOf: (part) => tokenizeGoValueForFormatting(part, true), scalar },
     maxFormattedGoValueLength,
   )
 }
@@ -131,7 +131,7 @@ function formatGoScalar(value: Parameters<ParsedValueFormatter['scalar']>[0]): s
   }
 }
 
-function* splitGoValueIntoFormatParts(
+function* tokenizeGoValueForFormatting(
   value: ListValue | MapValue,
   markKeys: boolean,
 ): Generator<ParsedValue | string> {

@@ -7,7 +7,7 @@ import type {
   DecodedStruct,
   DecodedValue,
   DecodedFieldValues,
-  DecodedFieldSources,
+  DecodedFieldSourceValues,
 } from './go-type.ts'
 
 /** Returns whether no field of the struct, at any depth, has two spellings. */
@@ -73,12 +73,12 @@ function hasFieldIgnoringCase(type: StructType, key: string): boolean {
 export class LazyDecodedStruct implements DecodedStruct {
   readonly at: ParsedValue
   readonly fields: DecodedFieldValues
-  readonly sources: DecodedFieldSources
+  readonly sources: DecodedFieldSourceValues
 
   constructor(type: StructType, at: ParsedValue) {
     this.at = at
     this.fields = new LazyDecodedFields(type, at)
-    this.sources = new LazyDecodedFieldSources(at)
+    this.sources = new LazyDecodedFieldSourceValues(at)
   }
 }
 
@@ -101,7 +101,7 @@ class LazyDecodedFields implements DecodedFieldValues {
   }
 }
 
-class LazyDecodedFieldSources implements DecodedFieldSources {
+class LazyDecodedFieldSourceValues implements DecodedFieldSourceValues {
   private readonly value: ParsedValue
 
   constructor(value: ParsedValue) {

@@ -39,7 +39,7 @@ export const plainScalarStopBytes: Uint8Array = createStopByteTable([
 ])
 
 /** For block scalars and comments, where only line breaks and unreadable bytes matter. */
-export const blockTextStopBytes: Uint8Array = createStopByteTable([])
+export const blockScalarStopBytes: Uint8Array = createStopByteTable([])
 
 export const doubleQuotedStopBytes: Uint8Array = createStopByteTable([
   [DOUBLE_QUOTE, StopByteClass.quote],
@@ -62,13 +62,13 @@ export const jsonStringStopBytes: Uint8Array = createStopByteTable([
 ])
 
 /** First bytes of plain scalars that are always text. */
-export const plainTextStartBytes: Uint8Array = createByteSet(
+export const unambiguousScalarStartBytes: Uint8Array = createByteSet(
   'ABCDEGHIJKLMPQRSUVWXZabcdeghijklmpqrsuvwxz/$()_^;<=\\',
 )
 
 /** First bytes of plain scalars that may be words (`true`, `off`), numbers or dates. */
 export const ambiguousScalarStartBytes: Uint8Array = createByteSet('FNOTYfnoty0123456789+.')
-export const numberBytes: Uint8Array = createByteSet('0123456789abcdefABCDEFxXoO_.+-')
+export const numberCharacterBytes: Uint8Array = createByteSet('0123456789abcdefABCDEFxXoO_.+-')
 
 export const yamlKeyStartBytes: Uint8Array = createByteSet(
   'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$',
@@ -81,7 +81,7 @@ export const yamlKeyBytes: Uint8Array = createByteSet(
 export const continuationLineStartBytes: Uint8Array = createByteSet('\n#\t')
 
 /** Letters after a backslash in double quotes, except numeric escapes; YAML here lacks JSON's `\/`. */
-export const simpleEscapeBytes: Uint8Array = createByteSet('0abtnvfre "\\N_LP\'')
+export const singleLetterEscapeBytes: Uint8Array = createByteSet('0abtnvfre "\\N_LP\'')
 
 function createStopByteTable(special: readonly (readonly [byte: number, stop: number])[]): Uint8Array {
   const stops = new Uint8Array(256)
@@ -106,10 +106,10 @@ function createByteSet(characters: string): Uint8Array {
  */
 export function getMultibyteCharacterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number
-  const second = getContinuationByte(bytes, at + 1)
+  const second = getUtf8ContinuationByte(bytes, at + 1)
   if (first < 0xc2 || second < 0) return 0
   if (first < 0xe0) return first === 0xc2 && second < 0xa0 ? 0 : 2
-  const third = getContinuationByte(bytes, at + 2)
+  const third = getUtf8ContinuationByte(bytes, at + 2)
   if (third < 0) return 0
   if (first < 0xf0) {
     if (first === 0xe0 && second < 0xa0) return 0
@@ -120,13 +120,13 @@ export function getMultibyteCharacterLength(bytes: Uint8Array, at: number): numb
     if (first === 0xef && second === 0xbf && third >= 0xbe) return 0
     return 3
   }
-  if (first > 0xf4 || getContinuationByte(bytes, at + 3) < 0) return 0
+  if (first > 0xf4 || getUtf8ContinuationByte(bytes, at + 3) < 0) return 0
   if (first === 0xf0 && second < 0x90) return 0
   if (first === 0xf4 && second > 0x8f) return 0
   return 4
 }
 
-function getContinuationByte(bytes: Uint8Array, at: number): number {
+function getUtf8ContinuationByte(bytes: Uint8Array, at: number): number {
   const value = bytes[at]
   return value !== undefined && value >= 0x80 && value < 0xc0 ? value : -1
 }

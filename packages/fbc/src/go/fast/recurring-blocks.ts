@@ -70,7 +70,7 @@ const recurringBlockSlotCount = 8192
  * The number of leading bytes that identify a block: long enough to get past registry names and common manifest heads.
  * A shorter block is only recognized if the text after it is also equal.
  */
-const blockIdentityPrefixBytes = 128
+const recurringBlockPrefixBytes = 128
 
 export interface RecurringBlock {
   readonly start: number
@@ -106,10 +106,10 @@ export class RecurringBlockTable {
   /** Returns -1 near the end of the file, where no block can recur. */
   computeSlot(at: number, column: number): number {
     const { view } = this
-    if (at + blockIdentityPrefixBytes > view.byteLength) return -1
+    if (at + recurringBlockPrefixBytes > view.byteLength) return -1
     let hash = column
     // Half of the bytes are enough, because names and digests differ in more than four bytes.
-    for (let offset = at; offset < at + blockIdentityPrefixBytes; offset += 8)
+    for (let offset = at; offset < at + recurringBlockPrefixBytes; offset += 8)
       hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
     return (hash ^ (hash >>> 15)) & (recurringBlockSlotCount - 1)
   }

@@ -34,21 +34,21 @@ import { LazyString, ScalarStyle, sharedInternTable } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
 
 /** Catalogs have no deeper objects. */
-const maxRegularJsonDepth = 64
+const maxFastJsonDepth = 64
 
 /** Columns are counted from the line start, which is quadratic in text without line ends. */
-const maxLineLength = 2000
+const maxFastJsonLineLength = 2000
 const COMMA = 0x2c
 const CARRIAGE_RETURN = 0x0d
 
-export interface RegularJsonObject {
+export interface FastParsedJsonObject {
   readonly tree: MapValue
   readonly end: number
   readonly lines: DocumentLines
   readonly firstLine: number
 }
 
-export class RegularJsonReader {
+export class FastJsonReader {
   private readonly bytes: Uint8Array
   private readonly lines = new LineStarts()
   private readonly blocks: RecurringBlockTable
@@ -65,13 +65,13 @@ export class RegularJsonReader {
    * Returns undefined if the exact reader must read the object. Spans are byte offsets in the file. The tree refers to
    * the bytes, which must stay unchanged while it is in use.
    */
-  read(start: number): RegularJsonObject | undefined {
+  read(start: number): FastParsedJsonObject | undefined {
     const { bytes, lines, blocks } = this
     this.countLines(start)
     const first = lines.count
     try {
       lines.beginDocument(this.lineStart)
-      const tree = new RegularJsonParser(bytes, start, lines, blocks).document()
+      const tree = new FastJsonParser(bytes, start, lines, blocks).document()
       const firstLine = this.line + 1
       this.line += lines.count - first - 1
       this.lineStart = lines.last
@@ -93,7 +93,7 @@ export class RegularJsonReader {
   }
 }
 
-class RegularJsonParser {
+class FastJsonParser {
   private readonly bytes: Uint8Array
   private readonly lines: LineStarts
   private readonly blocks: RecurringBlockTable
@@ -154,7 +154,7 @@ class RegularJsonParser {
       lines.addShifted(known.firstLine, known.lineCount, start - known.start)
       this.at = start + known.length
       const Recurring = kind === 'map' ? LazyRecurringMap : LazyRecurringList
-      return new Recurring(bytes, start, this.at, known, rereadJsonBlock)
+      return new Recurring(bytes, start, this.at, known, reparseJsonBlock)
     }
     const firstLine = lines.count
     const memo: TextBlockCache = { matchedType: undefined, plain: undefined, property: undefined }
@@ -168,13 +168,14 @@ class RegularJsonParser {
 
   private map(memo?: TextBlockCache): MapValue {
     const { bytes, at: start } = this
-    if (++this.depth > maxRegularJsonDepth) throw exactReaderRequiredError
+    if (++this.depth > maxFastJsonDepth) throw exactReaderRequiredError
     const entries: MapEntry[] = []
     this.at++
     let next = this.skipSpace()
     while (next !== CLOSE_BRACE) {
       const keyStart = this.at
-      if (next !== DOUBLE_QUOTE || keyStart - this.lines.last > maxLineLength) throw exactReaderRequiredError
+      if (next !== DOUBLE_QUOTE || keyStart - this.lines.last > maxFastJsonLineLength)
+        throw exactReaderRequiredError
       if (this.skipString()) throw exactReaderRequiredError
       const keyEnd = this.at
       if (this.skipSpace() !== COLON) throw exactReaderRequiredError
@@ -198,12 +199,12 @@ class RegularJsonParser {
 
   private list(memo?: TextBlockCache): ListValue {
     const { at: start } = this
-    if (++this.depth > maxRegularJsonDepth) throw exactReaderRequiredError
+    if (++this.depth > maxFastJsonDepth) throw exactReaderRequiredError
     const items: ParsedValue[] = []
     this.at++
     let next = this.skipSpace()
     while (next !== CLOSE_BRACKET) {
-      if (this.at - this.lines.last > maxLineLength) throw exactReaderRequiredError
+      if (this.at - this.lines.last > maxFastJsonLineLength) throw exactReaderRequiredError
       items.push(this.value())
       next = this.afterComma(CLOSE_BRACKET)
     }
@@ -318,16 +319,10 @@ function isJsonNumberCharacter(value: number): boolean {
 }
 
 /** Lines of a block that is read again are already recorded. */
-const discardedLineStarts = new LineStarts()
+const scratchLineStarts = new LineStarts()
 
-function rereadJsonBlock(bytes: Uint8Array, start: number, { kind, depth }: RecurringBlock): ParsedValue {
-  discardedLineStarts.clear()
-  const reader = new RegularJsonParser(
-    bytes,
-    start,
-    discardedLineStarts,
-    new RecurringBlockTable(bytes),
-    depth,
-  )
+function reparseJsonBlock(bytes: Uint8Array, start: number, { kind, depth }: RecurringBlock): ParsedValue {
+  scratchLineStarts.clear()
+  const reader = new FastJsonParser(bytes, start, scratchLineStarts, new RecurringBlockTable(bytes), depth)
   return reader.blockHere(kind)
 }

@@ -16,7 +16,7 @@ import {
   yamlKeyBytes,
   plainScalarStopBytes,
   singleQuotedStopBytes,
-  blockTextStopBytes,
+  blockScalarStopBytes,
   getMultibyteCharacterLength,
   exactReaderRequiredError,
 } from './byte-classes.ts'
@@ -31,20 +31,20 @@ import { LazyString, ScalarStyle, sharedInternTable } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
 
 /** Catalogs have no deeper documents. */
-const maxRegularYamlDepth = 64
+const maxFastYamlDepth = 64
 const maxYamlIndent = 1000
 
 /** go-yaml's limit is 1024 characters; real keys are far shorter. */
 const maxYamlKeyLength = 100
 
-export interface RegularYamlDocument {
+export interface FastParsedYamlDocument {
   readonly tree: MapValue
   /** A line that begins with `---`, or the end of the file. */
   readonly end: number
   readonly lines: DocumentLines
 }
 
-export class RegularYamlReader {
+export class FastYamlReader {
   private readonly bytes: Uint8Array
   private readonly lines = new LineStarts()
   private readonly blocks: RecurringBlockTable
@@ -58,12 +58,12 @@ export class RegularYamlReader {
    * Returns undefined if the exact reader must read the document. Spans are byte offsets in the file. The tree refers
    * to the bytes, which must stay unchanged while it is in use.
    */
-  read(start: number): RegularYamlDocument | undefined {
+  read(start: number): FastParsedYamlDocument | undefined {
     const { bytes, lines, blocks } = this
     const first = lines.count
     try {
       lines.beginDocument(start)
-      const { tree, end } = new RegularYamlParser(bytes, start, lines, blocks).document()
+      const { tree, end } = new FastYamlParser(bytes, start, lines, blocks).document()
       return { tree, end, lines: new DocumentLines(bytes, lines, first) }
     } catch (error) {
       if (error === exactReaderRequiredError) return undefined
@@ -74,7 +74,7 @@ export class RegularYamlReader {
 
 const emptyTextBlockCache: TextBlockCache = {}
 
-class RegularYamlParser {
+class FastYamlParser {
   private readonly bytes: Uint8Array
   private end: number
   private readonly lines: LineStarts
@@ -121,7 +121,7 @@ class RegularYamlParser {
     const known = blocks.find(slot, kind, start, column, depth)
     if (known && this.skipKnownBlock(known)) {
       const Recurring = kind === 'map' ? LazyRecurringMap : LazyRecurringList
-      return new Recurring(bytes, start, start + known.span, known, rereadYamlBlock)
+      return new Recurring(bytes, start, start + known.span, known, reparseYamlBlock)
     }
     const memo: TextBlockCache = {
       matchedType: undefined,
@@ -183,7 +183,7 @@ class RegularYamlParser {
   }
 
   private mapping(column: number, memo?: TextBlockCache): MapValue {
-    if (++this.depth > maxRegularYamlDepth) throw exactReaderRequiredError
+    if (++this.depth > maxFastYamlDepth) throw exactReaderRequiredError
     const { bytes } = this
     const start = this.at
     const { entries } = this
@@ -242,7 +242,7 @@ class RegularYamlParser {
   }
 
   private sequence(column: number, isCompact: boolean, memo?: TextBlockCache): ListValue {
-    if (++this.depth > maxRegularYamlDepth) throw exactReaderRequiredError
+    if (++this.depth > maxFastYamlDepth) throw exactReaderRequiredError
     const { bytes } = this
     const start = this.at
     const { items } = this
@@ -268,7 +268,7 @@ class RegularYamlParser {
 
   private inline(column: number): ParsedValue {
     const first = this.at < this.end ? (this.bytes[this.at] as number) : byte.NEWLINE
-    if (byte.plainTextStartBytes[first] === 1 || first >= 0x80) return this.plain(column, false)
+    if (byte.unambiguousScalarStartBytes[first] === 1 || first >= 0x80) return this.plain(column, false)
     if (byte.ambiguousScalarStartBytes[first] === 1) return this.plain(column, true)
     switch (first) {
       case byte.DOUBLE_QUOTE:
@@ -302,7 +302,7 @@ class RegularYamlParser {
       this.startLine(end)
     }
     if (lineStart !== start) return new LazyString(this.bytes, start, end, ScalarStyle.folded)
-    if (mayHaveType && !isWide && mayResolveToNonString(this.bytes, start, end)) {
+    if (mayHaveType && !isWide && isPossiblyNonStringScalar(this.bytes, start, end)) {
       const text = sharedInternTable.intern(this.bytes, start, end)
       const resolved = resolvePlainScalar(text)
       if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw exactReaderRequiredError
@@ -414,7 +414,7 @@ class RegularYamlParser {
     const code = this.bytes[backslash + 1]
     if (code === undefined) throw exactReaderRequiredError
     if (code === byte.NEWLINE) return this.nextQuotedLine(backslash + 1)
-    if (byte.simpleEscapeBytes[code] === 1) return backslash + 2
+    if (byte.singleLetterEscapeBytes[code] === 1) return backslash + 2
     const digits = code === 0x78 ? 2 : code === 0x75 ? 4 : code === 0x55 ? 8 : 0
     const after = backslash + 2 + digits
     if (digits === 0 || after > this.end) throw exactReaderRequiredError
@@ -463,7 +463,7 @@ class RegularYamlParser {
     do {
       // Here `at` is after the indentation of a content line.
       for (;;) {
-        while (at < end && blockTextStopBytes[bytes[at] as number] === 0) at++
+        while (at < end && blockScalarStopBytes[bytes[at] as number] === 0) at++
         if (at >= end) throw exactReaderRequiredError
         if (bytes[at] === byte.NEWLINE) break
         at += this.wide(at)
@@ -531,7 +531,7 @@ class RegularYamlParser {
     const { bytes, end } = this
     let at = start
     while (at < end) {
-      const stop = blockTextStopBytes[bytes[at] as number]
+      const stop = blockScalarStopBytes[bytes[at] as number]
       if (stop === StopByteClass.newline) {
         this.lines.add(++at)
         return at
@@ -568,12 +568,12 @@ function createRecurringBlock(
 }
 
 /** Lines of a block that is read again are already recorded. */
-const discardedLineStarts = new LineStarts()
+const scratchLineStarts = new LineStarts()
 
 /** Never reads a literal. */
-const rereadYamlBlock: RecurringBlockReader = (bytes, start, { kind, column, depth }) => {
-  discardedLineStarts.clear()
-  return new RegularYamlParser(bytes, start, discardedLineStarts, new RecurringBlockTable(bytes)).blockHere(
+const reparseYamlBlock: RecurringBlockReader = (bytes, start, { kind, column, depth }) => {
+  scratchLineStarts.clear()
+  return new FastYamlParser(bytes, start, scratchLineStarts, new RecurringBlockTable(bytes)).blockHere(
     kind,
     column,
     depth,
@@ -584,12 +584,12 @@ const rereadYamlBlock: RecurringBlockReader = (bytes, start, { kind, column, dep
  * Returns whether the scalar may be something other than text: a short word, or only number characters with at most one
  * point. Most that begin with a digit are versions.
  */
-function mayResolveToNonString(bytes: Uint8Array, start: number, end: number): boolean {
+function isPossiblyNonStringScalar(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start <= 5) return true
   let points = 0
   for (let at = start; at < end; at++) {
     const value = bytes[at] as number
-    if (byte.numberBytes[value] !== 1) return false
+    if (byte.numberCharacterBytes[value] !== 1) return false
     if (value === byte.PERIOD && ++points > 1) return false
   }
   return true

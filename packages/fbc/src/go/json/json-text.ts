@@ -1,5 +1,5 @@
 // Writes values like Go's encoding/json: keys sorted by bytes, no spaces. Never recurses.
-import { compareBytes, formatParsedValueWithLimit } from '../text.ts'
+import { compareBytes, formatTruncatedParsedValue } from '../text.ts'
 import { formatJsonNumber } from '../number.ts'
 import type { ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
 
@@ -21,17 +21,17 @@ export function formatBlobJson(value: ParsedValue): string {
 }
 
 export function formatGoJson(root: ParsedValue, options: GoJsonOptions): string {
-  return formatParsedValueWithLimit(
+  return formatTruncatedParsedValue(
     root,
     {
-      partsOf: (value) => splitJsonIntoFormatParts(value, options.escapeHtml),
+      partsOf: (value) => tokenizeJsonForFormatting(value, options.escapeHtml),
       scalar: (value) => formatJsonScalar(value, options),
     },
     options.maxLength ?? maxJsonLength,
   )
 }
 
-function* splitJsonIntoFormatParts(
+function* tokenizeJsonForFormatting(
   value: ListValue | MapValue,
   escapeHtml: boolean,
 ): Generator<ParsedValue | string> {
@@ -83,12 +83,12 @@ function formatJsonScalar(
 
 // Go escapes these, but JavaScript does not: line separators always, the others for safe use in HTML.
 const lineSeparatorPatterns = { some: /[\u2028\u2029]/, all: /[\u2028\u2029]/g }
-const htmlEscapePatterns = { some: /[<>&\u2028\u2029]/, all: /[<>&\u2028\u2029]/g }
+const htmlUnsafeCharacterPatterns = { some: /[<>&\u2028\u2029]/, all: /[<>&\u2028\u2029]/g }
 
 /** A lone surrogate represents an invalid UTF-8 byte (`invalidByteMarker`), which Go escapes. */
 export function formatJsonString(text: string, escapeHtml: boolean): string {
   const quoted = text.isWellFormed() ? JSON.stringify(text) : quoteJsonReplacingSurrogates(text)
-  const { some, all } = escapeHtml ? htmlEscapePatterns : lineSeparatorPatterns
+  const { some, all } = escapeHtml ? htmlUnsafeCharacterPatterns : lineSeparatorPatterns
   return some.test(quoted) ? quoted.replace(all, escapeJsonCharacter) : quoted
 }
 

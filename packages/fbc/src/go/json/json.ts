@@ -80,7 +80,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 /** Returns '' if the field is absent, null or of another type. */
 export function getJsonStringField(value: Json, name: string): string {
-  const values = getJsonFieldValues(value, name)
+  const values = getJsonFieldValuesIgnoringCase(value, name)
   for (let at = values.length - 1; at >= 0; at--) {
     const candidate = values[at]
     if (typeof candidate === 'string') return candidate
@@ -89,7 +89,7 @@ export function getJsonStringField(value: Json, name: string): string {
 }
 
 /** The values of all spellings of a field, in Go's order of assignment. */
-export function getJsonFieldValues(value: Json, name: string): Json[] {
+export function getJsonFieldValuesIgnoringCase(value: Json, name: string): Json[] {
   if (!isJsonObject(value)) return []
   const exact = value[name]
   const keys = Object.keys(value)

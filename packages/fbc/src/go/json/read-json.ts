@@ -53,7 +53,7 @@ export interface ReadJsonResult {
   readonly hugeNumber: { readonly text: string; readonly end: number } | undefined
 }
 
-export function skipJsonSpace(text: string, from: number): number {
+export function skipJsonWhitespace(text: string, from: number): number {
   let at = from
   for (; at < text.length; at++) {
     const c = text.charCodeAt(at)
@@ -66,7 +66,7 @@ export function skipJsonSpace(text: string, from: number): number {
 export function readJson(text: string, from: number): ReadJsonResult {
   const frames: JsonParserFrame[] = []
   let hugeNumber: ReadJsonResult['hugeNumber']
-  let at = skipJsonSpace(text, from)
+  let at = skipJsonWhitespace(text, from)
   for (;;) {
     let value: ParsedValue | undefined
     const start = at
@@ -80,14 +80,14 @@ export function readJson(text: string, from: number): ReadJsonResult {
       }
       frames.push(frame)
       if (frames.length > maxJsonDepth) throw createUnexpectedCharacterError(text, at, 'exceeded max depth')
-      at = skipJsonSpace(text, at + 1)
+      at = skipJsonWhitespace(text, at + 1)
       if (frame.map) {
         if (text.charCodeAt(at) !== 0x7d) {
           at = readJsonObjectKey(text, at, frame)
           continue
         }
       } else if (text.charCodeAt(at) !== 0x5d) continue
-      value = closeJsonParserFrame(frames, ++at)
+      value = popJsonParserFrame(frames, ++at)
     } else if (c === 0x22) {
       const scanned = scanJsonString(text, at)
       at = scanned.end
@@ -114,10 +114,10 @@ export function readJson(text: string, from: number): ReadJsonResult {
       if (!frame) return { value, end: at, hugeNumber }
       if (frame.key) frame.map?.set(frame.key.text, frame.key.start, frame.key.end, value)
       else frame.items.push(value)
-      at = skipJsonSpace(text, at)
+      at = skipJsonWhitespace(text, at)
       const next = text.charCodeAt(at)
       if (next === 0x2c) {
-        at = skipJsonSpace(text, at + 1)
+        at = skipJsonWhitespace(text, at + 1)
         if (frame.map) at = readJsonObjectKey(text, at, frame)
         break
       }
@@ -128,7 +128,7 @@ export function readJson(text: string, from: number): ReadJsonResult {
           frame.map ? 'after object key:value pair' : 'after array element',
         )
       }
-      value = closeJsonParserFrame(frames, ++at)
+      value = popJsonParserFrame(frames, ++at)
     }
   }
 }
@@ -139,12 +139,12 @@ function readJsonObjectKey(text: string, from: number, frame: JsonParserFrame): 
     throw createUnexpectedCharacterError(text, from, 'looking for beginning of object key string')
   const { value, end } = scanJsonString(text, from)
   frame.key = { text: value, start: from, end }
-  const at = skipJsonSpace(text, end)
+  const at = skipJsonWhitespace(text, end)
   if (text.charCodeAt(at) !== 0x3a) throw createUnexpectedCharacterError(text, at, 'after object key')
-  return skipJsonSpace(text, at + 1)
+  return skipJsonWhitespace(text, at + 1)
 }
 
-function closeJsonParserFrame(frames: JsonParserFrame[], end: number): ParsedValue {
+function popJsonParserFrame(frames: JsonParserFrame[], end: number): ParsedValue {
   const { start, map, items } = frames.pop() as JsonParserFrame
   return map ? map.build(start, end) : { kind: 'list', start, end, items: trimArraySpareCapacity(items) }
 }
@@ -173,7 +173,7 @@ function createUnexpectedCharacterError(text: string, at: number, context: strin
  * Indents `text` by four and marks the place after its first `offset` characters. Returns undefined where opm cannot
  * find the place: it searches for each character in turn, even whitespace that indenting removed.
  */
-export function markJsonError(text: string, offset: number): string | undefined {
+export function markJsonErrorPosition(text: string, offset: number): string | undefined {
   const pretty = indentJson(text)
   if (pretty === undefined) return undefined
   if (offset >= text.length) return pretty + jsonErrorMarker.trimEnd()

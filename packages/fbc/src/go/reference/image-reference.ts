@@ -44,7 +44,7 @@ const sha256DigestSuffixLength = 72
 const sha256DigestSuffixPattern = /^@sha256:[a-f0-9]{64}$/
 
 /** Caches the verdict on names before a digest, up to `maxCachedRepositoryNames`. */
-const errorByRepositoryNameCache = new Map<string, string | undefined>()
+const repositoryNameErrorCache = new Map<string, string | undefined>()
 const maxCachedRepositoryNames = 2000
 
 export interface ImageReference {
@@ -76,12 +76,12 @@ const digestPattern = /^([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):([
  */
 export function parseImageReference(text: string): ParsedImageReference {
   if (text.length > maxImageReferenceLength)
-    return createInvalidReferenceResult(`it is longer than ${maxImageReferenceLength} characters`)
+    return createInvalidImageReferenceResult(`it is longer than ${maxImageReferenceLength} characters`)
   const { spec, error } = parsePullSpec(text)
-  if (!spec) return createInvalidReferenceResult(explainInvalidImageReference(text) ?? error)
+  if (!spec) return createInvalidImageReferenceResult(explainInvalidImageReference(text) ?? error)
   const [, port] = spec.host.split(':')
   if (port !== undefined && !(port.length <= 5 && Number(port) <= 65_535))
-    return createInvalidReferenceResult(`"${port}" is not a port`)
+    return createInvalidImageReferenceResult(`"${port}" is not a port`)
   const lowerHost = spec.host.toLowerCase()
   const host = lowerHost === 'index.docker.io' ? 'docker.io' : lowerHost
   const repository = host === 'docker.io' && !spec.path.includes('/') ? `library/${spec.path}` : spec.path
@@ -102,7 +102,7 @@ export function formatImageReference(reference: ImageReference): string {
   return `${reference.host}/${reference.repository}${tag}${digest}`
 }
 
-function createInvalidReferenceResult(reason: string): ParsedImageReference {
+function createInvalidImageReferenceResult(reason: string): ParsedImageReference {
   return { reason }
 }
 
@@ -178,9 +178,9 @@ export function findPullSpecError(text: string): string | undefined {
     !sha256DigestSuffixPattern.test(text.slice(-sha256DigestSuffixLength))
   )
     return parsePullSpec(text).error
-  if (errorByRepositoryNameCache.has(name)) return errorByRepositoryNameCache.get(name)
+  if (repositoryNameErrorCache.has(name)) return repositoryNameErrorCache.get(name)
   const { error } = parsePullSpec(text)
-  if (errorByRepositoryNameCache.size < maxCachedRepositoryNames) errorByRepositoryNameCache.set(name, error)
+  if (repositoryNameErrorCache.size < maxCachedRepositoryNames) repositoryNameErrorCache.set(name, error)
   return error
 }
 

@@ -23,7 +23,7 @@ interface TarMember {
 const utf8Encoder = new TextEncoder()
 
 /** The number of zero bytes at the end of an archive. */
-const tarEndMarkerBytes = 2 * tarBlockBytes
+const tarEndMarkerByteCount = 2 * tarBlockBytes
 
 /** `ustar`, NUL, and the version. */
 const ustarMagic = utf8Encoder.encode('ustar\u000000')
@@ -42,7 +42,7 @@ export interface TarTreeFileModes {
 /** Returns a path's name in the archive; undefined omits the member and its content. */
 export type ArchivePathMapper = (path: string, kind: 'file' | 'directory') => string | undefined
 
-const tarEndMarkerBlocks = new Uint8Array(tarEndMarkerBytes)
+const tarEndMarkerBuffer = new Uint8Array(tarEndMarkerByteCount)
 
 /** Yields the archive without its end. The root's path is empty. */
 export function* packTarTree(
@@ -67,12 +67,12 @@ export function* packTarTree(
     yield encodeTarHeader({ kind: 'file', name, mode: modes.file, size })
     yield* pieces
     const padding = getTarPadding(size)
-    if (padding > 0) yield tarEndMarkerBlocks.subarray(0, padding)
+    if (padding > 0) yield tarEndMarkerBuffer.subarray(0, padding)
   }
 }
 
 export function getTarEndMarker(): Uint8Array {
-  return tarEndMarkerBlocks
+  return tarEndMarkerBuffer
 }
 
 /** The blocks before a member's content. Names must not contain NUL, which tar cannot represent. */

@@ -58,12 +58,12 @@ class AliasBudget {
 }
 
 /** Throws a YamlError if go-yaml or the JSON conversion rejects the text. */
-export function composeYamlDocument(root: YamlNode, repeated?: RepeatedKeyCollector): ParsedValue {
+export function composeYamlDocument(root: YamlNode, repeated?: DuplicateKeyCollector): ParsedValue {
   return new YamlComposer(repeated).run(root)
 }
 
 /** Collects keys that are set twice in one map, even by merging, which go-yaml rejects in strict mode. */
-export class RepeatedKeyCollector {
+export class DuplicateKeyCollector {
   /** The keys in Go's syntax; `at` is the offset of the later value. */
   readonly found: { readonly key: string; readonly at: number }[] = []
   private readonly seen = new Map<MapBuilder, Set<string>>()
@@ -126,9 +126,9 @@ class YamlComposer {
   private hasInfinite = false
   private result: ParsedValue | undefined
   private height = 0
-  private readonly repeated: RepeatedKeyCollector | undefined
+  private readonly repeated: DuplicateKeyCollector | undefined
 
-  constructor(repeated?: RepeatedKeyCollector) {
+  constructor(repeated?: DuplicateKeyCollector) {
     this.repeated = repeated
   }
 

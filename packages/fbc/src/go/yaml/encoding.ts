@@ -32,10 +32,10 @@ export interface DecodedYamlText {
 const yamlReadBlockBytes = 512
 
 /** C0 but TAB, LF, CR; DEL; C1 but NEL; the two noncharacters of the first plane. */
-const rejectedCharacterPattern = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
+const disallowedYamlCharacterPattern = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
 
-function hasRejectedCharacter(text: string): boolean {
-  return rejectedCharacterPattern.test(text)
+function hasDisallowedYamlCharacter(text: string): boolean {
+  return disallowedYamlCharacterPattern.test(text)
 }
 
 export function decodeYaml(bytes: Uint8Array): DecodedYamlText {
@@ -46,7 +46,7 @@ export function decodeYaml(bytes: Uint8Array): DecodedYamlText {
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   const body = hasMark ? bytes.subarray(3) : bytes
   const text = decodeUtf8Strictly(body)
-  if (text !== undefined && !rejectedCharacterPattern.test(text)) return { text, unreadable: undefined }
+  if (text !== undefined && !disallowedYamlCharacterPattern.test(text)) return { text, unreadable: undefined }
   return decodeYamlInBlocks(bytes, hasMark ? 3 : 0, createUtf8Decoder(bytes))
 }
 
@@ -66,7 +66,7 @@ function decodeYamlInBlocks(bytes: Uint8Array, start: number, decode: CharacterD
     if (start !== 2) {
       // Fast path: nearly all blocks are valid and can be decoded whole.
       const whole = decodeUtf8Strictly(bytes.subarray(at, end))
-      if (whole !== undefined && !rejectedCharacterPattern.test(whole)) {
+      if (whole !== undefined && !disallowedYamlCharacterPattern.test(whole)) {
         text += whole
         at = end
       }
@@ -98,7 +98,7 @@ function describeIncompleteUtf16(remainingBytes: number): string {
 }
 
 function findControlCharacterProblem(point: number): string | undefined {
-  const isRejected = point <= 0xffff && rejectedCharacterPattern.test(String.fromCharCode(point))
+  const isRejected = point <= 0xffff && disallowedYamlCharacterPattern.test(String.fromCharCode(point))
   return isRejected ? 'control characters are not allowed' : undefined
 }
 
@@ -147,7 +147,7 @@ export function decodeYamlChunk(bytes: Uint8Array): DecodedYamlText {
     if (text !== undefined && !text.startsWith('\ufeff')) {
       const lines = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
       const whole = bytes[bytes.length - 1] === 0x0a ? lines : `${lines}\n`
-      return hasRejectedCharacter(whole)
+      return hasDisallowedYamlCharacter(whole)
         ? decodeYaml(normalizeLineEndings(bytes))
         : { text: whole, unreadable: undefined }
     }

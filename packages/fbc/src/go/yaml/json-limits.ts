@@ -1,5 +1,5 @@
 // Rejects what YAML allows but JSON does not: odd keys, infinities, nesting beyond Go's limit.
-import { compareBytes, quoteLikeGo, formatParsedValueWithLimit, type ParsedValueFormatter } from '../text.ts'
+import { compareBytes, quoteLikeGo, formatTruncatedParsedValue, type ParsedValueFormatter } from '../text.ts'
 import { formatGoFloat } from '../number.ts'
 import type { ParsedValue, ListValue, MapValue, NumberValue } from '../tree.ts'
 import { YamlError } from './cursor.ts'
@@ -121,10 +121,10 @@ export function formatMapKeyAsGo(key: ResolvedScalar): string {
 
 function formatValueAsGoSyntax(root: ParsedValue, typedKeys: NonStringKeysByMap): string {
   const printer = {
-    partsOf: (value: ListValue | MapValue) => splitGoSyntaxIntoFormatParts(value, typedKeys),
+    partsOf: (value: ListValue | MapValue) => tokenizeGoSyntaxForFormatting(value, typedKeys),
     scalar: formatScalarAsGo,
   }
-  return formatParsedValueWithLimit(root, printer, maxGoSyntaxLength)
+  return formatTruncatedParsedValue(root, printer, maxGoSyntaxLength)
 }
 
 function formatScalarAsGo(value: Parameters<ParsedValueFormatter['scalar']>[0]): string {
@@ -147,7 +147,7 @@ function formatIntegerAsGo({ text, isFloat }: NumberValue): string | undefined {
   return number > maxInt64 ? `0x${number.toString(16)}` : text
 }
 
-function* splitGoSyntaxIntoFormatParts(
+function* tokenizeGoSyntaxForFormatting(
   value: ListValue | MapValue,
   typedKeys: NonStringKeysByMap,
 ): Generator<ParsedValue | string> {
@@ -162,7 +162,7 @@ function* splitGoSyntaxIntoFormatParts(
   } else {
     const typed = typedKeys.get(value)
     const entries = value.entries.map((entry) => ({
-      key: typed?.get(entry.key) ?? toResolvedStringKey(entry.key),
+      key: typed?.get(entry.key) ?? createResolvedStringKey(entry.key),
       inner: entry.value,
     }))
     yield 'map[interface {}]interface {}{'
@@ -175,7 +175,7 @@ function* splitGoSyntaxIntoFormatParts(
   yield '}'
 }
 
-function toResolvedStringKey(key: string): ResolvedScalar {
+function createResolvedStringKey(key: string): ResolvedScalar {
   return { type: 'str', value: key }
 }
 

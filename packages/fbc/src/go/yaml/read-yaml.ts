@@ -1,7 +1,7 @@
 // Reads the first YAML document like opm's conversion to JSON. Never throws for invalid text.
 import { TextPositionLookup } from '../position-lookup.ts'
 import type { ParsedValue } from '../tree.ts'
-import { composeYamlDocument, RepeatedKeyCollector } from './compose.ts'
+import { composeYamlDocument, DuplicateKeyCollector } from './compose.ts'
 import { YamlCursor, YamlError } from './cursor.ts'
 import { type DecodedYamlText, decodeYamlChunk } from './encoding.ts'
 import { parseYamlNodeTree } from './parser.ts'
@@ -36,17 +36,17 @@ export function readYaml(
 ): ReadYamlResult {
   try {
     const { root, next } = parseYamlNodeTree(new YamlScanner(new YamlCursor(text, unreadable)))
-    const repeated = options.isStrict === true ? new RepeatedKeyCollector() : undefined
+    const repeated = options.isStrict === true ? new DuplicateKeyCollector() : undefined
     const value = root && composeYamlDocument(root, repeated)
-    if (repeated && repeated.found.length > 0) throw createRepeatedKeysError(text, repeated)
-    return { ok: true, value, unread: findUnreadYamlOffset(text, next) }
+    if (repeated && repeated.found.length > 0) throw createDuplicateKeysError(text, repeated)
+    return { ok: true, value, unread: findTrailingContentOffset(text, next) }
   } catch (error) {
     if (error instanceof YamlError) return { ok: false, error }
     throw error
   }
 }
 
-function findUnreadYamlOffset(text: string, next: YamlToken): number | undefined {
+function findTrailingContentOffset(text: string, next: YamlToken): number | undefined {
   if (next.kind === 'stream-end') return undefined
   if (next.kind !== 'document-end' && next.kind !== 'document-start') return next.index
   // After `...`, only blank lines, comments and more markers are allowed.
@@ -55,7 +55,7 @@ function findUnreadYamlOffset(text: string, next: YamlToken): number | undefined
 }
 
 /** go-yaml reports all of them, each with the line of the later value. */
-function createRepeatedKeysError(text: string, { found }: RepeatedKeyCollector): YamlError {
+function createDuplicateKeysError(text: string, { found }: DuplicateKeyCollector): YamlError {
   const positions = new TextPositionLookup(text.replace(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n'))
   const lines = found.map(
     ({ key, at }) => `  line ${positions.positionAt(at).line}: key ${key} already set in map`,

@@ -151,7 +151,7 @@ function parseFloatScalar(text: string): ResolvedScalar | undefined {
   return Number.isFinite(value) ? { type: 'float', value } : undefined
 }
 
-const radixByPrefix: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
+const integerRadixByPrefix: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
 
 /** Go's integers with base prefixes; a leading zero means octal. Undefined beyond 64 bits. */
 function parseIntegerScalar(text: string): bigint | undefined {
@@ -159,7 +159,7 @@ function parseIntegerScalar(text: string): bigint | undefined {
   let at = isNegative || text.startsWith('+') ? 1 : 0
   let base = 10
   if (text[at] === '0' && at + 1 < text.length) {
-    const named = radixByPrefix[(text[at + 1] as string).toLowerCase()]
+    const named = integerRadixByPrefix[(text[at + 1] as string).toLowerCase()]
     base = named ?? 8
     at += named === undefined ? 1 : 2
   }

@@ -31,7 +31,7 @@ interface ScannedPlainScalar {
 
 /** The scalar before its last line, and the breaks after it, which belong to it only if more text follows. */
 const plainScalarBuilder = new TextBuilder()
-const pendingLineBreaks = new TextBuilder()
+const pendingLineBreakBuilder = new TextBuilder()
 
 interface BlockScalarHeader {
   /** 1 keeps all final breaks, -1 keeps none, and 0 keeps the first. */
@@ -57,9 +57,9 @@ export function scanBlockScalar(cursor: YamlCursor, parentIndent: number): { val
     const blank = isBlank(cursor.peek())
     // A break between two text lines folds to a space, or disappears before empty lines.
     if (!literal && !leadingBlank && !blank && leadingBreak === LF) {
-      if (trailingLineBreaks.isEmpty) blockScalarBuilder.addUnit(SPACE)
+      if (trailingLineBreakBuilder.isEmpty) blockScalarBuilder.addUnit(SPACE)
     } else if (leadingBreak !== 0) blockScalarBuilder.addUnit(leadingBreak)
-    if (!trailingLineBreaks.isEmpty) blockScalarBuilder.add(trailingLineBreaks.take())
+    if (!trailingLineBreakBuilder.isEmpty) blockScalarBuilder.add(trailingLineBreakBuilder.take())
     leadingBlank = blank
     let at = cursor.index
     for (; at < size; at++) {
@@ -70,27 +70,27 @@ export function scanBlockScalar(cursor: YamlCursor, parentIndent: number): { val
     cursor.index = at
     cursor.need(2)
     leadingBreak = cursor.readBreak()
-    if (!skipNextLineIndent(cursor, indent)) scanBlockScalarLineBreaks(cursor, indent, parentIndent)
+    if (!trySkipNextLineIndent(cursor, indent)) scanBlockScalarLineBreaks(cursor, indent, parentIndent)
   }
   if (chomping !== -1 && leadingBreak !== 0) blockScalarBuilder.addUnit(leadingBreak)
-  if (chomping === 1) blockScalarBuilder.add(trailingLineBreaks.take())
-  return { value: blockScalarBuilder.take(), end: trailingLineBreaksEnd }
+  if (chomping === 1) blockScalarBuilder.add(trailingLineBreakBuilder.take())
+  return { value: blockScalarBuilder.take(), end: trailingLineBreaksEndIndex }
 }
 
 /** The scalar so far, and the breaks after its last line, which may not belong to it. */
 const blockScalarBuilder = new TextBuilder()
-const trailingLineBreaks = new TextBuilder()
-let trailingLineBreaksEnd = 0
+const trailingLineBreakBuilder = new TextBuilder()
+let trailingLineBreaksEndIndex = 0
 
 /** Fast path: skips the next line's indentation if scanBlockScalarLineBreaks() would do nothing else. */
-function skipNextLineIndent(cursor: YamlCursor, indent: number): boolean {
+function trySkipNextLineIndent(cursor: YamlCursor, indent: number): boolean {
   const { text, index, size } = cursor
   const content = index + indent
   if (content >= size || content + 2 > cursor.watched || cursor.column !== 0) return false
   for (let at = index; at < content; at++) if (text.charCodeAt(at) !== SPACE) return false
   if (isLineBreak(text.charCodeAt(content))) return false
   cursor.index = content
-  trailingLineBreaksEnd = index
+  trailingLineBreaksEndIndex = index
   return true
 }
 
@@ -136,9 +136,9 @@ function scanBlockScalarHeader(cursor: YamlCursor): BlockScalarHeader {
  * the deepest one or the parent's + 1.
  */
 function scanBlockScalarLineBreaks(cursor: YamlCursor, indent: number, parentIndent: number): number {
-  trailingLineBreaks.clear()
+  trailingLineBreakBuilder.clear()
   let maxIndent = 0
-  trailingLineBreaksEnd = cursor.index
+  trailingLineBreaksEndIndex = cursor.index
   for (;;) {
     cursor.need(1)
     while ((indent === 0 || cursor.column < indent) && cursor.peek() === SPACE) {
@@ -152,11 +152,11 @@ function scanBlockScalarLineBreaks(cursor: YamlCursor, indent: number, parentInd
     }
     if (!isLineBreak(c)) break
     cursor.need(2)
-    trailingLineBreaks.addUnit(cursor.readBreak())
+    trailingLineBreakBuilder.addUnit(cursor.readBreak())
     const { index } = cursor
     cursor.skipLineFeeds()
-    if (cursor.index > index) trailingLineBreaks.add(cursor.text, index, cursor.index)
-    trailingLineBreaksEnd = cursor.index
+    if (cursor.index > index) trailingLineBreakBuilder.add(cursor.text, index, cursor.index)
+    trailingLineBreaksEndIndex = cursor.index
   }
   return indent === 0 ? Math.max(maxIndent, parentIndent + 1, 1) : indent
 }
@@ -192,8 +192,8 @@ export function scanPlainScalar(cursor: YamlCursor, indent: number, inFlow: bool
         plainScalarBuilder.add(text, pieceStart, pieceEnd)
         // A single line feed folds to a space. Of several line feeds, all but the first remain. LS and PS remain.
         if (firstBreak !== LF) plainScalarBuilder.addUnit(firstBreak)
-        else if (pendingLineBreaks.isEmpty) plainScalarBuilder.addUnit(SPACE)
-        if (!pendingLineBreaks.isEmpty) plainScalarBuilder.add(pendingLineBreaks.take())
+        else if (pendingLineBreakBuilder.isEmpty) plainScalarBuilder.addUnit(SPACE)
+        if (!pendingLineBreakBuilder.isEmpty) plainScalarBuilder.add(pendingLineBreakBuilder.take())
         pieceStart = cursor.index
         newLine = false
       }
@@ -213,15 +213,15 @@ export function scanPlainScalar(cursor: YamlCursor, indent: number, inFlow: bool
         cursor.skip()
       } else if (isLineBreak(c)) {
         cursor.need(2)
-        if (newLine) pendingLineBreaks.addUnit(cursor.readBreak())
+        if (newLine) pendingLineBreakBuilder.addUnit(cursor.readBreak())
         else {
           firstBreak = cursor.readBreak()
-          pendingLineBreaks.clear()
+          pendingLineBreakBuilder.clear()
           newLine = true
         }
         const from = cursor.index
         cursor.skipLineFeeds()
-        if (cursor.index > from) pendingLineBreaks.add(text, from, cursor.index)
+        if (cursor.index > from) pendingLineBreakBuilder.add(text, from, cursor.index)
       } else break
       cursor.need(1)
     }

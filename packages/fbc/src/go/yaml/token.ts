@@ -52,7 +52,7 @@ const PERCENT = 0x25
 const tagUriCharacters = new Set([...";/?:@&=+$,.!~*'()[]%"].map((c) => c.charCodeAt(0)))
 
 /** Characters, other than whitespace, that can directly follow an anchor's name. */
-const allowedCharactersAfterAnchor = new Set([...'?:,]}%@`'].map((c) => c.charCodeAt(0)))
+const anchorTerminatorCharacters = new Set([...'?:,]}%@`'].map((c) => c.charCodeAt(0)))
 
 export type YamlDirective =
   | { readonly name: 'YAML'; readonly major: number; readonly minor: number }
@@ -95,7 +95,7 @@ export function scanAnchor(cursor: YamlCursor): string {
   cursor.skip()
   const name = scanWordCharacters(cursor)
   const next = cursor.peek()
-  if (name === '' || !(isBlankOrEnd(next) || allowedCharactersAfterAnchor.has(next))) {
+  if (name === '' || !(isBlankOrEnd(next) || anchorTerminatorCharacters.has(next))) {
     throw createScannerError('did not find expected alphabetic or numeric character', cursor)
   }
   return name

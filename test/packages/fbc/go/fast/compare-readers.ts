@@ -1,9 +1,9 @@
 // Reads a file both ways and returns the first difference in the facts or in a tree of the fast reader.
-import { RegularJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
-import { RegularYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
+import { FastJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
+import { FastYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
 import {
   readJson,
-  skipJsonSpace,
+  skipJsonWhitespace,
   type ReadJsonResult,
   JsonError,
 } from '../../../../../packages/fbc/src/go/json/read-json.ts'
@@ -23,7 +23,7 @@ export interface ReaderComparison {
 export function compareYamlReaders(bytes: Uint8Array): ReaderComparison {
   let documents = 0
   let fast = 0
-  const reader = new RegularYamlReader(bytes)
+  const reader = new FastYamlReader(bytes)
   for (const { start, end, badSeparator } of splitYamlChunks(bytes, 0, 0, decodeUtf8LikeGo)) {
     documents++
     const regular = reader.read(start)
@@ -60,11 +60,11 @@ export function compareYamlReaders(bytes: Uint8Array): ReaderComparison {
 export function compareJsonReaders(bytes: Uint8Array): ReaderComparison {
   let documents = 0
   let fast = 0
-  const reader = new RegularJsonReader(bytes)
+  const reader = new FastJsonReader(bytes)
   const text = decodeUtf8LikeGo(bytes)
   const offsets = new ByteOffsetLookup(bytes, text)
   const positions = bytes.every((byte) => byte < 0x80)
-  for (let at = skipJsonSpace(text, 0); at < text.length; at = skipJsonSpace(text, at)) {
+  for (let at = skipJsonWhitespace(text, 0); at < text.length; at = skipJsonWhitespace(text, at)) {
     const exact = tryReadJson(text, at)
     const regular = reader.read(offsets.at(at))
     if (!exact) {

@@ -1,15 +1,15 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { RegularJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
-import { RegularYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
+import { FastJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
+import { FastYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
 import { findSharedPath } from '../../../../shared-data.ts'
 import { compareJsonReaders, compareYamlReaders } from './compare-readers.ts'
 import {
   SeededRandom,
   createMutatedDocuments,
-  createMutatedObjects,
-  renderedDocuments,
+  createMutatedJsonObjects,
+  renderedYamlDocuments,
   renderedJsonObjects,
 } from './mutated-documents.ts'
 import { fuzzSeed } from '../../../../seeded.ts'
@@ -27,7 +27,7 @@ describe('the fast JSON reader', () => {
     const random = new SeededRandom(fuzzSeed)
     let fast = 0
     for (let round = 0; round < 1000; round++) {
-      const bytes = createMutatedObjects(random)
+      const bytes = createMutatedJsonObjects(random)
       const comparison = compareJsonReaders(bytes)
       if (comparison.difference !== undefined)
         throw new Error(
@@ -56,7 +56,7 @@ describe('the fast JSON reader', () => {
     ['invalid UTF-8', Uint8Array.of(...encoder.encode('{"a": "'), 0xff, ...encoder.encode('"}'))],
   ])('leaves %s to the exact reader', (_name, text) => {
     const bytes = typeof text === 'string' ? encoder.encode(text) : text
-    expect(new RegularJsonReader(bytes).read(0)).toBeUndefined()
+    expect(new FastJsonReader(bytes).read(0)).toBeUndefined()
     expect(compareJsonReaders(bytes).difference).toBeUndefined()
   })
 
@@ -101,8 +101,8 @@ describe('the fast JSON reader', () => {
 
 describe('the fast YAML reader', () => {
   test('reads the output of opm without the exact reader', () => {
-    for (const text of renderedDocuments) {
-      expect(new RegularYamlReader(encoder.encode(text)).read(0)).toBeDefined()
+    for (const text of renderedYamlDocuments) {
+      expect(new FastYamlReader(encoder.encode(text)).read(0)).toBeDefined()
       expect(compareYamlReaders(encoder.encode(text)).difference).toBeUndefined()
     }
   })
@@ -148,7 +148,7 @@ describe('the fast YAML reader', () => {
     ['too much indentation', `a: |\n${' '.repeat(2000)}b\n`],
     ['deep nesting', `${Array.from({ length: 80 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')}\n`],
   ])('leaves %s to the exact reader', (_name, text) => {
-    expect(new RegularYamlReader(encoder.encode(text)).read(0)).toBeUndefined()
+    expect(new FastYamlReader(encoder.encode(text)).read(0)).toBeUndefined()
     expect(compareYamlReaders(encoder.encode(text)).difference).toBeUndefined()
   })
 
@@ -167,7 +167,7 @@ describe('the fast YAML reader', () => {
     ],
     ['characters of all widths', 'a: é漢😀\nb: "é漢😀"\nc: |\n  é漢😀\nd:\n- é\n'],
   ])('reads %s without the exact reader', (_name, text) => {
-    expect(new RegularYamlReader(encoder.encode(text)).read(0)).toBeDefined()
+    expect(new FastYamlReader(encoder.encode(text)).read(0)).toBeDefined()
     expect(compareYamlReaders(encoder.encode(text)).difference).toBeUndefined()
   })
 

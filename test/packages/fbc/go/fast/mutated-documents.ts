@@ -27,7 +27,7 @@ const configMapJson =
   '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a-b","labels":{"name":"x"}},"data":{"a":"\\n"}}'
 
 /** As opm renders, with every style of scalar that it uses. */
-export const renderedDocuments = [
+export const renderedYamlDocuments = [
   `---
 defaultChannel: stable
 description: |-
@@ -182,7 +182,7 @@ schema: olm.deprecations
 
 /** The same catalog as `opm render -o json` prints it, an object each. */
 export const renderedJsonObjects: readonly string[] = (() => {
-  const read = parseWritableCatalog(renderedDocuments.map((text) => new TextEncoder().encode(text)))
+  const read = parseWritableCatalog(renderedYamlDocuments.map((text) => new TextEncoder().encode(text)))
   if (!read.ok) throw new Error(read.error)
   return formatCatalogJson(read.value)
     .split(/^(?=\{)/m)
@@ -390,13 +390,13 @@ function mutateText(
  */
 export function createMutatedDocuments(
   random: SeededRandom,
-  sources: readonly string[] = renderedDocuments,
+  sources: readonly string[] = renderedYamlDocuments,
 ): Uint8Array {
   return createMutatedBytes(random, sources, yamlFragments)
 }
 
 /** The same of objects, as opm renders them in JSON. */
-export function createMutatedObjects(
+export function createMutatedJsonObjects(
   random: SeededRandom,
   sources: readonly string[] = renderedJsonObjects,
 ): Uint8Array {

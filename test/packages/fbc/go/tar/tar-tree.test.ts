@@ -9,7 +9,7 @@ const createTarArchive = (...files: ReturnType<typeof createTarFile>[]) =>
   joinByteChunks([
     ...packTarTree(files, { directory: 0o755, file: 0o644 }, (path) => (path === '' ? '.' : path)),
   ])
-const listTarNames = (bytes: Uint8Array) => {
+const listTarEntryNames = (bytes: Uint8Array) => {
   const names: string[] = []
   for (let at = 0; at < bytes.length; at += 512) {
     const block = bytes.subarray(at, at + 512)
@@ -22,7 +22,7 @@ const listTarNames = (bytes: Uint8Array) => {
 describe('a tree', () => {
   test('is walked as Go walks it: names of a directory by their bytes, each directory before what is in it', () => {
     expect(
-      listTarNames(
+      listTarEntryNames(
         createTarArchive(
           createTarFile('a/x'),
           createTarFile('a.b'),
