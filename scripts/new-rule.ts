@@ -96,7 +96,7 @@ export const ruleKinds: Readonly<Record<string, RuleKind>> = {
     judges: 'pull request',
     source: 'src/checks/bundles/rules.ts',
     shared: 'bundleDirectoryRuleDefaults',
-    foundIn: 'src/checks/bundles/validate-touched-bundles.ts',
+    foundIn: 'src/checks/bundles/validate-bundle-directories.ts',
     addsDirectory: true,
   },
   install: {

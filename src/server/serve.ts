@@ -77,96 +77,21 @@ export async function startApp(
   { clock = systemClock, page }: ServeOptions = {},
 ): Promise<RunningApp> {
   const metrics = createMetrics()
-  const github = createGitHubApp({
-    onRemaining: ({ installation, resource, remaining, limit }) => {
-      metrics.remaining.set({ installation, resource }, remaining)
-      metrics.limit.set({ installation, resource }, limit)
-    },
-    ...credentials,
-    apiUrl: settings.apiUrl,
-    throttle: settings.throttle,
-    writePause: settings.writePause,
-    reserves: settings.reserves,
-    onAnswer: (outcome, work) => metrics.githubRequests.inc({ class: work, outcome }),
-    clock,
-    log,
-  })
+  const github = createMeteredGitHubApp(settings, credentials, { metrics, clock, log })
   await verifyAppCredentials(github, log)
-  // Before any child process starts, so that none inherits the credentials.
-  const publishEnvironment = extractPublishEnvironment(process.env)
-  const clusterTestEnvironment = extractClusterTestEnvVariables(process.env)
-  // Opening a remote or large database can take time, so log what startup waits for.
-  const opening = performance.now()
-  log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
-  const store = await openStore({
-    ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
-    dataDirectory: getStoreFolder(settings.dataDirectory),
-    clock,
-    silence: Math.min(settings.leaseSeconds, 15),
-    problem: (error, job) => {
-      // Failed jobs log their own errors.
-      if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store failed')
-    },
-  })
-  log.info({ milliseconds: Math.round(performance.now() - opening) }, 'the store is open')
-  const closeLauncher = startProcessLauncher()
-  const pool = createCatalogFileReaderPool()
-  const registries = await createEvaluationRegistries({
-    clock,
-    store,
-    environment: process.env,
-    insecure: settings.insecureRegistries,
-  })
-  const publishing = openPublishClient(publishEnvironment)
-  const clusterTests = openClusterTestClient(clusterTestEnvironment)
-  const readStoreMetrics = createStoreMetrics(metrics.registry, store, clock)
-  const health = createHealthMonitor(store, clock, () => github.held())
-  const loader = createCatalogLoader(pool, store)
-  const tracing = await createTracing(process.env, (error) =>
-    log.warn({ err: error }, 'traces could not be exported'),
-  )
-  const evaluationPool = traceMethodCalls(
-    openEvaluationPool(settings.budget, settings.concurrency),
-    { evaluate: 'look.look' },
-    tracing,
-  )
-  const releases = openReleasePool(settings.budget)
-  const scheduler = createJobScheduler(clock)
-  const app: AppServices<Store> = {
-    settings,
-    store,
-    registries,
-    publishing,
-    clusterTests,
-    loader,
-    evaluationPool,
-    releases,
-    scheduler,
-    metrics,
-    clock,
-    log,
-    tracing,
-  }
+  const services = await openServices(settings, { metrics, clock, log })
+  const { app } = services
+  const { store } = app
   const workplaces = openRepositoryContexts(app, github)
-
-  const renderMetrics = async () => {
-    for (const [work, requests] of Object.entries(github.waiting()))
-      metrics.githubWaiting.set({ class: work }, requests)
-    const memory = await readProcessTreeMemory()
-    if (memory !== undefined) metrics.memory.set(memory)
-    await readStoreMetrics()
-    return metrics.registry.metrics()
-  }
-  const server = createServer(
-    await createHttpRequestHandler(github, {
+  const health = createHealthMonitor(store, clock, () => github.held())
+  const renderMetrics = createMetricsRenderer(github, app)
+  const { server, metricsServer } = await startHttpServers(settings, renderMetrics, log, () =>
+    createHttpRequestHandler(github, {
       deliveries: createWebhookDeliveryHandler({
         store,
         appId: credentials.appId,
         waitingFor: (report) => findPullsWaitingForStatus(report, store),
-        secrets: [
-          credentials.webhookSecret,
-          ...(credentials.previousWebhookSecret === undefined ? [] : [credentials.previousWebhookSecret]),
-        ],
+        secrets: [credentials.webhookSecret, ...toArrayIfDefined(credentials.previousWebhookSecret)],
         onAccepted: (outcome, event, milliseconds) =>
           metrics.deliveries.observe({ outcome, event }, milliseconds / 1000),
       }),
@@ -174,45 +99,12 @@ export async function startApp(
       health: () => health.report(),
       pages: [
         ...(page === undefined ? [] : [page(github)]),
-        ...toArrayIfDefined(
-          createPagesHandler({
-            settings,
-            store,
-            clock,
-            log,
-            resume: createUnfreezeHandler({
-              store,
-              open: workplaces.open,
-              onResumed: ({ listed: { repository }, kind, branch, by: { login } }) =>
-                log.info(
-                  { repository, branch, kind, login },
-                  'a maintainer unfroze merging on a status page',
-                ),
-            }),
-          }),
-        ),
+        ...toArrayIfDefined(createStatusPagesHandler(app, workplaces)),
       ],
       log,
     }),
   )
-  await listenOnPort(server, settings.port, settings.host)
-  const metricsServer =
-    settings.metricsPort === undefined ? undefined : createMetricsServer(renderMetrics, log)
-  if (metricsServer !== undefined) await listenOnPort(metricsServer, settings.metricsPort ?? 0, settings.host)
-  const worker = await store.work(
-    (job) =>
-      runJob(job, {
-        app,
-        openJobContext: workplaces.open,
-        loadAllowance: (one) =>
-          loadJobRequestQuota(one, store, { now: () => clock.now(), sweepSeconds: settings.sweepSeconds }),
-        isInstalled: ({ repository }) => github.isInstalledOn(repository),
-        onDone: (done, outcome, milliseconds) =>
-          metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),
-      }),
-    settings.concurrency,
-    () => scheduler.waiting,
-  )
+  const worker = await startJobWorker(app, github, workplaces)
   const sweeper = startSweeper({
     app,
     installed: async () => {
@@ -243,27 +135,95 @@ export async function startApp(
     async close() {
       await control?.close()
       await sweeper.stop()
-      scheduler.close()
-      // The next process resumes an interrupted push; a short one may finish.
-      const stopped = worker.stop()
-      const stopsWithin = (milliseconds: number) => isSettledWithinTimeout(stopped, milliseconds, clock)
-      const all = settings.stopSeconds * 1000
-      const { images, last } = splitShutdownTimeout(all)
-      if (!(await stopsWithin(images))) log.info('waiting for jobs to finish')
-      // The next process restarts the install test and cleans up after this one.
-      await Promise.all([publishing.close(), clusterTests.close()])
-      await stopsWithin(all - images - last)
-      for (const one of [server, ...toArrayIfDefined(metricsServer)]) {
-        one.closeAllConnections()
-        await new Promise((resolve) => one.close(resolve))
-      }
-      // Ends running git processes, and so the jobs that wait for them.
-      await workplaces.close()
-      closeLauncher()
-      if (!(await stopsWithin(last))) {
-        log.warn('some jobs did not finish in time; catalog-bot continues them after the next start')
-        return
-      }
+      await stopServing({
+        services,
+        worker,
+        servers: [server, ...toArrayIfDefined(metricsServer)],
+        workplaces,
+      })
+    },
+  }
+}
+
+interface Observers {
+  readonly metrics: ReturnType<typeof createMetrics>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+function createMeteredGitHubApp(
+  settings: BotSettings,
+  credentials: AppCredentials,
+  { metrics, clock, log }: Observers,
+): GitHubApp {
+  return createGitHubApp({
+    onRemaining: ({ installation, resource, remaining, limit }) => {
+      metrics.remaining.set({ installation, resource }, remaining)
+      metrics.limit.set({ installation, resource }, limit)
+    },
+    ...credentials,
+    apiUrl: settings.apiUrl,
+    throttle: settings.throttle,
+    writePause: settings.writePause,
+    reserves: settings.reserves,
+    onAnswer: (outcome, work) => metrics.githubRequests.inc({ class: work, outcome }),
+    clock,
+    log,
+  })
+}
+
+interface OpenServices {
+  readonly app: AppServices<Store>
+  /** Closes what `app` consists of, except for publishing, cluster tests, and the scheduler, which stop earlier. */
+  close(): Promise<void>
+  closeLauncher(): void
+}
+
+async function openServices(
+  settings: BotSettings,
+  { metrics, clock, log }: Observers,
+): Promise<OpenServices> {
+  // Before any child process starts, so that none inherits the credentials.
+  const publishEnvironment = extractPublishEnvironment(process.env)
+  const clusterTestEnvironment = extractClusterTestEnvVariables(process.env)
+  const store = await openStoreWithLog(settings, clock, log)
+  const closeLauncher = startProcessLauncher()
+  const pool = createCatalogFileReaderPool()
+  const registries = await createEvaluationRegistries({
+    clock,
+    store,
+    environment: process.env,
+    insecure: settings.insecureRegistries,
+  })
+  const publishing = openPublishClient(publishEnvironment)
+  const clusterTests = openClusterTestClient(clusterTestEnvironment)
+  const tracing = await createTracing(process.env, (error) =>
+    log.warn({ err: error }, 'traces could not be exported'),
+  )
+  const evaluationPool = traceMethodCalls(
+    openEvaluationPool(settings.budget, settings.concurrency),
+    { evaluate: 'look.look' },
+    tracing,
+  )
+  const releases = openReleasePool(settings.budget)
+  return {
+    app: {
+      settings,
+      store,
+      registries,
+      publishing,
+      clusterTests,
+      loader: createCatalogLoader(pool, store),
+      evaluationPool,
+      releases,
+      scheduler: createJobScheduler(clock),
+      metrics,
+      clock,
+      log,
+      tracing,
+    },
+    closeLauncher,
+    async close() {
       await Promise.all([
         pool.close(),
         evaluationPool.close(),
@@ -274,6 +234,133 @@ export async function startApp(
       await store.close()
     },
   }
+}
+
+/** Opening a remote or large database can take time, so the log shows what startup waits for. */
+async function openStoreWithLog(settings: BotSettings, clock: Clock, log: Logger): Promise<Store> {
+  const opening = performance.now()
+  log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
+  const store = await openStore({
+    ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
+    dataDirectory: getStoreFolder(settings.dataDirectory),
+    clock,
+    silence: Math.min(settings.leaseSeconds, 15),
+    problem: (error, job) => {
+      // Failed jobs log their own errors.
+      if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store failed')
+    },
+  })
+  log.info({ milliseconds: Math.round(performance.now() - opening) }, 'the store is open')
+  return store
+}
+
+function createMetricsRenderer(
+  github: GitHubApp,
+  { metrics, store, clock }: AppServices<Store>,
+): () => Promise<string> {
+  const readStoreMetrics = createStoreMetrics(metrics.registry, store, clock)
+  return async () => {
+    for (const [work, requests] of Object.entries(github.waiting()))
+      metrics.githubWaiting.set({ class: work }, requests)
+    const memory = await readProcessTreeMemory()
+    if (memory !== undefined) metrics.memory.set(memory)
+    await readStoreMetrics()
+    return metrics.registry.metrics()
+  }
+}
+
+interface HttpServers {
+  readonly server: Server
+  /** Absent if `server` serves the metrics, too. */
+  readonly metricsServer: Server | undefined
+}
+
+/** Rejects if a port is taken. */
+async function startHttpServers(
+  { port, metricsPort, host }: BotSettings,
+  renderMetrics: () => Promise<string>,
+  log: Logger,
+  createHandler: () => ReturnType<typeof createHttpRequestHandler>,
+): Promise<HttpServers> {
+  const server = createServer(await createHandler())
+  await listenOnPort(server, port, host)
+  if (metricsPort === undefined) return { server, metricsServer: undefined }
+  const metricsServer = createMetricsServer(renderMetrics, log)
+  await listenOnPort(metricsServer, metricsPort, host)
+  return { server, metricsServer }
+}
+
+type RepositoryContexts = ReturnType<typeof openRepositoryContexts>
+
+function createStatusPagesHandler(
+  { settings, store, clock, log }: AppServices<Store>,
+  { open }: RepositoryContexts,
+): StatusPageHandler | undefined {
+  return createPagesHandler({
+    settings,
+    store,
+    clock,
+    log,
+    resume: createUnfreezeHandler({
+      store,
+      open,
+      onResumed: ({ listed: { repository }, kind, branch, by: { login } }) =>
+        log.info({ repository, branch, kind, login }, 'a maintainer unfroze merging on a status page'),
+    }),
+  })
+}
+
+function startJobWorker(
+  app: AppServices<Store>,
+  github: GitHubApp,
+  { open }: RepositoryContexts,
+): ReturnType<Store['work']> {
+  const { settings, store, scheduler, metrics, clock } = app
+  return store.work(
+    (job) =>
+      runJob(job, {
+        app,
+        openJobContext: open,
+        loadAllowance: (one) =>
+          loadJobRequestQuota(one, store, { now: () => clock.now(), sweepSeconds: settings.sweepSeconds }),
+        isInstalled: ({ repository }) => github.isInstalledOn(repository),
+        onDone: (done, outcome, milliseconds) =>
+          metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),
+      }),
+    settings.concurrency,
+    () => scheduler.waiting,
+  )
+}
+
+interface ServingParts {
+  readonly services: OpenServices
+  readonly worker: Awaited<ReturnType<Store['work']>>
+  readonly servers: readonly Server[]
+  readonly workplaces: RepositoryContexts
+}
+
+/** Ends within the administrator's `stopSeconds`. */
+async function stopServing({ services, worker, servers, workplaces }: ServingParts): Promise<void> {
+  const { settings, scheduler, publishing, clusterTests, clock, log } = services.app
+  scheduler.close()
+  // The next process resumes an interrupted push; a short one may finish.
+  const stopped = worker.stop()
+  const stopsWithin = (milliseconds: number) => isSettledWithinTimeout(stopped, milliseconds, clock)
+  const all = settings.stopSeconds * 1000
+  const { images, last } = splitShutdownTimeout(all)
+  if (!(await stopsWithin(images))) log.info('waiting for jobs to finish')
+  // The next process restarts the install test and cleans up after this one.
+  await Promise.all([publishing.close(), clusterTests.close()])
+  await stopsWithin(all - images - last)
+  for (const server of servers) {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  // Ends running git processes, and so the jobs that wait for them.
+  await workplaces.close()
+  services.closeLauncher()
+  if (await stopsWithin(last)) await services.close()
+  else log.warn('some jobs did not finish in time; catalog-bot continues them after the next start')
 }
 
 /** Rejects if the port is taken. */

@@ -49,7 +49,7 @@ const ruleListLocations = [
     'src/checks/validation/templates/rules.ts',
     'templateRules',
   ],
-  ['opm-load', 'packages/fbc/src/load/load-rules.ts', 'packages/fbc/src/load/rules.ts', 'loadRules'],
+  ['opm-load', 'packages/fbc/src/load/load-rules.ts', 'packages/fbc/src/load/rules.ts', 'catalogLoadRules'],
   [
     'opm-channel',
     'packages/fbc/src/model/rules/channel-rules.ts',

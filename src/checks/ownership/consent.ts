@@ -105,7 +105,7 @@ export class ConsentEvaluator {
       kind,
       consent: automation.kinds.has(kind)
         ? 'alone'
-        : findLeastStrictConsent(permissions, authorRights.roles, kind),
+        : findLowestRequiredConsent(permissions, authorRights.roles, kind),
     }))
     let needed = wanted.reduce<RequiredConsent>(
       (worst, { consent }) => (isStricterConsent(consent, worst) ? consent : worst),
@@ -356,7 +356,7 @@ function isStricterConsent(a: RequiredConsent, b: RequiredConsent): boolean {
 }
 
 /** The least strict setting among an account's roles. */
-function findLeastStrictConsent(
+function findLowestRequiredConsent(
   permissions: Permissions,
   roles: readonly PermissionRole[],
   kind: ChangeKind,
