@@ -21,19 +21,19 @@ const toolPattern = /^(?:sandbox|simulate|scripts|bench)\//
 const corePattern = /^src\/(?:evaluate|policy|merge)\//
 
 const budgets: readonly Budget[] = [
-  { name: 'lines of packages and src', limit: 110_600, target: 88_000, measure: countLines(sourcePattern) },
-  { name: 'files of packages and src', limit: 1_038, target: 620, measure: countFiles(sourcePattern) },
+  { name: 'lines of packages and src', limit: 110_400, target: 88_000, measure: countLines(sourcePattern) },
+  { name: 'files of packages and src', limit: 602, target: 620, measure: countFiles(sourcePattern) },
   {
     name: 'lines of sandbox, simulate, scripts, bench',
-    limit: 29_720,
+    limit: 30_400,
     target: 22_000,
     measure: countLines(toolPattern),
   },
-  { name: 'lines of tests', limit: 84_950, target: 65_000, measure: countLines(/^test\//) },
-  { name: 'lines of evaluate, policy, merge', limit: 8_470, target: 9_000, measure: countLines(corePattern) },
-  { name: 'files of evaluate, policy, merge', limit: 73, target: 70, measure: countFiles(corePattern) },
-  { name: 'functions above 60 lines', limit: 106, target: 25, measure: countFunctionsAbove(60) },
-  { name: 'functions above 120 lines', limit: 28, target: 0, measure: countFunctionsAbove(120) },
+  { name: 'lines of tests', limit: 86_900, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of evaluate, policy, merge', limit: 8_400, target: 9_000, measure: countLines(corePattern) },
+  { name: 'files of evaluate, policy, merge', limit: 45, target: 70, measure: countFiles(corePattern) },
+  { name: 'functions above 60 lines', limit: 18, target: 25, measure: countFunctionsAbove(60) },
+  { name: 'functions above 120 lines', limit: 0, target: 0, measure: countFunctionsAbove(120) },
 ]
 
 function countLines(where: RegExp): Budget['measure'] {
