@@ -198,7 +198,10 @@ function formatGoError(error: unknown): string {
   return goErrorMessageBySystemErrorCode[code] ?? code
 }
 
-/** Never throws because of file contents. `factsOf` may cache. */
+/**
+ * Opens, reads and assembles a catalog directory on disk as opm does, without judging it. Never throws because of file
+ * contents. `factsOf` may cache.
+ */
 export function readCatalogDirectory(
   dir: string,
   factsOf: (bytes: Uint8Array) => CatalogFileFacts = (bytes) => parseCatalogFile(bytes),

@@ -278,7 +278,10 @@ export async function readTextBlobOrEmpty(repository: TreeReader, blob: BlobSha)
   }
 }
 
-/** `root`: the catalog's directory. Returns none if the catalog does not exist. Rejects with a GitError. */
+/**
+ * Validates a catalog at any commit of the base branch, outside the evaluation of a pull request. `root`: the
+ * catalog's directory. Returns none if the catalog does not exist. Rejects with a GitError.
+ */
 export async function findCatalogErrors(
   tree: TreeSha,
   root: string,

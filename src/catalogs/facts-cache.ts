@@ -114,7 +114,10 @@ export function getCacheDirectory(environment: NodeJS.ProcessEnv = process.env):
   return join(shared && isAbsolute(shared) ? shared : join(homedir(), '.cache'), 'catalog-bot')
 }
 
-/** Keys must be object ids or digests. The first write of a version removes the entries of others. */
+/**
+ * Caches facts of files on disk by blob id, for processes without a store. Cache errors count as missing entries. Keys
+ * must be object ids or digests. The first write of a version removes the entries of others.
+ */
 export function openContentAddressedCache(directory: string): Cache {
   const swept = new Map<string, Promise<void>>()
   const folderOf = ({ name }: CacheNamespace<unknown>) => join(directory, toCacheFolderName(name))

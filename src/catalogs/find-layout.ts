@@ -113,7 +113,10 @@ function extractOlmSchemaFields(bytes: Uint8Array = new Uint8Array()): string {
     .join('\n')
 }
 
-/** Falls back to `repository`, with its limits and errors. */
+/**
+ * Caches what one evaluation has listed and read of its trees, so that no file is read from git twice. Falls back to
+ * `repository`, with its limits and errors.
+ */
 export function createCachedTreeReader(repository: TreeReader, { trees, blobs }: LoadedGitTrees): TreeReader {
   return {
     list: (tree, prefix = '') => {
@@ -154,9 +157,10 @@ function findTreeEntriesBelow(prefix: string, entries: readonly TreePathEntry[])
 }
 
 /**
- * Package names by directory, where the change adds a package to a new or existing catalog. Distinguishes a package
- * that enters one more catalog from a new one, even when its directory has another name. Empty when no package is
- * added.
+ * Finds the packages that a change's directories hold in untouched catalogs of the base. Reads single directories;
+ * facts are cached by blob. Package names by directory, where the change adds a package to a new or existing catalog.
+ * Distinguishes a package that enters one more catalog from a new one, even when its directory has another name. Empty
+ * when no package is added.
  */
 export async function readPackagesByDirectory(
   change: Pick<PullRequestChange, 'catalogs'>,

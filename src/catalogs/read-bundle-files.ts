@@ -76,7 +76,10 @@ async function readBundleFile(
   }
 }
 
-/** In the order of the layout. Empty when no bundle is added. */
+/**
+ * Finds bundles of the base with the names that a change adds, in untouched catalogs. Reads whole catalogs only where
+ * files are, or are ignored, above the package directories. In the order of the layout. Empty when no bundle is added.
+ */
 export async function readPublishedBundles(
   change: Pick<PullRequestChange, 'catalogs'>,
   layout: RepositoryLayout,

@@ -43,7 +43,11 @@ export const defaultEvaluationBudget: EvaluationBudget = {
   memory: 4096,
 }
 
-/** The message is a sentence for people, without a full stop. */
+/**
+ * Limits for one evaluation of a pull request, so that one author cannot use up everyone's resources. Beyond a limit
+ * the final answer is "too large to check", with the numbers. The message is a sentence for people, without a full
+ * stop.
+ */
 export class ChangeTooLargeError extends Error {
   override readonly name = 'TooLarge'
 }

@@ -95,6 +95,11 @@ function loadCatalogFromDirectory(dir: string): Catalog {
   return directory.catalog
 }
 
+/**
+ * `render-graph CATALOG...`: prints the output of `opm alpha render-graph`, with the same options. Exit code 1: opm
+ * would fail (prints its message); 2: the command could not run. By contrast, `graph` draws the readable part of a
+ * catalog.
+ */
 export async function renderGraph(names: readonly string[], options: RenderGraphOptions): Promise<void> {
   const cache = openCatalogFileFactsCache()
   const files: { path: string; facts: ReturnType<typeof cache.factsOf> }[] = []
@@ -117,7 +122,11 @@ export async function renderGraph(names: readonly string[], options: RenderGraph
   setExitCode(bounded.ok ? 0 : 1)
 }
 
-/** Throws an Error if there are several pictures but no folder, or if a write fails. */
+/**
+ * Writes one picture to stdout, or several to a folder, one file each. File names are derived from package names,
+ * which are untrusted, so nothing is ever written outside of the folder. Throws an Error if there are several pictures
+ * but no folder, or if a write fails.
+ */
 export function writeGraphFiles(
   pictures: readonly GraphFile[],
   { extension, out, emptyMessage }: GraphFileOptions,

@@ -146,6 +146,10 @@ function formatTableCell(value: string | readonly string[]): string {
   return escapeNonPrintableCharacters(typeof value === 'string' ? value : value.join(','))
 }
 
+/**
+ * `images DIR`: looks up every image that a catalog references in its registry. Exit code 0: all exist; 1: some
+ * definitely don't exist; 2: the result is inconclusive for some images, or the command could not run.
+ */
 export async function checkCatalogImages(dir: string, options: ImagesCommandOptions): Promise<void> {
   const references = findCatalogImageReferences(dir)
   const registry = createRegistryClient({

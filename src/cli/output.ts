@@ -84,6 +84,10 @@ export function exitWithError(error: unknown): void {
   setExitCode(2)
 }
 
+/**
+ * Decides whether output is colored: by https://no-color.org and https://force-color.org, otherwise only on a
+ * terminal.
+ */
 export function supportsColor(stream: { readonly isTTY?: boolean }, environment = process.env): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = environment
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return !['0', 'false'].includes(FORCE_COLOR)
@@ -133,7 +137,10 @@ export function describeAppInstallation(): string {
 
 // The URLs of rule pages are below RULES_URL, which a bot administrator can set, or in the repository of the release.
 
-/** The URL prefix before `<id>.md`. Undefined in a checkout, whose pages `catalog-bot rule` prints. */
+/**
+ * The URLs of rule pages: below RULES_URL, which a bot administrator or a fork can set, or in the project's
+ * repository. The URL prefix before `<id>.md`. Undefined in a checkout, whose pages `catalog-bot rule` prints.
+ */
 export function getRulesBaseUrl(): string | undefined {
   const { RULES_URL: own } = process.env
   if (own !== undefined && own !== '') return own.endsWith('/') ? own : `${own}/`

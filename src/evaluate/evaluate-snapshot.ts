@@ -287,7 +287,10 @@ function createWorkerCallbackHandler(
   }
 }
 
-/** Rejects with a GitError. */
+/**
+ * Judges the combined tree of several pull requests as one change. Ownership is judged for each; the combination must
+ * be valid. Rejects with a GitError.
+ */
 export async function evaluateCombinedChange(
   { pull, base, head, baseRef, overridden = [] }: CombinedChange,
   ctx: JobContext<Store>,

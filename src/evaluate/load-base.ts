@@ -46,7 +46,10 @@ export interface BaseBranchState {
   readonly onRecord: readonly CommandRecord[]
 }
 
-/** Rejects with a GitError or StoreError. */
+/**
+ * The first stage: reads the base's tree and configuration, finds who pushed the head, and creates the merge commit.
+ * Rejects with a GitError or StoreError.
+ */
 export async function loadBaseBranchState(
   given: PullSnapshot,
   repository: GitRepository,

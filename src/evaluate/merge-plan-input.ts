@@ -79,7 +79,10 @@ export function toMergePlanInput(
   }
 }
 
-/** `fresh` ignores the cache, as after a rejection. Rejects with a ForgeError or StoreError. */
+/**
+ * Caches a branch's rules for an hour; they are read again after GitHub rejects something. `fresh` ignores the cache,
+ * as after a rejection. Rejects with a ForgeError or StoreError.
+ */
 export async function fetchBranchRules(
   { forge, store, clock }: BranchRulesContext,
   branch: string,
@@ -98,7 +101,10 @@ export async function fetchBranchRules(
   return read
 }
 
-/** Reasons other than checks that keep this pull request from merging. */
+/**
+ * How long a rejected pull request or a frozen branch waits, from the records of earlier merges. Reasons other than
+ * checks that keep this pull request from merging.
+ */
 export async function readMergeBackoff(
   snapshot: PullSnapshot,
   ctx: JobContext<MergeFreezeStore & Cache>,
@@ -163,7 +169,11 @@ export async function readBranchRulesDigest(
   }
 }
 
-/** Records and returns a person's new removal of this head. */
+/**
+ * Finds pull requests that a person removed from the merge queue. Reads the timeline, because a webhook can be lost. A
+ * removal blocks that head until an authorized person requests the merge again. Records and returns a person's new
+ * removal of this head.
+ */
 export async function recordMergeQueueRemoval(
   { repository, pull, head }: PullRequestHead,
   { merging, store }: { readonly merging: Pick<MergeApi, 'readQueueRemoval'>; readonly store: StateStore },

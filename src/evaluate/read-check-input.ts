@@ -184,7 +184,10 @@ async function readTemplateForProjection(
   }
 }
 
-/** By catalog root, then by package. Rejects with a GitError. */
+/**
+ * The packages that a change touches, as a server would return them. Reads their files again in full because a
+ * catalog's facts omit the manifests. By catalog root, then by package. Rejects with a GitError.
+ */
 async function readServedPackages(
   { catalogs }: Pick<PullRequestChange, 'catalogs'>,
   treeReader: TreeReader,

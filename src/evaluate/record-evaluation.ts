@@ -108,7 +108,10 @@ function truncateText(text: string): string {
     : `${text.slice(0, maxRecordedTextLength - 1).toWellFormed()}…`
 }
 
-/** Rejects with a StoreError. */
+/**
+ * Does not judge pull requests for unserved branches, but records them: approvals from before do not count when the
+ * pull request returns to a served branch. Rejects with a StoreError.
+ */
 export async function recordPullOnUnservedBranch(
   { repository, pull, head, baseRef, reviews }: PullSnapshot,
   store: Pick<PullHistoryStore, 'observe' | 'firstSeenReviews'>,
@@ -123,6 +126,11 @@ export async function recordPullOnUnservedBranch(
   )
 }
 
+/**
+ * Caches the inputs of a waiting pull request's evaluation for an hour. When its base moves, it is judged again
+ * without requests. This can only confirm the verdict; any difference needs a full evaluation, and no permit is minted
+ * here.
+ */
 export async function cacheEvaluation(
   evaluation: PullEvaluation,
   answers: ReadonlyMap<string, CheckQuestionAnswer>,

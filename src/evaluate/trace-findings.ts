@@ -196,7 +196,10 @@ function memoizeByTreeAndFile<Side extends string, Value>(
   }
 }
 
-/** Rejects with a GitError. */
+/**
+ * Finds the commits on the base branch that introduced errors which a pull request did not cause. Runs only for such
+ * errors, and validates the catalog before a few commits that changed the file. Rejects with a GitError.
+ */
 export async function findBaseBreakingCommits(
   findings: readonly Finding[],
   base: CommitSha,

@@ -55,7 +55,11 @@ export async function requeuePull(
   await app.store.enqueue({ kind: 'pull', installation, repository, pull }, afterSeconds)
 }
 
-/** `allowCached` accepts a default branch cached for a minute; merging, publishing and signing must read it again. */
+/**
+ * The bot serves only the default branch and the branches its configuration names, so that pushing a branch cannot
+ * select a weaker policy or publish anything. `allowCached` accepts a default branch cached for a minute; merging,
+ * publishing and signing must read it again.
+ */
 export async function isBranchServedByBot(
   branch: string,
   { forge, repository }: JobContext,

@@ -53,7 +53,8 @@ export interface StoredEvaluationReport extends EvaluationReport {
 }
 
 /**
- * Returns undefined if the bot did not merge it or nothing is recorded. `how`: see publishPullReport(). Rejects with a
+ * Rebuilds a merged pull request's comment from the records: the verdict it was merged with, and its images. Returns
+ * undefined if the bot did not merge it or nothing is recorded. `how`: see publishPullReport(). Rejects with a
  * ForgeError.
  */
 export async function republishMergedPullReport(

@@ -131,7 +131,10 @@ export function formatStatusPageUrl(
     : `${publicUrl}${formatPullPageUrl(repository, pull)}`
 }
 
-/** Returns 0 if the report is due. */
+/**
+ * Delays the ready report. Most pull requests merge within seconds, so one comment about the merge saves an email and
+ * a GitHub write. Returns 0 if the report is due.
+ */
 export async function resolveCommentDelaySeconds(
   snapshot: PullSnapshot,
   ctx: JobContext<Cache>,

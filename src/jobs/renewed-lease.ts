@@ -9,7 +9,10 @@ export interface RenewedLease {
   release(): Promise<void>
 }
 
-/** Returns undefined while another holder has the lease. */
+/**
+ * Renews a lease while the work under it runs, so that a push that outlasts the lease is not settled by another
+ * process. Returns undefined while another holder has the lease.
+ */
 export async function acquireRenewedLease(
   name: string,
   { store, clock, settings, log }: Pick<AppServices<LeaseStore>, 'store' | 'clock' | 'settings' | 'log'>,

@@ -52,6 +52,7 @@ export interface ManageFreezesResponse {
 
 const maxListedFreezeEvents = 20
 
+/** Handles freeze requests from the command line, directly on the store or in the server. */
 export async function manageFreezes(
   request: ManageFreezesRequest,
   store: MergeFreezeStore,
@@ -82,7 +83,10 @@ async function applyFreezeRequest(
   return store.unfreezeMerges({ repository: of, branch, kinds, by, reason })
 }
 
-/** Returns whether a freeze began or ended. Idempotent by comment id. */
+/**
+ * Handles /freeze and /thaw. They affect a branch, so all pull requests are evaluated afterwards. Returns whether a
+ * freeze began or ended. Idempotent by comment id.
+ */
 export async function executeFreezeCommand(
   { command, outcome, stop, login, user, comment }: CommandRecord,
   { repository, pull, comments }: PullSnapshot,

@@ -13,6 +13,7 @@ import type { MergeIntent } from '../ports/merge-records.ts'
 import type { Store } from '../ports/store.ts'
 import type { MergePermit } from '../policy/merge-permit.ts'
 
+/** The interface of every merge method: preparation, then one action that updates the branch. */
 export interface MergeAttempt extends PlannedMerge {
   readonly permit: MergePermit
   readonly options: MergeOptions

@@ -91,6 +91,7 @@ async function readValidatedMergeGroups(
   return (await store.readState(validatedMergeGroupsStateNamespace, name, latestMergeGroupStateKey)) ?? []
 }
 
+/** Branches whose merge queue was used recently; the sweep checks their groups without a webhook. */
 export async function recordMergeQueueBranchUse(
   name: RepositoryName,
   branch: string,

@@ -23,6 +23,10 @@ const measureMsSinceBaseContainsHead = createPullHeadTimer(
 
 type PrefetchedBotReports = BotReports | undefined
 
+/**
+ * Replaces an outdated report on a pull request whose base is not served or that others merged. If catalog-bot never
+ * commented there, it stays silent.
+ */
 export async function reportPullOnUnservedBranch(
   { pull, head, baseRef }: PullSnapshot,
   { forge }: JobContext,
@@ -60,9 +64,10 @@ export async function reportPullMergedByOthers(
 }
 
 /**
- * Decides what to do with an open pull request whose base branch contains its head. `merged`: by us, and recorded.
- * `wait`: for GitHub or the merging process. `open`: GitHub leaves it open. Rejects with a GitError, ForgeError or
- * StoreError.
+ * Handles the moment between a pushed merge and GitHub noticing it: the pull request still reads as open, but its
+ * branch already contains its head. Decides what to do with an open pull request whose base branch contains its head.
+ * `merged`: by us, and recorded. `wait`: for GitHub or the merging process. `open`: GitHub leaves it open. Rejects
+ * with a GitError, ForgeError or StoreError.
  */
 export async function resolveOpenPullWithMergedHead(
   snapshot: PullSnapshot,

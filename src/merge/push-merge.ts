@@ -215,7 +215,10 @@ export async function removeTemporaryBranch({
   )
 }
 
-/** Rejects if GitHub's merge of the same commits has another tree. Without a test merge, GitHub decides. */
+/**
+ * Detects a merge that differs from GitHub's test merge, because GitHub would then dismiss approvals. Rejects if
+ * GitHub's merge of the same commits has another tree. Without a test merge, GitHub decides.
+ */
 async function findTestMergeMismatch(
   { pull, base, head, tree }: ValidatedMerge,
   repository: GitRepository,
@@ -234,7 +237,10 @@ async function findTestMergeMismatch(
   }
 }
 
-/** Call this before adding a commit to a temporary branch. Only recorded branches are removed. */
+/**
+ * Removes temporary branches that a crashed process left. Checks soon after a merge creates one, and rarely otherwise.
+ * Call this before adding a commit to a temporary branch. Only recorded branches are removed.
+ */
 export async function recordStagedCommit(
   merge: StagedMerge,
   commit: CommitSha,

@@ -168,7 +168,11 @@ async function hasExpectedMergeParents(
   }
 }
 
-/** `base` is the real parent of `commit`. Rejects with a StoreError. */
+/**
+ * Judges a pull request that GitHub merged onto a different base than the validated one. GitHub's merge does not pin
+ * the base, so a push can come in between. The real base's configuration and owners apply. `base` is the real parent
+ * of `commit`. Rejects with a StoreError.
+ */
 export async function auditMerge(
   mergedPull: Pick<ValidatedMerge, 'pull' | 'baseRef' | 'head'>,
   base: CommitSha,

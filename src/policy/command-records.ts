@@ -171,7 +171,11 @@ export interface RuleOverride {
   readonly by: string
 }
 
-/** The active overrides: those for the current change, from comments that still exist. The last one per rule wins. */
+/**
+ * Applies a maintainer's /override: findings of the named rule no longer block the exact change for which it was
+ * given. The active overrides: those for the current change, from comments that still exist. The last one per rule
+ * wins.
+ */
 export function findActiveOverrides(
   records: readonly CommandRecord[],
   check: CheckInput,

@@ -13,6 +13,10 @@ import type {
   FreezeScope,
 } from '../policy/merge-freeze.ts'
 
+/**
+ * Freezes with their authors and reasons, and pull requests that wait for another merge attempt. Rows never require
+ * manual cleanup.
+ */
 export interface UnfreezeRequest extends FreezeScope {
   readonly kinds: readonly FreezeKind[]
   readonly by: FreezeAuthor

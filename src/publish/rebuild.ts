@@ -198,7 +198,11 @@ async function publishRebuildCheck(
   await publishMissingCheckRuns(forge, commit, [addCheckRunDigest(renderRebuildCheck(catalogs, state))])
 }
 
-/** Stable across restarts, so that the receiver can drop duplicates. */
+/**
+ * Sends signed build requests to a webhook until it accepts them, always with the same id, and polls the build's
+ * status if possible. Only the publishing process knows the secret. Stable across restarts, so that the receiver can
+ * drop duplicates.
+ */
 export function computeWebhookDeliveryId(
   repository: string,
   branch: string,

@@ -124,8 +124,9 @@ export async function listFirstParentChain(
 }
 
 /**
- * From `head` down to `base` exclusive, newest first. Each commit has the next as its only parent and the last has
- * `base`, so `base` is the best common ancestor. Undefined: no such short line.
+ * The commits of a head in a straight line on its base, without starting merge-base and rev-list. Other histories are
+ * left to git. From `head` down to `base` exclusive, newest first. Each commit has the next as its only parent and the
+ * last has `base`, so `base` is the best common ancestor. Undefined: no such short line.
  */
 export async function readLinearHistory(
   objects: GitObjectReader,
@@ -150,7 +151,11 @@ export async function readLinearHistory(
   return line
 }
 
-/** See GitRepository.readIncomingCommits. Rejects with GitError `missing` when one of the commits is not here. */
+/**
+ * Reads what a merge makes reachable: the number of commits, workflow edits, closing keywords and oversized files. The
+ * cost is bounded, regardless of the length of the history. See GitRepository.readIncomingCommits. Rejects with
+ * GitError `missing` when one of the commits is not here.
+ */
 export async function readIncomingCommits(
   { git, objects, maxFileBytes = maxPushedFileBytes }: IncomingCommitsReaderOptions,
   base: CommitSha,

@@ -329,6 +329,10 @@ function parseLsRefsResponse(body: Buffer, refs: readonly string[]): ReadonlyMap
   }
 }
 
+/**
+ * Limits concurrent fetches into one mirror. A long fetch gives its slot to the next and goes on beside it; when too
+ * many do, the longest is stopped.
+ */
 export function createFetchScheduler(
   limits: FetchSchedulerLimits = {
     slots: maxFetchSlots,

@@ -80,6 +80,7 @@ export function isGitError(value: unknown, code?: GitErrorCode): value is GitErr
   return value instanceof GitError && (code === undefined || value.code === code)
 }
 
+/** Maps git's messages (LC_ALL=C) to our codes. Ignores `remote: ` lines, so a server can't choose the code. */
 export function classifyGitError(stderr: string): GitErrorCode {
   const text = stderr
     .split(/[\n\r]/)

@@ -205,7 +205,10 @@ export async function readRef(objects: GitObjectReader, ref: string): Promise<Co
   return id === undefined ? undefined : toCommitSha(id)
 }
 
-/** Joins packs if there are many. True when it did. */
+/**
+ * Joins a mirror's packs and removes what dead processes left. Unreferenced objects remain for two weeks, because
+ * merge commits wait to be pushed. Joins packs if there are many. True when it did.
+ */
 async function consolidateMirrorPacks(git: LocalGit, directory: string): Promise<boolean> {
   const packs = (await listDirectoryNames(join(directory, 'objects', 'pack'))).filter((name) =>
     name.endsWith('.pack'),

@@ -90,8 +90,9 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * The full ref of a branch. Throws GitError `refused` for a name that git-check-ref-format(1) forbids, or that
- * could be taken for an option, a pattern or a refspec.
+ * Validates branch names before they are passed to git, and names the refs under which a mirror stores what it
+ * fetched. The full ref of a branch. Throws GitError `refused` for a name that git-check-ref-format(1) forbids, or
+ * that could be taken for an option, a pattern or a refspec.
  */
 export function toBranchRef(branch: string): string {
   const bad =

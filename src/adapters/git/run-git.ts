@@ -278,7 +278,10 @@ export function parseGitVersion(printed: string): string {
   return version
 }
 
-/** `protocol`: the only transport allowed. Local commands get none. */
+/**
+ * The closed environment of every git process: of ours only PATH, and no configuration of the user or the repository.
+ * `protocol`: the only transport allowed. Local commands get none.
+ */
 export function buildGitEnvironment(
   protocol: 'https' | 'http' | 'file' | 'none',
   more: readonly (readonly [string, string])[] = [],

@@ -176,7 +176,10 @@ async function findGitObjectAtPath(
   return at
 }
 
-/** Sorted by path, like git's `diff-tree -r --no-renames`. Undefined: ask git. */
+/**
+ * Compares trees object by object without opening equal subtrees. Beyond a budget, git compares them. Sorted by path,
+ * like git's `diff-tree -r --no-renames`. Undefined: ask git.
+ */
 export async function compareTreeObjects(
   objects: GitObjectReader,
   before: TreeSha,

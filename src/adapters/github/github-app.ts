@@ -283,7 +283,12 @@ class ProbotGitHubApp implements GitHubApp {
   readonly held: GitHubApp['held'] = () => this.#budgets.held()
 }
 
-/** Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
+/**
+ * A client for a single App token, such as a workflow's GITHUB_TOKEN, or a token created from an App's key. A person's
+ * token is rejected, because only Apps can write check runs, and because the bot's comments would be indistinguishable
+ * from the person's. Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it
+ * isn't an App's.
+ */
 export async function createGitHubTokenClient(options: GitHubTokenClientOptions): Promise<GitHubTokenClient> {
   const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubRateLimits.writePause } = options
   const quiet = {

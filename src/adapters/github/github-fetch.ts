@@ -64,6 +64,11 @@ function getProxyAgent({ url, credential }: ProxyServer): ProxyAgent {
   return agent
 }
 
+/**
+ * Parses GitHub's answers with a single JSON.parse. Octokit's own parser calls a function for each value of an answer,
+ * to make large integers exact, and takes ten times as long in the process that answers deliveries. GitHub's ids are
+ * far below 2^53; a larger id is rejected where ids are parsed (pull-request/ids.ts).
+ */
 export function toParsedResponse(answer: Omit<ParsedResponse, 'body'>, text: string): ParsedResponse {
   const { status, url, headers } = answer
   return {
@@ -84,7 +89,8 @@ function parseJsonOrReturnText(text: string): unknown {
 }
 
 /**
- * An Octokit plugin. `onRejected` is called once, with a sentence for administrators, when the server rejects our version.
+ * Sends the REST API version with every request. If an older server rejects it, requests go without it. An Octokit
+ * plugin. `onRejected` is called once, with a sentence for administrators, when the server rejects our version.
  * Afterwards no request sends it.
  */
 export function createApiVersionPlugin(onRejected: (why: string) => void) {

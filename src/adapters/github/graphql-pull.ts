@@ -178,7 +178,11 @@ export function toReviewsAndComments(
   return { reviews, comments }
 }
 
-/** See Forge.stillAs. Never rejects: without an answer, the set is empty. */
+/**
+ * Checks in one request that many pull requests match their snapshots, for a batch just before its push. Cases it
+ * can't compare are left out and must be read one by one. See Forge.stillAs. Never rejects: without an answer, the set
+ * is empty.
+ */
 export async function findUnchangedPulls(
   octokit: Octokit,
   { owner, name }: RepositoryName,

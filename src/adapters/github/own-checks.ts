@@ -186,7 +186,10 @@ export function splitIntoChunks<T>(items: readonly T[], size: number): T[][] {
   return result
 }
 
-/** Rejects with what Octokit rejects with. */
+/**
+ * Deployments on GitHub: one per commit and environment, with its newest status. Repeating a call changes nothing.
+ * Rejects with what Octokit rejects with.
+ */
 export async function upsertDeployment(
   octokit: Octokit,
   target: { readonly owner: string; readonly repo: string },

@@ -178,7 +178,11 @@ async function readBranchTip(
   }
 }
 
-/** Returns the pull request's number. Rejects with a ForgeError, or with what Octokit rejects with. */
+/**
+ * A pull request of our App whose content is a given tree: a commit through GitHub's API, a branch, and a pull
+ * request, each created once. Existing ones are reused. Returns the pull request's number. Rejects with a ForgeError,
+ * or with what Octokit rejects with.
+ */
 export async function createPullRequestFromTree(
   octokit: Octokit,
   target: RepositoryParams,

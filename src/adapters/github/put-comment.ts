@@ -127,7 +127,11 @@ async function deleteComments(
     }
 }
 
-/** Rejects with Octokit's errors, unless GitHub rejects a line that is outside the diff. The comment shows every fix anyway. */
+/**
+ * Our suggestions on the lines of a pull request's diff: desired minus present, so that repeating a call changes
+ * nothing. Outdated suggestions are deleted, or folded if they have replies. Rejects with Octokit's errors, unless
+ * GitHub rejects a line that is outside the diff. The comment shows every fix anyway.
+ */
 export async function upsertReviewSuggestions(
   octokit: Octokit,
   target: RepositoryParams,

@@ -22,6 +22,7 @@ export type ImageErrorCode =
   /** The signing key cannot be used. */
   | 'key'
 
+/** Problems with a catalog, a base image, or a target. Registry failures are RegistryErrors. */
 export class ImageError extends Error {
   override readonly name = 'ImageError'
   readonly code: ImageErrorCode

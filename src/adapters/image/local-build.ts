@@ -99,7 +99,10 @@ async function writeFileAtomically(path: string, bytes: Uint8Array): Promise<voi
   }
 }
 
-/** Throws an ImageError if the builder image is missing or invalid. */
+/**
+ * The Dockerfile that `opm generate dockerfile` (v1.73) writes, for users who build with a container engine. Throws an
+ * ImageError if the builder image is missing or invalid.
+ */
 export function renderDockerfile({ directory, base, builder, labels }: DockerfileOptions): string {
   if (builder === 'scratch') throw new ImageError('order', `invalid builder image: "${builder}"`)
   const custom = Object.entries(labels)
@@ -124,6 +127,10 @@ LABEL ${catalogDirectoryLabel}=/configs
 ${custom.length === 0 ? '' : `\n# Set other custom labels\n${custom.join('')}`}`
 }
 
+/**
+ * Reads every file of a catalog directory, including files that opm ignores. Rejects links, because the image would
+ * contain the link instead of its target.
+ */
 export async function readCatalogFolder(folder: string): Promise<readonly CatalogImageFile[]> {
   const found = await stat(folder).catch(() => undefined)
   if (!found?.isDirectory()) throw new ImageError('order', `${folder} is not a directory`)

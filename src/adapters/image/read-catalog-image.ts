@@ -178,7 +178,10 @@ function compareCatalogFiles(
     })
 }
 
-/** `published` reads the image, `registry` both bases. */
+/**
+ * Replaces the layers below a published catalog's layer, which remains byte for byte the same. `published` reads the
+ * image, `registry` both bases.
+ */
 export async function rebaseCatalogImage(
   published: RegistryClient,
   registry: RegistryClient,

@@ -248,8 +248,8 @@ function createRegistriesConfError(name: string, reason: string, cause?: unknown
 }
 
 /**
- * The registry itself is last. Only the rule with the longest match counts. Throws a RegistryError `blocked` if that
- * rule says so.
+ * Maps a reference to the mirrors in the operator's rules, in order, followed by its own registry. The registry itself
+ * is last. Only the rule with the longest match counts. Throws a RegistryError `blocked` if that rule says so.
  */
 export function getRegistryEndpoints(
   reference: ImageReference,

@@ -71,6 +71,7 @@ const retryableRegistryErrorCodes: ReadonlySet<RegistryErrorCode> = new Set([
   'server',
 ])
 
+/** Maps a registry failure to an answer. The answer is definite only if the registry's reply was definite. */
 export function toImageLookupAnswer(error: unknown): ImageLookupAnswer {
   if (!(error instanceof RegistryError)) throw error
   const reason = error.message

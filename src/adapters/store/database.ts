@@ -112,7 +112,10 @@ function classifySqlState(state: string, message: string): StoreErrorCode {
   return 'failed'
 }
 
-/** JSON text, because untrusted image references may hold characters that Postgres rejects (NUL). */
+/**
+ * Stores keys and values of state and cache as JSON text, with many rows per statement. JSON text, because untrusted
+ * image references may hold characters that Postgres rejects (NUL).
+ */
 export function encodeDatabaseKey(key: string): string {
   const text = JSON.stringify(key)
   return text.length <= maxDatabaseKeyLength

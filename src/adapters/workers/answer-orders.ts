@@ -68,7 +68,11 @@ export function preventPrototypePollution(): void {
   process.on('disconnect', () => process.exit())
 }
 
-/** Saves the compile cache for the next process; does nothing if there is no cache folder. */
+/**
+ * Node saves its compile cache only on a normal exit, which workers and killed Apps don't have. Without the cache each
+ * process would compile all sources again, which takes over a second. Saves the compile cache for the next process;
+ * does nothing if there is no cache folder.
+ */
 export function saveCompileCache(): void {
   flushCompileCache()
 }

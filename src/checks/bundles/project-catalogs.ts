@@ -48,8 +48,9 @@ interface TemplateBundleRelease extends Omit<BundleReleaseInput, 'package' | 'im
 }
 
 /**
- * Empty if the change touches neither a bundle nor the graph mode, if templates define the catalogs, or if the
- * directories are too large.
+ * Computes the future catalog of a package without templates from its bundle directories and `updateGraph`. Empty if
+ * the change touches neither a bundle nor the graph mode, if templates define the catalogs, or if the directories are
+ * too large.
  */
 export function projectCatalogsFromDirectories(
   sources: PackageSources,
@@ -166,7 +167,10 @@ function chooseDefaultChannel(bundles: ReadonlyMap<string, BundleUpgradeFacts>):
   return lowest?.channel ?? ''
 }
 
-/** The templates referenced by touched releases, with their catalogs. */
+/**
+ * Computes the future catalogs of a package with templates from its release configurations. The templates referenced
+ * by touched releases, with their catalogs.
+ */
 export function listCatalogTemplatesToRelease(sources: PackageSources): readonly TemplateCatalogMapping[] {
   const { fbc } = parseCiYaml(sources) ?? {}
   if (fbc?.enabled !== true) return []

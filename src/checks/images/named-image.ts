@@ -145,7 +145,10 @@ export function findImageReferenceProblems(
   return { findings: list.sorted(), locationsOf: (found) => locations.get(found) }
 }
 
-/** Bundle and related images, once per bundle, in catalog order. */
+/**
+ * The image references of a catalog's bundles. Separate from list-references.ts so that validation doesn't load the
+ * list reader. Bundle and related images, once per bundle, in catalog order.
+ */
 export function* collectCatalogImageReferences({
   bundles,
 }: Pick<Catalog, 'bundles'>): Generator<NewImageReference> {

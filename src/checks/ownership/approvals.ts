@@ -84,8 +84,9 @@ export function isCurrentApproval(
 }
 
 /**
- * Lines with `=` describe files, lines with `+` their effects. A file's line appears under every directory whose owners
- * must agree to it.
+ * Describes a change's effect as text that is stored with an approval and compared later. The head alone is not
+ * enough, because the effect changes when the merge base moves or the owners change. Lines with `=` describe files,
+ * lines with `+` their effects. A file's line appears under every directory whose owners must agree to it.
  */
 export function computeApprovalCoverage(
   change: PullRequestChange,

@@ -155,7 +155,10 @@ function createUnknownPermissionResult(question: string, answer: InconclusiveAns
   return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
 }
 
-/** Undefined for anything but a login, including a login with surrounding whitespace. */
+/**
+ * Parses and compares the names in owner files, in the same way for all sources. Login comparison ignores only case.
+ * Undefined for anything but a login, including a login with surrounding whitespace.
+ */
 export function parseUserPrincipal(text: string): Principal | undefined {
   return loginPattern.test(text) ? { kind: 'user', login: text.toLowerCase() } : undefined
 }

@@ -37,7 +37,11 @@ const admissionPolicyProbes: readonly KubeObject[] = [
 
 const admissionPolicyProbeIntervalMs = 2000
 
-/** Waits until the policies reject every probe. Resolves to the reason if the timeout expires first. */
+/**
+ * Checks that the cluster enforces the admission policies in docs/cluster-rights.yaml, which takes several seconds
+ * after `kubectl apply`. Until then, the account could delete other users' objects. Waits until the policies reject
+ * every probe. Resolves to the reason if the timeout expires first.
+ */
 export async function waitForAdmissionPolicies(
   { perform }: Pick<KubeClusterClient, 'perform'>,
   clock: Clock,
@@ -57,6 +61,10 @@ export async function waitForAdmissionPolicies(
   }
 }
 
+/**
+ * The API addresses that pods can connect to in a closed network. Without these addresses, no install test runs,
+ * because a partially closed network does not protect anything.
+ */
 export async function resolveAllowedEgress(
   cluster: Pick<KubeClusterClient, 'read'>,
   reaches: readonly string[],

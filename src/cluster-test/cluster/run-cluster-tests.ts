@@ -126,7 +126,10 @@ function createClusterTestId(): string {
     .join('')
 }
 
-/** `alive`: ids of running install tests, whose objects are kept even after they expire. */
+/**
+ * Deletes the objects of install tests that were killed. Finds them only by the test label and the expiry time.
+ * `alive`: ids of running install tests, whose objects are kept even after they expire.
+ */
 export async function sweepExpiredClusterTests(
   options: ClusterTestOptions,
   alive: ReadonlySet<string> = new Set(),

@@ -41,6 +41,7 @@ export type PublishRequestOfKind<Kind extends PublishRequest['kind']> = Extract<
   { kind: Kind }
 >
 
+/** Converts failures of registries, images and git to answers. Our own failures stay errors. */
 export function toFailedPublishResponse(error: unknown): Extract<PublishResponse, { kind: 'failed' }> {
   if (error instanceof RegistryError)
     return {

@@ -229,6 +229,7 @@ function createSweepJobsForRepository(installationId: number, fullName: string):
 }
 
 /**
+ * Finds who pushed a head. Only the signed delivery says so; missing or contradictory data is treated as unknown.
  * Returns the sender of an `opened` or `synchronize` delivery with the head it pushed. The sender who opens a pull
  * request counts as the pusher of its head; reopening proves nothing.
  */

@@ -91,7 +91,11 @@ async function processBranchTip(
   }
 }
 
-/** Read errors are logged and the catalog is recorded with a later tip: pages must not fail a job. */
+/**
+ * Records the contents of a branch's catalogs for the pages, which never read git. Reads a served branch's tip; no
+ * decision depends on the record. Read errors are logged and the catalog is recorded with a later tip: pages must not
+ * fail a job.
+ */
 async function recordCatalogs(branch: string, ctx: JobContext<Cache & StatusPageStore>): Promise<void> {
   const { app, forge, repository } = ctx
   if (app.settings.pages === 'off') return

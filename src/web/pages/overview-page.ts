@@ -76,6 +76,7 @@ export interface RepositoryOverviewPageModel {
   }[]
 }
 
+/** `/overview` and `/r/O/R/overview`: problems without an open pull request, and weekly rule warnings. */
 export function renderOverviewPage(
   { repositories }: OverviewPageModel,
   { now }: PageRequestContext,
@@ -227,6 +228,7 @@ export function renderHomePage(
   }
 }
 
+/** `/badge/O/R.svg`: a status line for a repository's README. Contains no external text. */
 export function renderBadge({ open, stops }: BadgeModel): string {
   const message = stops > 0 ? 'merging is frozen' : open === 0 ? 'no open pull requests' : `${open} open`
   const [left, right] = [badgeLabel, message].map(

@@ -185,6 +185,10 @@ function createThrottledResponse(why: RequestWaitReason, milliseconds: number): 
   )
 }
 
+/**
+ * GitHub's answers for conditional requests, which cost nothing of the hourly limit. Kept per installation and
+ * credential, and only used when GitHub confirms them.
+ */
 export function createResponseCache(maxBytes = maxResponseCacheBytes): ResponseCache {
   const entries = new Map<string, CachedResponse>()
   let bytes = 0

@@ -44,8 +44,10 @@ export interface GitHubRateLimits {
 }
 
 /**
- * GitHub.com's. It allows 100 concurrent requests over all instances; ten is Octokit's throttling, and GitHub
- * recommends one.
+ * GitHub's limits per minute and hour, beside the hourly one in each answer.
+ * https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits and
+ * https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api GitHub.com's. It allows 100
+ * concurrent requests over all instances; ten is Octokit's throttling, and GitHub recommends one.
  */
 export const documentedGitHubRateLimits: GitHubRateLimits = {
   concurrent: 10,

@@ -180,7 +180,10 @@ async function deflateBytes(bytes: Uint8Array): Promise<Uint8Array> {
     : deflateRawAsync(bytes, deflateOptions)
 }
 
-/** Throws an ImageError for a catalog that opm would not serve, or for invalid paths. */
+/**
+ * Turns a catalog's files into layer content, with the same validation and cache as opm. Pure. Untrusted files are
+ * processed in layer-process.ts. Throws an ImageError for a catalog that opm would not serve, or for invalid paths.
+ */
 function createCatalogLayerContent(
   files: readonly CatalogImageFile[],
   hasCache: boolean,

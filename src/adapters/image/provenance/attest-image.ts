@@ -151,7 +151,10 @@ function stripAnnotations(bytes: Uint8Array): string {
   return JSON.stringify({ ...document, manifests })
 }
 
-/** In attachment order. The signature is last, so that a signed image has all its attachments. */
+/**
+ * Builds all attachments of a published image: SBOM, provenance, and, with a key, the signatures. Reads the registry
+ * but does not push. In attachment order. The signature is last, so that a signed image has all its attachments.
+ */
 export async function createProvenanceAttachments(
   registry: ProvenanceReader,
   { image, listed, build, key, signPlatforms }: ProvenanceOptions,

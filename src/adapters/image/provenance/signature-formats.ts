@@ -95,7 +95,10 @@ function encodeDssePreAuthentication(type: string, payload: Uint8Array): Uint8Ar
   return Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload])
 }
 
-/** The bytes that cosign signs for the same image. */
+/**
+ * cosign's "simple signing" payload with the signed digest and name. Pure. signing-key.ts verifies signatures. The
+ * bytes that cosign signs for the same image.
+ */
 export function createSigningPayload({ repository, digest }: SignedImage): Uint8Array {
   const critical = marshalObject([
     ['identity', marshalObject([['docker-reference', marshalString(repository)]])],

@@ -161,7 +161,8 @@ async function listVisibleDirectoryNames(directory: string): Promise<readonly st
 }
 
 /**
- * Parses `config.json`, `auth.json`, `.dockerconfigjson` or `.dockercfg` (only the `auths` map). Throws a RegistryError
+ * Parses docker's and podman's credential files and Kubernetes pull secrets, which share one format. Parses
+ * `config.json`, `auth.json`, `.dockerconfigjson` or `.dockercfg` (only the `auths` map). Throws a RegistryError
  * `credentials` that names the file as `name`.
  */
 export function parseDockerConfig(text: string, name: string): DockerConfig {

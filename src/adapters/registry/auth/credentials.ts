@@ -59,13 +59,19 @@ export function createStaticCredentialSource(
   return { find: async (host) => known.get(host.toLowerCase()) }
 }
 
-/** `anonymous`, or 32 hex digits of a digest over the credential. */
+/**
+ * Identifies a credential in cache keys without revealing it, because credentials differ in what they can access.
+ * `anonymous`, or 32 hex digits of a digest over the credential.
+ */
 export function computeCredentialFingerprint(credential: RegistryCredential): string {
   if (credential.kind === 'anonymous') return 'anonymous'
   return createHash('sha256').update(JSON.stringify(credential)).digest('hex').slice(0, 32)
 }
 
-/** Caches each server's answer for an hour, and a failure for five seconds. */
+/**
+ * Runs a docker-credential-<name> program that the operator's config names: without a shell, with limits on time and
+ * output. Caches each server's answer for an hour, and a failure for five seconds.
+ */
 export function createCachedCredentialHelperQuery(
   options: CredentialHelperOptions = {},
 ): CredentialHelperQuery {

@@ -162,7 +162,10 @@ function computeTarChecksums(header: Uint8Array): readonly [number, number] {
   return [unsigned, unsigned - negative]
 }
 
-/** Throws a RegistryError `unsupported`. */
+/**
+ * PAX extended header records (POSIX.1-2001, pax): `LENGTH KEY=VALUE\n`, where the length includes itself. Rejects
+ * records that Go reads differently from others. Throws a RegistryError `unsupported`.
+ */
 export function parsePaxRecords(bytes: Uint8Array): PaxRecords {
   const found: { path?: string; linkpath?: string; size?: number } = {}
   for (const [key, value] of splitPaxRecords(bytes)) {
