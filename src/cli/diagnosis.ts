@@ -5,7 +5,15 @@ import type { TokenPermissions } from '../policy/branch-rules.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 
 export interface DiagnosisFinding {
-  readonly about: 'permissions' | 'deliveries' | 'clock' | 'proxy' | 'registries'
+  readonly about:
+    | 'installation'
+    | 'credentials'
+    | 'permissions'
+    | 'events'
+    | 'deliveries'
+    | 'clock'
+    | 'proxy'
+    | 'registries'
   /** Undefined for inconclusive results and for information. */
   readonly ok: boolean | undefined
   readonly text: string
@@ -14,10 +22,14 @@ export interface DiagnosisFinding {
 /** Required for merging; app.yml describes what the others enable. */
 const requiredPermissions: ReadonlySet<string> = new Set(['contents', 'pull_requests', 'checks', 'metadata'])
 
-/** `wanted` comes from app.yml. */
+/**
+ * `wanted` comes from app.yml. `requested`: the permissions in the App's settings, if known; `owner` must accept them in
+ * the installation.
+ */
 export function diagnosePermissions(
   wanted: Readonly<Record<string, string>>,
   granted: TokenPermissions | undefined,
+  { requested = granted, owner = 'the account' }: { requested?: TokenPermissions; owner?: string } = {},
 ): DiagnosisFinding {
   if (granted === undefined)
     return {
@@ -25,17 +37,52 @@ export function diagnosePermissions(
       ok: undefined,
       text: 'not checked, because only the App can read its permissions',
     }
-  const missing = Object.entries(wanted).filter(([name, level]) => {
-    const has = granted[name]
-    return has !== 'write' && has !== 'admin' && has !== level
-  })
+  const findMissing = (permissions: TokenPermissions = {}) =>
+    Object.entries(wanted).filter(([name, level]) => {
+      const has = permissions[name]
+      return has !== 'write' && has !== 'admin' && has !== level
+    })
+  const missing = findMissing(granted)
   if (missing.length === 0)
     return { about: 'permissions', ok: true, text: 'the App has every permission in app.yml' }
-  const names = missing.map(([name, level]) => `${name}: ${level}`).join(', ')
+  const unrequested = new Set(findMissing(requested).map(([name]) => name))
+  const list = (isRequested: boolean) =>
+    missing
+      .filter(([name]) => unrequested.has(name) !== isRequested)
+      .map(([name, level]) => `${name}: ${level}`)
+  const texts = [
+    [
+      list(false),
+      'the App lacks ',
+      "; add it in the App's settings, then accept the change in its installations",
+    ],
+    [
+      list(true),
+      'the installation lacks ',
+      `; an owner of ${owner} must accept the App's new permissions in the installation's settings`,
+    ],
+  ] as const
   return {
     about: 'permissions',
     ok: missing.some(([name]) => requiredPermissions.has(name)) ? false : undefined,
-    text: `the App lacks ${names}; grant these permissions in the App's settings, then accept the change in its installations`,
+    text: texts
+      .filter(([names]) => names.length > 0)
+      .map(([names, subject, fix]) => `${subject}${names.join(', ')}${fix}`)
+      .join('; '),
+  }
+}
+
+/** Missing events only cost time, because the sweep finds what they would have told. */
+export function diagnoseEvents(wanted: readonly string[], received: readonly string[]): DiagnosisFinding {
+  const about = 'events'
+  const missing = wanted.filter((event) => !received.includes(event))
+  if (missing.length === 0) return { about, ok: true, text: 'the App receives every event in app.yml' }
+  const names =
+    missing.length === wanted.length ? 'receives no events' : `does not receive ${missing.join(', ')}`
+  return {
+    about,
+    ok: undefined,
+    text: `the App ${names}; select ${missing.length === wanted.length ? 'the events in app.yml' : 'them'} under "Subscribe to events" in the App's settings; until then, catalog-bot notices changes only in its sweep`,
   }
 }
 
@@ -70,8 +117,16 @@ export function diagnoseWebhookDeliveries(
   return {
     about,
     ok: last === failed[0] ? false : undefined,
-    text: `${failed.length} of the last ${delivered.length} failed, most recently at ${escapeNonPrintableCharacters(failed[0]?.at ?? '')} (${why})`,
+    text: `${failed.length} of the last ${delivered.length} failed, most recently at ${escapeNonPrintableCharacters(failed[0]?.at ?? '')} (${why}); ${explainFailedDelivery(failed[0]?.status ?? 0)}`,
   }
+}
+
+function explainFailedDelivery(status: number): string {
+  if (status === 0) return "check that GitHub can reach the public address in the App's webhook URL"
+  if (status === 401)
+    return "WEBHOOK_SECRET differs from the webhook secret in the App's settings, so enter the same secret in both"
+  if (status === 404) return "the webhook URL in the App's settings must end in /api/github/webhooks"
+  return "see catalog-bot's log, or that of the proxy in front of it"
 }
 
 /** Seconds. GitHub rejects App tokens issued in its future: https://docs.github.com/apps (JWT, `iat`). */

@@ -1,4 +1,4 @@
-// `doctor`: diagnoses branch rules, how the App would merge, permissions, deliveries, the clock, and registries. It is read-only.
+// `doctor`: diagnoses the App's installation, branch rules, how the App would merge, permissions, events, deliveries, the clock, and registries. It is read-only.
 // It authenticates as the App if the App's credentials are in the environment or were stored by the setup page, otherwise with a
 // token from the environment.
 // A token is never an argument, because other users of the machine can read arguments.
@@ -17,13 +17,16 @@ import { systemClock } from '../adapters/system-clock.ts'
 import { chooseMergeStrategy } from '../policy/choose-merge-strategy.ts'
 import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
 import { buildRecommendedRulesets } from '../policy/merge-advice.ts'
+import { createApiVersionPlugin } from '../adapters/github/github-fetch.ts'
 import { createGitHubForge } from '../adapters/github/forge.ts'
-import { createGitHubApp, type GitHubApp } from '../adapters/github/github-app.ts'
+import { toForgeError } from '../adapters/github/forge-error.ts'
+import { createGitHubApp, type GitHubApp, type Octokit as AppOctokit } from '../adapters/github/github-app.ts'
 import { readBranchRules } from '../adapters/github/read-branch-rules.ts'
 import { formatMergePlanAsText } from '../report/merge-plan.ts'
 import { scanImages } from '../adapters/registry/scan-images.ts'
 import {
   diagnoseClockSkew,
+  diagnoseEvents,
   diagnoseWebhookDeliveries,
   diagnosePermissions,
   diagnoseProxy,
@@ -33,9 +36,8 @@ import {
   type DiagnosisFinding,
 } from './diagnosis.ts'
 import { setExitCode, printToStdout, printJson, printToStderr, findNpmPackageFolder } from './output.ts'
-import { withRegistryClient } from './pulled-bundles.ts'
-import { createApiVersionPlugin } from '../adapters/github/github-fetch.ts'
 import { parseRepository } from './options.ts'
+import { withRegistryClient } from './pulled-bundles.ts'
 
 export interface DoctorCommandOptions {
   readonly repository?: string
@@ -58,21 +60,40 @@ interface DoctorDiagnosisReport {
   readonly remarks: readonly DiagnosisFinding[]
 }
 
+/** Without it, nothing else can be checked. */
+class AppAccessProblem extends Error {
+  readonly app: number
+  readonly finding: DiagnosisFinding
+
+  constructor(app: number, finding: DiagnosisFinding) {
+    super(finding.text)
+    this.app = app
+    this.finding = finding
+  }
+}
+
 export async function runDoctor(named: string | undefined, options: DoctorCommandOptions): Promise<void> {
   if ((named === undefined) === (options.repository === undefined))
     throw new Error('specify exactly one repository: catalog-bot doctor OWNER/NAME')
   const repository = parseRepository(named ?? options.repository ?? '')
   const config = await readLocalConfigFile(options.config)
-  const {
-    app,
-    rules,
-    permissions,
-    remarks: ofGitHub,
-  } = await collectDiagnosisReport(
-    options,
-    repository,
-    readSettings({ ...readSavedAppCredentials(process.env.DATA_DIR ?? 'data'), ...process.env }),
-  )
+  const settings = readSettings({
+    ...readSavedAppCredentials(process.env.DATA_DIR ?? 'data'),
+    ...process.env,
+  })
+  let report
+  try {
+    report = await collectDiagnosisReport(options, repository, settings)
+  } catch (error) {
+    if (!(error instanceof AppAccessProblem)) throw error
+    const remarks = [error.finding]
+    if (options.output === 'json')
+      printJson({ repository: `${repository.owner}/${repository.name}`, app: error.app, remarks })
+    else printToStdout(formatDiagnosisFindings(remarks))
+    setExitCode(1)
+    return
+  }
+  const { app, rules, permissions, remarks: ofGitHub } = report
   const input = toMergePlanInput(config, { rules, permissions, app })
   const plan = chooseMergeStrategy(input)
   const rulesets = buildRecommendedRulesets(rules.branch, app, input.checksToRequire)
@@ -120,16 +141,59 @@ async function diagnoseWithAppCredentials(
 ): Promise<DoctorDiagnosisReport> {
   const log = pino({ level: 'silent' })
   const app = createGitHubApp({ ...credentials, apiUrl, throttle, writePause, clock: systemClock, log })
-  const octokit = await app.octokit(await app.installationOn(repository))
+  const asApp = await app.probot.auth()
+  const installation = await findInstallation(asApp, repository, app.appId)
+  const { permissions, events } = installation
+  const octokit = await app.octokit(installation.id)
   const forge = createGitHubForge(octokit, repository, app)
   const rules = await forge.branchRules(branch ?? (await forge.defaultBranch()))
-  const permissions = await app.permissionsOn(repository)
+  const manifest = readAppManifest()
+  const { data: requested } = await asApp.rest.apps.getAuthenticated()
   const remarks = [
-    diagnosePermissions(readAppManifestPermissions(), permissions),
+    diagnosePermissions(manifest.default_permissions, permissions, {
+      ...(requested && { requested: requested.permissions }),
+      owner: repository.owner,
+    }),
+    diagnoseEvents(manifest.default_events, events),
     diagnoseWebhookDeliveries(await fetchWebhookDeliveries(app)),
     await checkClockSkew(octokit),
   ]
   return { app: app.appId, rules, permissions, remarks }
+}
+
+/** Rejects with an AppAccessProblem if the App cannot act on the repository at all. */
+async function findInstallation(octokit: AppOctokit, { owner, name }: RepositoryName, app: number) {
+  const full = `${owner}/${name}`
+  const fail = (about: DiagnosisFinding['about'], text: string) =>
+    new AppAccessProblem(app, { about, ok: false, text })
+  let installation
+  try {
+    installation = (await octokit.rest.apps.getRepoInstallation({ owner, repo: name })).data
+  } catch (error) {
+    const { status, response } = error as { status?: number; response?: { headers: { date?: string } } }
+    if (status === 401) {
+      // GitHub also rejects tokens of a wrong clock.
+      const clock = diagnoseClockSkew(response?.headers.date, systemClock.now())
+      throw clock.ok === false
+        ? new AppAccessProblem(app, clock)
+        : fail(
+            'credentials',
+            "GitHub rejects the App's credentials; compare APP_ID with the App's settings, and generate a private key there for PRIVATE_KEY",
+          )
+    }
+    if (status !== 404) throw toForgeError(error, `find the App's installation on ${full}`)
+    const { data } = await octokit.rest.apps.getAuthenticated()
+    throw fail(
+      'installation',
+      `the App isn't installed on ${full}; install it at ${data?.html_url ?? ''}/installations/new, and select the repository`,
+    )
+  }
+  if (installation.suspended_at !== null)
+    throw fail(
+      'installation',
+      `the App's installation on ${full} is suspended; click "Unsuspend" at ${installation.html_url}`,
+    )
+  return installation
 }
 
 async function diagnoseWithUserToken(
@@ -189,11 +253,11 @@ async function fetchWebhookDeliveries({
   }
 }
 
-function readAppManifestPermissions(): Readonly<Record<string, string>> {
-  const manifest = parse(readFileSync(join(findNpmPackageFolder(), 'app.yml'), 'utf8')) as {
+function readAppManifest() {
+  return parse(readFileSync(join(findNpmPackageFolder(), 'app.yml'), 'utf8')) as {
     readonly default_permissions: Readonly<Record<string, string>>
+    readonly default_events: readonly string[]
   }
-  return manifest.default_permissions
 }
 
 /** Requests an arbitrary image, because it only matters whether the registry responds. */

@@ -14,6 +14,14 @@ import { defaultConfig } from '../../src/config/config.ts'
 import { saveAppCredentials } from '../../src/jobs/saved-credentials.ts'
 import { getRequiredBotChecks } from '../../src/policy/required-checks.ts'
 import { toPrefixedCheckNames } from '../../src/report/report-options.ts'
+import {
+  diagnoseEvents,
+  diagnosePermissions,
+  diagnoseWebhookDeliveries,
+  formatDiagnosisFindings,
+} from '../../src/cli/diagnosis.ts'
+import { readAppManifest } from '../../sandbox/demo/bot-environment.ts'
+import { generatePrivateKey } from '../../sandbox/github/github-admin.ts'
 
 let mergeRulesFixture: MergeRulesFixture
 beforeAll(async () => {
@@ -124,6 +132,70 @@ describe('doctor', () => {
     expect(bound.out).toContain('merge.method is push, but GitHub would reject the push')
   })
 
+  const createAppEnvironment = (id: number, key = privateKey) => ({
+    APP_ID: String(id),
+    PRIVATE_KEY: key,
+    WEBHOOK_SECRET: 'a secret of the tests',
+  })
+
+  test('as the App reports that it is not installed, or suspended, and how to fix that', async () => {
+    const { github, app, installation } = mergeRulesFixture.githubFixture
+    await github.createRepository('catalogs', 'elsewhere', { files: { 'README.md': '# x\n' } })
+    const absent = await runDoctor(['catalogs/elsewhere'], createAppEnvironment(app.id))
+    expect(absent).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(
+        /^WRONG installation: the App isn't installed on catalogs\/elsewhere; install it at http.*\/apps\/catalog-bot\/installations\/new/,
+      ),
+    })
+    github.suspend(installation)
+    try {
+      const suspended = await runDoctor(
+        ['catalogs/community', '--output', 'json'],
+        createAppEnvironment(app.id),
+      )
+      expect(suspended.code).toBe(1)
+      expect(JSON.parse(suspended.out)).toMatchObject({
+        app: app.id,
+        remarks: [{ about: 'installation', ok: false, text: expect.stringMatching(/suspended.*Unsuspend/) }],
+      })
+    } finally {
+      github.suspend(installation, false)
+    }
+  })
+
+  test('as the App reports rejected credentials', async () => {
+    const { app } = mergeRulesFixture.githubFixture
+    const ran = await runDoctor(['catalogs/community'], createAppEnvironment(app.id, generatePrivateKey()))
+    expect(ran).toMatchObject({ code: 1, out: expect.stringContaining('WRONG credentials: GitHub rejects') })
+  })
+
+  test('as the App tells what the App must request from what an owner must accept', async () => {
+    const { github } = mergeRulesFixture.githubFixture
+    const { permissions, events } = readAppManifest()
+    const { members, ...others } = permissions
+    await github.createRepository('catalogs', 'partly', { files: { 'README.md': '# x\n' } })
+    const key = generatePrivateKey()
+    const { app, installations } = github.installApp(
+      {
+        slug: 'partly',
+        privateKey: key,
+        webhookSecret: 'a secret of the tests',
+        permissions: others,
+        events: events.filter((event) => event !== 'merge_group'),
+      },
+      ['catalogs/partly'],
+    )
+    const { checks, ...accepted } = others
+    expect([members, checks]).toEqual(['read', 'write'])
+    for (const installation of installations) github.setPermissions(installation, accepted)
+    const { code, out } = await runDoctor(['catalogs/partly'], createAppEnvironment(app.id, key))
+    expect(code).toBe(1)
+    expect(out).toContain("WRONG permissions: the App lacks members: read; add it in the App's settings")
+    expect(out).toContain('the installation lacks checks: write; an owner of catalogs must accept')
+    expect(out).toContain('-     events: the App does not receive merge_group')
+  })
+
   test.each([
     ['a repository without an owner', ['--repository', 'x', '--app', '1'], {}, 'OWNER/NAME'],
     ['no App', ['--repository', 'a/b'], { GITHUB_TOKEN: 'x' }, '--app'],
@@ -137,5 +209,44 @@ describe('doctor', () => {
   ])('with %s exits with code 2', async (_what, args, environment, message) => {
     const ran = await runDoctor(args, environment)
     expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) })
+  })
+})
+
+describe('what doctor reports', () => {
+  const manifest = readAppManifest()
+
+  test.each(Object.entries(manifest.permissions))('names the missing permission %s: %s', (name, level) => {
+    const granted: Record<string, string | undefined> = { ...manifest.permissions, [name]: undefined }
+    const shown = formatDiagnosisFindings([diagnosePermissions(manifest.permissions, granted)])
+    expect(shown).toContain(`permissions: the App lacks ${name}: ${level}; `)
+    expect(shown).not.toMatch(/^ok/)
+    if (level !== 'write') return
+    // Less than is needed is missing as well.
+    const less = diagnosePermissions(manifest.permissions, { ...manifest.permissions, [name]: 'read' })
+    expect(less.text).toContain(`lacks ${name}: write; `)
+  })
+
+  test.each(manifest.events)('names the missing event %s', (event) => {
+    const received = manifest.events.filter((one) => one !== event)
+    const finding = diagnoseEvents(manifest.events, received)
+    expect(finding).toMatchObject({
+      ok: undefined,
+      text: expect.stringContaining(`does not receive ${event}; select`),
+    })
+  })
+
+  test('is content with every event, and explains an App without any', () => {
+    expect(diagnoseEvents(manifest.events, manifest.events).ok).toBe(true)
+    expect(diagnoseEvents(manifest.events, []).text).toContain('receives no events')
+  })
+
+  test.each([
+    [401, 'WEBHOOK_SECRET'],
+    [404, '/api/github/webhooks'],
+    [0, 'public address'],
+    [503, 'log'],
+  ])('explains how to fix deliveries that failed with status %d', (status, fix) => {
+    const finding = diagnoseWebhookDeliveries([{ status, at: 'then' }])
+    expect(finding).toMatchObject({ ok: false, text: expect.stringMatching(new RegExp(`; .*${fix}`)) })
   })
 })

@@ -1,0 +1,145 @@
+// Backups made and restored with the commands in docs/operating.md. The bot that starts from the backup continues: the
+// freeze holds, the approval counts, and the merged pull request is not announced again.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { startBotProcess } from '../../sandbox/demo/bot-process.ts'
+import { playOperatingStory, type PlayedOperatingStory } from '../../sandbox/demo/operating-story.ts'
+import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
+import { saveAppCredentials } from '../../src/jobs/saved-credentials.ts'
+import { startPostgres, type PostgresServer } from '../adapters/store/postgres-server.ts'
+import { compileCacheDirectory } from '../compile-cache.ts'
+import { findMissingProgram } from '../left-out.ts'
+import { openStoryEnvironment, startStoryBot, waitUntil, type StoryEnvironment } from './story-environment.ts'
+
+const guide = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8')
+const section = /^## Back up and restore\n(?<text>[^]*?)^## /m.exec(guide)?.groups?.['text'] ?? ''
+const [embeddedCommands = [], postgresCommands = []] = [...section.matchAll(/^```sh\n([^]*?)^```/gm)].map(
+  ([, block = '']) => block.trim().split('\n'),
+)
+
+/** The processes below this one, and itself. */
+function listProcesses(pid: number): number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  )
+  return [pid, ...children.flatMap(listProcesses)]
+}
+
+/** Copies a folder at one instant, as a snapshot of the volume does. */
+function takeSnapshot(of: string, to: string, pid: number): void {
+  const processes = listProcesses(pid)
+  for (const one of processes) process.kill(one, 'SIGSTOP')
+  cpSync(of, to, { recursive: true, filter: (path) => !path.endsWith('.sock') })
+  for (const one of processes) process.kill(one, 'SIGCONT')
+}
+
+describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s', (kind) => {
+  let world: StoryEnvironment
+  let played: PlayedOperatingStory
+  let comments: readonly string[]
+  let directory: string
+  let postgres: PostgresServer | undefined
+  let database: string | undefined
+  let isLeftOut = false
+  let bot: Awaited<ReturnType<typeof startBotProcess>>
+  const start = async (dataDirectory: string, databaseUrl?: string) => {
+    const { APP_ID: _id, PRIVATE_KEY: _key, WEBHOOK_SECRET: _secret, ...rest } = world.demo.environment
+    const environment = {
+      ...rest,
+      CATALOG_BOT_CACHE: compileCacheDirectory,
+      PUBLIC_URL: 'https://bot.example.com',
+      DATA_DIR: dataDirectory,
+      ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    }
+    const options = { environment, onLog: (line: string) => world.log.push(line) }
+    bot = await (databaseUrl === undefined
+      ? startStoryBot({ ...options, embedded: true })
+      : startBotProcess(options))
+    world.demo.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
+  }
+  const run = (command = '', environment: Record<string, string>) =>
+    execFileSync('sh', ['-ec', command], {
+      cwd: directory,
+      env: { PATH: process.env['PATH'], ...environment },
+    })
+  const folder = (name: string) => join(directory, name)
+  const storeCredentials = (into: string) => {
+    const { APP_ID = '', PRIVATE_KEY = '', WEBHOOK_SECRET = '' } = world.demo.environment
+    saveAppCredentials({ id: Number(APP_ID), pem: PRIVATE_KEY, webhookSecret: WEBHOOK_SECRET }, into)
+  }
+
+  beforeAll(async () => {
+    isLeftOut = kind === 'Postgres' && findMissingProgram('pg_dump', 'pg_restore') !== undefined
+    postgres = kind === 'Postgres' && !isLeftOut ? await startPostgres() : undefined
+    isLeftOut ||= kind === 'Postgres' && postgres === undefined
+    if (isLeftOut) return
+    world = await openStoryEnvironment({ publishes: true, sweepSeconds: 5 })
+    directory = world.demo.environment['DATA_DIR'] ?? ''
+    mkdirSync(folder('first'), { recursive: true })
+    storeCredentials(folder('first'))
+    database = await postgres?.database()
+    await start(folder('first'), database)
+    played = await playOperatingStory(world.demo, bot)
+    comments = played.merged.comments.map(({ body }) => body)
+  }, 240_000)
+  afterAll(async () => {
+    await bot?.kill('SIGKILL')
+    await world?.close()
+    await postgres?.remove()
+  })
+  const expectContinued = async () => {
+    await waitUntil(
+      'the freeze is counted',
+      async () =>
+        /^catalog_bot_stopped_branches\{.*kind="frozen".*\} 1$/m.test(
+          await (await fetch(`${bot.url}/metrics`)).text(),
+        ),
+      60,
+      world.log,
+    )
+    expect(findBotComment(played.waiting)).toMatch(/^### .*Merging is frozen/m)
+    expect(played.merged.comments.map(({ body }) => body)).toEqual(comments)
+  }
+  const expectMergedAfterUnfreeze = async () => {
+    world.demo.github.comment(played.waiting, 'harbormaster', '/unfreeze main')
+    await waitUntil(
+      'the approved pull request is merged',
+      () => played.waiting.merged !== null,
+      90,
+      world.log,
+    )
+    expect(played.merged.comments.map(({ body }) => body)).toEqual(comments)
+  }
+
+  test('continues where the backup was made', async () => {
+    if (isLeftOut) return
+    if (postgres !== undefined && database !== undefined) {
+      const [dump, restore] = postgresCommands
+      const restored = await postgres.database()
+      run(dump, { DATABASE_URL: database })
+      await bot.kill()
+      run(restore, { DATABASE_URL: restored })
+      mkdirSync(folder('second'))
+      storeCredentials(folder('second'))
+      await start(folder('second'), restored)
+    } else {
+      const [create, extract] = embeddedCommands
+      takeSnapshot(folder('first'), folder('snapshot'), bot.process.pid ?? 0)
+      await bot.kill('SIGKILL')
+      rmSync(folder('first'), { recursive: true })
+      await start(folder('snapshot'))
+      await expectContinued()
+      await bot.kill()
+      run(create, { DATA_DIR: folder('snapshot') })
+      rmSync(folder('snapshot'), { recursive: true })
+      mkdirSync(folder('second'))
+      run(extract, { DATA_DIR: folder('second') })
+      expect(readdirSync(folder('second')).sort()).toEqual(['credentials.env', 'store'])
+      await start(folder('second'))
+    }
+    await expectContinued()
+    await expectMergedAfterUnfreeze()
+  }, 240_000)
+})
