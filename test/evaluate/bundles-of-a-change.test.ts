@@ -342,7 +342,7 @@ test('bundles above the budget are pulled over several evaluations, each once, a
   expect(first.unanswered).toMatchObject([
     {
       question: expect.stringContaining('and 17 other bundle images'),
-      reason: 'catalog-bot pulls at most 12 bundles per run; the next run pulls this bundle',
+      reason: 'catalog-bot pulls at most 12 bundles per run; the next run will pull this bundle',
     },
   ])
   expect(await evaluate()).toMatchObject({ verdict: 'unknown', layers: 24 })

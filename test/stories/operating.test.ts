@@ -110,7 +110,7 @@ describe('the bot in operation', () => {
           PRIVATE_KEY: generatePrivateKey(),
         },
       }),
-    ).rejects.toThrow(/GitHub rejects the App's credentials/)
+    ).rejects.toThrow(/GitHub rejected the App's credentials/)
   }, 60_000)
 
   test('ends in time while a server blocks a fetch, and resumes after a restart', async () => {

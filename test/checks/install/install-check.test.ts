@@ -35,7 +35,7 @@ describe('the install check', () => {
     ])
     const message = [...describeSimulatedInstalls(outcome.installSummaries ?? [])].join('\n')
     expect(message).toContain('| OLM v0 | ✅ yes |')
-    expect(message).toContain('1 of 1 versions upgrade to the head')
+    expect(message).toContain('1 of 1 versions can be upgraded to the head')
     expect(message).toContain('The simulation does not show whether the Operator runs')
   })
 
@@ -107,7 +107,7 @@ describe('the install check', () => {
     const outcome = runInstallCheck({ after: catalogLinesAfter, image })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
-      { question: 'whether package foo installs from channel stable', retryAfter: expect.any(Number) },
+      { question: 'whether package foo can be installed from channel stable', retryAfter: expect.any(Number) },
     ])
     expect(outcome.summary).toContain('OLM v0 unknown')
   })
@@ -191,7 +191,7 @@ describe('the install check', () => {
     const many = Array.from({ length: 70 }, (_, index) => `p${index}/stable 1.0.0`)
     const outcome = runInstallCheck({ after: many, changed: many.map((line) => line.split('/')[0] ?? '') })
     expect(outcome.unanswered).toContainEqual(
-      expect.objectContaining({ question: 'whether 10 more packages install' }),
+      expect.objectContaining({ question: 'whether 10 more packages can be installed' }),
     )
   })
 })

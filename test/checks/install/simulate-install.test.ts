@@ -225,7 +225,7 @@ describe('a simulated install', () => {
     ])
     expect(install.installs).toBe('no')
     expect(install.steps.find(({ id }) => id === 'resolution')?.remarks[0]).toMatchObject({
-      says: 'No version of foo in channel stable can be installed from this catalog: all 2 (v1.0.0 to v1.1.0) need example.com/v1 Red, which nothing in it provides.',
+      says: 'No version of foo in channel stable can be installed from this catalog: all 2 (v1.0.0 to v1.1.0) need example.com/v1 Red, which nothing in the catalog provides.',
       detail: expect.stringContaining('bundle foo.v1.1.0 requires an operator providing an API'),
       hint: 'Add the catalog that contains it with --beside DIR.',
     })
@@ -335,7 +335,7 @@ describe('a simulated install', () => {
       channels: [simulateInstall(upgradeChainCatalogLines)],
     })
     expect(text).toContain('foo, channel stable: foo.v1.1.0: installs (simulated)')
-    expect(text).toContain('2 of 2 versions upgrade to the head')
+    expect(text).toContain('2 of 2 versions can be upgraded to the head')
     expect(text).toMatch(/OLM v0 +yes/)
   })
 })

@@ -51,7 +51,7 @@ describe('the structure of a constraint', () => {
 
   test('a constraint that is too large or too deeply nested is rejected', () => {
     expect(findConstraintProblems({ cel: { rule: 'x'.repeat(140_000) } })).toEqual([
-      ': has 140019 bytes, but OLM accepts at most 131072',
+      ': is 140019 bytes long, but OLM accepts at most 131072',
     ])
     let deep: Json = { cel: { rule: 'true' } }
     for (let level = 0; level < 500; level++) deep = { not: { constraints: [deep] } }
