@@ -49,7 +49,7 @@ export interface ExampleCaseSettings {
   /**
    * Other open pull requests, by number. The folder `pulls/<number>/` is the tree that each of them would merge.
    */
-  readonly openPulls?: Readonly<Record<string, ExamplePull>>
+  readonly openPulls?: Readonly<Record<string, ExamplePullRequest>>
 }
 
 /** A commit, as far as it differs from an ordinary one: signed, with a message that closes nothing. */
@@ -66,7 +66,7 @@ export interface ExampleCommit {
 }
 
 /** Another open pull request. By default it has the same base branch and is not a draft. */
-export interface ExamplePull {
+export interface ExamplePullRequest {
   readonly author: string
   readonly baseRef?: string
   readonly draft?: boolean

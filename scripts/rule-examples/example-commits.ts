@@ -16,7 +16,7 @@ import {
 import { parseCommitMessageFields } from '../../src/adapters/git/commits.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import { createExampleAccount } from './example-people.ts'
-import type { ExampleCaseSettings, ExampleCommit, ExamplePull } from './cases.ts'
+import type { ExampleCaseSettings, ExampleCommit, ExamplePullRequest } from './cases.ts'
 
 /** The tip of the pull request's branch. */
 export const exampleHeadSha = toCommitSha('a'.repeat(40))
@@ -96,7 +96,7 @@ function describeExampleCommit(commit: ExampleCommit, at: number): string {
 
 function describeExamplePull([number, { author, baseRef, draft = false, labels = [] }]: [
   string,
-  ExamplePull,
+  ExamplePullRequest,
 ]): string {
   const branch = baseRef === undefined ? '' : ` for the branch ${baseRef}`
   const remarks = [...(draft ? ['a draft'] : []), ...labels.map((label) => `labelled "${label}"`)]

@@ -231,7 +231,9 @@ test('many deliveries cost no more than the allowance of their pull request', as
   expect(listRateLimitCountedRequests().length - before).toBeLessThanOrEqual(burst + refilled + one)
   // It waits for its allowance; others don't.
   expect(
-    storyEnvironment.log.some((line) => line.includes('used up its GitHub request allowance for the last hour')),
+    storyEnvironment.log.some((line) =>
+      line.includes('used up its GitHub request allowance for the last hour'),
+    ),
   ).toBe(true)
   const story = demoStories.find(({ id }) => id === 'good update')
   if (story === undefined) throw new Error('the demo has no such story')

@@ -179,7 +179,7 @@ class HttpRegistryClient implements RegistryClient {
             'bad-reply',
             `${endpoint.name} returned "${contentType}" instead of a manifest`,
           )
-        checkReplyTransferIntegrity(reply, endpoint)
+        checkResponseIntegrity(reply, endpoint)
         return undefined
       }
       const declaredDigest = getContentDigestHeader(reply)
@@ -330,7 +330,7 @@ class HttpRegistryClient implements RegistryClient {
       const { body } = reply
       if (body.length === size && computeDigestWithSameAlgorithm(body, digest) === digest) return body
       rejectHtmlPage(reply.headers.get('content-type')?.[0], endpoint)
-      checkReplyTransferIntegrity(reply, endpoint)
+      checkResponseIntegrity(reply, endpoint)
       return undefined
     }
     // A wrong size or digest is a permanent verdict, so one bad transfer is not enough.
@@ -403,7 +403,7 @@ function createContentMismatchError(endpoint: RegistryEndpoint, wanted: string):
 }
 
 /** Throws if the bytes may have changed in transit, so that the image is not blamed. */
-function checkReplyTransferIntegrity({ headers }: TransportReply, { name }: RegistryEndpoint): void {
+function checkResponseIntegrity({ headers }: TransportReply, { name }: RegistryEndpoint): void {
   const encoding = headers.get('content-encoding')?.[0] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity')
     throw new RegistryError(

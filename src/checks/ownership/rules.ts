@@ -22,7 +22,7 @@ export const approvalForOtherChange = defineRule<{
   ...ownershipRuleDefaults,
   id: 'approved-something-else',
   severity: 'warning',
-  title: "An approval covers the commit's current effect",
+  title: 'Approvals cover the change in its current form',
   format: ({ approver, head, differences }) => ({
     what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the effect changed: ${formatChangesSinceApproval(differences)}`,
     why: 'After the base branch changes, the same commit can have a different effect, which no one has approved.',

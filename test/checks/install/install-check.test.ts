@@ -107,7 +107,10 @@ describe('the install check', () => {
     const outcome = runInstallCheck({ after: catalogLinesAfter, image })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
-      { question: 'whether package foo can be installed from channel stable', retryAfter: expect.any(Number) },
+      {
+        question: 'whether package foo can be installed from channel stable',
+        retryAfter: expect.any(Number),
+      },
     ])
     expect(outcome.summary).toContain('OLM v0 unknown')
   })
