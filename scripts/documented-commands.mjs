@@ -18,7 +18,6 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
-  realpathSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -316,7 +315,6 @@ function copyOfCheckout(folder) {
   const isLeft = (path) =>
     !['.git', 'node_modules', 'dist', 'data'].includes(relative(root, path).split('/')[0])
   cpSync(root, folder, { recursive: true, filter: isLeft })
-  execFileSync('cp', ['-al', realpathSync(join(root, 'node_modules')), join(folder, 'node_modules')])
   return folder
 }
 

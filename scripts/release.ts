@@ -110,7 +110,7 @@ function nameDistribution(name: string, version: string): ReleaseDistribution {
     appPackage: `@${owner}/catalog-bot`,
     image: `ghcr.io/${owner}/catalog-bot`,
     chart: `oci://ghcr.io/${owner}/charts/catalog-bot`,
-    action: `${name}@action-v${version}`,
+    action: `${name}@v${version}`,
     site: `https://${owner}.github.io/${project}/`,
   }
 }
