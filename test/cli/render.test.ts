@@ -353,7 +353,7 @@ describe('invalid input', () => {
     for (const name of ['nowhere', 'no/where', './no.where/x', '../x.y/z'])
       expect(await runRenderCommand(name)).toMatchObject({
         code: 2,
-        err: expect.stringContaining('not an existing file or directory'),
+        err: expect.stringContaining('neither an existing file or directory nor an image'),
       })
   })
 })

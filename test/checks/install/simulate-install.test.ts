@@ -371,7 +371,10 @@ describe('unpacking', () => {
   test('is limited to 1 MiB of base64, and is inconclusive close to the limit', () => {
     const ofSize = (bytes: number) => unpacked({}, () => bytes)
     expect(ofSize(760_000)).toMatchObject({ problems: [], open: [] })
-    expect(ofSize(786_000)).toMatchObject({ problems: [], open: [expect.stringContaining('too close')] })
+    expect(ofSize(786_000)).toMatchObject({
+      problems: [],
+      open: [expect.stringContaining('so close to the ConfigMap limit')],
+    })
     expect(ofSize(810_000)).toMatchObject({ problems: [expect.stringContaining('1048576')], open: [] })
   })
 })

@@ -218,7 +218,8 @@ function restoreInstalledPackage(temporary: string): void {
     })
 }
 function saveInstalledPackage(temporary: string): void {
-  installedPackageDirectory ??= join(temporary, 'catalog-bot')
+  const installed = join(temporary, 'catalog-bot')
+  if (existsSync(installed)) installedPackageDirectory ??= installed
 }
 
 function createPullRequestEvent(

@@ -474,7 +474,7 @@ describe('a template with bundles that only the credentials of catalog-bot can r
   test('is reported as different from its catalog without data that only the images contain', () => {
     const { said, what } = evaluateTemplate({ ...scenario, answers: secret() })
     expect(said).toEqual(['catalog-differs-from-template warning'])
-    expect(what).toMatch(/2 rendered items are missing$/)
+    expect(what).toMatch(/2 rendered items are missing from the catalog$/)
     expect(
       evaluateTemplate({
         ...scenario,
@@ -500,7 +500,7 @@ describe('a template with bundles that only the credentials of catalog-bot can r
       answers: secret({ content }),
     })
     expect(unrendered.said).toEqual(['unrenderable-template warning'])
-    expect(unrendered.what).toContain('do not render')
+    expect(unrendered.what).toContain('cannot be rendered')
     expect(unrendered.what).not.toContain('secret')
   })
 })
