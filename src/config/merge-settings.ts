@@ -64,7 +64,7 @@ export const requiredChecksSchema = z
         .number()
         .int()
         .positive()
-        .describe('ID of the App that reports the check. The ID of GitHub Actions is 15368.'),
+        .describe('ID of the App that reports the check. The app ID of GitHub Actions is 15368.'),
       name: z.string().min(1).describe('Name of the check run, exactly as shown on GitHub.'),
     }),
   )
