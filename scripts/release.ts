@@ -68,6 +68,7 @@ async function makeRelease(name: string): Promise<void> {
   buildSite(release)
   makeSbom(release)
   run(join(release.stage, '.ci/build-image'), [outputDirectory], { env: { REVISION: release.commit } })
+  tagImage(release.version)
   reportStep('container image')
   const key = options['dry-run'] ? generateReleaseKey() : process.env['RELEASE_KEY']
   await signFiles(release, key)
@@ -194,6 +195,18 @@ function makeSbom({ stage, version }: Release): void {
   writeFileSync(join(outputDirectory, 'files', `catalog-bot-${version}.cdx.json`), sbom)
 }
 
+/** The workflow pushes each manifest of the layout under the tag that names it. */
+function tagImage(version: string): void {
+  const file = join(outputDirectory, 'image', 'index.json')
+  const index = JSON.parse(readFileSync(file, 'utf8')) as { readonly manifests: readonly [object] }
+  // A pre-release does not become what users get by default.
+  const manifests = [version.includes('-') ? 'next' : 'latest', version].map((tag) => ({
+    ...index.manifests[0],
+    annotations: { 'org.opencontainers.image.ref.name': tag },
+  }))
+  writeJson(file, { ...index, manifests })
+}
+
 // --- signing ---
 
 function generateReleaseKey(): string {
@@ -303,7 +316,7 @@ async function verifyInRegistry({ version, stage }: Release, key: string): Promi
     await waitForPort(port)
     const host = `127.0.0.1:${port}`
     const image = `${host}/catalog-bot:${version}`
-    run('skopeo', ['copy', '--quiet', '--all', '--preserve-digests', '--dest-tls-verify=false', `oci:${join(outputDirectory, 'image')}`, `docker://${image}`]) // prettier-ignore
+    run('skopeo', ['copy', '--quiet', '--all', '--preserve-digests', '--dest-tls-verify=false', `oci:${join(outputDirectory, 'image')}:${version}`, `docker://${image}`]) // prettier-ignore
     const keyFile = join(work, 'release.key')
     writeFileSync(keyFile, key, { mode: 0o600 })
     const publicKey = join(outputDirectory, 'files', 'cosign.pub')

@@ -16,7 +16,11 @@ interface RuntimeConfig {
 
 /** Unpacks the image with owners and modes. The files are in `rootfs` below the returned directory. */
 export function unpackImage(layout: string, bundle: string): string {
-  execFileSync('umoci', ['unpack', '--image', `${layout}:latest`, bundle])
+  const { manifests } = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')) as {
+    readonly manifests: readonly [{ readonly annotations: Readonly<Record<string, string>> }]
+  }
+  const tag = manifests[0].annotations['org.opencontainers.image.ref.name']
+  execFileSync('umoci', ['unpack', '--image', `${layout}:${tag}`, bundle])
   return bundle
 }
 
