@@ -27,6 +27,7 @@ import { extractReleaseNotes } from './release-notes.ts'
 const projectRoot = join(import.meta.dirname, '..')
 const outputDirectory = join(projectRoot, 'dist-release')
 const nodeVersions = ['22', '24']
+const architectures = ['amd64', 'arm64']
 
 interface Release {
   readonly version: string
@@ -67,8 +68,10 @@ async function makeRelease(name: string): Promise<void> {
   packChart(release)
   buildSite(release)
   makeSbom(release)
-  run(join(release.stage, '.ci/build-image'), [outputDirectory], { env: { REVISION: release.commit } })
-  tagImage(release.version)
+  run(join(release.stage, '.ci/build-image'), [outputDirectory, ...architectures], {
+    env: { REVISION: release.commit },
+  })
+  tagImages(release.version)
   reportStep('container image')
   const key = options['dry-run'] ? generateReleaseKey() : process.env['RELEASE_KEY']
   await signFiles(release, key)
@@ -195,16 +198,45 @@ function makeSbom({ stage, version }: Release): void {
   writeFileSync(join(outputDirectory, 'files', `catalog-bot-${version}.cdx.json`), sbom)
 }
 
-/** The workflow pushes each manifest of the layout under the tag that names it. */
-function tagImage(version: string): void {
-  const file = join(outputDirectory, 'image', 'index.json')
-  const index = JSON.parse(readFileSync(file, 'utf8')) as { readonly manifests: readonly [object] }
-  // A pre-release does not become what users get by default.
-  const manifests = [version.includes('-') ? 'next' : 'latest', version].map((tag) => ({
-    ...index.manifests[0],
-    annotations: { 'org.opencontainers.image.ref.name': tag },
+interface OciDescriptor {
+  readonly mediaType: string
+  readonly digest: string
+  readonly size: number
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/**
+ * Joins the images of a layout in an index. The workflow pushes each manifest of the layout under the tag that names it: one for each
+ * platform, the version, and for a pre-release `next` instead of `latest`.
+ */
+function tagImages(version: string): void {
+  const layout = join(outputDirectory, 'image')
+  const { manifests } = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')) as {
+    readonly manifests: readonly OciDescriptor[]
+  }
+  const platforms = manifests.map(({ mediaType, digest, size }, index) => ({
+    mediaType,
+    digest,
+    size,
+    platform: { os: 'linux', architecture: architectures[index] },
   }))
-  writeJson(file, { ...index, manifests })
+  const mediaType = 'application/vnd.oci.image.index.v1+json'
+  const index = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, manifests: platforms }))
+  const sha256 = createHash('sha256').update(index).digest('hex')
+  writeFileSync(join(layout, 'blobs', 'sha256', sha256), index)
+  const joined = { mediaType, digest: `sha256:${sha256}`, size: index.length }
+  const name = (descriptor: OciDescriptor, tag: string) => ({
+    ...descriptor,
+    annotations: { 'org.opencontainers.image.ref.name': tag },
+  })
+  writeJson(join(layout, 'index.json'), {
+    schemaVersion: 2,
+    manifests: [
+      ...manifests.map((manifest, at) => name(manifest, `${version}-${architectures[at]}`)),
+      name(joined, version),
+      name(joined, version.includes('-') ? 'next' : 'latest'),
+    ],
+  })
 }
 
 // --- signing ---
