@@ -291,7 +291,7 @@ function parseGroupVersions(text: string): readonly string[] {
 }
 
 const toQueryString = ({ dryRun }: { readonly dryRun?: true }): string =>
-  `?kubeFieldManager=${kubeFieldManager}${dryRun ? '&dryRun=All' : ''}`
+  `?fieldManager=${kubeFieldManager}${dryRun ? '&dryRun=All' : ''}`
 
 const invalidKubeResponseResult: KubeQueryResult = {
   kind: 'failed',

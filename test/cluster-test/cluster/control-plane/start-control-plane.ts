@@ -163,7 +163,7 @@ export async function startControlPlane({
     const path = `${apiCollectionPathByKind[object.kind]?.replace('NAMESPACE', namespace) ?? object.kind}/${name}`
     const { status, body } = await ask(
       'PATCH',
-      `${path}?kubeFieldManager=test&force=true`,
+      `${path}?fieldManager=test&force=true`,
       object,
       'application/apply-patch+yaml',
     )
