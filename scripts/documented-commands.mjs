@@ -349,7 +349,7 @@ function catalogRepository(folder) {
   git('init', '--quiet', '--initial-branch=main')
   git('config', 'user.name', 'An Author')
   git('config', 'user.email', 'author@example.invalid')
-  // Who they are on GitHub, as somebody says it once for all of their repositories.
+  // The author's login on GitHub, which authors set once for all of their repositories.
   git('config', 'github.user', 'alice')
   write('.gitignore', 'example.mjs\nnode_modules\n*.tgz\npackage*.json\npictures\n')
   write('.github/catalog-bot.yml', 'rules:\n  image-by-tag: off\n')

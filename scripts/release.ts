@@ -191,7 +191,7 @@ function buildSite({ stage, distribution }: Release): void {
   reportStep('site')
 }
 
-/** What the App's package and image contain: npm packages, and Debian's in the image. */
+/** Lists the npm packages in the App's package and image, but not the image's Debian packages. */
 function makeSbom({ stage, version }: Release): void {
   const sbom = run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], { cwd: stage })
   if (!sbom.includes('pkg:npm/probot@')) throw new Error('the SBOM does not list the dependencies')

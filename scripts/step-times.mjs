@@ -21,8 +21,8 @@ function processorSeconds() {
 }
 
 /**
- * Starts to count. `end(name)` is called when a step is over, `add(name, seconds)` when one is that ran beside others, for which
- * nobody counts the processor; `table()` tells of all of them.
+ * Starts to measure. Call `end(name)` after each step, and `add(name, seconds)` for a step that ran in parallel with others, for
+ * which no processor time is measured. `table()` lists all steps.
  * @returns {{ end(name: string): void, add(name: string, seconds: number): void, table(): string }}
  */
 export function startStepTimes() {

@@ -114,7 +114,7 @@ export function encodePath(path: string): Buffer {
   return Buffer.concat(parts)
 }
 
-/** Order by UTF-16 units, the order of `<` on strings, whatever order git lists them in. */
+/** Order by UTF-16 units, like `<` on strings, regardless of the order in which Git lists them. */
 export function compareByPath(a: { readonly path: string }, b: { readonly path: string }): number {
   return a.path < b.path ? -1 : a.path > b.path ? 1 : 0
 }
