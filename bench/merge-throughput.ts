@@ -1,7 +1,7 @@
 // Measures how fast ready pull requests merge, and the number of GitHub requests: N pull requests on a catalog of 20
 // MB, with 200 ms latency for each GitHub call, on a branch that accepts several merges in one push and on a branch
 // that requires one push for each. GitHub's hourly limit is disabled, and its limits per minute apply only with
-// `--limits` (docs/budget.md). Prints the measurements with their targets, and a table of the requests of a merge.
+// `--limits` (docs/explanation/api-limits.md). Prints the measurements with their targets, and a table of the requests of a merge.
 // `npm run bench:landing -- [N...] [--megabytes 20] [--latency 200] [--waiting 0] [--only trains|one-by-one] [--limits]`
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { readdirSync } from 'node:fs'
@@ -145,7 +145,7 @@ interface MergeMeasurement {
   readonly passed: readonly RecordedRequest[]
 }
 
-/** Issue and reference: docs/request-costs.md. */
+/** Issue and reference: docs/dev/request-costs.md. */
 const performanceTargetsByMode = {
   trains: { perMinute: 60, requests: 15, writes: 5 },
   'one-by-one': { perMinute: 30, requests: undefined, writes: undefined },

@@ -34,16 +34,16 @@ const chartVariables = {
 }
 const excludedVariables = new Set(Object.values(chartVariables).flat())
 
-/** docs/proxies.md describes these. NODE_EXTRA_CA_CERTS is `certificates`. */
+/** docs/how-to/networks.md describes these. NODE_EXTRA_CA_CERTS is `certificates`. */
 const proxyVariables = ['HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'REGISTRY_PROXY']
 
 const projectRoot = join(import.meta.dirname, '..')
 const chartDirectory = join(projectRoot, 'deploy', 'chart')
 const readChartFile = (name: string) => readFileSync(join(chartDirectory, name), 'utf8')
 
-/** The variables in the table of docs/operating.md, with their descriptions. */
+/** The variables in the table of docs/how-to/monitor-and-troubleshoot.md, with their descriptions. */
 function readDocumentedVariables(): ReadonlyMap<string, string> {
-  const page = readFileSync(join(projectRoot, 'docs', 'operating.md'), 'utf8')
+  const page = readFileSync(join(projectRoot, 'docs', 'how-to', 'monitor-and-troubleshoot.md'), 'utf8')
   const table = /\n\| variable .*\n\|.*\n(?<rows>(?:\|.*\n)+)/.exec(page)?.groups?.['rows'] ?? ''
   return new Map(
     table
@@ -84,7 +84,8 @@ function renderSettingsSchema(): object {
   const undocumented = Object.keys(properties).filter(
     (name) => !descriptions.has(name) && !excludedVariables.has(name),
   )
-  if (undocumented.length > 0) throw new Error(`docs/operating.md lacks ${undocumented.join(', ')}`)
+  if (undocumented.length > 0)
+    throw new Error(`docs/how-to/monitor-and-troubleshoot.md lacks ${undocumented.join(', ')}`)
   const names = [...descriptions.keys(), ...proxyVariables].filter((name) => !excludedVariables.has(name))
   return {
     type: 'object',

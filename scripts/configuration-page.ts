@@ -1,4 +1,4 @@
-// Generates docs/configuration.md and docs/catalog-bot.schema.json from the schema in src/config/config.ts, so that the page,
+// Generates docs/reference/configuration.md and docs/catalog-bot.schema.json from the schema in src/config/config.ts, so that the page,
 // editors, and catalog-bot always agree. With --check, exits with 1 if the files are out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ function* renderRows(at: JsonSchema, path: string): Generator<string> {
   for (const [name, value] of Object.entries(at.properties ?? {})) {
     const key = path === '' ? name : `${path}.${name}`
     yield `| \`${key}\` | ${formatSchemaType(value)} | ${formatSchemaDefault(value)} | ${value.description ?? ''} |`
-    // docs/policy.md describes the table of permissions.
+    // docs/how-to/owners.md describes the table of permissions.
     if (key === 'permissions') continue
     yield* renderRows(value, key)
     if (value.items?.properties) yield* renderRows(value.items, `${key}[]`)
@@ -60,9 +60,9 @@ Configuration is optional. To change the defaults, create \`${configPath}\`. cat
 the base branch**, so a pull request cannot change its own rules. Unknown keys, wrong types, duplicate keys, aliases, and invalid
 YAML block every pull request, and catalog-bot reports the location and the reason.
 
-The \`permissions\` section determines who must approve which changes. For details, see [policy.md](policy.md).
+The \`permissions\` section determines who must approve which changes. For details, see [policy.md](../how-to/owners.md).
 
-To validate the file in your editor, add this line ([schema](catalog-bot.schema.json)):
+To validate the file in your editor, add this line ([schema](../catalog-bot.schema.json)):
 
 \`\`\`yaml
 # yaml-language-server: $schema=${schemaUrl}
@@ -96,11 +96,11 @@ After a push that changes a catalog, catalog-bot can trigger an external builder
 - \`rebuild.webhook\` sends a signed request.
 
 The check \`catalog-bot / rebuild\` on the commit shows the result. For details about webhooks, and about images that catalog-bot
-publishes itself, see [publishing.md](publishing.md).
+publishes itself, see [publishing.md](../how-to/publish.md).
 `
 
 const outputTextByPath = {
-  'docs/configuration.md': await format(configurationPage, { parser: 'markdown', printWidth: 110 }),
+  'docs/reference/configuration.md': await format(configurationPage, { parser: 'markdown', printWidth: 110 }),
   'docs/catalog-bot.schema.json': await format(JSON.stringify({ $id: schemaUrl, ...configJsonSchema }), {
     parser: 'json',
     printWidth: 110,

@@ -1,5 +1,5 @@
 // The public API for other programs: reads, validates, compares, and draws catalogs in directories. It does not use the
-// network, write files, or exit the process. docs/api.md documents it. etc/catalog-bot.api.md is the exact report of its
+// network, write files, or exit the process. docs/reference/node-api.md documents it. etc/catalog-bot.api.md is the exact report of its
 // types, and a change to that report is a change to a promise.
 import { createHash } from 'node:crypto'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'

@@ -6,7 +6,7 @@ import type { SimulatedProcess } from '../scheduler.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
 
 export interface InvariantViolation {
-  /** As numbered in docs/threats.md. */
+  /** As numbered in docs/dev/threats.md. */
   readonly invariant: string
   readonly what: string
 }
@@ -41,7 +41,7 @@ export interface ObservedSimulationRun {
   /**
    * Whether another process took a job while the process that had it was paused. Nothing on GitHub prevents the two
    * processes from writing the same thing. Readers see only the newest check run, but a second comment is a known
-   * fault (docs/simulator.md).
+   * fault (docs/dev/simulator.md).
    */
   hadTwins: boolean
   /** Jobs that failed because of a bug in catalog-bot. */

@@ -74,7 +74,7 @@ async function initRepository(isToWrite: boolean, app: number | undefined): Prom
   setExitCode(roots.length > 0 ? 0 : 1)
 }
 
-const initialConfigYaml = `# Configuration of catalog-bot for this repository. For all fields, see docs/configuration.md in the catalog-bot repository.
+const initialConfigYaml = `# Configuration of catalog-bot for this repository. For all fields, see docs/reference/configuration.md in the catalog-bot repository.
 catalogs:
   - path: catalog # the directory of a file-based catalog
 `

@@ -1,6 +1,6 @@
 // The repository's configuration, `.github/catalog-bot.yml` at the tip of the base branch: schema, defaults, and parsing. It is
 // optional. An unknown key or a wrong type invalidates the whole file, so that a typo blocks merging instead of allowing it
-// (docs/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
+// (docs/dev/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { createFinding, defineRule, ruleSuiteNames } from '@catalog-bot/findings/rule'
@@ -28,7 +28,7 @@ export const configUnreadable = defineRule<{
     why: 'An invalid configuration can’t protect the repository, so catalog-bot does not merge anything until it is fixed.',
     fix:
       fix ??
-      'Ask a maintainer to fix .github/catalog-bot.yml on the base branch. docs/configuration.md lists every key.',
+      'Ask a maintainer to fix .github/catalog-bot.yml on the base branch. docs/reference/configuration.md lists every key.',
   }),
 })
 

@@ -98,7 +98,7 @@ function createRolePermissionsSchema<Cell extends z.ZodEnum>(
 }
 
 /**
- * The schema does not offer `alone` in three cases: for an owner's changes to the list of owners (docs/threats.md#t05), for any
+ * The schema does not offer `alone` in three cases: for an owner's changes to the list of owners (docs/dev/threats.md#t05), for any
  * change of a contributor, and for a bot's changes to the list of owners.
  */
 export const permissionsSchema = z

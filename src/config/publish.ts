@@ -1,5 +1,5 @@
 // The settings for catalog images: where each catalog is published, how its image is built, and how long old images are
-// kept. A bot administrator limits where catalog-bot's credentials can push to (docs/publishing.md).
+// kept. A bot administrator limits where catalog-bot's credentials can push to (docs/how-to/publish.md).
 import { z } from 'zod'
 
 /**

@@ -1,5 +1,5 @@
 // Merges one pull request. Each step survives a crash: the next process finds the intent and reads the result instead of
-// retrying blindly (docs/threats.md#t38 to T44).
+// retrying blindly (docs/dev/threats.md#t38 to T44).
 import { formatFreeze, findActiveFreezes } from '../policy/merge-freeze.ts'
 import { type MergeStrategy, formatMergeQueueRemoval } from '../policy/merge-strategy.ts'
 import type { ValidatedMerge, MergePermit } from '../policy/merge-permit.ts'

@@ -1,5 +1,5 @@
 // Reads the result of a merge: whether the pull request is on the branch, and whether that commit was validated
-// (docs/threats.md#t38 and T39). A merge by GitHub on another base is evaluated again.
+// (docs/dev/threats.md#t38 and T39). A merge by GitHub on another base is evaluated again.
 import { readMergeGroupByMergedCommit } from './merge-queue-state.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { MergeMethod } from '../policy/branch-rules.ts'

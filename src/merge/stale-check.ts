@@ -59,7 +59,7 @@ async function explainChangedAutoClosedPulls(
 
 /**
  * Whether the pull request is still in the epoch in which it was evaluated. Comments on an earlier state do not count if
- * the pull request changed and changed back (docs/threats.md#t21). Only changes that catalog-bot observed are known.
+ * the pull request changed and changed back (docs/dev/threats.md#t21). Only changes that catalog-bot observed are known.
  */
 export async function isPullEpochUnchanged(
   { epoch, snapshot }: EvaluatedPullSnapshot,

@@ -1,4 +1,4 @@
-// Chooses how a pull request is merged; decide.ts decides whether it is. docs/landing.md describes the choice in a table.
+// Chooses how a pull request is merged; decide.ts decides whether it is. docs/explanation/merging.md describes the choice in a table.
 // If the effect of a push is unknown, GitHub merges.
 import {
   type BranchRules,

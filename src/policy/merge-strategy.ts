@@ -1,4 +1,4 @@
-// How a pull request is merged into its base branch. docs/landing.md has a table.
+// How a pull request is merged into its base branch. docs/explanation/merging.md has a table.
 import type { MergeMethod } from './branch-rules.ts'
 import { toPullNumber, type PullNumber } from '../pull-request/ids.ts'
 import type { ValidatedMerge } from './merge-permit.ts'

@@ -242,7 +242,7 @@ export interface ForgeActionResult {
 export interface Forge {
   readonly repository: RepositoryName
   /**
-   * Reads everything that a decision on a pull request needs, consistently (docs/threats.md#t45). Null if it doesn't exist.
+   * Reads everything that a decision on a pull request needs, consistently (docs/dev/threats.md#t45). Null if it doesn't exist.
    * `skipCache`: ignores cached comments, as a merge must. `onCounts` receives the size once and is awaited before the rest is
    * read. `onOwnReports` receives catalog-bot's content on the pull request, if the same requests returned it.
    */
@@ -281,7 +281,7 @@ export interface Forge {
   countOpenThreads(pull: PullNumber): Promise<number | undefined>
   /**
    * The App's issue that starts with `marker`: preferably this number, otherwise an open one, otherwise the newest. Anyone can
-   * write the marker, so only the App's own issues count (docs/threats.md#t56).
+   * write the marker, so only the App's own issues count (docs/dev/threats.md#t56).
    */
   findOwnIssue(marker: string, number?: number): Promise<BotIssue | undefined>
   /** The pull request whose merge added this commit to a branch. Undefined if there are none or several. */

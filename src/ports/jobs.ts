@@ -67,7 +67,7 @@ export interface JobRunner {
 
 export interface Lease {
   readonly name: string
-  /** Increases with every holder, so that the token of an earlier holder is rejected (docs/threats.md#t44). */
+  /** Increases with every holder, so that the token of an earlier holder is rejected (docs/dev/threats.md#t44). */
   readonly fence: number
 }
 

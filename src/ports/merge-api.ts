@@ -1,5 +1,5 @@
 // GitHub's API for merging a pull request and reading the result. Calls that can move a base branch require a merge permit,
-// and are never retried automatically (docs/threats.md#t39).
+// and are never retried automatically (docs/dev/threats.md#t39).
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import type { MergeMethod } from '../policy/branch-rules.ts'
 import type { MergePermit } from '../policy/merge-permit.ts'

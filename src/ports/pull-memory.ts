@@ -5,7 +5,7 @@ import type { ApprovalCoverage } from '../checks/ownership/approvals.ts'
 import type { ReportedPullHead } from '../policy/commands.ts'
 import type { CommandRecord } from '../policy/command-records.ts'
 
-/** A change in any of these starts a new epoch (docs/threats.md#t21). */
+/** A change in any of these starts a new epoch (docs/dev/threats.md#t21). */
 export interface PullEpochState {
   readonly head: CommitSha
   readonly baseRef: string
@@ -70,14 +70,14 @@ export interface PullHistoryStore {
     pull: PullNumber,
     approvals: ReadonlyMap<number, string>,
   ): Promise<ReadonlyMap<number, string>>
-  /** The account of each lowercase login, as first recorded (docs/threats.md#t25). */
+  /** The account of each lowercase login, as first recorded (docs/dev/threats.md#t25). */
   firstSeenAccounts(
     repository: RepositoryName,
     accounts: ReadonlyMap<string, UserId>,
   ): Promise<ReadonlyMap<string, UserId>>
   /**
    * Accounts whose deliveries contained this head, in order. Empty if the deliveries were lost or are older than the records
-   * (docs/threats.md#t24). Absent if this implementation doesn't receive deliveries.
+   * (docs/dev/threats.md#t24). Absent if this implementation doesn't receive deliveries.
    */
   listPushers?(
     repository: RepositoryName,
@@ -86,12 +86,12 @@ export interface PullHistoryStore {
   ): Promise<readonly GitHubAccount[]>
   /**
    * Whether any delivery contained a head of this pull request. If so, deliveries of other heads were lost
-   * (docs/threats.md#t24).
+   * (docs/dev/threats.md#t24).
    */
   hasSeenPushes?(repository: RepositoryName, pull: PullNumber): Promise<boolean>
   /**
    * The number of recorded commands in the last hour over all pull requests of a repository, by account
-   * (docs/threats.md#t46). Uses the clock of the implementation. Absent if commands aren't counted.
+   * (docs/dev/threats.md#t46). Uses the clock of the implementation. Absent if commands aren't counted.
    */
   recentCommands?(repository: RepositoryName): Promise<ReadonlyMap<number, number>>
 }

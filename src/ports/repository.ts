@@ -78,7 +78,7 @@ export interface GitRepository {
   /**
    * The only push to a base branch: a compare-and-swap from the permit's base to its commit, or to `as`, which has the same
    * parents and tree. Rejects with a GitError if the outcome is unknown. Then, read the branch and never retry
-   * (docs/threats.md#t39).
+   * (docs/dev/threats.md#t39).
    */
   pushMerge(permit: MergePermit, as?: CommitSha): Promise<MergePushResult>
   /**

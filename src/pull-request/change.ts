@@ -6,8 +6,8 @@ import type { Location } from '@catalog-bot/findings/finding'
 import type { BlobSha } from './ids.ts'
 
 /**
- * The differences between two trees by path, without rename detection (docs/threats.md#t01) and with file modes
- * (docs/threats.md#t07).
+ * The differences between two trees by path, without rename detection (docs/dev/threats.md#t01) and with file modes
+ * (docs/dev/threats.md#t07).
  */
 export interface TreeEntry {
   /** Git's file mode as six octal digits: 100644, 100755, 120000 (symlink), 160000 (submodule). */
@@ -41,7 +41,7 @@ export type PathRole =
   | { readonly kind: 'owners'; readonly directory?: string }
   /**
    * Everything else: workflows, recipes, the bot's own configuration, dot files. `odd`: why no one may add such a
-   * path at all, such as `it contains a control character` (docs/threats.md#t08).
+   * path at all, such as `it contains a control character` (docs/dev/threats.md#t08).
    */
   | { readonly kind: 'infrastructure'; readonly odd?: string }
 

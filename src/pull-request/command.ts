@@ -1,4 +1,4 @@
-// Parses commands in comments. Commands carry authority, so parsing is strict (docs/threats.md#t30): a command is an
+// Parses commands in comments. Commands carry authority, so parsing is strict (docs/dev/threats.md#t30): a command is an
 // exact ASCII line in a plain paragraph near the top that Markdown does not hide, quote, or show as code. Permissions
 // are checked elsewhere.
 

@@ -8,7 +8,7 @@ export type CommitSha = Branded<string, 'CommitSha'>
 export type TreeSha = Branded<string, 'TreeSha'>
 export type BlobSha = Branded<string, 'BlobSha'>
 export type PullNumber = Branded<number, 'PullNumber'>
-/** A numeric account id, because logins can be renamed and reused (docs/threats.md#t25). */
+/** A numeric account id, because logins can be renamed and reused (docs/dev/threats.md#t25). */
 export type UserId = Branded<number, 'UserId'>
 
 const gitObjectIdPattern = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/

@@ -90,7 +90,7 @@ export interface PullSnapshot {
   readonly head: CommitSha
   /** The base branch, without `refs/heads/`. */
   readonly baseRef: string
-  /** Read from the branch ref, never from the ancestry of the pull request (docs/threats.md#t04). */
+  /** Read from the branch ref, never from the ancestry of the pull request (docs/dev/threats.md#t04). */
   readonly base: CommitSha
   /**
    * The tip of the base branch at the last push of the head, where GitHub's diff starts. It only shows what reviewers
@@ -100,18 +100,18 @@ export interface PullSnapshot {
   /** Null if the fork was deleted. */
   readonly headRepository: RepositoryName | null
   readonly labels: readonly string[]
-  /** The full history in the given order, which is not necessarily chronological (docs/threats.md#t28). */
+  /** The full history in the given order, which is not necessarily chronological (docs/dev/threats.md#t28). */
   readonly reviews: readonly PullReview[]
   readonly comments: readonly PullComment[]
   /** Set if there are too many comments or reviews to read. In this case, the others are ignored. */
   readonly excess?: string
   /**
-   * The account that pushed the head (docs/threats.md#t24). Null if GitHub does not report it. Absent if catalog-bot
+   * The account that pushed the head (docs/dev/threats.md#t24). Null if GitHub does not report it. Absent if catalog-bot
    * did not query it, as in an offline check. Never read from commits, because their authors are free text
-   * (docs/threats.md#t22).
+   * (docs/dev/threats.md#t22).
    */
   readonly pusher?: GitHubAccount | null
-  /** True for a stacked pull request that does not directly target the protected branch (docs/threats.md#t17). */
+  /** True for a stacked pull request that does not directly target the protected branch (docs/dev/threats.md#t17). */
   readonly stacked: boolean
 }
 
@@ -119,7 +119,7 @@ export interface PullReview {
   readonly id: number
   readonly author: GitHubAccount | null
   readonly state: 'approved' | 'changes-requested' | 'commented' | 'dismissed'
-  /** The reviewed commit, to which the approval is bound (docs/threats.md#i4). */
+  /** The reviewed commit, to which the approval is bound (docs/dev/threats.md#i4). */
   readonly commit: CommitSha | null
   readonly submittedAt: string
 }

@@ -23,7 +23,7 @@ import { formatChecksUrl, formatCommitUrl } from './urls.ts'
 import { collectRequiredCheckErrors, decideNextSteps, type NextStep } from './next-steps.ts'
 import { type PullReportOptions, checkNamePrefix } from './report-options.ts'
 
-/** The hidden first line that identifies this comment among the comments of the same App (docs/threats.md#t56). */
+/** The hidden first line that identifies this comment among the comments of the same App (docs/dev/threats.md#t56). */
 export const commentMarker = '<!-- catalog-bot:report -->'
 const maxSuggestedPatches = 3
 /** Larger graphs are collapsed to keep the next steps on screen. */

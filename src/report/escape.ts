@@ -9,7 +9,7 @@ export const capitalizeFirstLetter = (text: string): string =>
 export const endWithPeriod = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 // Converts untrusted text (paths, names, titles, registry responses) to Markdown or terminal text. No other file does so.
-// The output cannot mention users, link, embed, close an issue, or contain markup (docs/threats.md#t55).
+// The output cannot mention users, link, embed, close an issue, or contain markup (docs/dev/threats.md#t55).
 
 /**
  * Control characters, format characters (including zero-width, bidirectional, and tag characters), lone surrogates,

@@ -9,7 +9,7 @@ import { formatIsoTime } from '@catalog-bot/findings/printable'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { formatMention } from './next-steps.ts'
 
-/** The hidden first line that identifies the issue among the issues of the same App (docs/threats.md#t56). */
+/** The hidden first line that identifies the issue among the issues of the same App (docs/dev/threats.md#t56). */
 export const missingImagesMarker = '<!-- catalog-bot:image-scan -->'
 
 export interface MissingImageLocation {

@@ -29,7 +29,7 @@ export interface ReviewSuggestion {
   readonly body: string
 }
 
-/** The hidden line that identifies suggestions among the comments of the same App (docs/threats.md#t56). */
+/** The hidden line that identifies suggestions among the comments of the same App (docs/dev/threats.md#t56). */
 export const reviewSuggestionMarker = '<!-- catalog-bot:suggestion -->'
 
 const maxReviewSuggestions = 10

@@ -1,5 +1,5 @@
 // What the validators report, and which of our rules report the same. Intended differences are listed below with a
-// reason; docs/bundle-directories.md explains each.
+// reason; docs/how-to/bundle-directories.md explains each.
 
 export interface ValidatorFinding {
   readonly validator: string

@@ -26,7 +26,7 @@ import { compileCacheDirectory } from '../compile-cache.ts'
 
 const cliPath = join(import.meta.dirname, '../../src/cli.ts')
 
-/** The token permissions of the workflow in docs/once.md, under the names of App permissions. */
+/** The token permissions of the workflow in docs/how-to/scheduled-workflow.md, under the names of App permissions. */
 const documentedWorkflowPermissions = Object.fromEntries(
   Object.entries(readDocumentedWorkflow().jobs.sweep.permissions).map(([name, level]) => [
     name.replaceAll('-', '_'),
@@ -51,7 +51,7 @@ interface DocumentedWorkflow {
 }
 
 function readDocumentedWorkflow(): DocumentedWorkflow {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/once.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '../../docs/how-to/scheduled-workflow.md'), 'utf8')
   return parse(/```yaml\n(?<text>[\s\S]*?)```/.exec(page)?.groups?.['text'] ?? '') as DocumentedWorkflow
 }
 

@@ -1,10 +1,10 @@
-// docs/glossary.md cannot drift: each term is a word that users read elsewhere.
+// docs/reference/glossary.md cannot drift: each term is a word that users read elsewhere.
 import { describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const glossaryPage = readFileSync(join(projectRoot, 'docs/glossary.md'), 'utf8')
+const glossaryPage = readFileSync(join(projectRoot, 'docs/reference/glossary.md'), 'utf8')
 const glossaryListLines = glossaryPage.split('\n').filter((line) => line.startsWith('- '))
 const glossaryEntryPattern = /^- \*\*(?<term>[a-z ]+)\*\*: (?<definition>[A-Z].+)$/
 const glossaryTerms = glossaryListLines.map((line) => {

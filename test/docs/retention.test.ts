@@ -7,7 +7,8 @@ const projectRoot = join(import.meta.dirname, '..', '..')
 const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
 
 const retentionSectionText =
-  /\n## Data retention\n([^]*?)\n## /.exec(readProjectFile('docs/operating.md'))?.[1] ?? ''
+  /\n## Data retention\n([^]*?)\n## /.exec(readProjectFile('docs/how-to/monitor-and-troubleshoot.md'))?.[1] ??
+  ''
 const documentedDatabaseTables = retentionSectionText
   .split('\n')
   .filter((line) => line.startsWith('| `'))

@@ -1,10 +1,10 @@
-// docs/threats.md explains every threat number in code, tests, and pages, and links only to existing files.
+// docs/dev/threats.md explains every threat number in code, tests, and pages, and links only to existing files.
 import { describe, expect, test } from '@jest/globals'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const threatsPage = readFileSync(join(projectRoot, 'docs/threats.md'), 'utf8')
+const threatsPage = readFileSync(join(projectRoot, 'docs/dev/threats.md'), 'utf8')
 
 interface ThreatSection {
   readonly number: string
@@ -83,7 +83,7 @@ describe('the page of threats and invariants', () => {
   test('links only to existing files', () => {
     const links = [...threatsPage.matchAll(/\]\((?<to>[^)]+)\)/g)].map(({ groups }) => groups?.to ?? '')
     expect(links.length).toBeGreaterThan(150)
-    expect(links.filter((to) => !existsSync(join(projectRoot, 'docs', to)))).toEqual([])
+    expect(links.filter((to) => !existsSync(join(projectRoot, 'docs', 'dev', to)))).toEqual([])
   })
 })
 

@@ -16,7 +16,7 @@ test('lints code and runs the tests of its importers', () => {
 test('selects tests by location for files without importers', () => {
   const { lint, imported, tests } = planTouchedFilesChecks([
     'fixtures/rules/two-heads/good/x/catalog.yaml',
-    'docs/api.md',
+    'docs/reference/node-api.md',
   ])
   expect({ lint, imported }).toEqual({ lint: [], imported: [] })
   expect(tests).toEqual(['test/checks/rules.test.ts', 'test/scripts/rule-pages.test.ts', 'test/docs'])

@@ -124,7 +124,7 @@ export const malformedPackageSettings = defineRule<{ file: string; problem: stri
   format: ({ file, problem }) => ({
     what: `${file} is invalid: ${problem}`,
     why: 'Release tools read these settings, and they misinterpret or ignore invalid values.',
-    fix: 'Correct the value. See the settings table in docs/bundle-directories.md.',
+    fix: 'Correct the value. See the settings table in docs/how-to/bundle-directories.md.',
   }),
 })
 

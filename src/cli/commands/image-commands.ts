@@ -88,7 +88,7 @@ function addBuildCommand(program: Command): void {
     ],
     `No container engine is required. The same catalog on the same base image always results in the same digest. If the tags already
 have this content, nothing is pushed. A composite file is a YAML file with name, repo, tag, and references, each with a name and an
-image. For details, see docs/publishing.md.
+image. For details, see docs/how-to/publish.md.
 
 Exit codes:
   0  success

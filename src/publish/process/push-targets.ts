@@ -1,5 +1,5 @@
 // The administrator's list: which GitHub repository may push to which image repositories with which credentials. A
-// repository's configuration can only choose among these (docs/decisions/publishing.md).
+// repository's configuration can only choose among these (docs/dev/decisions/publishing.md).
 import { z } from 'zod'
 import { parse } from 'yaml'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'

@@ -1,9 +1,9 @@
 // Classifies a path by name only. An ambiguous path is infrastructure, which only maintainers can change
-// (docs/threats.md#t08, #t09, and #t10).
+// (docs/dev/threats.md#t08, #t09, and #t10).
 import { findContainingCatalog, type CatalogRoot, type RepositoryLayout } from './layout.ts'
 import type { PathRole } from '../change.ts'
 
-// The paths that a catalog repository can contain (docs/threats.md#t06 and #t08): printable ASCII of limited length.
+// The paths that a catalog repository can contain (docs/dev/threats.md#t06 and #t08): printable ASCII of limited length.
 // Other paths are rejected, because programs might interpret them differently.
 /** The longest path in public catalog repositories has 180 characters and 8 levels. */
 const maxPathLength = 512

@@ -1,4 +1,4 @@
-// docs/policy.md tells the truth: its table is the default table, its links lead to tests that exist.
+// docs/how-to/owners.md tells the truth: its table is the default table, its links lead to tests that exist.
 import { describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import {
 import { ownerSourceNames } from '../../../src/config/config.ts'
 import { commandNames } from '../../../src/pull-request/command.ts'
 
-const policyPagePath = join(import.meta.dirname, '../../../docs/policy.md')
+const policyPagePath = join(import.meta.dirname, '../../../docs/how-to/owners.md')
 const policyPageMarkdown = readFileSync(policyPagePath, 'utf8')
 
 /** The table as the page must show it. */

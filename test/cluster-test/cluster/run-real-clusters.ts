@@ -104,7 +104,7 @@ for (const name of notTried)
     `not tried: ${name}. Build what it needs: test/cluster-test/cluster/build-control-plane ${controlPlaneDirectory} kubernetes ${requirementsByStory[name]?.parts ?? ''}`,
   )
 logLine(
-  'not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/cluster.md)',
+  'not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/how-to/cluster-tests.md)',
 )
 logLine(
   assertionRecorder.wrong() === 0

@@ -4,7 +4,7 @@ import { type SignedImage, parseProvenanceJson } from './signature-formats.ts'
 
 export const slsaProvenanceType = 'https://slsa.dev/provenance/v1'
 const inTotoStatementType = 'https://in-toto.io/Statement/v1'
-/** Identifies the schema of the parameters below (see docs/publishing.md). */
+/** Identifies the schema of the parameters below (see docs/how-to/publish.md). */
 const catalogImageBuildType = 'urn:catalog-bot:catalog-image:v1'
 
 export interface ImageBuildRecord {

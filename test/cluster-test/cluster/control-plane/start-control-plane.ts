@@ -220,14 +220,14 @@ export async function startControlPlane({
     },
   }
 
-  /** Creates the account as docs/cluster.md describes. */
+  /** Creates the account as docs/how-to/cluster-tests.md describes. */
   async function createClusterTestAccount(): Promise<{
     readonly file: string
     readonly enforcedAfter: number
   }> {
     const rights = join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'cluster-rights.yaml')
     for (const object of readKubernetesManifests(rights)) await apply(object)
-    // OLM v1 before 1.11 requires this (docs/cluster.md).
+    // OLM v1 before 1.11 requires this (docs/how-to/cluster-tests.md).
     await apply({
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRole',

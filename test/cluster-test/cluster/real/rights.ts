@@ -44,7 +44,11 @@ export async function runRbacStories({
       env: { ...process.env, KUBECONFIG: plane.kubeconfig },
       timeout: 60_000,
     })
-    claim('the loop of docs/cluster.md ends once the policies are in force', status === 0, waiting)
+    claim(
+      'the loop of docs/how-to/cluster-tests.md ends once the policies are in force',
+      status === 0,
+      waiting,
+    )
     for (const [policy, kind] of [
       ['catalog-bot-trials', 'Namespace'],
       ['catalog-bot-trials-shared', 'ClusterRoleBinding'],
@@ -247,10 +251,11 @@ export async function runRbacStories({
   await claimClean('it')
 }
 
-/** The commands of docs/cluster.md that wait for the policies. */
+/** The commands of docs/how-to/cluster-tests.md that wait for the policies. */
 function readDocumentedWaitCommand(): string {
-  const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'cluster.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'how-to', 'cluster-tests.md'), 'utf8')
   const block = /```sh\n(until kubectl[^`]*)```/.exec(page)?.[1]
-  if (block === undefined) throw new Error('docs/cluster.md has no loop that waits for the policies')
+  if (block === undefined)
+    throw new Error('docs/how-to/cluster-tests.md has no loop that waits for the policies')
   return block
 }
