@@ -254,7 +254,7 @@ export async function startControlPlane({
     })
     const { body } = await ask('POST', '/api/v1/namespaces/catalog-bot/serviceaccounts/trials/token', {
       apiVersion: 'authentication.k8s.io/v1',
-      kind: 'RegistryTokenRequest',
+      kind: 'TokenRequest',
       spec: { expirationSeconds: 3600 },
     })
     const { token } = body['status'] as { readonly token: string }
