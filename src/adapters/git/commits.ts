@@ -218,6 +218,8 @@ async function findCommitsEditingWorkflows(
     (await readWorkflowTreeIds(objects, commits)) ?? (await listWorkflowTreeIdsWithGit(git, commits))
   const edits = new Set<CommitSha>()
   for (const [id, parents] of links) {
+    // At the end of a shallow clone, nothing shows what the commit changed.
+    if (parents.length === 0 && (await readCommit(objects, id)).parents.length > 0) continue
     // An unrelated history had none before.
     const before = new Set(
       parents.length === 0 ? [absentWorkflowsTreeId] : parents.map((parent) => state.get(parent)),

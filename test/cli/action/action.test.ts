@@ -36,6 +36,7 @@ beforeAll(() => {
   runGit('catalog', 'init', '--quiet', '--initial-branch=main')
   writeRepositoryFile('catalogs/v4.20/tern/catalog.yaml', createCatalogYaml('1.0.0'))
   writeRepositoryFile('operators/tern/ci.yaml', 'reviewers: [terry]\n')
+  writeRepositoryFile('.github/workflows/catalog.yml', 'on: pull_request\n')
   commitAllFiles('base')
 }, 60_000)
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
@@ -282,15 +283,22 @@ describe('action.yml', () => {
     expect(existsSync(join(temporaryDirectory, 'work-1', 'hacked'))).toBe(false)
   }, 60_000)
 
-  test('a valid change by the owner with full history exits with 0, even if the verdict is unknown', () => {
-    const head = createPullMergeRef(2, {
-      'catalogs/v4.20/tern/catalog.yaml': createCatalogYaml('1.0.0', '1.1.0'),
-    })
-    const ran = runAction({ ...createPullRequestEvent(2, head), workspace: checkOutPull(2, 0) })
-    expect(ran).toMatchObject({ code: 0, outputs: { errors: '0' } })
-    // The new image cannot be checked offline.
-    expect(ran.outputs['verdict']).toBe('unknown')
-  }, 60_000)
+  test.each([
+    ['full history', 8, 0],
+    ["GitHub's merge commit and its parents", 2, 2],
+  ])(
+    'a valid change by the owner, with %s, exits with 0, even if the verdict is unknown',
+    (_what, pull, depth) => {
+      const head = createPullMergeRef(pull, {
+        'catalogs/v4.20/tern/catalog.yaml': createCatalogYaml('1.0.0', '1.1.0'),
+      })
+      const ran = runAction({ ...createPullRequestEvent(pull, head), workspace: checkOutPull(pull, depth) })
+      expect(ran).toMatchObject({ code: 0, outputs: { errors: '0' } })
+      // The new image cannot be checked offline.
+      expect(ran.outputs['verdict']).toBe('unknown')
+    },
+    60_000,
+  )
 
   test('workflow commands in names are not executed', () => {
     const bad = 'catalogs/v4.20/tern/x\n::add-mask::e\n##[set-output name=verdict]merge.yaml'
