@@ -27,7 +27,7 @@ import { extractReleaseNotes } from './release-notes.ts'
 const projectRoot = join(import.meta.dirname, '..')
 const outputDirectory = join(projectRoot, 'dist-release')
 const nodeVersions = ['22', '24']
-const architectures = ['amd64']
+const architectures = ['amd64', 'arm64']
 
 interface Release {
   readonly version: string

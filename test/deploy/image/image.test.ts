@@ -11,13 +11,17 @@ import {
   type DemoEnvironment,
 } from '../../../sandbox/demo/demo-environment.ts'
 import { waitUntil } from '../../stories/story-environment.ts'
+import { reportSkipped } from '../../left-out.ts'
 import { createImageTestDirectory, describeImage, readImageLayout, type ImageLayout } from './image-layout.ts'
-import { startContainer, unpackImage, type RunningContainer } from './run-container.ts'
+import { listImageTags, startContainer, unpackImage, type RunningContainer } from './run-container.ts'
 import { createAppFromSetupPage, installApp } from './walk-setup.ts'
 
 const projectRoot = join(import.meta.dirname, '../../..')
 const maxCompressedBytes = 200_000_000
 const setupUrlPattern = /http:\/\/localhost:\d+\/setup\?word=\S+/
+const readProjectVersion = () =>
+  (JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { readonly version: string })
+    .version
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 describeImage(['umoci', 'runc'])('the container image', () => {
@@ -83,6 +87,16 @@ describeImage(['umoci', 'runc'])('the container image', () => {
       'org.opencontainers.image.licenses': license,
     })
   })
+
+  test('runs on arm64, here emulated', () => {
+    const tag = listImageTags(image.path).find((name) => name.endsWith('arm64'))
+    if (tag === undefined) return reportSkipped('the image for arm64')
+    const root = join(unpackImage(image.path, join(directory, 'arm64'), tag), 'rootfs')
+    const run = (...command: readonly string[]) =>
+      execFileSync('chroot', ['--userspec=1000:1000', root, ...command], { encoding: 'utf8' }).trim()
+    expect(run('node', '--print', 'process.arch')).toBe('arm64')
+    expect(run('catalog-bot', '--version')).toBe(readProjectVersion())
+  }, 120_000)
 
   test('starts with the setup page, is ready, and keeps the setup page secret', async () => {
     const setupUrl = await findLine(setupUrlPattern)

@@ -14,12 +14,16 @@ interface RuntimeConfig {
   linux: { namespaces: { type: string }[] }
 }
 
-/** Unpacks the image with owners and modes. The files are in `rootfs` below the returned directory. */
-export function unpackImage(layout: string, bundle: string): string {
+/** The tags of a layout, in its order. */
+export function listImageTags(layout: string): readonly string[] {
   const { manifests } = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')) as {
-    readonly manifests: readonly [{ readonly annotations: Readonly<Record<string, string>> }]
+    readonly manifests: readonly { readonly annotations: Readonly<Record<string, string>> }[]
   }
-  const tag = manifests[0].annotations['org.opencontainers.image.ref.name']
+  return manifests.map(({ annotations }) => annotations['org.opencontainers.image.ref.name'] ?? '')
+}
+
+/** Unpacks the image with owners and modes. The files are in `rootfs` below the returned directory. */
+export function unpackImage(layout: string, bundle: string, tag = listImageTags(layout)[0]): string {
   execFileSync('umoci', ['unpack', '--image', `${layout}:${tag}`, bundle])
   return bundle
 }
