@@ -45,10 +45,10 @@ function findThreatNumbers(text: string): string[] {
   ]
 }
 
-/** The anchors of links to the page, such as `threats.md#t75, #t76`. */
+/** The anchors of links to entries of the page, such as `threats.md#t75, #t76`. */
 function findThreatAnchors(text: string): string[] {
-  return [...text.matchAll(/threats\.md(?<anchors>#\w+(?:,? (?:and |to )?#\w+)*)/g)].flatMap(
-    ({ groups }) => groups?.anchors?.match(/(?<=#)\w+/g) ?? [],
+  return [...text.matchAll(/threats\.md(?<anchors>#[ti]\d+(?:,? (?:and |to )?#[ti]\d+)*)/g)].flatMap(
+    ({ groups }) => groups?.anchors?.match(/[ti]\d+/g) ?? [],
   )
 }
 
