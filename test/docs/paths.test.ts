@@ -1,113 +1,70 @@
 // The pages for developers name only files and symbols that exist: each code span that looks like one is looked up.
-import { describe, expect, test } from '@jest/globals'
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from '@jest/globals'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Marked, type Tokens } from 'marked'
 
 const projectRoot = join(import.meta.dirname, '../..')
+const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
 const developerPages = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
-  ...globSync('docs/dev/**/*.md', { cwd: projectRoot }).toSorted(),
+  ...globSync('docs/dev/**/*.md', { cwd: projectRoot }),
 ]
 
 /** Folders that paths on a page can be relative to, in addition to the root. The page names them. */
 const pathRootsByPage: Readonly<Record<string, readonly string[]>> = {
   'ARCHITECTURE.md': ['src', 'src/checks', 'src/adapters', 'packages/fbc/src'],
-  // The page links to the file.
   'docs/dev/releasing.md': ['.github/workflows'],
 }
 
-/** Code spans that look like a path or symbol of the project and are none, by what they are. */
-const foreignNames: Readonly<Record<string, readonly string[]>> = {
-  'parts of an example of a rule': ['base/', 'result/', 'before/', '_case.json'],
-  'files of a catalog repository': [
-    '.github/catalog-bot.yml',
-    'docs/CODEOWNERS',
-    'ci.yaml',
-    'release-config.yaml',
-  ],
-  'output of a release': [
-    'dist-release/',
-    'distribution.json',
-    'npm/*.tgz',
-    'image/',
-    'chart/*.tgz',
-    'files/*',
-  ],
-  'names of others': [
-    'archive/tar',
-    'encoding/json',
-    'org/*',
-    'quay.io/org/catalog',
-    'quay.io/org/catalog-evil',
-  ],
+/** Code spans that look like a path of the project and are none, by what they are. */
+const foreignPaths: Readonly<Record<string, string>> = {
+  'parts of an example of a rule': 'base/ result/ before/ _case.json',
+  'files of a catalog repository': '.github/catalog-bot.yml docs/CODEOWNERS ci.yaml release-config.yaml',
+  'output of a release': 'dist-release/ distribution.json npm/*.tgz image/ chart/*.tgz files/*',
+  'names of others': 'archive/tar encoding/json org/* quay.io/org/catalog quay.io/org/catalog-evil',
 }
-const foreignNameSet = new Set(Object.values(foreignNames).flat())
+const foreignPathSet = new Set(Object.values(foreignPaths).flatMap((paths) => paths.split(' ')))
 
-const pathPattern = /^[\w.@*<>-]+(?:\/[\w.@*<>-]+)*\/?$/
-const isPath = (text: string) =>
-  pathPattern.test(text) && (text.includes('/') || /\w\.(?:[cm]?[jt]s|md|json|ya?ml)$/.test(text))
+const pathPattern = /^(?=.*\/|.*\w\.(?:[cm]?[jt]s|md|json|ya?ml)$)[\w.@*<>-]+(?:\/[\w.@*<>-]+)*\/?$/
 const symbolPattern = /^(?<name>[a-z]+[A-Z]\w*|[A-Z]\w*[a-z]\w*[A-Z]\w*|[A-Z]+(?:_[A-Z]+)+)(?:\(.*\))?$/
 
-function listCodeSpans(page: string): ReadonlySet<string> {
-  const markdown = new Marked()
-  const spans = new Set<string>()
-  void markdown.walkTokens(markdown.lexer(readFileSync(join(projectRoot, page), 'utf8')), (token) => {
-    if (token.type === 'codespan') spans.add((token as Tokens.Codespan).text)
-  })
-  return spans
-}
-
-/** A placeholder such as `<id>` stands for any name. */
-function isExistingPath(path: string, roots: readonly string[]): boolean {
-  const pattern = path.replace(/<[\w-]+>/g, '*')
-  return ['', ...roots].some((root) =>
-    pattern.includes('*')
-      ? globSync(join(root, pattern), { cwd: projectRoot }).length > 0
-      : existsSync(join(projectRoot, root, path)),
-  )
-}
-
-const sourceText = ['src', 'packages', 'sandbox', 'simulate', 'scripts', 'bench', 'test']
-  .flatMap((folder) =>
-    readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
-      .filter((path) => /\.[cm]?[jt]s$/.test(path) && !/(?:^|\/)(?:node_modules|dist|docs)\//.test(path))
-      .map((path) => readFileSync(join(projectRoot, folder, path), 'utf8')),
-  )
-  .join('\n')
-const sourceWords = new Set(sourceText.match(/\w+/g))
-
-const spansByPage = new Map(developerPages.map((page) => [page, listCodeSpans(page)]))
-const pathsByPage = [...spansByPage].map(
-  ([page, spans]) => [page, [...spans].filter((span) => isPath(span) && !foreignNameSet.has(span))] as const,
-)
-const symbolsByPage = [...spansByPage].map(
-  ([page, spans]) =>
-    [
-      page,
-      [...spans].flatMap((span) =>
-        foreignNameSet.has(span) ? [] : (symbolPattern.exec(span)?.groups?.['name'] ?? []),
-      ),
-    ] as const,
+const codeSpansByPage = developerPages.map((page) => {
+  const text = readProjectFile(page).replace(/^```[^]*?^```/gm, '')
+  return { page, spans: [...text.matchAll(/`(?<span>[^`]+)`/g)].map(({ groups }) => groups?.span ?? '') }
+})
+const paths = codeSpansByPage.flatMap(({ page, spans }) =>
+  spans.filter((span) => pathPattern.test(span)).map((path) => ({ page, path })),
 )
 
-describe('the pages for developers', () => {
-  test.each(pathsByPage)('%s names only paths that exist', (page, paths) => {
-    expect(paths.filter((path) => !isExistingPath(path, pathRootsByPage[page] ?? []))).toEqual([])
+test('the pages for developers name only paths that exist', () => {
+  const missing = paths.filter(({ page, path }) => {
+    // A placeholder such as `<id>` matches any name.
+    const pattern = path.replace(/<[\w-]+>/g, '*')
+    const isFound = ['', ...(pathRootsByPage[page] ?? [])].some((root) =>
+      pattern.includes('*')
+        ? globSync(join(root, pattern), { cwd: projectRoot }).length > 0
+        : existsSync(join(projectRoot, root, path)),
+    )
+    return !isFound && !foreignPathSet.has(path)
   })
+  expect(missing).toEqual([])
+  expect(paths.length).toBeGreaterThan(150)
+  expect([...foreignPathSet].filter((foreign) => !paths.some(({ path }) => path === foreign))).toEqual([])
+})
 
-  test.each(symbolsByPage)('%s names only symbols that the sources contain', (_, symbols) => {
-    expect(symbols.filter((name) => !sourceWords.has(name))).toEqual([])
+test('the pages for developers name only symbols that the sources contain', () => {
+  const sources = globSync('{src,packages,sandbox,simulate,scripts,bench,test}/**/*.{ts,mts,mjs}', {
+    cwd: projectRoot,
+    exclude: ['**/node_modules/**', '**/dist/**', 'test/docs/**'],
   })
-
-  test('name many of both', () => {
-    expect(pathsByPage.flatMap(([, paths]) => paths).length).toBeGreaterThan(150)
-    expect(symbolsByPage.flatMap(([, symbols]) => symbols).length).toBeGreaterThan(20)
-  })
-
-  test('contain each exception', () => {
-    const spans = new Set([...spansByPage.values()].flatMap((those) => [...those]))
-    expect([...foreignNameSet].filter((name) => !spans.has(name))).toEqual([])
-  })
+  const words = new Set(sources.flatMap((path) => readProjectFile(path).match(/\w+/g) ?? []))
+  const symbols = codeSpansByPage.flatMap(({ page, spans }) =>
+    spans.flatMap((span) => {
+      const name = symbolPattern.exec(span)?.groups?.name
+      return name === undefined ? [] : [{ page, name }]
+    }),
+  )
+  expect(symbols.length).toBeGreaterThan(20)
+  expect(symbols.filter(({ name }) => !words.has(name))).toEqual([])
 })

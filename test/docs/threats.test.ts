@@ -112,7 +112,7 @@ describe('the page of threats and invariants', () => {
     }
   })
 
-  test('lists attempted attacks with the threat, the result, and the test, or states that there is none', () => {
+  test('lists attempted attacks with the threat, the result, and the test, or states that it has no test', () => {
     expect(attackRows.length).toBeGreaterThan(80)
     for (const [number = '', attack, result, shown, ...others] of attackRows) {
       expect([number, threatNumbers.has(number), others]).toEqual([number, true, []])
