@@ -145,7 +145,7 @@ interface MergeMeasurement {
   readonly passed: readonly RecordedRequest[]
 }
 
-/** Issue and reference: docs/dev/request-costs.md. */
+/** Issue and reference: docs/dev/performance.md. */
 const performanceTargetsByMode = {
   trains: { perMinute: 60, requests: 15, writes: 5 },
   'one-by-one': { perMinute: 30, requests: undefined, writes: undefined },

@@ -1,6 +1,6 @@
 // Chains of events in which each event depends on the earlier ones: a change that is approved and then modified, a
 // pull request that is evaluated again and then held, or a merge by GitHub on another base. Random events rarely form
-// such chains, and most merge-bot bugs appear in only one of them (docs/dev/mutants.md).
+// such chains, and most merge-bot bugs appear in only one of them (docs/dev/test-strategy.md).
 import type { SeededRandom } from './seeded-random.ts'
 import { catalogFlaws, packageNames } from './world/repository-contents.ts'
 import type { UserAction, PlannedFileEdit, PlannedEvent, InjectedFault } from './simulation-plan.ts'

@@ -1,5 +1,5 @@
 // What one delivery, and many of them, cost of GitHub's hourly limit: counted on a pull request with thousands of
-// comments, and compared with the table in docs/dev/request-costs.md.
+// comments, and compared with the table in docs/dev/performance.md.
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
@@ -18,7 +18,7 @@ interface RequestCountBound {
 
 /** The rows of the table: deliveries, the most requests of one of them, and the job that has the allowance for many. */
 const requestBoundByTableRow = new Map(
-  readFileSync('docs/dev/request-costs.md', 'utf8')
+  readFileSync('docs/dev/performance.md', 'utf8')
     .split('\n')
     .flatMap((line): [string, RequestCountBound][] => {
       const [, delivery = '', one = '', job = ''] = line.split('|').map((cell) => cell.trim())
@@ -45,7 +45,7 @@ test('the table has every event that the App subscribes to', () => {
 })
 
 test('the table lists the current allowances', () => {
-  const text = readFileSync('docs/dev/request-costs.md', 'utf8')
+  const text = readFileSync('docs/dev/performance.md', 'utf8')
   for (const [kind, [burst, perHour]] of Object.entries(requestQuotaByJobKind))
     expect(text).toMatch(new RegExp(`\\| ${kind} +\\| ${burst} +\\| ${perHour} +\\|`))
 })

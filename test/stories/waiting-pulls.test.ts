@@ -106,7 +106,7 @@ describe('a waiting pull request', () => {
 
 describe('a pull request that is merged right after its evaluation', () => {
   /**
-   * See docs/dev/request-costs.md: the goal is 15, and `npm run bench:landing` measures them. All concurrent merges share
+   * See docs/dev/performance.md: the goal is 15, and `npm run bench:landing` measures them. All concurrent merges share
    * the cost of sweeps and of reading GitHub's settings; here there is one merge, and a sweep every few seconds.
    */
   const maxCosts = { requests: 20, writes: 5 }

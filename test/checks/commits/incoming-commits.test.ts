@@ -1,5 +1,5 @@
 // What a push contains besides its tree: attacks on other pull requests and on the merge itself, by commits with
-// content that is not in the merged tree. docs/dev/attacks.md lists these attacks.
+// content that is not in the merged tree. docs/dev/threats.md#t72 lists these attacks.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluatePullSnapshot, type SnapshotEvaluation } from '../../../src/evaluate/evaluate.ts'
 import type { PullSnapshot, IncomingCommits } from '../../../src/pull-request/snapshot.ts'
