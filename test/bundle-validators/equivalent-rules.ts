@@ -1,5 +1,5 @@
 // What the validators report, and which of our rules report the same. Intended differences are listed below with a
-// reason; docs/how-to/bundle-directories.md explains each.
+// reason.
 
 export interface ValidatorFinding {
   readonly validator: string

@@ -16,7 +16,7 @@ const glossaryTermNames = glossaryTerms.map(({ term }) => term)
 /** All documents of users, except the glossary. */
 function readDocsExceptGlossary(): string {
   return readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.md') && path !== 'glossary.md')
+    .filter((path) => path.endsWith('.md') && path !== 'reference/glossary.md')
     .map((path) => readFileSync(join(projectRoot, 'docs', path), 'utf8'))
     .join('\n')
 }
