@@ -6,6 +6,7 @@
 //   <!-- ci: in a catalog repository --> an author's repository with the packed package for authors installed
 //   <!-- ci: NAME in a catalog repository -->  the block is the content of that file, for the next commands
 //   <!-- ci: ends with 0 or 1 -->        the exit status depends on network access
+//   <!-- ci: prints -->                  the ```text block is what the command before it prints; a line "…" stands for any lines
 //   <!-- ci: until "TEXT" -->            stops a command that does not exit once it has printed the text
 //   <!-- ci: not run, REASON -->         cannot run here; counted and reported
 // In prose, `npm run NAME` must exist, and `node FILE` is not allowed: the reader's Node.js may be too old for it.
@@ -32,7 +33,7 @@ import { startStepTimes } from './step-times.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
- * @typedef {{ file: string, line: number, command: string, place: 'checkout' | 'copy' | 'catalog', until?: string, statuses?: number[], fileName?: string, text?: string, notRun?: string }} Documented
+ * @typedef {{ file: string, line: number, command: string, place: 'checkout' | 'copy' | 'catalog', until?: string, statuses?: number[], fileName?: string, text?: string, notRun?: string, prints?: string[] }} Documented
  */
 
 /** The commands of a page, in order, and what is wrong with the page. @returns {{ commands: Documented[], problems: string[] }} */
@@ -48,6 +49,7 @@ export function findCommands(file, text, scripts) {
     if (fence !== undefined) {
       if (opened && opened[1] === '') fence = undefined
       else if (directive.fileName !== undefined) addLine(line, index)
+      else if (directive.prints) addPrintedLine(line, at)
       else if (fence === 'sh') addCommand(line, index)
       if (fence === undefined) directive = {}
       continue
@@ -84,6 +86,12 @@ export function findCommands(file, text, scripts) {
       })
   }
 
+  function addPrintedLine(line, at) {
+    const last = commands.at(-1)
+    if (last?.file !== file || last.fileName !== undefined) problems.push(`${at}: no command prints this`)
+    else (last.prints ??= []).push(line.trim())
+  }
+
   function addCommand(line, index) {
     const last = commands.at(-1)
     if (last?.isOpen) {
@@ -110,6 +118,7 @@ export function findCommands(file, text, scripts) {
 function readDirective(text) {
   if (text === 'in a copy') return { place: 'copy' }
   if (text === 'in a catalog repository') return { place: 'catalog' }
+  if (text === 'prints') return { prints: true }
   const named = /^([\w.-]+) in a catalog repository$/.exec(text)
   if (named) return { place: 'catalog', fileName: named[1] }
   const ends = /^ends with ([\d or]+)$/.exec(text)
@@ -254,14 +263,17 @@ async function main(argv) {
 }
 
 /** Runs a command in the shell and shows its output. Throws if it fails or does not print the expected text. */
-function run(command, cwd, { place, until, statuses = [0] }) {
+function run(command, cwd, { place, until, prints, statuses = [0] }) {
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
       cwd,
       ...(place === 'catalog' && { env: withInstalled(cwd) }),
       detached: true,
       // Output that is only shown bypasses this process, because a run of all tests prints more than a pipe can buffer.
-      stdio: until === undefined ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+      stdio:
+        until === undefined && prints === undefined
+          ? ['ignore', 'inherit', 'inherit']
+          : ['ignore', 'pipe', 'pipe'],
     })
     let said = ''
     let isEnough = false
@@ -276,9 +288,9 @@ function run(command, cwd, { place, until, statuses = [0] }) {
     const patience = setTimeout(end, until === undefined ? 60 * 60_000 : 120_000)
     const listen = (stream) => (data) => {
       stream.write(data)
-      if (until === undefined || isEnough) return
+      if (isEnough) return
       said = (said + data).slice(-100_000)
-      isEnough = said.includes(until)
+      isEnough = until !== undefined && said.includes(until)
       if (isEnough) end()
     }
     child.stdout?.on('data', listen(process.stdout))
@@ -286,11 +298,33 @@ function run(command, cwd, { place, until, statuses = [0] }) {
     child.once('error', reject)
     child.once('close', (status, signal) => {
       clearTimeout(patience)
-      if (until !== undefined ? isEnough : statuses.includes(status)) resolve()
+      const missing = status !== null && prints !== undefined ? findLineNotPrinted(prints, said) : undefined
+      if (missing !== undefined)
+        reject(new Error(`${command} did not print the line "${missing}" of the page`))
+      else if (until !== undefined ? isEnough : statuses.includes(status)) resolve()
       else if (until !== undefined) reject(new Error(`${command} did not print "${until}"`))
       else reject(new Error(`${command} exited with ${signal ?? status}`))
     })
   })
+}
+
+/** The first documented line that is not in the output, or undefined. A line "…" stands for any lines. @param {string[]} lines */
+export function findLineNotPrinted(lines, output) {
+  const printed = output.split('\n').map((line) => line.trim())
+  let at = 0
+  let mayJump = true
+  for (const line of lines.filter((one) => one !== '')) {
+    while (printed[at] === '') at++
+    if (line === '…') {
+      mayJump = true
+      continue
+    }
+    const found = printed.indexOf(line, at)
+    if (found === -1 || (!mayJump && found !== at)) return line
+    at = found + 1
+    mayJump = false
+  }
+  return undefined
 }
 
 /** Like npx, prefers programs that are installed in the folder. */
