@@ -4,11 +4,12 @@
 // Every ```sh block counts, line by line. A comment before the block gives the directory, if it is not the checkout:
 //   <!-- ci: in a copy -->               a temporary copy of the checkout
 //   <!-- ci: in a catalog repository --> an author's repository with the packed package for authors installed
-//   <!-- ci: NAME in a catalog repository -->  the block is the content of that file, for the next commands
+//   <!-- ci: PATH in a catalog repository -->  the block is the content of that file, for the next commands
 //   <!-- ci: ends with 0 or 1 -->        the exit status depends on network access
 //   <!-- ci: prints -->                  the ```text block is what the command before it prints; a line "…" stands for any lines
 //   <!-- ci: until "TEXT" -->            stops a command that does not exit once it has printed the text
 //   <!-- ci: not run, REASON -->         cannot run here; counted and reported
+// `cd DIRECTORY` on a line of its own holds until the end of the page.
 // In prose, `npm run NAME` must exist, and `node FILE` is not allowed: the reader's Node.js may be too old for it.
 import { execFileSync, spawn } from 'node:child_process'
 import {
@@ -119,7 +120,7 @@ function readDirective(text) {
   if (text === 'in a copy') return { place: 'copy' }
   if (text === 'in a catalog repository') return { place: 'catalog' }
   if (text === 'prints') return { prints: true }
-  const named = /^([\w.-]+) in a catalog repository$/.exec(text)
+  const named = /^([\w./-]+) in a catalog repository$/.exec(text)
   if (named) return { place: 'catalog', fileName: named[1] }
   const ends = /^ends with ([\d or]+)$/.exec(text)
   if (ends) return { statuses: ends[1].split(' or ').map(Number) }
@@ -199,21 +200,34 @@ async function main(argv) {
     const times = startStepTimes()
     const counts = { run: 0, before: 0, later: 0, notRun: [] }
     const places = placesIn(scratch)
+    /** Where `cd` led, by place and page. */
+    const folders = new Map()
     for (const one of found.flatMap(({ commands }) => commands)) {
       const where = `${one.file}:${one.line}`
       if (one.notRun !== undefined) {
         counts.notRun.push(`${where} (${one.notRun})`)
         continue
       }
+      const key = `${one.place} ${one.file}`
+      const folder = folders.get(key) ?? places[one.place]()
       if (one.fileName !== undefined) {
-        writeFileSync(join(places[one.place](), one.fileName), one.text)
+        mkdirSync(dirname(join(folder, one.fileName)), { recursive: true })
+        writeFileSync(join(folder, one.fileName), one.text)
+        continue
+      }
+      const changed = /^cd (\S+)$/.exec(one.command)
+      if (changed) {
+        folders.set(key, join(folder, changed[1]))
         continue
       }
       // Elsewhere than in the checkout a command is another one each time.
       const isHere = one.place === 'checkout'
       const parts = isHere ? partsOf(withoutInstalling(one.command, finished), scripts) : [one.command]
       const isLeft = (command) => except.some((left) => command === left || command.endsWith(`&& ${left}`))
-      const wanted = parts.filter((command) => !finished.has(`${one.place} ${command}`))
+      // In a catalog repository, the same command has another result after another change.
+      const wanted = parts.filter(
+        (command) => one.place === 'catalog' || !finished.has(`${one.place} ${command}`),
+      )
       const now = wanted.filter((command) => !isLeft(command))
       counts.before += parts.length - wanted.length
       counts.later += wanted.length - now.length
@@ -241,7 +255,7 @@ async function main(argv) {
         else throw new Error(`${name} exited with ${signal ?? status}`)
       for (const command of now.filter((one) => !beside.includes(one))) {
         console.log(`\n-- ${where}: ${command}`)
-        await run(command, places[one.place](), one)
+        await run(command, folder, { ...one, program: isHere ? undefined : places[one.place]() })
         times.end(command.split('\n')[0])
         note(command)
       }
@@ -263,11 +277,11 @@ async function main(argv) {
 }
 
 /** Runs a command in the shell and shows its output. Throws if it fails or does not print the expected text. */
-function run(command, cwd, { place, until, prints, statuses = [0] }) {
+function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
       cwd,
-      ...(place === 'catalog' && { env: withInstalled(cwd) }),
+      ...(place === 'catalog' && { env: withInstalled(program ?? cwd) }),
       detached: true,
       // Output that is only shown bypasses this process, because a run of all tests prints more than a pipe can buffer.
       stdio:
@@ -329,7 +343,15 @@ export function findLineNotPrinted(lines, output) {
 
 /** Like npx, prefers programs that are installed in the folder. */
 function withInstalled(folder) {
-  return { ...process.env, PATH: `${join(folder, 'node_modules/.bin')}${delimiter}${process.env.PATH}` }
+  const author = { NAME: 'An Author', EMAIL: 'author@example.invalid' }
+  const names = ['AUTHOR', 'COMMITTER'].flatMap((role) =>
+    Object.entries(author).map(([part, value]) => [`GIT_${role}_${part}`, value]),
+  )
+  return {
+    ...process.env,
+    ...Object.fromEntries(names),
+    PATH: `${join(folder, 'node_modules/.bin')}${delimiter}${process.env.PATH}`,
+  }
 }
 
 /** The places where commands are run, made when they are first needed. */
