@@ -4,6 +4,7 @@ export interface DocumentedCommand {
   readonly command: string
   readonly place: 'checkout' | 'copy' | 'catalog'
   readonly until?: string
+  readonly prints?: readonly string[]
   readonly statuses?: readonly number[]
   readonly notRun?: string
 }
@@ -13,3 +14,4 @@ export function findCommands(
   scripts: Readonly<Record<string, string>>,
 ): { commands: DocumentedCommand[]; problems: string[] }
 export function partsOf(command: string, scripts: Readonly<Record<string, string>>): string[]
+export function findLineNotPrinted(lines: readonly string[], output: string): string | undefined

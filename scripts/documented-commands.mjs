@@ -4,10 +4,12 @@
 // Every ```sh block counts, line by line. A comment before the block gives the directory, if it is not the checkout:
 //   <!-- ci: in a copy -->               a temporary copy of the checkout
 //   <!-- ci: in a catalog repository --> an author's repository with the packed package for authors installed
-//   <!-- ci: NAME in a catalog repository -->  the block is the content of that file, for the next commands
+//   <!-- ci: PATH in a catalog repository -->  the block is the content of that file, for the next commands
 //   <!-- ci: ends with 0 or 1 -->        the exit status depends on network access
+//   <!-- ci: prints -->                  the ```text block is what the command before it prints; a line "…" stands for any lines
 //   <!-- ci: until "TEXT" -->            stops a command that does not exit once it has printed the text
 //   <!-- ci: not run, REASON -->         cannot run here; counted and reported
+// `cd DIRECTORY` on a line of its own holds until the end of the page.
 // In prose, `npm run NAME` must exist, and `node FILE` is not allowed: the reader's Node.js may be too old for it.
 import { execFileSync, spawn } from 'node:child_process'
 import {
@@ -32,7 +34,7 @@ import { startStepTimes } from './step-times.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
- * @typedef {{ file: string, line: number, command: string, place: 'checkout' | 'copy' | 'catalog', until?: string, statuses?: number[], fileName?: string, text?: string, notRun?: string }} Documented
+ * @typedef {{ file: string, line: number, command: string, place: 'checkout' | 'copy' | 'catalog', until?: string, statuses?: number[], fileName?: string, text?: string, notRun?: string, prints?: string[] }} Documented
  */
 
 /** The commands of a page, in order, and what is wrong with the page. @returns {{ commands: Documented[], problems: string[] }} */
@@ -48,6 +50,7 @@ export function findCommands(file, text, scripts) {
     if (fence !== undefined) {
       if (opened && opened[1] === '') fence = undefined
       else if (directive.fileName !== undefined) addLine(line, index)
+      else if (directive.prints) addPrintedLine(line, at)
       else if (fence === 'sh') addCommand(line, index)
       if (fence === undefined) directive = {}
       continue
@@ -84,6 +87,12 @@ export function findCommands(file, text, scripts) {
       })
   }
 
+  function addPrintedLine(line, at) {
+    const last = commands.at(-1)
+    if (last?.file !== file || last.fileName !== undefined) problems.push(`${at}: no command prints this`)
+    else (last.prints ??= []).push(line.trim())
+  }
+
   function addCommand(line, index) {
     const last = commands.at(-1)
     if (last?.isOpen) {
@@ -110,7 +119,8 @@ export function findCommands(file, text, scripts) {
 function readDirective(text) {
   if (text === 'in a copy') return { place: 'copy' }
   if (text === 'in a catalog repository') return { place: 'catalog' }
-  const named = /^([\w.-]+) in a catalog repository$/.exec(text)
+  if (text === 'prints') return { prints: true }
+  const named = /^([\w./-]+) in a catalog repository$/.exec(text)
   if (named) return { place: 'catalog', fileName: named[1] }
   const ends = /^ends with ([\d or]+)$/.exec(text)
   if (ends) return { statuses: ends[1].split(' or ').map(Number) }
@@ -190,21 +200,34 @@ async function main(argv) {
     const times = startStepTimes()
     const counts = { run: 0, before: 0, later: 0, notRun: [] }
     const places = placesIn(scratch)
+    /** Where `cd` led, by place and page. */
+    const folders = new Map()
     for (const one of found.flatMap(({ commands }) => commands)) {
       const where = `${one.file}:${one.line}`
       if (one.notRun !== undefined) {
         counts.notRun.push(`${where} (${one.notRun})`)
         continue
       }
+      const key = `${one.place} ${one.file}`
+      const folder = folders.get(key) ?? places[one.place]()
       if (one.fileName !== undefined) {
-        writeFileSync(join(places[one.place](), one.fileName), one.text)
+        mkdirSync(dirname(join(folder, one.fileName)), { recursive: true })
+        writeFileSync(join(folder, one.fileName), one.text)
+        continue
+      }
+      const changed = /^cd (\S+)$/.exec(one.command)
+      if (changed) {
+        folders.set(key, join(folder, changed[1]))
         continue
       }
       // Elsewhere than in the checkout a command is another one each time.
       const isHere = one.place === 'checkout'
       const parts = isHere ? partsOf(withoutInstalling(one.command, finished), scripts) : [one.command]
       const isLeft = (command) => except.some((left) => command === left || command.endsWith(`&& ${left}`))
-      const wanted = parts.filter((command) => !finished.has(`${one.place} ${command}`))
+      // In a catalog repository, the same command has another result after another change.
+      const wanted = parts.filter(
+        (command) => one.place === 'catalog' || !finished.has(`${one.place} ${command}`),
+      )
       const now = wanted.filter((command) => !isLeft(command))
       counts.before += parts.length - wanted.length
       counts.later += wanted.length - now.length
@@ -232,7 +255,7 @@ async function main(argv) {
         else throw new Error(`${name} exited with ${signal ?? status}`)
       for (const command of now.filter((one) => !beside.includes(one))) {
         console.log(`\n-- ${where}: ${command}`)
-        await run(command, places[one.place](), one)
+        await run(command, folder, { ...one, program: isHere ? undefined : places[one.place]() })
         times.end(command.split('\n')[0])
         note(command)
       }
@@ -254,14 +277,17 @@ async function main(argv) {
 }
 
 /** Runs a command in the shell and shows its output. Throws if it fails or does not print the expected text. */
-function run(command, cwd, { place, until, statuses = [0] }) {
+function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
       cwd,
-      ...(place === 'catalog' && { env: withInstalled(cwd) }),
+      ...(place === 'catalog' && { env: withInstalled(program ?? cwd) }),
       detached: true,
       // Output that is only shown bypasses this process, because a run of all tests prints more than a pipe can buffer.
-      stdio: until === undefined ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+      stdio:
+        until === undefined && prints === undefined
+          ? ['ignore', 'inherit', 'inherit']
+          : ['ignore', 'pipe', 'pipe'],
     })
     let said = ''
     let isEnough = false
@@ -276,9 +302,9 @@ function run(command, cwd, { place, until, statuses = [0] }) {
     const patience = setTimeout(end, until === undefined ? 60 * 60_000 : 120_000)
     const listen = (stream) => (data) => {
       stream.write(data)
-      if (until === undefined || isEnough) return
+      if (isEnough) return
       said = (said + data).slice(-100_000)
-      isEnough = said.includes(until)
+      isEnough = until !== undefined && said.includes(until)
       if (isEnough) end()
     }
     child.stdout?.on('data', listen(process.stdout))
@@ -286,16 +312,46 @@ function run(command, cwd, { place, until, statuses = [0] }) {
     child.once('error', reject)
     child.once('close', (status, signal) => {
       clearTimeout(patience)
-      if (until !== undefined ? isEnough : statuses.includes(status)) resolve()
+      const missing = status !== null && prints !== undefined ? findLineNotPrinted(prints, said) : undefined
+      if (missing !== undefined)
+        reject(new Error(`${command} did not print the line "${missing}" of the page`))
+      else if (until !== undefined ? isEnough : statuses.includes(status)) resolve()
       else if (until !== undefined) reject(new Error(`${command} did not print "${until}"`))
       else reject(new Error(`${command} exited with ${signal ?? status}`))
     })
   })
 }
 
+/** The first documented line that is not in the output, or undefined. A line "…" stands for any lines. @param {string[]} lines */
+export function findLineNotPrinted(lines, output) {
+  const printed = output.split('\n').map((line) => line.trim())
+  let at = 0
+  let mayJump = true
+  for (const line of lines.filter((one) => one !== '')) {
+    while (printed[at] === '') at++
+    if (line === '…') {
+      mayJump = true
+      continue
+    }
+    const found = printed.indexOf(line, at)
+    if (found === -1 || (!mayJump && found !== at)) return line
+    at = found + 1
+    mayJump = false
+  }
+  return undefined
+}
+
 /** Like npx, prefers programs that are installed in the folder. */
 function withInstalled(folder) {
-  return { ...process.env, PATH: `${join(folder, 'node_modules/.bin')}${delimiter}${process.env.PATH}` }
+  const author = { NAME: 'An Author', EMAIL: 'author@example.invalid' }
+  const names = ['AUTHOR', 'COMMITTER'].flatMap((role) =>
+    Object.entries(author).map(([part, value]) => [`GIT_${role}_${part}`, value]),
+  )
+  return {
+    ...process.env,
+    ...Object.fromEntries(names),
+    PATH: `${join(folder, 'node_modules/.bin')}${delimiter}${process.env.PATH}`,
+  }
 }
 
 /** The places where commands are run, made when they are first needed. */

@@ -39,7 +39,7 @@ export interface EvaluationRegistries {
 export interface EvaluationRegistriesOptions {
   readonly clock: Clock
   readonly store: Cache
-  /** Credentials, mirrors and certificates: see docs/how-to/monitor-and-troubleshoot.md. */
+  /** Credentials, mirrors and certificates: see docs/how-to/networks.md. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly insecure: readonly string[]
   /** Bundle budget of one evaluation. By default a large change takes several evaluations. */

@@ -26,7 +26,7 @@ import { compileCacheDirectory } from '../compile-cache.ts'
 
 const cliPath = join(import.meta.dirname, '../../src/cli.ts')
 
-/** The token permissions of the workflow in docs/how-to/scheduled-workflow.md, under the names of App permissions. */
+/** The token permissions of the workflow in docs/how-to/actions.md, under the names of App permissions. */
 const documentedWorkflowPermissions = Object.fromEntries(
   Object.entries(readDocumentedWorkflow().jobs.sweep.permissions).map(([name, level]) => [
     name.replaceAll('-', '_'),
@@ -51,8 +51,9 @@ interface DocumentedWorkflow {
 }
 
 function readDocumentedWorkflow(): DocumentedWorkflow {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/how-to/scheduled-workflow.md'), 'utf8')
-  return parse(/```yaml\n(?<text>[\s\S]*?)```/.exec(page)?.groups?.['text'] ?? '') as DocumentedWorkflow
+  const page = readFileSync(join(import.meta.dirname, '../../docs/how-to/actions.md'), 'utf8')
+  const [, workflow = ''] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text)
+  return parse(workflow) as DocumentedWorkflow
 }
 
 /** A span in the JSON encoding of OTLP: https://opentelemetry.io/docs/specs/otlp/. */

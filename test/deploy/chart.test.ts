@@ -139,7 +139,9 @@ describe('the values', () => {
   test('the chart has the version of the project', () => {
     const { version } = JSON.parse(readTextFile(projectRoot, 'package.json')) as { version: string }
     expect(parse(readTextFile(chartDirectory, 'Chart.yaml'))).toMatchObject({ version, appVersion: version })
-    expect(readTextFile(projectRoot, 'docs', 'how-to', 'install-the-app.md')).toContain(`/catalog-bot:${version} .`)
+    expect(readTextFile(projectRoot, 'docs', 'how-to', 'kubernetes.md')).toContain(
+      `/catalog-bot:${version} .`,
+    )
   })
 })
 

@@ -1,4 +1,4 @@
-// The operating page documents what each table holds and what removes its rows. No table is missing or invented.
+// The page about data retention documents what each table holds and what removes its rows. No table is missing or invented.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
@@ -6,9 +6,7 @@ import { expect, test } from '@jest/globals'
 const projectRoot = join(import.meta.dirname, '..', '..')
 const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
 
-const retentionSectionText =
-  /\n## Data retention\n([^]*?)\n## /.exec(readProjectFile('docs/how-to/monitor-and-troubleshoot.md'))?.[1] ??
-  ''
+const retentionSectionText = readProjectFile('docs/reference/data-retention.md')
 const documentedDatabaseTables = retentionSectionText
   .split('\n')
   .filter((line) => line.startsWith('| `'))

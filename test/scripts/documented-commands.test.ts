@@ -1,6 +1,6 @@
 // The reader of documented commands: what counts as a command, where it is run, and what a page must not mention.
 import { describe, expect, test } from '@jest/globals'
-import { findCommands, partsOf } from '../../scripts/documented-commands.mjs'
+import { findCommands, findLineNotPrinted, partsOf } from '../../scripts/documented-commands.mjs'
 
 const packageScripts = {
   test: 'jest',
@@ -47,6 +47,22 @@ describe('commands of a page', () => {
     expect(findCommandsInPage('<!-- ci: not run -->\n```sh\nhelm install\n```\n').problems).toEqual([
       'PAGE.md:1: unknown "ci:" comment "not run"',
     ])
+  })
+})
+
+describe('the output on a page', () => {
+  test('belongs to the command before it', () => {
+    const page = '```sh\nnpm a\nnpm b\n```\n\n<!-- ci: prints -->\n\n```text\none\n…\n```\n'
+    expect(findCommandsInPage(page).commands.map(({ prints }) => prints)).toEqual([undefined, ['one', '…']])
+    expect(findCommandsInPage('<!-- ci: prints -->\n\n```text\none\n```\n').problems).toHaveLength(1)
+  })
+
+  test('is printed line by line, without lines in between unless "…" allows them', () => {
+    const output = 'start\n\none\n  two\nthree\n'
+    expect(findLineNotPrinted(['one', 'two'], output)).toBeUndefined()
+    expect(findLineNotPrinted(['one', '…', 'three'], output)).toBeUndefined()
+    expect(findLineNotPrinted(['one', 'three'], output)).toBe('three')
+    expect(findLineNotPrinted(['one', '2'], output)).toBe('2')
   })
 })
 

@@ -1,4 +1,4 @@
-// Backups made and restored with the commands in docs/how-to/monitor-and-troubleshoot.md. The bot that starts from the backup continues: the
+// Backups made and restored with the commands in docs/how-to/back-up-and-upgrade.md. The bot that starts from the backup continues: the
 // freeze holds, the approval counts, and the merged pull request is not announced again.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
@@ -13,7 +13,7 @@ import { compileCacheDirectory } from '../compile-cache.ts'
 import { findMissingProgram } from '../left-out.ts'
 import { openStoryEnvironment, startStoryBot, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../docs/how-to/monitor-and-troubleshoot.md'), 'utf8')
+const guide = readFileSync(join(import.meta.dirname, '../../docs/how-to/back-up-and-upgrade.md'), 'utf8')
 const section = /^## Back up and restore\n(?<text>[^]*?)^## /m.exec(guide)?.groups?.['text'] ?? ''
 const [embeddedCommands = [], postgresCommands = []] = [...section.matchAll(/^```sh\n([^]*?)^```/gm)].map(
   ([, block = '']) => block.trim().split('\n'),

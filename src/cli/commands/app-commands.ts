@@ -65,7 +65,7 @@ function addServeCommand(program: Command): void {
   addExamplesToHelp(
     serve,
     ['serve'],
-    'The server reads its settings from environment variables. See docs/how-to/monitor-and-troubleshoot.md.',
+    'The server reads its settings from environment variables. See docs/reference/environment.md.',
   )
 }
 
@@ -81,7 +81,7 @@ function addOnceCommand(program: Command): void {
   addExamplesToHelp(
     once,
     ['once --repository acme/catalog', 'once --repository acme/catalog --data .catalog-bot -o json'],
-    `Use this command in a scheduled workflow, instead of running a server. See docs/how-to/scheduled-workflow.md for a workflow to copy.
+    `Use this command in a scheduled workflow, instead of running a server. See docs/how-to/actions.md for a workflow to copy.
 
 The token must belong to an App, such as the GITHUB_TOKEN of a workflow, because GitHub lets only Apps write check runs. The
 command does not publish or scan images, and it does not receive events between runs. Without --data, comment commands such as

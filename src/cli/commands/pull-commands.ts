@@ -81,7 +81,7 @@ events, it makes the same decision as the check command. For "push", "merge_grou
 validates every catalog.
 
 The command requires no token or secret. It rejects events that combine secrets with untrusted content, such as
-"pull_request_target". The checkout must contain the merge commit and its parents (fetch-depth: 2). See docs/how-to/github-action.md for a
+"pull_request_target". The checkout must contain the merge commit and its parents (fetch-depth: 2). See docs/how-to/actions.md for a
 workflow to copy.
 
 Exit codes:
