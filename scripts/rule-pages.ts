@@ -38,7 +38,7 @@ export async function updateRulePage(
     ? ['the first example', examples.flatMap((example) => renderFullExample(example, example === first))]
     : [`[this example](../../fixtures/rules/${rule.id}/${path})`, renderExampleExcerpt(first, rule.id)]
   const message = Object.entries({ What: what, Why: why, Fix: fix }).flatMap(([label, words]) =>
-    words === '' ? [] : [wrapText(`- **${label}:** ${isFull ? words : escapeHtmlTags(words)}`)],
+    words === '' ? [] : [wrapText(`- **${label}:** ${escapeMarkdown(words, isFull)}`)],
   )
   return [
     ...[`# ${rule.id}`, '', `${rule.title}.`, `_${describeRule(rule)}_`, '', description, ''],
@@ -55,9 +55,10 @@ function describeRule(rule: FindingRuleWithoutFormatter): string {
   ].join('; ')
 }
 
-/** Outside code, a `<` would start an HTML element. */
-function escapeHtmlTags(text: string): string {
-  return text.replaceAll(/`[^`]*`|[<*]/g, (found) => (found.startsWith('`') ? found : `\\${found}`))
+/** Escapes what would be HTML, emphasis, or a link outside code. In a full page, which a terminal shows, only links. */
+function escapeMarkdown(text: string, isFull: boolean): string {
+  const pattern = isFull ? /`[^`]*`|(?<=\])\(/g : /`[^`]*`|[<*]|(?<=\])\(/g
+  return text.replaceAll(pattern, (found) => (found.startsWith('`') ? found : `\\${found}`))
 }
 
 /** A list item, in lines of at most 120 characters. */
