@@ -29,8 +29,6 @@ RUN node scripts/build.ts /build/app/dist \
   && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.bare' \
     -o -name '*.md' ! -iname '*licen[cs]e*' -o -path '*/pglite/dist/*.tar.gz' \) -delete \
   && find node_modules -type d -empty -delete \
-  && mkdir app/docs \
-  && cp -a docs/rules app/docs/ \
   && mv bin node_modules package.json app.yml LICENSE app/ \
   && chmod -R u=rwX,go=rX app
 

@@ -102,7 +102,7 @@ writeFileSync(
 writeFileSync(join(outputFolder, 'README.md'), createAuthorPackageReadme(appPackageJson))
 cpSync(join(projectRoot, 'LICENSE'), join(outputFolder, 'LICENSE'))
 cpSync(join(projectRoot, 'bin'), join(outputFolder, 'bin'), { recursive: true })
-writeRulePages(join(outputFolder, 'dist'))
+await writeRulePages(join(outputFolder, 'dist'))
 
 const installedPackageBytes = measureInstalledPackageBytes(outputFolder)
 if (installedPackageBytes > maxInstalledBytes)

@@ -59,4 +59,4 @@ await buildSingleFileCommand({
   nameOf: (path) => path,
 })
 
-writeRulePages(distFolder)
+await writeRulePages(distFolder)

@@ -234,16 +234,11 @@ ${search?.find ?? ''}})
 function renderRulePage(id: string): string {
   return `# ${id}
 
-## What
+_(generated)_
 
-## Why
+Describe the problem, and facts that the messages of the rule do not contain.
 
-## Fix
-
-## Example
-
-<!-- example bad/rename-me -->
-<!-- /example -->
+In [this example](../../fixtures/rules/${id}/bad/rename-me), catalog-bot reports:
 `
 }
 
@@ -499,8 +494,8 @@ export function describeNextSteps(id: string, kindName = 'catalog'): string {
   return `Next steps:
 1. In ${where}, describe what the rule requires, and ${describeFindFunctionStep(id, kind)}
 2. Change fixtures/rules/${id}/bad/rename-me so that it breaks the rule. Put "# ${id}" at the end of the line with the
-   finding, or remove it if the finding has no line. Rename the folder after the reason, and update the "example" mark.
-3. Write docs/rules/${id}.md, then run \`npm run rule-pages\`.
+   finding, or remove it if the finding has no line. Rename the folder after the reason.
+3. In docs/rules/${id}.md, describe the problem, and link to the renamed folder. Then run \`npm run rule-pages\`.
 4. Run \`npm test -- test/checks/rules.test.ts test/scripts/rule-pages.test.ts\`.
 For details, see "A rule in six steps" in CONTRIBUTING.md.
 `

@@ -12,7 +12,7 @@ const projectRoot = join(import.meta.dirname, '..')
 /** Tests of files that are not imported, by the paths of these files. */
 const testsByPathPattern: readonly (readonly [where: RegExp, tests: readonly string[]])[] = [
   [/^(?:docs\/rules|fixtures\/rules)\//, ['test/checks/rules.test.ts', 'test/scripts/rule-pages.test.ts']],
-  [/^docs\//, ['test/docs']],
+  [/^(?:docs|site)\//, ['test/docs']],
   [/^(?:ARCHITECTURE|CONTRIBUTING|README)\.md$/, ['test/docs']],
   [/^fixtures\/demo\//, ['test/stories/demo.test.ts']],
   [/^\.ci\//, ['test/scripts/reject-leftovers.test.ts']],

@@ -1,4 +1,4 @@
-// Renders an example for the page of its rule: the violation, and the message of the finding. Everything is
+// Renders an example for the page of its rule: the violation, and the messages of catalog-bot and opm. Everything is
 // generated, so the page always matches the rule.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,36 +9,122 @@ import { listFilesRecursively, readRuleExampleCases, type ExampleCase } from './
 import { describeExampleHistory } from './example-commits.ts'
 import { evaluateExample, readExampleFileOrEmpty } from './evaluate-example.ts'
 
-/** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` if one file is enough. */
-export async function renderExample(
+export interface RuleExample {
+  readonly name: string
+  readonly finding: Finding
+  readonly opmMessage: string
+  readonly blocks: readonly CodeBlock[]
+}
+
+interface CodeBlock {
+  readonly caption: string
+  readonly language: string
+  readonly text: string
+}
+
+/** The bad examples of a rule. The first is at `path`: `bad/why`, or `bad/why/file` if one file is enough. */
+export async function readRuleExamples(
   rule: FindingRuleWithoutFormatter,
   path: string,
   fixtures: string,
-): Promise<string> {
-  const [kind, why, ...rest] = path.split('/')
+): Promise<readonly RuleExample[]> {
+  const [, why, ...rest] = path.split('/')
   const file = rest.join('/')
-  const one = readRuleExampleCases(rule.id, fixtures).find((each) => each.kind === kind && each.why === why)
-  if (one === undefined || (file !== '' && !existsSync(join(one.directory, file))))
+  const bad = readRuleExampleCases(rule.id, fixtures).filter(({ kind }) => kind === 'bad')
+  const first = bad.find((one) => one.why === why)
+  if (first === undefined || !existsSync(join(first.directory, file)))
     throw new Error(`docs/rules/${rule.id}.md shows fixtures/rules/${rule.id}/${path}, which does not exist`)
-  const { findings, message } = await evaluateExample(one)
+  const others = bad.filter((one) => one !== first).map((one) => readRuleExample(rule, one, ''))
+  return Promise.all([readRuleExample(rule, first, file), ...others])
+}
+
+async function readRuleExample(
+  rule: FindingRuleWithoutFormatter,
+  one: ExampleCase,
+  file: string,
+): Promise<RuleExample> {
+  const { findings, message = '' } = await evaluateExample(one)
   const own = findings.filter((found) => found.rule === rule.id)
-  const shown =
+  const [finding] = own
+  if (finding === undefined) throw new Error(`fixtures/rules/${rule.id}/bad/${one.why} has no ${rule.id}`)
+  const blocks =
     one.judges === 'pull request'
-      ? renderPullExample(one)
+      ? listPullExampleBlocks(one)
       : (file === '' ? listFilesWithFindings(own) : [file]).flatMap((each) =>
           extractOffendingDocuments(one, rule.id, each),
         )
-  return [`<!-- example ${path} -->`, ...shown, ...formatFinding(own, message), '', '<!-- /example -->'].join(
-    '\n',
-  )
+  return { name: one.why.replaceAll('-', ' '), finding, opmMessage: message.trimEnd(), blocks }
 }
+
+/** The whole example, as Markdown lines. A message that the page already contains is omitted. */
+export function renderFullExample(example: RuleExample, isFirst: boolean): readonly string[] {
+  const { what, why, fix } = example.finding
+  const message = [what, why, fix].filter((text) => text !== '').join('\n')
+  return [
+    ...['', `## Example: ${example.name}`],
+    ...example.blocks.flatMap((block) => [
+      ...(block.caption === '' ? [] : ['', block.caption]),
+      ...renderCodeBlock(block.language, truncateExample(block.text)),
+    ]),
+    ...(isFirst ? [] : ['', 'catalog-bot reports:', ...renderCodeBlock('text', message)]),
+    ...(example.opmMessage ? ['', 'opm reports:', ...renderCodeBlock('text', example.opmMessage)] : []),
+  ]
+}
+
+/** The lines of an example that show the violation, as Markdown lines: in its commits, or in its files. */
+export function renderExampleExcerpt({ blocks }: RuleExample, id: string): readonly string[] {
+  const current = blocks.filter(({ caption }) => caption !== approvedCaption)
+  const block =
+    current.find(({ language }) => language === 'text') ??
+    current.find(({ text }) => text.includes(`# ${id}`)) ??
+    current[0]
+  return block === undefined ? [] : renderCodeBlock(block.language, createExcerpt(block.text, id))
+}
+
+const renderCodeBlock = (language: string, text: string) => ['', `\`\`\`${language}`, text, '```']
+
+const maxWholeExcerptLines = 10
+const maxExcerptLines = 7
+
+/** The marked or changed lines, the lines that contain them, and their neighbors. `…` replaces lines between them. */
+function createExcerpt(text: string, id: string): string {
+  const lines = text.split('\n')
+  const limit = lines.length <= maxWholeExcerptLines ? maxWholeExcerptLines : maxExcerptLines
+  const findLines = (pattern: RegExp) => lines.flatMap((line, at) => (pattern.test(line) ? [at] : []))
+  const marked = findLines(new RegExp(`# ${id}$`))
+  const wanted = [
+    ...findLines(/^\+\+\+ /),
+    ...marked.flatMap((at) => [at, ...listAncestorLines(lines, at)]),
+    ...marked.flatMap((at) => [at + 1, at + 2, at - 1, at + 3, at - 2]),
+    ...findLines(/^[-+] /),
+    ...lines.keys(),
+  ].filter((at) => lines[at] !== undefined && !lines[at].startsWith('@@'))
+  const selected = [...new Set(wanted)].slice(0, limit).sort((a, b) => a - b)
+  const isAfterGap = (at: number) => at > 0 && selected[at] !== (selected[at - 1] ?? 0) + 1
+  return selected.flatMap((index, at) => [...(isAfterGap(at) ? ['…'] : []), lines[index]]).join('\n')
+}
+
+/** The indices of the lines above that are indented less, innermost first. */
+function listAncestorLines(lines: readonly string[], at: number): readonly number[] {
+  let indent = measureIndent(lines[at] ?? '')
+  const ancestors: number[] = []
+  for (let above = at - 1; above >= 0 && indent > 0; above--) {
+    const own = measureIndent(lines[above] ?? '')
+    if (own >= indent) continue
+    indent = own
+    ancestors.push(above)
+  }
+  return ancestors
+}
+
+const measureIndent = (line: string): number => /^[-+]? *(?:- )?/.exec(line)?.[0].length ?? 0
 
 function listFilesWithFindings(findings: readonly Finding[]): readonly string[] {
   return [...new Set(findings.flatMap(({ at }) => (at ? [at.file] : [])))]
 }
 
 /** The documents in a file that contain a violation, or all documents without a violation. */
-function extractOffendingDocuments(one: ExampleCase, id: string, file: string): readonly string[] {
+function extractOffendingDocuments(one: ExampleCase, id: string, file: string): readonly CodeBlock[] {
   const text = readExampleFileOrEmpty(one, file).trimEnd()
   if (text === '') return []
   const documents = text.split(/^---\n/m).filter((document) => document.trim() !== '')
@@ -46,25 +132,26 @@ function extractOffendingDocuments(one: ExampleCase, id: string, file: string): 
   const part = (offending.length > 0 ? offending : documents)
     .map((document) => document.trimEnd())
     .join('\n---\n')
-  const name = one.judges === 'bundle' ? ['', `\`${file}\``] : []
-  return [...name, '', `\`\`\`${file.endsWith('.json') ? 'json' : 'yaml'}`, truncateExample(part), '```']
+  const language = file.endsWith('.json') ? 'json' : 'yaml'
+  return [{ caption: one.judges === 'bundle' ? `\`${file}\`` : '', language, text: part }]
 }
 
+const approvedCaption = 'When it was approved, it did this:'
+
 /** The changes of a pull request, and its commits and context. */
-function renderPullExample({ directory, settings }: ExampleCase): readonly string[] {
-  const before = renderDiffs({ directory: join(directory, 'shown') })
-  const history = describeExampleHistory(settings)
+function listPullExampleBlocks({ directory, settings }: ExampleCase): readonly CodeBlock[] {
+  const before = listDiffs({ directory: join(directory, 'shown') })
+  const history = describeExampleHistory(settings).join('\n')
+  const createDiffBlock = (caption: string) => (text: string) => ({ caption, language: 'diff', text })
   return [
-    ...(before.length > 0
-      ? ['', 'When it was approved, it did this:', ...before, '', 'Now it does this:']
-      : []),
-    ...renderDiffs({ directory }),
-    ...(history.length > 0 ? ['', 'Its commits, newest first:', '', '```text', ...history, '```'] : []),
+    ...before.map(createDiffBlock(approvedCaption)),
+    ...listDiffs({ directory }).map(createDiffBlock(before.length > 0 ? 'Now it does this:' : '')),
+    ...(history ? [{ caption: 'Its commits, newest first:', language: 'text', text: history }] : []),
   ]
 }
 
 /** The changes of a pull request, as a diff of each file. */
-function renderDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly string[] {
+function listDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly string[] {
   const sides = ['base', 'result'].map((side) => new Set(listFilesRecursively(join(directory, side))))
   const [base, result] = sides
   return [...new Set(sides.flatMap((side) => [...side]))].sort().flatMap((path) => {
@@ -80,7 +167,7 @@ function renderDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly st
             ...prefixEachLine('-', before),
             ...prefixEachLine('+', after),
           ].join('\n')
-    return patch === undefined ? [] : ['', '```diff', truncateExample(patch.trimEnd()), '```']
+    return patch === undefined ? [] : [patch.trimEnd()]
   })
 }
 
@@ -99,14 +186,4 @@ const maxExampleLines = 60
 function truncateExample(text: string): string {
   const lines = text.split('\n')
   return lines.length <= maxExampleLines ? text : [...lines.slice(0, maxExampleLines - 1), '…'].join('\n')
-}
-
-function formatFinding([first]: readonly Finding[], message: string | undefined): readonly string[] {
-  if (first === undefined) return []
-  const { what, why, fix } = first
-  const messageText = [what, why, fix].filter((text) => text !== '').join('\n')
-  return [
-    ...['', 'catalog-bot says:', '', '```text', messageText, '```'],
-    ...(message === undefined ? [] : ['', 'opm says:', '', '```text', message.trimEnd(), '```']),
-  ]
 }

@@ -1,40 +1,73 @@
-// The docs as a site. Pages are those of docs/, unchanged; what they link to outside of it is the project's on GitHub, and must be
-// there. VitePress itself refuses links to pages that are not.
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+// The site, built from the pages in docs/. A page is the same file that GitHub shows, except for the pages of rules, which have
+// all their examples. The build fails on a link to a missing page, file, or anchor.
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
+import {
+  developerSection,
+  findBrokenSiteLinks,
+  listSitePages,
+  siteSections,
+  slugifyHeading,
+} from '../links.ts'
 
 const project = resolve(import.meta.dirname, '../..')
 const docs = join(project, 'docs')
-/** Where a release is published (see scripts/release.ts). A site that is built from a checkout links to no repository. */
+/** Set by a release (see scripts/release.ts). A site that is built from a checkout doesn't link to a repository. */
 const { version, distribution } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
   readonly version: string
   readonly distribution?: { readonly repository: string; readonly site: string }
 }
 const repository = distribution && `https://github.com/${distribution.repository}`
 const source = repository && `${repository}/blob/v${version}`
+const base = distribution === undefined ? '/' : new URL(distribution.site).pathname.replace(/\/*$/, '/')
 
-/** Where the schema of the configuration is, for editors everywhere. */
+/** Editors read the JSON Schema of the configuration from the site. */
 const schema = 'catalog-bot.schema.json'
 
-/** The address of what a page links to, where that is no page. */
-function addressOf(href: string, page: string): string {
+/** The address for a link in a page. A file that is not part of the site is in the repository. */
+function resolveHref(href: string, page: string): string {
   if (/^(?:[a-z]+:|#|\/)/i.test(href)) return href
   const [path = '', anchor] = href.split('#')
   const target = resolve(dirname(join(docs, page)), decodeURIComponent(path))
+  if (target === join(docs, 'rules/README.md')) return `/rules/${anchor === undefined ? '' : `#${anchor}`}`
   if (target.startsWith(docs) && target.endsWith('.md')) return href
-  if (!existsSync(target)) throw new Error(`${page} links to ${href}, which is not there`)
+  if (!existsSync(target)) throw new Error(`${page} links to ${href}, which does not exist`)
   if (target === join(docs, schema)) return `/${schema}`
   return source === undefined
     ? '#'
     : `${source}/${relative(project, target)}${anchor === undefined ? '' : `#${anchor}`}`
 }
 
+/** The pages of rules with all examples, by ID. The project's own Node creates them, because they run its rules. */
+function readFullRulePages(): Readonly<Record<string, string>> {
+  const folder = mkdtempSync(join(tmpdir(), 'rule-pages-'))
+  try {
+    const script = join(project, 'scripts/build/write-rule-pages.ts')
+    execFileSync(process.execPath, ['--no-warnings', script, folder], { stdio: 'inherit' })
+    return JSON.parse(readFileSync(join(folder, 'rule-pages.json'), 'utf8')) as Readonly<
+      Record<string, string>
+    >
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const fullRulePages = readFullRulePages()
+const developerPages = listSitePages(docs, developerSection)
+const sections = siteSections.map(({ title, ...section }) => ({
+  text: title,
+  items: [...listSitePages(docs, { title, ...section })],
+}))
+const rulesItem = { text: 'Rules', link: '/rules/' }
+
 export default defineConfig({
   title: 'catalog-bot',
-  description: "Checks, merges and publishes Operator catalogs in OLM's file-based format",
-  base: distribution === undefined ? '/' : new URL(distribution.site).pathname,
+  description: 'A GitHub App that validates, merges, and publishes OLM file-based catalogs',
+  base,
   srcDir: '../docs',
   outDir: './.vitepress/dist',
   cleanUrls: true,
@@ -45,8 +78,15 @@ export default defineConfig({
     build: { chunkSizeWarningLimit: 4000 },
     plugins: [
       {
-        // The pages lie outside of this package: what they are made into finds Vue from here.
-        name: 'vue-of-the-site',
+        name: 'full-rule-pages',
+        enforce: 'pre',
+        load(id) {
+          return dirname(id) === join(docs, 'rules') ? fullRulePages[basename(id, '.md')] : undefined
+        },
+      },
+      {
+        // The pages are outside of this package, so the code that VitePress makes from them finds Vue only from here.
+        name: 'resolve-vue',
         enforce: 'pre',
         resolveId(wanted, importer, options) {
           if (importer?.startsWith(docs) !== true || !/^vue(?:\/|$)/.test(wanted)) return undefined
@@ -56,87 +96,57 @@ export default defineConfig({
     ],
   },
   markdown: {
+    anchor: { slugify: slugifyHeading },
     config(markdown) {
-      // Pages are Markdown for GitHub first: what looks like an element or a Vue expression is text, and comments are for CI.
+      // Pages are written for GitHub. Text that looks like an element or a Vue expression is shown as text. Comments are for CI.
       markdown.set({ html: false })
       markdown.core.ruler.before('normalize', 'comments', (state) => {
         state.src = state.src.replace(/^[ \t]*<!-- .* -->$/gm, '')
       })
+      markdown.inline.ruler.before('autolink', 'anchor-elements', (state, isSilent) => {
+        const [element] = /^<a id="[\w-]+"><\/a>/.exec(state.src.slice(state.pos)) ?? []
+        if (element === undefined) return false
+        if (!isSilent) state.push('html_inline', '', 0).content = element
+        state.pos += element.length
+        return true
+      })
       const plain = (text = '') => markdown.utils.escapeHtml(text).replaceAll('{{', '&#123;&#123;')
       markdown.renderer.rules.text = (tokens, at) => plain(tokens[at]?.content)
       markdown.renderer.rules.code_inline = (tokens, at) => `<code>${plain(tokens[at]?.content)}</code>`
-      markdown.core.ruler.after('inline', 'links-out', (state) => {
+      markdown.core.ruler.after('inline', 'link-addresses', (state) => {
         const page = (state.env as { relativePath?: string }).relativePath ?? ''
         for (const token of state.tokens)
           for (const child of token.children ?? []) {
             const href = child.type === 'link_open' ? child.attrGet('href') : null
-            if (href !== null) child.attrSet('href', addressOf(href, page))
+            if (href !== null) child.attrSet('href', resolveHref(href, page))
           }
       })
     },
   },
+  transformPageData(page) {
+    // Pages that are generated from code have no edit link.
+    if (page.relativePath.startsWith('reference/') && !page.relativePath.endsWith('glossary.md'))
+      page.frontmatter['editLink'] = false
+    // The order of the rules has no meaning.
+    if (page.relativePath.startsWith('rules/')) page.frontmatter['prev'] = page.frontmatter['next'] = false
+  },
   themeConfig: {
-    nav: [
-      { text: 'Author', link: '/author' },
-      { text: 'Install', link: '/start' },
-      { text: 'Operate', link: '/operating' },
-      { text: 'Rules', link: '/rules/' },
-    ],
-    sidebar: [
-      {
-        text: 'For authors',
-        items: [
-          { text: 'In five minutes', link: '/author' },
-          { text: 'The command line', link: '/command-line' },
-          { text: 'Rules', link: '/rules/' },
-          { text: 'Whether a package installs', link: '/install' },
-          { text: 'Bundle directories', link: '/bundle-directories' },
-          { text: 'In a workflow', link: '/action' },
-        ],
-      },
-      {
-        text: 'For maintainers',
-        items: [
-          { text: 'Install in five minutes', link: '/start' },
-          { text: 'Who may do what', link: '/policy' },
-          { text: 'Configuration', link: '/configuration' },
-          { text: 'How it merges', link: '/landing' },
-          { text: 'Trying it on a cluster', link: '/cluster' },
-          { text: 'Releases of bundles', link: '/releases' },
-          { text: 'Publishing', link: '/publishing' },
-          { text: 'Without a server', link: '/once' },
-        ],
-      },
-      {
-        text: 'For operators',
-        items: [
-          { text: 'Operating', link: '/operating' },
-          { text: "GitHub's limits", link: '/budget' },
-          { text: 'Status pages', link: '/pages' },
-          { text: 'Backup, upgrade, keys, sizing', link: '/maintenance' },
-          { text: 'Proxies and Enterprise Server', link: '/proxies' },
-          { text: 'Threats', link: '/threats' },
-        ],
-      },
-      {
-        text: 'More',
-        items: [
-          { text: 'Words', link: '/glossary' },
-          { text: 'From a program', link: '/api' },
-          { text: 'The simulator', link: '/simulator' },
-          { text: 'What a merge costs', link: '/request-costs' },
-          { text: 'Deliberate bugs', link: '/mutants' },
-        ],
-      },
-    ],
+    nav: [...sections.map(({ text, items }) => ({ text, link: items[0]?.link ?? '/' })), rulesItem],
+    sidebar: {
+      '/dev/': [{ text: 'For developers', items: [...developerPages] }],
+      '/': [...sections, rulesItem],
+    },
     search: { provider: 'local' },
     ...(repository !== undefined && {
       socialLinks: [{ icon: 'github', link: repository }],
-      editLink: { pattern: `${repository}/edit/main/docs/:path` },
+      editLink: { pattern: `${repository}/edit/main/docs/:path`, text: 'Edit this page on GitHub' },
     }),
-    footer: { message: `catalog-bot ${version}` },
+    // For the footer (see theme/).
+    ...{ version, developers: developerPages[0]?.link ?? '/' },
   },
   buildEnd({ outDir }) {
     copyFileSync(join(docs, schema), join(outDir, schema))
+    const broken = findBrokenSiteLinks(outDir, base)
+    if (broken.length > 0) throw new Error(`broken links:\n${broken.join('\n')}`)
   },
 })

@@ -1,4 +1,4 @@
-// `rule ID`: prints the page of a rule from docs/rules, which the package includes. Exit code 2: the rule does not exist.
+// `rule ID`: prints the page of a rule from docs/rules, or in a build from rule-pages.json. Exit code 2: no such rule.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
@@ -37,17 +37,12 @@ function printRuleDescription(id: string, output: 'text' | 'json'): void {
     throw new Error(`unknown rule "${escapeNonPrintableCharacters(id)}": ${hint}`)
   }
   const { severity, check, title } = found
-  const page = readRulePageWithoutComments(id)
+  const page = readRulePageMarkdown(id)?.trimEnd()
   if (output === 'json') printJson({ id, severity, check, title, url: getRuleUrl(id) ?? null, page })
   else
     printToStdout(
       page ?? [`${id}: ${title} (${check}, ${severity})`, getRuleUrl(id)].filter(Boolean).join('\n'),
     )
-}
-
-function readRulePageWithoutComments(id: string): string | undefined {
-  const text = readRulePageMarkdown(id)
-  return text?.replace(/^<!--.*-->\n\n?/gm, '').trimEnd()
 }
 
 function readRulePageMarkdown(id: string): string | undefined {

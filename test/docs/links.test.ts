@@ -1,8 +1,16 @@
 // Every link of the docs leads somewhere: to a file of the project and, where it names a part of a page, to that part.
 import { expect, test } from '@jest/globals'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { Marked, type Token, type Tokens } from 'marked'
+import {
+  developerSection,
+  findBrokenSiteLinks,
+  listSitePages,
+  siteSections,
+  slugifyHeading,
+} from '../../site/links.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const documentationPages = [
@@ -21,14 +29,6 @@ const markdownParser = new Marked()
 const parseMarkdownPage = (page: string) =>
   markdownParser.lexer(readFileSync(join(projectRoot, page), 'utf8'))
 
-/** As GitHub names the parts of a page, and VitePress nearly so. */
-const toHeadingSlug = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .trim()
-    .replace(/\s/g, '-')
-
 const anchorsByPage = new Map<string, ReadonlySet<string>>()
 function findAnchors(page: string): ReadonlySet<string> {
   const known = anchorsByPage.get(page)
@@ -36,7 +36,11 @@ function findAnchors(page: string): ReadonlySet<string> {
   const headings = parseMarkdownPage(page).filter(
     (token): token is Tokens.Heading => token.type === 'heading',
   )
-  const found = new Set(headings.map(({ text }) => toHeadingSlug(text.replace(/`|\*/g, ''))))
+  const elements = readFileSync(join(projectRoot, page), 'utf8').matchAll(/<a id="(?<id>[\w-]+)"><\/a>/g)
+  const found = new Set([
+    ...headings.map(({ text }) => slugifyHeading(text.replace(/`|\*/g, ''))),
+    ...[...elements].map(({ groups }) => groups?.['id'] ?? ''),
+  ])
   anchorsByPage.set(page, found)
   return found
 }
@@ -68,14 +72,36 @@ test('no link of the docs is dead', () => {
   expect(documentationPages.flatMap(findBrokenLinks)).toEqual([])
 })
 
-test('the site names each page that is there', () => {
-  const config = readFileSync(join(projectRoot, 'site/.vitepress/config.mts'), 'utf8')
-  const linked = [...config.matchAll(/link: '\/(?<page>[\w-]+)'/g)].map(
-    (match) => match.groups?.['page'] ?? '',
+test("the navigation of the site has every page: the users' in their order, and the developers' apart", () => {
+  const listed = [...siteSections, developerSection].flatMap((section) =>
+    listSitePages(join(projectRoot, 'docs'), section).map(({ link }) => `docs${link}.md`),
   )
-  expect(linked.filter((page) => !existsSync(join(projectRoot, 'docs', `${page}.md`)))).toEqual([])
-  const missing = documentationPages
-    .map((page) => /^docs\/(?<name>[\w-]+)\.md$/.exec(page)?.groups?.['name'])
-    .filter((name) => name !== undefined && !linked.includes(name))
-  expect(missing).toEqual(['attacks', 'index'])
+  const pages = documentationPages.filter((page) => /^docs\/(?!rules\/)/.test(page))
+  expect(listed.toSorted()).toEqual(pages.filter((page) => page !== 'docs/index.md').toSorted())
+  expect(listed[0]).toBe('docs/tutorials/first-change.md')
+  expect(listed.at(-1)).toMatch(/^docs\/dev\//)
+})
+
+test('the site is not built with a link to a missing page, file, or anchor', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'site-'))
+  try {
+    const writePage = (name: string, links: readonly string[]) => {
+      const anchors = links.map((href) => `<a class="x" href="${href}">x</a>`).join('')
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), `<h2 id="fix">Fix</h2>${anchors}`)
+    }
+    writePage('index.html', ['/base/rules/', '/base/rules/two#fix', './rules/two#gone', 'https://x.test/#y'])
+    writePage('rules/index.html', ['two', '../missing', '#fix', '#gone', '/elsewhere'])
+    writePage('rules/two.html', ['/base/#fix', '/base/schema.json', '?a=1&amp;b=2#gone'])
+    expect(findBrokenSiteLinks(folder, '/base/').toSorted()).toEqual([
+      'index.html: ./rules/two#gone',
+      'rules/index.html: #gone',
+      'rules/index.html: ../missing',
+      'rules/index.html: /elsewhere',
+      'rules/two.html: /base/schema.json',
+      'rules/two.html: ?a=1&b=2#gone',
+    ])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

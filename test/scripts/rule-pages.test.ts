@@ -4,9 +4,8 @@ import { describe, expect, test } from '@jest/globals'
 import type { FindingRuleWithoutFormatter } from '../../packages/findings/src/rule.ts'
 import {
   rulesWithPages,
-  renderHarmTable,
-  renderRuleIndex,
   renderRulePages,
+  updateRuleIndex,
   updateRulePage,
   findOrphanedRulePages,
 } from '../../scripts/rule-pages.ts'
@@ -24,7 +23,8 @@ const sampleRule: FindingRuleWithoutFormatter = {
 // The example is really evaluated, so it belongs to an existing rule.
 const ruleFixturesDirectory = join(projectRoot, 'fixtures/rules')
 const severalHeadsRule: FindingRuleWithoutFormatter = { ...sampleRule, id: 'several-heads' }
-const createExampleMarkers = (path: string) => `<!-- example ${path} -->\nold\n<!-- /example -->\n`
+const createPage = (id: string, path: string) =>
+  `# ${id}\n\nold\n_old_\n\nBy people.\n\nIn [this example](../../fixtures/rules/${id}/${path}), old\n\nold\n`
 
 describe('pages of rules', () => {
   test('every page is as the script generates it, and none describes a rule that does not exist', async () => {
@@ -38,82 +38,73 @@ describe('pages of rules', () => {
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
   })
 
-  test('updates the box and the example, and keeps the text that people wrote', async () => {
-    const page = `# several-heads\n\nold\n\n| network |\n| --- |\n| yes |\n\n## What\n\nBy people.\n\n${createExampleMarkers('bad/fork')}`
+  test('have at most 25 lines on average, and examples of at most 15 lines', async () => {
+    const pages = [...(await renderRulePages(projectRoot)).values()]
+    const count = (text: string) => text.split('\n').length - 1
+    expect(pages.reduce((sum, text) => sum + count(text), 0) / pages.length).toBeLessThan(25)
+    const examples = pages.flatMap((text) => [...text.matchAll(/^```\w+\n(?<code>[\s\S]*?)^```/gm)])
+    expect(Math.max(...examples.map(({ groups }) => count(groups?.['code'] ?? '')))).toBeLessThanOrEqual(15)
+  })
+
+  test('are generated, except for the description that people wrote', async () => {
+    const page = createPage('several-heads', 'bad/fork')
     const renewed = await updateRulePage(page, severalHeadsRule, ruleFixturesDirectory)
-    expect(renewed).toContain('# several-heads\n\nA channel has one head.\n\n| check ')
-    expect(renewed).toContain('| validation | error    | 0.1.0 | no      |\n\n## What\n')
-    expect(renewed).toContain('\n\nBy people.\n\n')
-    // The document with the mark, the message of the finding, and the message of opm.
-    expect(renewed).toContain('```yaml\nschema: olm.channel # several-heads\n')
-    expect(renewed).toContain(
-      '```text\nchannel "stable" of package "foo" has 2 heads: "foo.v1.1.0", "foo.v1.2.0"\n',
+    expect(renewed).toMatch(
+      /^# several-heads\n\nA channel has one head\.\n_Check: validation; .*_\n\nBy people\.\n\n/,
     )
-    expect(renewed).toContain('multiple channel heads found in graph: foo.v1.1.0, foo.v1.2.0\n```')
-    expect(renewed).not.toContain('schema: olm.bundle')
-    expect(renewed).not.toContain('old')
+    // The message of the finding, and the document with the mark.
+    expect(renewed).toContain(
+      '- **What:** channel "stable" of package "foo" has 2 heads: "foo.v1.1.0", "foo.v1.2.0"\n',
+    )
+    expect(renewed).toContain('```yaml\nschema: olm.channel # several-heads\n')
+    expect(renewed).not.toMatch(/schema: olm\.bundle|old|opm reports/)
     expect(await updateRulePage(renewed, severalHeadsRule, ruleFixturesDirectory)).toBe(renewed)
   })
 
-  test('shows a pull request as a diff', async () => {
-    const page = `# not-owner\n\n## What\n\n${createExampleMarkers('bad/a-stranger')}`
-    const renewed = await updateRulePage(page, { ...sampleRule, id: 'not-owner' }, ruleFixturesDirectory)
-    expect(renewed).toContain('```diff\n--- a/catalog/foo/catalog.yaml\n')
-    expect(renewed).toContain('and mallory is not one of its owners')
-  })
+  const renderFullPage = (id: string, path: string) =>
+    updateRulePage(createPage(id, path), { ...sampleRule, id }, ruleFixturesDirectory, { isFull: true })
 
-  test('shows what a pull request has besides its tree next to the diff', async () => {
-    const shownFor = (id: string, path: string) =>
-      updateRulePage(
-        `# ${id}\n\n## What\n\n${createExampleMarkers(path)}`,
-        { ...sampleRule, id },
-        ruleFixturesDirectory,
-      )
-    const closing = await shownFor('closes-other-pull', 'bad/a-draft')
+  test('have all examples and the message of opm if they are full', async () => {
+    expect(await renderFullPage('several-heads', 'bad/fork')).toContain(
+      'multiple channel heads found in graph: foo.v1.1.0, foo.v1.2.0\n```',
+    )
+    const closing = await renderFullPage('closes-other-pull', 'bad/a-draft')
     expect(closing).toContain('"Describe bar" (the head of pull request 8)\n')
     expect(closing).toContain('Pull request 8 of bob is open, a draft.\n')
-    expect(await shownFor('unsigned-commit', 'bad/an-older-one')).toContain('(not signed)\nThe base branch')
-    const approved = await shownFor('approved-something-else', 'bad/an-ancestor-landed')
+    expect(closing).toContain('## Example: dropped content\n')
+  })
+
+  test('show a pull request as a diff, and what it was when it was approved', async () => {
+    const page = createPage('not-owner', 'bad/a-stranger')
+    const renewed = await updateRulePage(page, { ...sampleRule, id: 'not-owner' }, ruleFixturesDirectory)
+    expect(renewed).toContain('```diff\n+++ b/catalog/foo/catalog.yaml\n')
+    const approved = await renderFullPage('approved-something-else', 'bad/an-ancestor-landed')
     const [then = '', now = ''] = approved.split('Now it does this:')
     const added = '+  - name: foo.v1.1.0'
     expect([then.includes(added), now.includes(added)]).toEqual([false, true])
   })
 
-  test('rejects a page without a body, with another title, or with an example that is not a fixture', async () => {
-    const body = '\n## What\n'
-    await expect(updateRulePage('# two-heads\n', sampleRule, ruleFixturesDirectory)).rejects.toThrow(
-      /no "## What"/,
-    )
-    await expect(updateRulePage(`# other\n${body}`, sampleRule, ruleFixturesDirectory)).rejects.toThrow(
-      /does not start with/,
-    )
-    for (const path of ['bad/x', 'bad/fork/no-such-file.yaml'])
-      await expect(
-        updateRulePage(
-          `# several-heads\n${body}${createExampleMarkers(path)}`,
-          severalHeadsRule,
-          ruleFixturesDirectory,
-        ),
-      ).rejects.toThrow(/does not exist/)
+  test.each([
+    ['# two-heads\n', /needs "# several-heads", a description, and an example/],
+    [createPage('other', 'bad/fork'), /needs "# several-heads"/],
+    [createPage('several-heads', 'bad/x'), /does not exist/],
+    [createPage('several-heads', 'bad/fork/no-such-file.yaml'), /does not exist/],
+  ])('cannot be %j', async (page, error) => {
+    await expect(updateRulePage(page, severalHeadsRule, ruleFixturesDirectory)).rejects.toThrow(error)
   })
 
-  test("the index separates opm's rules from ours", () => {
-    const index = renderRuleIndex([sampleRule, { ...sampleRule, id: 'no-head', fixed: true }])
-    expect(index.indexOf('[two-heads](two-heads.md)')).toBeLessThan(
-      index.indexOf('## Validation: rejected by opm'),
+  test("are listed in the index, which says why errors block, and which rules are opm's", () => {
+    const rules = [sampleRule, { ...sampleRule, id: 'no-head', fixed: true as const }]
+    const index = updateRuleIndex('# Rules\n\n## Old\n', rules, { 'two-heads': 'Users: it fails.' })
+    expect(index).toContain(
+      '| [two-heads](two-heads.md) | error | A channel has one head | Users: it fails. |\n',
     )
-    expect(index.indexOf('[no-head](no-head.md)')).toBeGreaterThan(
-      index.indexOf('## Validation: rejected by opm'),
+    expect(index).toContain('| [no-head](no-head.md) | opm | A channel has one head | |\n')
+    expect(() => updateRuleIndex('# Rules\n\n## Old\n', rules, {})).toThrow(
+      /rule-harm\.ts does not contain two-heads/,
     )
-  })
-
-  test('every error that is not from opm declares who is affected, and no other rule does', () => {
-    const error = { ...sampleRule, severity: 'error' as const }
-    expect(renderHarmTable([error], { [sampleRule.id]: 'Users: it fails.' })).toContain('| Users: it fails.')
-    expect(() => renderHarmTable([error], {})).toThrow(/rule-harm\.ts does not contain/)
-    expect(() => renderHarmTable([{ ...sampleRule, severity: 'warning' }], { [sampleRule.id]: 'x' })).toThrow(
+    expect(() => updateRuleIndex('', [{ ...sampleRule, severity: 'warning' }], { 'two-heads': 'x' })).toThrow(
       /is not an error/,
     )
-    expect(renderHarmTable([{ ...error, fixed: true }], {})).not.toContain(sampleRule.id)
   })
 })

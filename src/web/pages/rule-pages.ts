@@ -1,4 +1,4 @@
-// The pages of the rules. A rule's text comes from docs/rules, if the docs are installed.
+// The pages of the rules. A rule's text comes from docs/rules in a checkout, and from rule-pages.json in a build.
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { formatRulePageUrl } from '../../report/urls.ts'
 import { renderTable, type StatusPage } from './status-page.ts'
 import { allRules } from '../../checks/all-rules.ts'
 
-const rulesFolder = join(import.meta.dirname, '..', '..', '..', 'docs', 'rules')
+const packageFolder = join(import.meta.dirname, '..', '..', '..')
 const knownRuleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
 
 export interface RulesPageModel {
@@ -56,15 +56,17 @@ export function renderRulePage({ id, check, severity, title, since, page }: Rule
   }
 }
 
-/** The page already shows the heading, the sentence and the table. */
+/** The status page already shows the heading, and the title with the table. */
 function removeRulePageIntroduction(page: string): string {
-  const at = page.indexOf('\n## ')
-  return at < 0 ? page : page.slice(at + 1)
+  return page.split('\n\n').slice(2).join('\n\n')
 }
 
 /** Undefined for unknown rules, so that no other file can be read. */
 export function readRuleMarkdown(id: string): string | undefined {
   if (!knownRuleIds.has(id)) return undefined
-  const file = join(rulesFolder, `${id}.md`)
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+  const file = join(packageFolder, 'docs', 'rules', `${id}.md`)
+  if (existsSync(file)) return readFileSync(file, 'utf8')
+  const all = join(packageFolder, 'dist', 'rule-pages.json')
+  if (!existsSync(all)) return undefined
+  return (JSON.parse(readFileSync(all, 'utf8')) as Readonly<Record<string, string>>)[id]
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 import type { NewImageReference } from '../../../src/pull-request/change.ts'
@@ -268,16 +267,6 @@ describe('platforms', () => {
 })
 
 describe('the rules', () => {
-  test.each(Object.values(imageRules).map((rule) => [rule.id, rule] as const))(
-    '%s has a page with its title, check, and severity',
-    (id, rule) => {
-      const page = readFileSync(new URL(`../../../docs/rules/${id}.md`, import.meta.url), 'utf8')
-      expect(page).toContain(`# ${id}\n\n${rule.title}.\n`)
-      expect(page).toMatch(new RegExp(`\\| ${rule.check} +\\| ${rule.severity} +\\|`))
-      for (const part of ['## What', '## Why', '## Fix', '## Example', `# ${id}`])
-        expect(page).toContain(part)
-    },
-  )
   test('are sorted, and each id is used once', () => {
     const projectRoot = fileURLToPath(new URL('../../../', import.meta.url))
     const ids = [...findDefinedRules(projectRoot)].flatMap(([id, file]) =>

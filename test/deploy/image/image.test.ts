@@ -138,11 +138,10 @@ describeImage(['umoci', 'runc'])('the container image', () => {
       output: `${version}\n`,
       exitCode: 0,
     })
-    const rulePage = readFileSync(join(projectRoot, 'docs/rules/several-heads.md'), 'utf8')
-    const [heading = '', ...sections] = rulePage.match(/^#+ .*$/gm) ?? []
     const { output, exitCode } = await container.execute('catalog-bot', 'rule', 'several-heads')
     expect(exitCode).toBe(0)
-    for (const line of [heading, ...sections]) expect(output).toContain(`${line}\n`)
+    for (const line of ['# several-heads', '## Example: fork', 'opm reports:'])
+      expect(output).toContain(`${line}\n`)
     expect(await container.execute('catalog-bot', 'demo')).toEqual({
       output:
         'catalog-bot: the demo is part of a checkout of catalog-bot, and this installation does not include it\n',

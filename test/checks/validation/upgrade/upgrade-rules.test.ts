@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { upgradeRules } from '../../../../src/checks/validation/upgrade/rules.ts'
 import { runUpgradeRule } from '../../../../src/checks/validation/upgrade/upgrade-rule.ts'
@@ -346,18 +344,6 @@ test('no rule throws for a removed catalog or for one with a replaces cycle', ()
 })
 
 describe('every rule', () => {
-  const pages = join(import.meta.dirname, '../../../../docs/rules')
-  test.each(upgradeRules.map((rule) => [rule.id, rule] as const))(
-    '%s has a page with its title, check, severity, and version',
-    (id, rule) => {
-      const page = join(pages, `${id}.md`)
-      expect(existsSync(page)).toBe(true)
-      const text = readFileSync(page, 'utf8').replace(/ +/g, ' ')
-      expect(text.startsWith(`# ${id}\n`)).toBe(true)
-      expect(text).toContain(rule.title)
-      expect(text).toContain(`| ${rule.check} | ${rule.severity} | ${rule.since} | no |`)
-    },
-  )
   test('has a unique id', () => {
     expect(new Set(upgradeRules.map(({ id }) => id)).size).toBe(upgradeRules.length)
   })
