@@ -226,7 +226,7 @@ export const configSchema = z.strictObject({
         .enum(['auto', 'push', 'merge', 'squash', 'rebase', 'queue'])
         .default('auto')
         .describe(
-          'How pull requests are merged. `auto`: the best method that the branch rules allow (see landing.md). `push`: catalog-bot pushes the validated merge commit. `merge`, `squash`, `rebase`: GitHub merges with this method. `queue`: GitHub’s merge queue.',
+          'How pull requests are merged. `auto`: the best method that the branch rules allow. `push`: catalog-bot pushes the validated merge commit. `merge`, `squash`, `rebase`: GitHub merges with this method. `queue`: GitHub’s merge queue.',
         ),
       message: mergeMessageSchema,
       requires: requiredChecksSchema,

@@ -65,7 +65,7 @@ function addServeCommand(program: Command): void {
   addExamplesToHelp(
     serve,
     ['serve'],
-    'The server reads its settings from environment variables. See docs/how-to/monitor-and-troubleshoot.md.',
+    'The server reads its settings from environment variables. See docs/reference/environment.md.',
   )
 }
 
