@@ -25,11 +25,11 @@ const budgets: readonly Budget[] = [
   { name: 'files of packages and src', limit: 602, target: 620, measure: countFiles(sourcePattern) },
   {
     name: 'lines of sandbox, simulate, scripts, bench',
-    limit: 30_560,
+    limit: 30_900,
     target: 22_000,
     measure: countLines(toolPattern),
   },
-  { name: 'lines of tests', limit: 87_280, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 87_345, target: 65_000, measure: countLines(/^test\//) },
   { name: 'lines of evaluate, policy, merge', limit: 8_460, target: 9_000, measure: countLines(corePattern) },
   { name: 'files of evaluate, policy, merge', limit: 45, target: 70, measure: countFiles(corePattern) },
   { name: 'functions above 60 lines', limit: 18, target: 25, measure: countFunctionsAbove(60) },
