@@ -268,7 +268,7 @@ export const configSchema = z.strictObject({
     )
     .prefault({})
     .describe(
-      'Action that triggers an external builder after a push that changes a catalog. If empty, no action is taken.',
+      'Action that triggers an external builder after a push that changes a catalog. If empty, no action is taken. A workflow gets the inputs `commit` and `catalogs`, and an event the payload `branch`, `commit`, and `catalogs`.',
     ),
   publish: publishSchema,
   opm: z
