@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'prettier'
 import { z } from 'zod'
-import { environmentSchema } from '../src/jobs/settings.ts'
+import { environmentSchema, environmentVariables } from '../src/jobs/settings.ts'
 
 interface EnvironmentVariableSchema {
   readonly type?: string
@@ -41,22 +41,6 @@ const projectRoot = join(import.meta.dirname, '..')
 const chartDirectory = join(projectRoot, 'deploy', 'chart')
 const readChartFile = (name: string) => readFileSync(join(chartDirectory, name), 'utf8')
 
-/** The variables in the table of docs/how-to/monitor-and-troubleshoot.md, with their descriptions. */
-function readDocumentedVariables(): ReadonlyMap<string, string> {
-  const page = readFileSync(join(projectRoot, 'docs', 'how-to', 'monitor-and-troubleshoot.md'), 'utf8')
-  const table = /\n\| variable .*\n\|.*\n(?<rows>(?:\|.*\n)+)/.exec(page)?.groups?.['rows'] ?? ''
-  return new Map(
-    table
-      .trimEnd()
-      .split('\n')
-      .flatMap((row) => {
-        const [, names = '', , description = ''] = row.split('|').map((cell) => cell.trim())
-        const text = description.replace(/; see \[.*$/, '').replaceAll('`', '')
-        return [...names.matchAll(/`([A-Z_]+)`/g)].map(([, name = '']): [string, string] => [name, text])
-      }),
-  )
-}
-
 /** Accepts numbers and booleans as YAML writes them, and as the strings that `--set-string` produces. */
 function toValueSchema({
   type,
@@ -80,12 +64,12 @@ function renderSettingsSchema(): object {
   const { properties } = z.toJSONSchema(environmentSchema, { io: 'input' }) as {
     readonly properties: Readonly<Record<string, EnvironmentVariableSchema>>
   }
-  const descriptions = readDocumentedVariables()
-  const undocumented = Object.keys(properties).filter(
-    (name) => !descriptions.has(name) && !excludedVariables.has(name),
+  const descriptions = new Map(
+    Object.entries(environmentVariables).map(([name, text]) => [
+      name,
+      (typeof text === 'string' ? text : text[0]).replaceAll('`', ''),
+    ]),
   )
-  if (undocumented.length > 0)
-    throw new Error(`docs/how-to/monitor-and-troubleshoot.md lacks ${undocumented.join(', ')}`)
   const names = [...descriptions.keys(), ...proxyVariables].filter((name) => !excludedVariables.has(name))
   return {
     type: 'object',

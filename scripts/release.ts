@@ -100,7 +100,7 @@ function stageRelease(name: string): Release {
   writeJson(join(outputDirectory, 'distribution.json'), distribution)
   fillInNames(stage, version, distribution)
   run('npm', ['ci', '--no-audit', '--no-fund', '--silent'], { cwd: stage })
-  run('node', ['scripts/configuration-page.ts'], { cwd: stage })
+  run('node', ['scripts/reference-pages.ts'], { cwd: stage })
   run('git', ['-c', 'user.name=release', '-c', 'user.email=release@invalid', 'commit', '--quiet', '--all', '-m', 'Names of the release'], { cwd: stage }) // prettier-ignore
   reportStep(`staged ${version} of ${commit.slice(0, 12)} for ${name}`)
   return { version, commit, distribution, stage, work }

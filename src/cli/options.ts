@@ -3,7 +3,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 
-const examplesByCommand = new WeakMap<Command, readonly string[]>()
+const helpByCommand = new WeakMap<Command, { readonly examples: readonly string[]; readonly text: string }>()
 
 export function createRepeatableOption(flags: string, description: string): Option {
   return new Option(flags, `${description}; can be repeated`).argParser(
@@ -88,13 +88,13 @@ export function createRepositoryRoleOption(): Option {
 }
 
 export function addExamplesToHelp(command: Command, examples: readonly string[], text = ''): Command {
-  examplesByCommand.set(command, examples)
+  helpByCommand.set(command, { examples, text })
   const shown = examples.map((example) => `  catalog-bot ${example}`).join('\n')
   return command.addHelpText('after', `\nExamples:\n${shown}${text === '' ? '' : `\n\n${text}`}`)
 }
 
-export function getCommandExamples(command: Command): readonly string[] {
-  return examplesByCommand.get(command) ?? []
+export function getCommandHelp(command: Command) {
+  return helpByCommand.get(command) ?? { examples: [], text: '' }
 }
 
 export function listCommands(command: Command): Command[] {

@@ -226,7 +226,7 @@ export const configSchema = z.strictObject({
         .enum(['auto', 'push', 'merge', 'squash', 'rebase', 'queue'])
         .default('auto')
         .describe(
-          'How pull requests are merged. `auto`: the best method that the branch rules allow (see landing.md). `push`: catalog-bot pushes the validated merge commit. `merge`, `squash`, `rebase`: GitHub merges with this method. `queue`: GitHub’s merge queue.',
+          'How pull requests are merged. `auto`: the best method that the branch rules allow. `push`: catalog-bot pushes the validated merge commit. `merge`, `squash`, `rebase`: GitHub merges with this method. `queue`: GitHub’s merge queue.',
         ),
       message: mergeMessageSchema,
       requires: requiredChecksSchema,
@@ -268,7 +268,7 @@ export const configSchema = z.strictObject({
     )
     .prefault({})
     .describe(
-      'Action that triggers an external builder after a push that changes a catalog. If empty, no action is taken.',
+      'Action that triggers an external builder after a push that changes a catalog. If empty, no action is taken. A workflow gets the inputs `commit` and `catalogs`, and an event the payload `branch`, `commit`, and `catalogs`.',
     ),
   publish: publishSchema,
   opm: z

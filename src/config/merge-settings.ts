@@ -1,7 +1,7 @@
 // Automation accounts and the changes that each of them can make without approval. All other changes of such an account follow
 // the permission table.
 import { z } from 'zod'
-import { changeKindNames, changeKindDescriptions, type ChangeKind } from './permissions.ts'
+import { changeKindNames, type ChangeKind } from './permissions.ts'
 
 const mergeMessagePlaceholders = ['number', 'title', 'head', 'author'] as const
 
@@ -125,9 +125,7 @@ export const automationSchema = z
       changes: z
         .array(z.enum(automatableChangeKinds))
         .min(1)
-        .describe(
-          `Kinds of change that the account can make without approval: ${automatableChangeKinds.map((kind) => `\`${kind}\` (${changeKindDescriptions[kind].toLowerCase().replace(/\.$/, '')})`).join(', ')}.`,
-        ),
+        .describe('Kinds of change that the account can make without approval, as in `permissions`.'),
     }),
   )
   .max(100)

@@ -18,9 +18,7 @@ const bytesPerMegabyte = 1024 * 1024
 export const environmentSchema = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   HOST: z.string().default('0.0.0.0'),
-  /** If set, metrics are served on this port only, so that an ingress for the pages does not expose them. */
   METRICS_PORT: z.coerce.number().int().min(0).max(65535).optional(),
-  /** If 1, the setup page also listens on other interfaces. */
   SETUP: z.enum(['0', '1']).default('0'),
   DATA_DIR: z.string().default('data'),
   DATABASE_URL: z.string().optional(),
@@ -28,15 +26,12 @@ export const environmentSchema = z.object({
   PRIVATE_KEY: z.string().optional(),
   PRIVATE_KEY_PATH: z.string().optional(),
   WEBHOOK_SECRET: z.string().optional(),
-  /** The secret before the last rotation; still accepted. */
   WEBHOOK_SECRET_PREVIOUS: z.string().optional(),
   GITHUB_API_URL: z.url().optional(),
   GITHUB_URL: z.url().optional(),
   /** Whether to respect GitHub's secondary rate limits, which its responses do not report. */
   GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
-  /** Milliseconds between writes of one installation. */
   GITHUB_WRITE_PAUSE: z.coerce.number().int().min(0).default(documentedGitHubRateLimits.writePause),
-  /** Percentages of GitHub's limit reserved for more important work than evaluations, sweeps and scans. */
   GITHUB_RESERVES: z
     .string()
     .transform((text) => text.split(',').map(Number))
@@ -51,7 +46,6 @@ export const environmentSchema = z.object({
       defaultQuotaReserves.scan * 100,
     ]),
   SWEEP_SECONDS: secondsSchema.default(180),
-  /** Overrides the repositories' configuration; 0: never. */
   SCAN_SECONDS: z.coerce.number().int().min(0).optional(),
   SECOND_LOOK_SECONDS: secondsSchema.default(3600),
   PUBLISH_RETRY_SECONDS: secondsSchema.default(15),
@@ -72,22 +66,82 @@ export const environmentSchema = z.object({
   MAX_CHECK_MEGABYTES: positiveIntegerSchema.min(256).default(defaultEvaluationBudget.memory),
   /** Private repositories are always limited to people who can read them on GitHub. */
   PAGES: z.enum(['off', 'public', 'signed-in']).default('public'),
-  /** The public address, for links in reports and redirects from GitHub. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
-  /** The App's OAuth client, for sign-in. */
   CLIENT_ID: z
     .string()
     .regex(/^[\w.-]+$/)
     .optional(),
   CLIENT_SECRET: z.string().min(1).optional(),
-  /** Findings link to `<RULES_URL>/<rule>.md`. */
   RULES_URL: z.url().optional(),
-  /** The administrator's opm, which additionally serves the catalogs of a change. */
   OPM_PATH: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  /** Registries allowed over plain HTTP or at internal addresses, as host or host:port, comma-separated. */
   INSECURE_REGISTRIES: z.string().default(''),
 })
+
+/** The meaning of each variable, and its default if the schema has none, for docs/reference and the Helm chart. */
+export const environmentVariables = {
+  PORT: 'port to listen on',
+  HOST: 'address to listen on',
+  METRICS_PORT: 'port that serves only `/metrics`; if unset, `PORT` serves the metrics, too',
+  SETUP: '`1`: the setup page listens on `HOST`, for containers',
+  DATA_DIR: 'directory for mirrors, the embedded database, and credentials from the setup page',
+  DATABASE_URL: 'Postgres database, required for several instances; if unset, an embedded one in `DATA_DIR`',
+  APP_ID: 'ID of the App; if it and the private key are unset, catalog-bot starts the setup page',
+  PRIVATE_KEY: "the App's private key in PEM format, optionally encoded as base64",
+  PRIVATE_KEY_PATH: "file with the App's private key, instead of `PRIVATE_KEY`",
+  WEBHOOK_SECRET: "secret of the App's webhook, at least 16 characters",
+  WEBHOOK_SECRET_PREVIOUS: 'previous webhook secret, still accepted during a rotation',
+  GITHUB_API_URL: 'REST API root and Git address of a GitHub Enterprise Server; either one implies the other',
+  GITHUB_URL: 'REST API root and Git address of a GitHub Enterprise Server; either one implies the other',
+  GITHUB_THROTTLE: '`off`: for a GitHub Enterprise Server without rate limits',
+  GITHUB_WRITE_PAUSE: 'milliseconds between two writes to GitHub by the same installation',
+  GITHUB_RESERVES:
+    "percentages of GitHub's rate limit that evaluations, sweeps, and scans leave for more important work",
+  SWEEP_SECONDS: "interval between full checks, which don't depend on webhooks",
+  SCAN_SECONDS: "interval between image scans; overrides the repositories' configuration; 0: never",
+  SECOND_LOOK_SECONDS: 'seconds until a second lookup confirms that an image is missing',
+  CONCURRENCY: 'maximum number of concurrent jobs',
+  MAX_PATHS: 'maximum number of paths in a tree, and in the difference between two trees',
+  MAX_CHANGED_PATHS: 'maximum number of paths that a pull request can change',
+  MAX_CHANGED_MEGABYTES: 'maximum total size of all changed files, before and after the change',
+  MAX_PEOPLE: 'maximum number of requests to GitHub about users and teams per evaluation',
+  MAX_IMAGES: 'maximum number of images to look up per evaluation',
+  MAX_COMMENTS: 'maximum number of comments, and of reviews, on a pull request',
+  MAX_CHECK_SECONDS: 'maximum processing time per evaluation, excluding waits for GitHub and registries',
+  MAX_CHECK_MEGABYTES: 'maximum heap size for a slow evaluation; quick evaluations use at most 1024',
+  STOP_SECONDS: 'maximum time to shut down after a signal; the next start completes unfinished work',
+  LEASE_SECONDS:
+    'seconds until another instance takes over a merge from a crashed instance (at most 15 for other jobs)',
+  PUBLISH_TARGETS: 'file that defines which repositories can publish images, and where',
+  CLUSTER_TARGETS: 'file that defines which repositories can test installs, and on which cluster',
+  PUBLISH_CREDENTIALS:
+    "push credentials (Docker's JSON format) for `PUBLISH_TARGETS` entries without their own",
+  PUBLISH_KEY_PASSWORD: 'password of the keys that sign images (`signingKey` in `PUBLISH_TARGETS`)',
+  PUBLISH_RETRY_SECONDS: 'delay before catalog-bot retries a failed publication; doubles after each failure',
+  PAGES: 'access to the status pages: `public`, `signed-in`, or `off`',
+  PUBLIC_URL: 'public address of catalog-bot, such as `https://bot.example.com`; reports link to its pages',
+  CLIENT_ID:
+    'OAuth client of the App; with `PUBLIC_URL`, lets users sign in to see their private repositories',
+  CLIENT_SECRET: 'secret of the OAuth client',
+  RULES_URL: ['address of the pages in `docs/rules`, which findings link to', "catalog-bot's own pages"],
+  OPM_PATH: 'path of an `opm` binary that also serves changed catalogs in the install check',
+  INSECURE_REGISTRIES: 'registries without TLS on this machine (`host:port`, comma-separated)',
+  REGISTRIES_CONF: [
+    'file that configures mirrors, other locations, and blocked registries',
+    "Podman's files",
+  ],
+  PULL_SECRETS: 'directory of mounted Kubernetes pull secrets',
+  INTERNAL_REGISTRIES: 'registries at non-public addresses (`HOST[:PORT]=ADDRESS/BITS`, comma-separated)',
+  ONLY_REGISTRIES: [
+    'the only registry hosts to contact, including token services and blob stores (comma-separated)',
+    'all',
+  ],
+  SHOWN_REGISTRIES:
+    'registries whose image content everyone can see (`HOST` or `HOST/PATH`, comma-separated)',
+  REGISTRY_CERTIFICATES: 'directory of additional trusted certificates (`HOST[:PORT]/*.crt`)',
+  LOG_LEVEL: 'minimum level of log messages; catalog-bot writes its log to stdout as JSON lines',
+} as const satisfies Readonly<Record<string, string | readonly [description: string, defaultValue: string]>> &
+  Record<keyof z.input<typeof environmentSchema>, unknown>
 
 export interface AppCredentials {
   readonly appId: number
@@ -106,7 +160,6 @@ export interface SignInOAuthClient {
 export interface BotSettings {
   readonly port: number
   readonly host: string
-  /** If absent, `port` serves the metrics, too. */
   readonly metricsPort?: number | undefined
   /** Localhost unless the administrator changes it. */
   readonly setupHost: string
@@ -122,11 +175,8 @@ export interface BotSettings {
   readonly writePause: number
   readonly reserves: QuotaReserveByPriorityClass
   readonly sweepSeconds: number
-  /** If absent, each repository's configuration applies. 0: never. */
   readonly scanSeconds: number | undefined
-  /** A missing image is confirmed if it is still missing after this time. */
   readonly secondLookSeconds: number
-  /** Delay after a failed publication; doubles each time. */
   readonly publishRetrySeconds: number
   readonly concurrency: number
   readonly budget: EvaluationBudget

@@ -1,6 +1,6 @@
 // Decides on the commands in the comments of a pull request. Each decision is recorded by comment id before it takes
 // effect, so that a command works only once.
-import { parseComment } from '../pull-request/command.ts'
+import { commandUsersLabels, parseComment, slashCommands } from '../pull-request/command.ts'
 import type { SlashCommand, CommandName } from '../pull-request/command.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { PullComment, GitHubAccount } from '../pull-request/snapshot.ts'
@@ -50,31 +50,7 @@ export interface CommandDecision {
 }
 
 /** Commands per account and hour. Enough for real use, but low enough that one account cannot block others. */
-const maxCommandsPerHour = 30
-
-/** Who can use a command. `say`: the author, owners of the changed packages, and maintainers. */
-const requiredRoleByCommand: Readonly<
-  Record<CommandName, 'everybody' | 'say' | 'owners' | 'holder' | 'maintainers'>
-> = {
-  help: 'everybody',
-  recheck: 'say',
-  hold: 'say',
-  // Only the person who put the hold, or a maintainer. An owner cannot remove another person's objection.
-  unhold: 'holder',
-  approve: 'owners',
-  merge: 'owners',
-  // They affect all pull requests.
-  freeze: 'maintainers',
-  thaw: 'maintainers',
-  // It costs a build and registry space, so outsiders cannot use it.
-  preview: 'owners',
-  // It runs the author's code on the test cluster.
-  'test-install': 'maintainers',
-  // It affects all users.
-  rollback: 'maintainers',
-  // Maintainers set the repository's rules, so they are responsible for exceptions.
-  override: 'maintainers',
-}
+export const maxCommandsPerHour = 30
 
 /** Also allowed on closed pull requests, because a broken catalog is often noticed only after the merge. */
 const commandsAllowedAfterClose: ReadonlySet<CommandName> = new Set(['rollback'])
@@ -149,7 +125,7 @@ function evaluateCommands(
       decisions.push({
         record: toCommandRecord(input, comment, author, command.name, 'denied'),
         reaction: '-1',
-        answer: denialReasonByRole[requiredRoleByCommand[command.name]],
+        answer: `only ${commandUsersLabels[slashCommands[command.name][1]]} can use this command`,
       })
       continue
     }
@@ -201,14 +177,6 @@ function toUnansweredCommentEditQuestion({ id }: PullComment, { reason, retryAft
   }
 }
 
-const denialReasonByRole: Readonly<Record<(typeof requiredRoleByCommand)[CommandName], string>> = {
-  everybody: '',
-  say: 'only the author, owners of the changed packages, and maintainers can use this command',
-  owners: 'only owners of the changed packages and maintainers can use this command',
-  holder: 'only a maintainer or the person who put the pull request on hold can use this command',
-  maintainers: 'only maintainers can use this command',
-}
-
 function isCommandPermitted(
   name: CommandName,
   person: GitHubAccount,
@@ -218,10 +186,10 @@ function isCommandPermitted(
 ): PermissionCheckResult {
   const account = { id: person.id, login: normalizeLogin(person) }
   const isAuthor = input.check.snapshot.author?.id === person.id
-  switch (requiredRoleByCommand[name]) {
-    case 'everybody':
+  switch (slashCommands[name][1]) {
+    case 'everyone':
       return { kind: 'yes' }
-    case 'say':
+    case 'participants':
       return isAuthor ? { kind: 'yes' } : authorisation().checkRights(account)
     case 'owners':
       // Authors cannot approve their own change. They only confirm who pushed the head.

@@ -2,21 +2,48 @@
 // exact ASCII line in a plain paragraph near the top that Markdown does not hide, quote, or show as code. Permissions
 // are checked elsewhere.
 
-export const commandNames = [
-  'approve',
-  'hold',
-  'unhold',
-  'recheck',
-  'merge',
-  'freeze',
-  'thaw',
-  'preview',
-  'test-install',
-  'rollback',
-  'override',
-  'help',
-] as const
-export type CommandName = (typeof commandNames)[number]
+/** Who can use a command. `participants`: the author, owners of the changed packages, and maintainers. */
+type CommandUsers = 'everyone' | 'participants' | 'owners' | 'holder' | 'maintainers'
+
+export const commandUsersLabels: Readonly<Record<CommandUsers, string>> = {
+  everyone: 'everyone',
+  participants: 'the author, owners of the changed packages, and maintainers',
+  owners: 'owners of the changed packages and maintainers',
+  holder: 'maintainers and the person who put the pull request on hold',
+  maintainers: 'maintainers',
+}
+
+/** Each command with its usage, its users, and its effect, for the help in comments and for the documentation. */
+export const slashCommands = {
+  approve: ['/approve [commit]', 'owners', 'Approve this commit.'],
+  hold: ['/hold', 'participants', 'Prevent catalog-bot from merging this pull request.'],
+  // Not an owner, who cannot remove another person's objection.
+  unhold: ['/unhold', 'holder', 'Allow merging again.'],
+  recheck: ['/recheck', 'participants', 'Run all checks again.'],
+  merge: ['/merge [commit]', 'owners', 'Merge this commit when automatic merging is disabled.'],
+  // Freezing and unfreezing affect all pull requests.
+  freeze: ['/freeze [branch] [reason]', 'maintainers', 'Freeze merging into a branch.'],
+  thaw: [
+    '/unfreeze [branch] [audit]',
+    'maintainers',
+    'Unfreeze merging into a branch. `audit` ends a freeze that a failed merge verification caused.',
+  ],
+  // It costs a build and registry space, so outsiders cannot use it.
+  preview: ['/preview [commit]', 'owners', 'Publish a preview image, if the repository enables previews.'],
+  // It runs the author's code on the test cluster.
+  'test-install': [
+    '/test-install [commit]',
+    'maintainers',
+    'Install the changed packages on a test cluster.',
+  ],
+  rollback: ['/rollback [tag] [digest]', 'maintainers', 'Point a tag at an earlier image.'],
+  // Maintainers set the repository's rules, so they are responsible for exceptions.
+  override: ['/override RULE because REASON', 'maintainers', 'Accept this change despite a rule violation.'],
+  help: ['/help', 'everyone', 'List the commands.'],
+} as const satisfies Record<string, readonly [usage: string, users: CommandUsers, effect: string]>
+
+export type CommandName = keyof typeof slashCommands
+export const commandNames = Object.keys(slashCommands) as readonly CommandName[]
 
 /** Aliases of commands. Records store the name in `commandNames`. */
 const commandAliases: ReadonlyMap<string | undefined, CommandName> = new Map([['unfreeze', 'thaw']])

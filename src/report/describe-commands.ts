@@ -1,4 +1,5 @@
 // Renders the outcomes of commands from their records, so that the text is reproducible.
+import { commandUsersLabels, slashCommands } from '../pull-request/command.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { CommandRecord, RollbackCommand } from '../policy/command-records.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
@@ -28,27 +29,12 @@ const approvingCommands: ReadonlySet<CommandRecord['command']> = new Set([
   'unhold',
   'override',
 ])
-const maintainerCommands: ReadonlySet<CommandRecord['command']> = new Set([
-  'freeze',
-  'thaw',
-  'rollback',
-  'override',
-  'test-install',
-])
 const staleCommandMessage =
   ' (outdated because the effect of this commit has changed; comment again to confirm)'
 
-const slashCommandHelpLines = [
-  `- ${toCodeSpan('/approve [commit]')}: Approve this commit (owners, maintainers).`,
-  `- ${toCodeSpan('/hold')}, ${toCodeSpan('/unhold')}: Prevent catalog-bot from merging this pull request, or allow merging again.`,
-  `- ${toCodeSpan('/recheck')}: Run all checks again.`,
-  `- ${toCodeSpan('/merge')}: Merge this commit when automatic merging is disabled (owners, maintainers).`,
-  `- ${toCodeSpan('/preview [commit]')}: Publish a preview image, if the repository enables previews (owners, maintainers).`,
-  `- ${toCodeSpan('/test-install [commit]')}: Install the changed packages on the test cluster, if there is one (maintainers).`,
-  `- ${toCodeSpan('/override RULE because REASON')}: Accept this change despite a rule violation (maintainers).`,
-  `- ${toCodeSpan('/freeze [branch] [reason]')}, ${toCodeSpan('/unfreeze [branch]')}: Freeze or unfreeze merging into a branch (maintainers).`,
-  `- ${toCodeSpan('/rollback [tag] [digest]')}: Point a tag at an earlier image (maintainers).`,
-]
+const slashCommandHelpLines = Object.values(slashCommands).map(
+  ([usage, users, effect]) => `- ${toCodeSpan(usage)}: ${effect} Allowed for ${commandUsersLabels[users]}.`,
+)
 
 function formatFreezeDetails({ branch, reason, kinds }: NonNullable<CommandRecord['stop']>): string {
   const audit = kinds.includes('audit') ? ', despite the mismatch that the merge audit found' : ''
@@ -71,11 +57,7 @@ function formatIgnoredCommand({ login, command, outcome }: CommandRecord): strin
 }
 
 function describeCommandPermissions(command: CommandRecord['command']): string {
-  if (maintainerCommands.has(command)) return 'maintainers'
-  if (command === 'unhold') return 'maintainers and the person who put the pull request on hold'
-  if (command === 'hold' || command === 'recheck')
-    return 'the author, owners of the changed packages, and maintainers'
-  return 'owners of the changed packages and maintainers'
+  return commandUsersLabels[slashCommands[command === 'unclear' ? 'help' : command][1]]
 }
 
 /** A Markdown line for each command for this head, newest last. Includes the help text if a command requested it. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
 import { addHiddenAppCommandStubs } from '../../src/cli/commands/app-command-stubs.ts'
-import { listCommands, getCommandExamples, getFullCommandName } from '../../src/cli/options.ts'
+import { listCommands, getCommandHelp, getFullCommandName } from '../../src/cli/options.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { exitWithError } from '../../src/cli/output.ts'
 
@@ -47,15 +47,16 @@ describe('every command', () => {
     '%s has a description and examples, and its help shows them',
     (path, command) => {
       expect(command.description()).not.toBe('')
-      expect(getCommandExamples(command)).not.toEqual([])
+      expect(getCommandHelp(command).examples).not.toEqual([])
       const { said, code } = parseCommandLine([...path.split(' ').slice(1), '--help'])
       expect(code).toBe(0)
-      for (const example of getCommandExamples(command)) expect(said).toContain(`  catalog-bot ${example}\n`)
+      for (const example of getCommandHelp(command).examples)
+        expect(said).toContain(`  catalog-bot ${example}\n`)
     },
   )
 
   test.each(commandByFullName)('the examples of %s use it, and parse', (path, command) => {
-    for (const example of getCommandExamples(command)) {
+    for (const example of getCommandHelp(command).examples) {
       const { ran, said } = parseCommandLine(splitShellWords(example))
       expect({ example, said, ran }).toMatchObject({ said: '', ran: expect.any(String) })
       expect(`catalog-bot ${example} `).toContain(`${path} `)

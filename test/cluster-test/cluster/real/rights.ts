@@ -253,7 +253,10 @@ export async function runRbacStories({
 
 /** The commands of docs/how-to/cluster-tests.md that wait for the policies. */
 function readDocumentedWaitCommand(): string {
-  const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'how-to', 'cluster-tests.md'), 'utf8')
+  const page = readFileSync(
+    join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'how-to', 'cluster-tests.md'),
+    'utf8',
+  )
   const block = /```sh\n(until kubectl[^`]*)```/.exec(page)?.[1]
   if (block === undefined)
     throw new Error('docs/how-to/cluster-tests.md has no loop that waits for the policies')

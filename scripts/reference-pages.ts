@@ -1,0 +1,314 @@
+// Generates docs/reference from the code: each template in scripts/reference/templates is a page whose `{{name arguments}}` a
+// generator below replaces. Also writes docs/catalog-bot.schema.json. `node scripts/reference-pages.ts [--check]`: with --check,
+// writes nothing, and exits with 1 if a file is out of date.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { format, resolveConfig } from 'prettier'
+import { parse, parseDocument, isMap, isScalar, isSeq, type YAMLMap } from 'yaml'
+import { z } from 'zod'
+import { configPath } from '../src/config/config-path.ts'
+import { createMetrics } from '../src/jobs/metrics.ts'
+import { environmentSchema, environmentVariables } from '../src/jobs/settings.ts'
+import { maxCommandsPerHour } from '../src/policy/commands.ts'
+import {
+  commandUsersLabels,
+  maxLinesSearchedForCommands,
+  slashCommands,
+} from '../src/pull-request/command.ts'
+import { parsePageUrl, type StatusPageRequest } from '../src/report/urls.ts'
+import { webhookDeliveryPath } from '../src/server/edge/deliveries.ts'
+import { createStoreMetrics } from '../src/server/store-metrics.ts'
+import { renderCommands, renderSharedOptions } from './reference/command-line.ts'
+import {
+  configJsonSchema,
+  renderConfiguration,
+  schemaUrl,
+  type JsonSchema,
+} from './reference/configuration.ts'
+import { renderTable, toCode } from './reference/markdown.ts'
+
+const projectRoot = join(import.meta.dirname, '..')
+const prettierOptions = await resolveConfig(import.meta.filename)
+const templateFolder = 'scripts/reference/templates'
+const readProjectFile = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
+
+// --- Environment variables ---
+
+const environmentJsonSchema = z.toJSONSchema(environmentSchema, { io: 'input' }) as JsonSchema
+
+function renderVariables(names: readonly string[]): string {
+  const described: Readonly<Record<string, string | readonly [string, string]>> = environmentVariables
+  const defaults: Readonly<Record<string, string | number | readonly number[] | undefined>> =
+    environmentSchema.parse({})
+  return renderTable(
+    ['variable', 'default', 'meaning'],
+    names.map((name) => {
+      const text = described[name]
+      if (text === undefined) throw new Error(`src/jobs/settings.ts does not describe ${name}`)
+      const value = defaults[name] === '' ? undefined : defaults[name]
+      const { enum: choices } = environmentJsonSchema.properties?.[name] ?? {}
+      const [description, defaultText = value === undefined ? 'none' : toCode(value.toString())] =
+        typeof text === 'string' ? [text] : text
+      const isListed =
+        choices === undefined || choices.some((one) => description.includes(toCode(String(one))))
+      const choiceText = isListed ? '' : ` (${choices.map((one) => toCode(String(one))).join(', ')})`
+      return [toCode(name), defaultText, `${description}${choiceText}`]
+    }),
+  )
+}
+
+/** Set by the operating system, or only for tests. */
+const undocumentedVariables = new Set([
+  'HOME',
+  'PATH',
+  'TERM',
+  'TZ',
+  'LD_LIBRARY_PATH',
+  'CATALOG_BOT_CRASH_AT',
+])
+
+/** Variables that a source file reads but the page does not mention. */
+function findMissingVariables(page: string): readonly string[] {
+  const sources = readdirSync(join(projectRoot, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => readProjectFile(join('src', path)))
+  const read = sources.flatMap((text) => [
+    ...[...text.matchAll(/(?:nvironment|\benv)(?:\.|\[')([A-Z][A-Z0-9_]+)\b/g)].map(([, name = '']) => name),
+    ...[...text.matchAll(/\{([^{}]*)\} = (?:process\.env|environment)\b/g)].flatMap(([, names = '']) =>
+      [...names.matchAll(/\b([A-Z][A-Z0-9_]+)\b/g)].map(([, name = '']) => name),
+    ),
+  ])
+  const all = new Set([...read, ...Object.keys(environmentVariables)])
+  return [...all].filter((name) => !undocumentedVariables.has(name) && !page.includes(toCode(name)))
+}
+
+// --- The App, its endpoints, and its metrics ---
+
+/** The values of a list or a map in app.yml with the comments before them. */
+function readCommentedEntries(
+  key: string,
+): readonly (readonly [name: string, value: string, reason: string])[] {
+  const at = parseDocument(readProjectFile('app.yml')).get(key)
+  const toReason = (text?: string | null) => (text ?? '').trim().replace(/\n */g, ' ')
+  // The comment before the first entry belongs to the whole.
+  if (isMap(at))
+    return (at as YAMLMap<{ value: string; commentBefore?: string }, { value: string }>).items.map(
+      ({ key: name, value }, index) => [
+        name.value,
+        value?.value ?? '',
+        toReason(name.commentBefore ?? (index === 0 ? at.commentBefore : '')),
+      ],
+    )
+  if (!isSeq(at)) throw new Error(`app.yml lacks ${key}`)
+  return at.items.map((item, index) =>
+    isScalar(item)
+      ? [String(item.value), '', toReason(item.commentBefore ?? (index === 0 ? at.commentBefore : ''))]
+      : ['', '', ''],
+  )
+}
+
+const statusPages: Readonly<Record<StatusPageRequest['page'], readonly [path: string, content: string]>> = {
+  home: ['/', 'repositories that you can read, with their open pull requests, freezes, and merges'],
+  repository: ['/r/OWNER/NAME', 'queue of a repository: open pull requests, merges in progress, and freezes'],
+  pull: ['/r/OWNER/NAME/pull/1', 'history of a pull request'],
+  catalogs: ['/r/OWNER/NAME/catalog', 'catalogs on each branch that catalog-bot serves'],
+  catalog: ['/r/OWNER/NAME/catalog/CATALOG', 'packages of a catalog'],
+  package: ['/r/OWNER/NAME/catalog/CATALOG/PACKAGE', 'versions, channels, owners, upgrade graph, and images of a package'], // prettier-ignore
+  'repository-overview': ['/r/OWNER/NAME/overview', 'missing images, stranded versions, and weekly findings of a repository'], // prettier-ignore
+  overview: ['/overview', 'missing images and stranded versions of every repository that you can read'],
+  'repository-merged': ['/r/OWNER/NAME/merged', 'merged pull requests of a repository; `.atom` for a feed'],
+  merged: ['/merged', 'merged pull requests of every repository that you can read; `.atom` for a feed'],
+  rules: ['/rules', 'all rules'],
+  rule: ['/rules/ID', 'page of a rule'],
+  badge: ['/badge/OWNER/NAME.svg', 'README badge, only for repositories that everyone can read'],
+  'sign-in': ['/sign-in', 'redirects to GitHub, to sign in'],
+  'signed-in': ['/sign-in/back', "callback URL of the App's OAuth client"],
+  'sign-out': ['/sign-out', '`POST`: signs out, and revokes the token'],
+  resume: ['/r/OWNER/NAME/resume', '`POST`: unfreezes merging, for signed-in maintainers'],
+  style: ['/pages.css', 'stylesheet'],
+}
+
+function renderStatusPages(): string {
+  for (const [page, [path]] of Object.entries(statusPages))
+    if (parsePageUrl(path.replace('ID', 'id'))?.pageRequest.page !== page)
+      throw new Error(`${path} is not the page ${page}`)
+  const rows = Object.values(statusPages).map(([path, content]) => [
+    toCode(path.replace('pull/1', 'pull/NUMBER')),
+    content,
+  ])
+  return renderTable(['path', 'content'], rows)
+}
+
+/** The paths of the other requests that the server answers, from its source. */
+function checkServerPaths(page: string): void {
+  for (const [, path = ''] of readProjectFile('src/server/serve.ts').matchAll(/case '(\/[a-z]*)'/g))
+    if (!page.includes(toCode(path))) throw new Error(`endpoints.md lacks ${path}`)
+}
+
+async function renderMetrics(): Promise<string> {
+  const { registry } = createMetrics()
+  // Registers its metrics at once, and reads the store only on a scrape.
+  createStoreMetrics(registry, undefined as never, undefined as never)
+  const alerts = (
+    parse(readProjectFile('deploy/monitoring/alerts.yaml')) as {
+      readonly groups: readonly {
+        readonly rules: readonly { readonly alert: string; readonly expr: string }[]
+      }[]
+    }
+  ).groups.flatMap(({ rules }) => rules)
+  const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('catalog_bot_'))
+  return renderTable(
+    ['metric', 'type', 'labels', 'meaning', 'alerts'],
+    own
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .map((metric) => [
+        toCode(metric.name),
+        metric.constructor.name.toLowerCase(),
+        (metric as unknown as { labelNames: readonly string[] }).labelNames.map(toCode).join(', '),
+        metric.help,
+        alerts
+          .filter(({ expr }) => expr.includes(metric.name))
+          .map(({ alert }) => toCode(alert))
+          .join(', '),
+      ]),
+  )
+}
+
+// --- Packages ---
+
+/** Each exported function of the public API with its comment. */
+function renderApiFunctions(): string {
+  const exported = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport function (\w+)\(([\s\S]*?)\n?\): ([^{]+) \{/g
+  const rows = [...readProjectFile('src/index.ts').matchAll(exported)].map(
+    ([, comment = '', name = '', parameters = '', result = '']) => [
+      toCode(`${name}(${[...parameters.matchAll(/(?:^|, |\n)\s*(\{[^}]*\}|\w+)\??: ([\w[\] ]+)/g)].map(([, of = '', type = '']) => (of.startsWith('{') ? type.trim() : of)).join(', ')})`), // prettier-ignore
+      toCode(result),
+      comment.replace(/\s*\n?\s*\*\s?/g, ' ').trim(),
+    ],
+  )
+  return renderTable(['function', 'returns', 'meaning'], rows)
+}
+
+function renderPackages(): string {
+  return readdirSync(join(projectRoot, 'packages'))
+    .toSorted()
+    .map((folder) => {
+      const { name, description, exports } = JSON.parse(
+        readProjectFile(`packages/${folder}/package.json`),
+      ) as {
+        readonly name: string
+        readonly description: string
+        readonly exports: Readonly<Record<string, string>>
+      }
+      const report = readProjectFile(`etc/${folder}.api.md`)
+      const rows = Object.entries(exports).map(([subpath, file]) => [
+        toCode(subpath.slice(2)),
+        readHeaderSentence(`packages/${folder}/${file.slice(2)}`),
+        listExports(report, `${name}/${subpath.slice(2)}`)
+          .map(toCode)
+          .join(', '),
+      ])
+      return `## ${toCode(name)}\n\n${description} ([README](../../packages/${folder}/README.md)).\n\n${renderTable(['module', 'content', 'exports'], rows)}`
+    })
+    .join('\n\n')
+}
+
+/** The first sentence of the comment at the top of a file. */
+function readHeaderSentence(path: string): string {
+  const comment = /^(?:\/\/ .*\n)+/.exec(readProjectFile(path))?.[0] ?? ''
+  return /^(.*?)(?:\. |\.$|$)/.exec(comment.replaceAll('// ', '').trim().replaceAll('\n', ' '))?.[1] ?? ''
+}
+
+/** The values that a module exports, or its types if it exports nothing else. */
+function listExports(report: string, module: string): readonly string[] {
+  const section = report.split(`\n## ${module}\n`)[1]?.split('\n## ')[0] ?? ''
+  const list = (kinds: string) =>
+    [...section.matchAll(new RegExp(`^export (?:declare )?(?:${kinds}) (\\w+)`, 'gm'))].map(
+      ([, name = '']) => name,
+    )
+  const values = list('const|function|class|abstract class')
+  return [...new Set(values.length > 0 ? values : list('type|interface'))]
+}
+
+// --- Pages ---
+
+const generators: Readonly<Record<string, (words: readonly string[]) => string | Promise<string>>> = {
+  commands: renderCommands,
+  sharedOptions: renderSharedOptions,
+  configuration: renderConfiguration,
+  configPath: () => configPath,
+  schemaUrl: () => schemaUrl,
+  variables: renderVariables,
+  commentCommands: () =>
+    renderTable(
+      ['command', 'who can use it', 'effect'],
+      Object.values(slashCommands).map(([usage, users, effect]) => [
+        toCode(usage),
+        commandUsersLabels[users],
+        effect,
+      ]),
+    ),
+  nodeVersion: () =>
+    (JSON.parse(readProjectFile('package.json')) as { engines: { node: string } }).engines.node.replace(
+      '>=',
+      '',
+    ),
+  maxLines: () => String(maxLinesSearchedForCommands),
+  maxCommandsPerHour: () => String(maxCommandsPerHour),
+  permissions: () =>
+    renderTable(
+      ['permission', 'access', 'why'],
+      readCommentedEntries('default_permissions').map(([name, access, why]) => [toCode(name), access, why]),
+    ),
+  events: () =>
+    renderTable(
+      ['event', 'why'],
+      readCommentedEntries('default_events').map(([name, , why]) => [toCode(name), why]),
+    ),
+  statusPages: renderStatusPages,
+  webhookPath: () => webhookDeliveryPath,
+  metrics: renderMetrics,
+  apiFunctions: renderApiFunctions,
+  packages: renderPackages,
+}
+
+async function renderPage(template: string): Promise<string> {
+  let page = readProjectFile(`${templateFolder}/${template}`)
+  for (const [placeholder, name = '', words = ''] of page.matchAll(/\{\{(\w+)([^{}]*)\}\}/g)) {
+    const generate = generators[name]
+    if (generate === undefined) throw new Error(`${template}: unknown placeholder ${placeholder}`)
+    const text = await generate(words.split(/\s+/).filter(Boolean))
+    page = page.replace(placeholder, () => text)
+  }
+  if (template === 'endpoints.md') checkServerPaths(page)
+  const missing = template === 'environment.md' ? findMissingVariables(page) : []
+  if (missing.length > 0) throw new Error(`${templateFolder}/environment.md lacks ${missing.join(', ')}`)
+  const text = `<!-- Generated by scripts/reference-pages.ts; do not edit. -->\n\n${page}`
+  return format(text, { ...prettierOptions, parser: 'markdown' })
+}
+
+async function renderReferencePages(): Promise<ReadonlyMap<string, string>> {
+  const schema = JSON.stringify({ $id: schemaUrl, ...configJsonSchema })
+  const files = new Map([
+    ['docs/catalog-bot.schema.json', await format(schema, { ...prettierOptions, parser: 'json' })],
+  ])
+  for (const template of readdirSync(join(projectRoot, templateFolder)))
+    files.set(`docs/reference/${template}`, await renderPage(template))
+  return files
+}
+
+if (import.meta.main) {
+  const isCheckOnly = process.argv.includes('--check')
+  for (const [path, text] of await renderReferencePages()) {
+    let present: string | undefined
+    try {
+      present = readProjectFile(path)
+    } catch {
+      // The file does not exist yet, so it is out of date.
+    }
+    if (present === text) continue
+    process.stdout.write(`${path}: ${isCheckOnly ? 'is out of date; run npm run pages' : 'updated'}\n`)
+    if (isCheckOnly) process.exitCode = 1
+    else writeFileSync(join(projectRoot, path), text)
+  }
+}
