@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createUnifiedDiff } from '../../src/checks/validation/templates/suggest-patch.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
-import { listFilesRecursively, readRuleExampleCases, type ExampleCase } from './cases.ts'
-import { describeExampleHistory } from './example-commits.ts'
+import { listFilesRecursively, readExampleCasesForRule, type ExampleCase } from './cases.ts'
+import { describeExampleCommitsAndPulls } from './example-commits.ts'
 import { evaluateExample, readExampleFileOrEmpty } from './evaluate-example.ts'
 
 /** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` if one file is enough. */
@@ -17,14 +17,16 @@ export async function renderExample(
 ): Promise<string> {
   const [kind, why, ...rest] = path.split('/')
   const file = rest.join('/')
-  const one = readRuleExampleCases(rule.id, fixtures).find((each) => each.kind === kind && each.why === why)
+  const one = readExampleCasesForRule(rule.id, fixtures).find(
+    (each) => each.kind === kind && each.why === why,
+  )
   if (one === undefined || (file !== '' && !existsSync(join(one.directory, file))))
     throw new Error(`docs/rules/${rule.id}.md shows fixtures/rules/${rule.id}/${path}, which does not exist`)
   const { findings, message } = await evaluateExample(one)
   const own = findings.filter((found) => found.rule === rule.id)
   const shown =
     one.judges === 'pull request'
-      ? renderPullExample(one)
+      ? renderPullRequestExample(one)
       : (file === '' ? listFilesWithFindings(own) : [file]).flatMap((each) =>
           extractOffendingDocuments(one, rule.id, each),
         )
@@ -51,9 +53,9 @@ function extractOffendingDocuments(one: ExampleCase, id: string, file: string): 
 }
 
 /** The changes of a pull request, and its commits and context. */
-function renderPullExample({ directory, settings }: ExampleCase): readonly string[] {
+function renderPullRequestExample({ directory, settings }: ExampleCase): readonly string[] {
   const before = renderDiffs({ directory: join(directory, 'shown') })
-  const history = describeExampleHistory(settings)
+  const history = describeExampleCommitsAndPulls(settings)
   return [
     ...(before.length > 0
       ? ['', 'When it was approved, it did this:', ...before, '', 'Now it does this:']
